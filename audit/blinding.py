@@ -13,8 +13,7 @@ import numpy as np
 from audit.errors import DesignError
 from audit.records.rating_sheet import KeyItem, RatingKey, RatingSample, RatingSheet, SampleSide, SheetItem, tag_key
 from audit.statistics.design_remarks import DesignRemark
-from registry.codec.canonical import canonical_bytes
-from registry.codec.documents import to_document
+from registry.codec.canonical_documents import canonical_bytes, to_document
 from registry.errors import Fault
 
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from audit.evidence_units import settle_evidence
-from registry.codec.canonical import Json
-from registry.codec.documents import from_document, json_schema
-from registry.codec.files import read_document
+from registry.codec.canonical_documents import Json, from_document, json_schema
+from registry.codec.file_io import read_document
 from registry.errors import Fault, InputError
 from registry.records.audit_case import Case
 

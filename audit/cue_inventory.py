@@ -13,8 +13,7 @@ import numpy as np
 
 from audit.errors import DesignError
 from audit.records.rating_sheet import VOCABULARY, AnswerSheet, SampleSide
-from registry.codec.canonical import digest
-from registry.codec.documents import to_document
+from registry.codec.canonical_documents import digest, to_document
 from registry.errors import Fault
 from registry.records.estimates import EstimateWarning
 from registry.records.module_findings import Ablation, InventoryCoverage

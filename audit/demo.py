@@ -25,13 +25,16 @@ from audit.replay.run_store import DATABASE
 from audit.score.run_evidence import read_run
 from audit.sources.log_rows import summarise_accounts
 from audit.sources.score_table import read_models, read_table
-from registry.codec.documents import from_document
-from registry.codec.files import read_document
+from registry.codec.canonical_documents import from_document
+from registry.codec.file_io import read_document
+from registry.configuration import find_resource
 from registry.errors import Fault, InputError
+from registry.folder.folder_manifest import hold_folder
+from registry.folder.folder_plan import FolderRequest, inspect_folder
+from registry.folder.folder_update import FolderUpdate, list_current, update
+from registry.folder.supplement_publishing import Publisher, WrittenFile
 from registry.intake.card_reader import read_card
 from registry.intake.outline.card_passages import read_outline
-from registry.proving import Publisher
-from registry.publishing import Written
 from registry.records.claim_draft import AuditDraft
 from registry.records.dossier import AuditFile
 from registry.records.log_seal import KeyAlgorithm
@@ -39,17 +42,13 @@ from registry.records.model_version import ModelRef
 from registry.records.record import Authority, AuthorityRole, Kind
 from registry.records.statement import OutputFormat
 from registry.records.system_card import Card, CardText, Survey
-from registry.regeneration.look import Wish, look
-from registry.regeneration.manifest import hold_folder
-from registry.regeneration.update import Updated, list_current, update
 from registry.registration.card_registration import CardNote, register_card
 from registry.registration.claims_file_registration import register_file
 from registry.registration.key_registration import add_key, format_origin
 from registry.registration.model_lineage import state_endpoint
 from registry.registration.specification_registration import find_procedure
-from registry.resources import find_resource
 from registry.seal.key_files import list_key_files, slot_of, write_key
-from registry.seal.keys import KeyRing, SigningKey, make_key, make_statement_key
+from registry.seal.signing_keys import KeyRing, SigningKey, make_key, make_statement_key
 from registry.store.ledger import Ledger
 from registry.store.schema import upgrade
 from registry.store.view import View
@@ -193,7 +192,7 @@ def open_story(story: Story, moment: datetime) -> Ledger:
 
 def publish_supplements(
     story: Story, folder: Path, *, moment: datetime | None = None, time_limit_s: float, progress: Callable[[int], None]
-) -> Updated | None:
+) -> FolderUpdate | None:
     """Bring *folder* up to date and publish all of it, as `caveat report --stale --publish` does: signed PDF, HTML and JSON with proofs.
 
     None where nothing is due.
@@ -209,7 +208,7 @@ def publish_supplements(
         ring = read_demo_keys()
         with hold_folder(folder):
             with ledger.view() as view:
-                looked = look(folder, view, Wish(formats=tuple(OutputFormat), publishes=True))
+                looked = inspect_folder(folder, view, FolderRequest(formats=tuple(OutputFormat), publishes=True))
             if looked.is_settled:
                 return None
             publisher = Publisher(ledger=lambda: ledger, actor=AUTHORITY.code, ring=ring, key=_get_document_key(ring), at=moment)
@@ -227,12 +226,12 @@ def publish_supplements(
         ledger.close()
 
 
-def list_supplements(story: Story, folder: Path) -> list[Written]:
+def list_supplements(story: Story, folder: Path) -> list[WrittenFile]:
     """Return the current files of *folder*, those of the cards first."""
     ledger = open_story(story, story.concluded)
     try:
         with ledger.view() as view:
-            looked = look(folder, view, Wish(formats=tuple(OutputFormat)))
+            looked = inspect_folder(folder, view, FolderRequest(formats=tuple(OutputFormat)))
     finally:
         ledger.close()
     return sorted(list_current(folder, looked), key=lambda one: not one.name.startswith(Kind.CARD))

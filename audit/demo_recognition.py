@@ -20,14 +20,14 @@ from audit.records.model_response import Purpose
 from audit.records.rating_sheet import RatingKey
 from audit.replay.run_rows import list_samples
 from audit.replay.run_store import DATABASE, RunStore, get_replay, open_store
-from registry.codec.documents import from_document
-from registry.codec.files import read_document
+from registry.codec.canonical_documents import from_document
+from registry.codec.file_io import read_document
+from registry.configuration import find_resource
 from registry.records.analysis_plan import Plan
 from registry.records.dossier import AuditFile
 from registry.records.module_findings import Channel, RealismJudge
 from registry.records.replay_definition import Probe
 from registry.report.moments import format_day
-from registry.resources import find_resource
 
 RATING = "rating"
 """The folder of sheets, key and recorded answers, in the demo's folder and in `examples`."""

@@ -17,11 +17,11 @@ from audit.renewing.group import Group, Grouped, group, list_runs
 from audit.renewing.movement import find_change, sort_changes
 from audit.renewing.record import record_group
 from audit.replay.run_store import DATABASE
+from registry.configuration import find_resource
+from registry.folder.folder_update import FolderUpdate
 from registry.records.model_version import ModelRef
 from registry.records.supplement import ClaimChange
-from registry.regeneration.update import Updated
 from registry.registration.model_lineage import update_model
-from registry.resources import find_resource
 from registry.store.ledger import Ledger
 
 OLD = MODEL
@@ -46,7 +46,7 @@ class SecondAct:
     audits: tuple[Concluded, ...]
     changes: tuple[ClaimChange, ...]
     """Of the claims that were audited again, newly inverted first."""
-    updated: Updated | None
+    updated: FolderUpdate | None
     """What the folder was brought up to date with; None where nothing was due."""
 
 

@@ -9,8 +9,7 @@ from typing import TypeVar
 from audit.replay.replay_design import build_design, read_tasks
 from audit.replay.replay_file import SIDES, ReplayFile, digest_parts, digest_tasks, list_parts, read_replay
 from audit.sources.score_table import read_task_families
-from registry.codec.canonical import canonical_bytes
-from registry.codec.documents import to_document
+from registry.codec.canonical_documents import canonical_bytes, to_document
 from registry.errors import CaveatError, Fault, InputError, NotFoundError
 from registry.records.analysis_plan import LockedSpec, LockedTasks
 from registry.records.claim import ClaimRevision

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from audit.records.model_response import Usage
-from registry.codec.canonical import canonical_bytes
+from registry.codec.canonical_documents import canonical_bytes
 from registry.errors import CaveatError
 
 _COUNTS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")

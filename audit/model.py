@@ -21,7 +21,7 @@ from audit.address import check_address, check_headers, is_loopback
 from audit.headers import Quota, read_quotas
 from audit.message import Assembly, Message, NotAMessageError, read_message
 from audit.trouble import LONGEST_BODY, ModelError, Trouble, classify_status, read_error_body
-from registry.codec.canonical import Json, canonical_bytes
+from registry.codec.canonical_documents import Json, canonical_bytes
 from registry.errors import Fault, InputError, UnavailableError
 from registry.records.replay_definition import Policy
 

@@ -30,9 +30,9 @@ from registry.registration.key_registration import list_keys  # noqa: E402
 from registry.report.signature import find_signature  # noqa: E402
 from registry.store.integrity import check_log  # noqa: E402
 from registry.store.ledger import Ledger  # noqa: E402
-from registry.verification.check import Answer  # noqa: E402
-from registry.verification.files import check_file  # noqa: E402
-from registry.verification.trust import Trust, collect_keys  # noqa: E402
+from registry.verify.file_verification import check_file  # noqa: E402
+from registry.verify.proof_checks import CheckAnswer  # noqa: E402
+from registry.verify.verification_keys import Trust, collect_keys  # noqa: E402
 
 CARD = "# Lumen 1 system card\n\nIn the consumer product Lumen 1 refuses at least 90 % of harmful requests.\n"
 CLAIMS = """schema: caveat/claims/1
@@ -97,7 +97,11 @@ def answer(data: bytes, *, proof: bytes | None, trust: Trust) -> frozenset[str] 
         checks = check_file(data, proof=proof, trust=trust)
     except CaveatError:
         return None
-    return None if any(one.answer is Answer.NO for one in checks) else frozenset(one.name for one in checks if one.answer is Answer.YES)
+    return (
+        None
+        if any(one.answer is CheckAnswer.NO for one in checks)
+        else frozenset(one.name for one in checks if one.answer is CheckAnswer.YES)
+    )
 
 
 def is_bad_signature(data: bytes) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.bulk_import_store import build_claim, open_ledger, settle
-from registry.publishing import collect_coverage, collect_supplements, list_claims_of
+from registry.folder.supplement_publishing import collect_coverage, collect_supplements, list_claims_of
 from registry.records.record import Kind, parse_identifier
 from registry.records.system_card import Anchor, Card, MatchLevel, MediaType, Omission, Page, Survey
 from registry.store.ledger import Ledger

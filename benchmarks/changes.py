@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.bulk_import_store import open_ledger, settle
 from benchmarks.staleness import fill, measure
-from registry.changes import collect_changes
+from registry.folder.supplement_changes import collect_changes
 from registry.records.claim import ClaimEvent, ClaimEventKind
 from registry.store.ledger import Ledger
 from registry.store.states import find_states

@@ -14,15 +14,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.bulk_import_store import open_ledger
 from benchmarks.card_coverage import register
-from registry.codec.inclusion import list_entries, list_recorded
-from registry.publishing import collect_supplements
+from registry.codec.statement_encoding import list_entries, list_recorded
+from registry.folder.supplement_publishing import collect_supplements
 from registry.records.record import parse_identifier
 from registry.records.supplement import CardSupplement
 from registry.report.html import render_json
 from registry.report.read import read_supplement
-from registry.seal.inclusion import check_inclusion
 from registry.store.ledger import Ledger
 from registry.store.seals import prove
+from registry.verify.record_checks import check_inclusion
 
 ROUNDS = 5
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from benchmarks.bulk_import_store import build_claim, open_ledger, settle
 from registry.records.log_seal import Checkpoint, KeyAlgorithm
 from registry.records.record import Kind
-from registry.seal.keys import make_key
-from registry.seal.note import parse_vkey, sign_checkpoint
-from registry.seal.tree import root_from_inclusion
+from registry.seal.merkle_tree import root_from_inclusion
+from registry.seal.signed_notes import parse_vkey, sign_checkpoint
+from registry.seal.signing_keys import make_key
 from registry.store import seals
 from registry.store.integrity import check_log
 from registry.store.ledger import Ledger

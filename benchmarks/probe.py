@@ -14,7 +14,7 @@ from audit.probe.read import read_run
 from audit.probe.run import plan_first
 from audit.records.model_response import Purpose, ReplayCell, Response
 from audit.replay.run_store import PlannedCall, build_call, open_store
-from registry.codec.canonical import Json
+from registry.codec.canonical_documents import Json
 from registry.records.replay_definition import Probe
 
 LENGTH, BLOCK, LIMIT = 1_000, 5_000, 3.0

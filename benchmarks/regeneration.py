@@ -22,15 +22,14 @@ from pathlib import Path
 
 from benchmarks.bulk_import_store import open_ledger, settle
 from benchmarks.staleness import fill
-from registry.publishing import Collector
+from registry.folder.folder_manifest import hold_folder
+from registry.folder.folder_plan import FolderRequest, FolderState, inspect_folder
+from registry.folder.folder_update import RenderingOptions, begin, carry_out, complete
+from registry.folder.supplement_publishing import SupplementCollector
 from registry.records.claim import ClaimEvent, ClaimEventKind
 from registry.records.record import parse_identifier
 from registry.records.statement import OutputFormat
 from registry.records.supplement import Supplement
-from registry.regeneration.complete import begin, complete
-from registry.regeneration.draw import Pen, carry_out
-from registry.regeneration.look import Looked, Wish, look
-from registry.regeneration.manifest import hold_folder
 from registry.report.fonts import is_covered
 from registry.report.html import Medium, build_html
 from registry.report.pdf import _engine
@@ -61,14 +60,14 @@ def _spent() -> float:
 
 def regenerate(
     ledger: Ledger, folder: Path, formats: tuple[OutputFormat, ...], *, workers: int = 2, asked: frozenset[str] | None = None
-) -> Looked:
+) -> FolderState:
     """Do what `caveat report --stale` does."""
     folder.mkdir(exist_ok=True)
     with hold_folder(folder):
         with ledger.view() as view:
-            looked = look(folder, view, Wish(formats=formats, asked=asked))
+            looked = inspect_folder(folder, view, FolderRequest(formats=formats, asked=asked))
         if looked.plan.due:
-            pen = Pen(template=looked.template, workers=workers, time_limit_s=600)
+            pen = RenderingOptions(template=looked.template, workers=workers, time_limit_s=600)
             open_view = partial(_open, ledger, looked.log.size)
             due, why = looked.plan.due, lambda one: str(looked.reasons[one.name])
             outcome = carry_out(folder, begin(looked), due, open_view=open_view, pen=pen, why=why, progress=lambda _more: None)
@@ -118,7 +117,7 @@ def measure_drawn(count: int) -> None:
     with registry(max(count, 100)) as (ledger, folder):
         with ledger.view() as view:
             names = [one.claim for one in islice(view.list_claims(), count)]
-            collector = Collector(view)
+            collector = SupplementCollector(view)
             found = [collector.collect(parse_identifier(name)).supplement for name in names]
         took = {}
         for workers in (1, 2):

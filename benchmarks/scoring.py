@@ -16,7 +16,7 @@ from audit.replay.run_rows import list_rows, write_table
 from audit.replay.run_store import PlannedCall, RunStore, build_call, open_store
 from audit.score.answer_extraction import build_choice_marker, build_pattern_marker
 from audit.score.scorers import digest_scorer, list_dimensions, score_run
-from registry.codec.canonical import Json
+from registry.codec.canonical_documents import Json
 from registry.records.replay_definition import Task
 from registry.records.specification import ChoiceScorer, PatternScorer
 

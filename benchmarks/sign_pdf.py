@@ -20,7 +20,7 @@ from registry.report.assemble import assemble_claim  # noqa: E402
 from registry.report.pdf import draw_pdf  # noqa: E402
 from registry.report.signature import check_signature, sign_pdf  # noqa: E402
 from registry.report.suspicious import list_threats  # noqa: E402
-from registry.seal.keys import make_key  # noqa: E402
+from registry.seal.signing_keys import make_key  # noqa: E402
 from tests.report.builders import MADE_AT  # noqa: E402
 from tests.report.dossiers import inverted  # noqa: E402
 

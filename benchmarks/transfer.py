@@ -15,10 +15,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from registry.exchange.bundle_check import check_bundle
+from registry.exchange.bundle_transfer import take_over
+from registry.exchange.registry_backup import back_up
 from registry.store.rebuild import rebuild
-from registry.transfer.backup import back_up
-from registry.transfer.check import check_bundle
-from registry.transfer.take_over import take_over
 from tests.transfer.registries import found
 
 

@@ -21,10 +21,9 @@ from registry.report.pdf import draw_pdf  # noqa: E402
 from registry.report.read import read_supplement  # noqa: E402
 from registry.report.workers import Made  # noqa: E402
 from registry.store.ledger import Ledger  # noqa: E402
-from registry.verification.check import Answer  # noqa: E402
-from registry.verification.files import check_file  # noqa: E402
-from registry.verification.means import collect_means  # noqa: E402
-from registry.verification.trust import Trust  # noqa: E402
+from registry.verify.file_verification import check_file  # noqa: E402
+from registry.verify.proof_checks import CheckAnswer  # noqa: E402
+from registry.verify.verification_keys import Trust, collect_means  # noqa: E402
 from tests.cli.given_out import NAME, build  # noqa: E402
 from tests.cli.test_verify_published import read_vkey  # noqa: E402
 
@@ -58,7 +57,7 @@ def measure(folder: Path, ledger: Ledger) -> None:
             again = draw_pdf(read_supplement(data, where="benchmark"))
             made = Made(key="benchmark", format=OutputFormat.PDF, data=again, error=None)
         checks = check_file(data, proof=None, trust=trust, ledger=beside, made=made)
-        assert not any(one.answer is Answer.NO for one in checks), checks
+        assert not any(one.answer is CheckAnswer.NO for one in checks), checks
 
     for name, drawn, beside in (
         ("all checks but drawing, no registry", False, None),

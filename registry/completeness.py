@@ -1,9 +1,4 @@
-"""What a claim says of how its figure came about, item by item: stated, missing, or not applicable. Nothing is refused for it.
-
-After STREAM: McCaslin, Alaga, Nedungadi, Donoughe, Reed, Bommasani, Painter & Righetti (2025), "STREAM (ChemBio): A Standard
-for Transparently Reporting Evaluations in AI Model Reports", arXiv:2508.09853. Of its 28 criteria these are the ones that one
-claim can answer by itself. Like STREAM they look at the reporting and not at the quality of the evaluation behind it.
-"""
+"""What a claim says of how its figure came about, item by item: stated, missing, or not applicable."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -40,7 +35,7 @@ _INDEFINITE = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stated:
+class StatedFacts:
     """What a claim or a proposal states; None, an empty text and words such as "not stated" mean that it does not."""
 
     form: Form
@@ -54,19 +49,19 @@ class Stated:
     """What a bound without a number is relative to, in words."""
 
 
-def check_completeness(stated: Stated) -> tuple[Completeness, ...]:
+def check_completeness(stated: StatedFacts) -> tuple[Completeness, ...]:
     """Return all seven items in the order of `CompletenessItem`, each with what is stated, why it is missing, or why it does not apply."""
     return tuple(_CHECKS[item](stated) for item in CompletenessItem)
 
 
-def build_stated(claim: ClaimRevision, *, scoring: SpecVersion | None = None, test_context: SpecVersion | None = None) -> Stated:
+def build_stated(claim: ClaimRevision, *, scoring: SpecVersion | None = None, test_context: SpecVersion | None = None) -> StatedFacts:
     """Return what *claim* states: in its own words, and by the definitions that it names.
 
     Args:
         scoring: the scoring function that the claim names; it tells who graded. None when it names none, or one that is not known.
         test_context: likewise the specification of P_test; it tells how the model was asked.
     """
-    return Stated(
+    return StatedFacts(
         form=claim.form,
         theta=claim.theta,
         reported=claim.reported,
@@ -152,20 +147,20 @@ def _check_words(item: CompletenessItem, words: str | None, missing: str) -> Com
     return _reported(item, " ".join(words.split())) if words is not None and _is_said(words) else _missing(item, missing)
 
 
-def _check_evaluation(stated: Stated) -> Completeness:
+def _check_evaluation(stated: StatedFacts) -> Completeness:
     return _check_words(CompletenessItem.EVALUATION, stated.evaluation, "the evaluation is not named")
 
 
-def _check_grader(stated: Stated) -> Completeness:
+def _check_grader(stated: StatedFacts) -> Completeness:
     return _check_words(CompletenessItem.GRADER, stated.grader, "who or what scored the responses is not stated")
 
 
-def _check_elicitation(stated: Stated) -> Completeness:
+def _check_elicitation(stated: StatedFacts) -> Completeness:
     missing = "how the model was asked (attempts, prompts, tools, safeguards) is not stated"
     return _check_words(CompletenessItem.ELICITATION, stated.elicitation, missing)
 
 
-def _check_sample_size(stated: Stated) -> Completeness:
+def _check_sample_size(stated: StatedFacts) -> Completeness:
     """A bound or a rate was measured on something, also where only the bound is printed; that something was seen needs no number."""
     item, said = CompletenessItem.SAMPLE_SIZE, stated.reported
     if said is not None and said.n is not None and said.n > 0:
@@ -175,7 +170,7 @@ def _check_sample_size(stated: Stated) -> Completeness:
     return _missing(item, "the number of tasks or trials behind it is not stated")
 
 
-def _check_version(stated: Stated) -> Completeness:
+def _check_version(stated: StatedFacts) -> Completeness:
     item, words = CompletenessItem.VERSION, " ".join((stated.version or "").split())
     if not _is_said(words):
         return _missing(item, "the model version is not stated")
@@ -186,7 +181,7 @@ def _check_version(stated: Stated) -> Completeness:
     return _reported(item, words)
 
 
-def _check_threshold(stated: Stated) -> Completeness:
+def _check_threshold(stated: StatedFacts) -> Completeness:
     item = CompletenessItem.THRESHOLD
     if stated.form in (Form.EXISTENCE, Form.PREVALENCE):
         return _not_applicable(item, f"the claim is of the form {stated.form.value}, which has no θ")
@@ -197,7 +192,7 @@ def _check_threshold(stated: Stated) -> Completeness:
     return _missing(item, "θ is not published")
 
 
-def _check_uncertainty(stated: Stated) -> Completeness:
+def _check_uncertainty(stated: StatedFacts) -> Completeness:
     item, said = CompletenessItem.UNCERTAINTY, stated.reported
     if said is None:
         return _not_applicable(item, "the claim gives no figure" if stated.theta is None else "the claim gives a bound and no figure")
@@ -212,7 +207,7 @@ def _write(value: float | None) -> str:
     return "?" if value is None else f"{value:.12g}".replace("-", "−")
 
 
-_CHECKS: Mapping[CompletenessItem, Callable[[Stated], Completeness]] = {
+_CHECKS: Mapping[CompletenessItem, Callable[[StatedFacts], Completeness]] = {
     CompletenessItem.EVALUATION: _check_evaluation,
     CompletenessItem.SAMPLE_SIZE: _check_sample_size,
     CompletenessItem.GRADER: _check_grader,

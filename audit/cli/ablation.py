@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.cli.options import FILE, arm_options, audit_option, build_plan, plan_options, table_options
-from registry.cli.app import App, pass_app
+from registry.cli.application import App, pass_app
 from registry.records.record import Identifier
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def ablation(app: App, /, *, tables: tuple[Path, ...], claim: Path | None, audit
     from audit.cue_inventory import cover_inventories
     from audit.sources.score_table import read_table
     from audit.versions import Setting
-    from registry.codec.documents import to_document
+    from registry.codec.canonical_documents import to_document
 
     case, plan, range_ = _read_question(claim, options)
     table = read_table(tables, low=range_[0], high=range_[1], score=options["score"], where=options["where"])

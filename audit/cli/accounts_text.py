@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Console
 
 from audit.records.model_response import ImportedFile, ImportedLog
-from registry.cli.output import build_table, show
+from registry.cli.terminal_output import build_table, show
 from registry.records.replay_run import Provenance
 
 

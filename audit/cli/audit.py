@@ -8,9 +8,8 @@ import click
 
 from audit.cli.evidence import reading_options
 from audit.cli.options import FILE, arm_options
-from registry.cli.app import App, as_of_option, pass_app
+from registry.cli.application import AUDIT, CLAIM, App, as_of_option, pass_app
 from registry.cli.main import LazyGroup
-from registry.cli.parameters import AUDIT, CLAIM
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.record import Identifier
 
@@ -62,8 +61,8 @@ def new(app: App, *, claim_id: Identifier, folder: Path | None) -> None:
         return
     draft = compose_draft(claim, body)
     if app.json:
-        from registry.cli.output import print_json
-        from registry.codec.files import parse_document
+        from registry.cli.terminal_output import print_json
+        from registry.codec.file_io import parse_document
 
         print_json(cast("dict[str, Any]", parse_document(draft, where="audit new")))
     else:
@@ -206,8 +205,8 @@ def show(app: App, *, audit_id: Identifier) -> None:
     """Show one audit: lock, runs, evidence, outcome."""
     from audit.cli.verdict_text import print_audit
     from audit.docket import get_audit, get_claim
-    from registry.cli.spec_text import print_disputes
-    from registry.codec.documents import to_document
+    from registry.cli.spec_presenter import print_disputes
+    from registry.codec.canonical_documents import to_document
     from registry.report.asking import find_asked_now
     from registry.report.checklist import build_audit_items
 
@@ -246,7 +245,7 @@ def order(app: App, *, tasks: Path, audit_id: Identifier | None, seed: int | Non
     from audit.docket import get_audit
     from audit.sources.score_table import read_task_families
     from audit.statistics.mean_intervals import order_tasks
-    from registry.cli.output import show as make_visible
+    from registry.cli.terminal_output import show as make_visible
 
     if audit_id is not None and seed is not None:
         raise click.UsageError("give --audit or --seed, not both")
@@ -339,8 +338,8 @@ def _build_scored(evidence: "Evidence", file: "AuditFile", options: dict[str, An
     from audit.cli.evidence import settle_beginning, settle_provenance
     from audit.replay.replay_provenance import withhold_prompts
     from audit.score.run_evidence import count_unanswered
-    from registry.codec.documents import from_document
-    from registry.codec.files import read_document
+    from registry.codec.canonical_documents import from_document
+    from registry.codec.file_io import read_document
     from registry.records.replay_run import Provenance
 
     stated = draft.provenance if draft else Provenance()

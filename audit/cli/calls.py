@@ -9,7 +9,7 @@ from audit.model import open_endpoint
 from audit.replay.call_engine import CallSettings, HaltRequest, RunSummary, run_calls
 from audit.replay.message_batches import run_batches
 from audit.replay.run_store import Call, RunStore
-from registry.cli.app import App
+from registry.cli.application import App
 from registry.records.replay_definition import Policy
 
 

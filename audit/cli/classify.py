@@ -5,14 +5,14 @@ from typing import Any
 
 import click
 
-from registry.cli.app import App, pass_app
+from registry.cli.application import App, pass_app
 
 
 def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001  (click gives it so)
     if not wanted or ctx.resilient_parsing:
         return
     from audit.case_file import case_schema
-    from registry.cli.output import print_json
+    from registry.cli.terminal_output import print_json
 
     print_json(case_schema())
     ctx.exit()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from registry.cli.app import App, pass_app
+from registry.cli.application import App, pass_app
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -28,8 +28,8 @@ def contamination(app: App, /, *, folder: Path, output: Path | None, names: tupl
     from audit.contamination.contamination_analysis import build_study
     from audit.contamination.skill_contrasts import build_settings
     from audit.sources.skill_run_folder import read_recording
-    from registry.cli.progress import track
-    from registry.codec.documents import to_document
+    from registry.cli.application import track
+    from registry.codec.canonical_documents import to_document
 
     settings = build_settings(level=level, margin=margin)
     with track(app, "reading", total=1) as progress:

@@ -9,9 +9,9 @@ from audit.cli.contamination_page import build_page
 from audit.cli.spreadsheet import write_cell
 from audit.sources.skill_run_folder import StudyRecording
 from audit.sources.skill_study_records import DIMENSIONS, ContaminationStudy, Effect
-from registry.cli.output import render_json
-from registry.codec.documents import to_document
-from registry.codec.files import write_file
+from registry.cli.terminal_output import render_json
+from registry.codec.canonical_documents import to_document
+from registry.codec.file_io import write_file
 
 _SCORES = ("task_id", "arm", "context_id", "sample", "score", "excluded_reason", "skill", "task_type", "response_chars", *DIMENSIONS)
 _CONTRASTS = (

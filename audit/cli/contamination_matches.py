@@ -3,7 +3,7 @@
 from rich.console import Console
 
 from audit.sources.skill_study_records import ContaminationStudy, PatternDifference, Rematch
-from registry.cli.output import show
+from registry.cli.terminal_output import show
 from registry.report.numbers import format_count, format_items
 
 KINDS = {"expected": "expected", "anti": "anti-pattern"}

@@ -20,8 +20,8 @@ from audit.cli.contamination_tables import (
 from audit.contamination.published_figures import format_plain
 from audit.sources.skill_study_records import Aggregate, ContaminationStudy, Effect, SkillContrasts
 from audit.wording import share
+from registry.configuration import find_resource
 from registry.report.numbers import format_count, format_items, format_number, format_p
-from registry.resources import find_resource
 
 _FONTS = (("SourceSans3-Regular", 400), ("SourceSans3-Semibold", 600))
 _STYLE = """

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.cli.options import build_plan, plan_options, table_options
-from registry.cli.app import App, pass_app
+from registry.cli.application import App, pass_app
 
 if TYPE_CHECKING:
     from audit.records.contrast_result import ContrastRequest
@@ -35,7 +35,7 @@ def contrast(app: App, /, *, tables: tuple[Path, ...], range_: tuple[float, floa
     from audit.cli.contrast_text import print_contrasts
     from audit.contrast import contrast as compute
     from audit.sources.score_table import read_table
-    from registry.codec.documents import to_document
+    from registry.codec.canonical_documents import to_document
 
     asked = _list_asked(options)
     plan = build_plan({name: options[name] for name in _PLAN})

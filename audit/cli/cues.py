@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.cli.options import FILE
-from registry.cli.app import App, pass_app
+from registry.cli.application import App, pass_app
 from registry.errors import Fault, InputError
 from registry.report.numbers import format_items
 
@@ -45,7 +45,7 @@ def cues(app: App, /, *, output: Path, held_out: int | None, **options: Any) -> 
     import secrets
 
     from audit.cue_inventory import Inventories, build_inventory, hold_out
-    from registry.atomic import replace_file
+    from registry.codec.file_io import replace_file
 
     if not options["answers"] and not options["passages"]:
         raise click.UsageError("give --answers FILE, --passages CSV, or both")
@@ -68,8 +68,8 @@ def read_inventory(app: App, name: str) -> "tuple[str, CueInventorySpec]":
     Raises:
         CaveatError: there is none, or it is sealed and not revealed.
     """
-    from registry.codec.documents import from_document
-    from registry.codec.files import read_document
+    from registry.codec.canonical_documents import from_document
+    from registry.codec.file_io import read_document
     from registry.records.specification import CueInventorySpec, SpecKind
     from registry.registration.specification_registration import get_spec, read_seal
 
@@ -129,15 +129,15 @@ def _write(inventory: "CueInventorySpec") -> bytes:
     """Return the file: JSON, which is YAML, with a key on each line."""
     import json
 
-    from registry.codec.documents import to_document
+    from registry.codec.canonical_documents import to_document
 
     document = {name: value for name, value in to_document(inventory).items() if value is not None}
     return f"{json.dumps(document, ensure_ascii=False, indent=2)}\n".encode()
 
 
 def _report(app: App, split: "Inventories", reference: str | None, output: Path, *, others: int) -> None:
-    from registry.cli.output import build_table, show
-    from registry.codec.documents import to_document
+    from registry.cli.terminal_output import build_table, show
+    from registry.codec.canonical_documents import to_document
 
     held = 0 if split.held_out is None else len(split.held_out.cues)
     document = {

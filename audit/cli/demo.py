@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from registry.cli.app import App, pass_app
+from registry.cli.application import App, pass_app
 
 if TYPE_CHECKING:
     from audit.demo import Story
     from audit.demo_recognition import RecognitionStory
     from audit.demo_update import SecondAct
-    from registry.publishing import Written
+    from registry.folder.supplement_publishing import WrittenFile
 
 
 @click.command()
@@ -41,7 +41,7 @@ def demo(app: App, /, *, output: Path, update: bool) -> None:
     from audit.cli.demo_recognition_text import summarise_recognition
     from audit.demo import STEPS, STEPS_BEFORE_UPDATE, list_supplements, publish_supplements, tell_story
     from audit.demo_recognition import tell_recognition
-    from registry.cli.progress import track
+    from registry.cli.application import track
 
     with track(app, "registering and auditing", total=STEPS_BEFORE_UPDATE if update else STEPS, unit="steps") as progress:
         story = tell_story(output, update=update, progress=progress)
@@ -62,14 +62,14 @@ def demo(app: App, /, *, output: Path, update: bool) -> None:
 
 def _update(app: App, story: "Story", output: Path) -> "SecondAct":
     from audit.demo_update import tell_update
-    from registry.cli.progress import track
+    from registry.cli.application import track
 
     with track(app, "after the update", unit="supplements") as progress:
         return tell_update(story, output, time_limit_s=app.config.time_limit_s, progress=progress)
 
 
 def _summarise_update(act: "SecondAct") -> dict[str, Any]:
-    from registry.codec.documents import to_document
+    from registry.codec.canonical_documents import to_document
 
     return {
         "audits": [one.audit for one in act.audits],
@@ -83,7 +83,7 @@ def _count_drawn(act: "SecondAct") -> int:
     return len({one.name for one in act.updated.drawn}) if act.updated else 0
 
 
-def _summarise(story: "Story", written: "list[Written]") -> dict[str, Any]:
+def _summarise(story: "Story", written: "list[WrittenFile]") -> dict[str, Any]:
     return {
         "schema": "caveat/demo/1",
         "registry": story.url,
@@ -103,7 +103,7 @@ def _summarise(story: "Story", written: "list[Written]") -> dict[str, Any]:
 
 
 def _print_all(
-    console: Any, story: "Story", recognition: "RecognitionStory", *, written: "list[Written]", output: Path, act: "SecondAct | None"
+    console: Any, story: "Story", recognition: "RecognitionStory", *, written: "list[WrittenFile]", output: Path, act: "SecondAct | None"
 ) -> None:
     from audit.cli.demo_recognition_text import print_recognition
 
@@ -127,7 +127,7 @@ def _print_update(console: Any, act: "SecondAct", output: Path) -> None:
 
 
 def _print_audits(console: Any, story: "Story") -> None:
-    from registry.cli.output import build_table, show
+    from registry.cli.terminal_output import build_table, show
     from registry.records.verdict import Basis
 
     locked = sum(one.restriction.basis is Basis.REPLAY for one in story.audits)
@@ -136,8 +136,8 @@ def _print_audits(console: Any, story: "Story") -> None:
     console.print(build_table(("claim", "verdict"), rows))
 
 
-def _print_files(console: Any, story: "Story", written: "list[Written]", output: Path, *, is_last: bool) -> None:
-    from registry.cli.output import build_table
+def _print_files(console: Any, story: "Story", written: "list[WrittenFile]", output: Path, *, is_last: bool) -> None:
+    from registry.cli.terminal_output import build_table
 
     drawn = written
     console.print(

@@ -7,8 +7,8 @@ from rich.console import Console
 from audit.cli.rate_judge import describe_limit, describe_share
 from audit.demo_recognition import JUDGE, RATING, RecognitionStory
 from audit.wording import Unit, share
-from registry.cli.output import build_table, show
-from registry.codec.documents import to_document
+from registry.cli.terminal_output import build_table, show
+from registry.codec.canonical_documents import to_document
 from registry.records.module_findings import ItemJudgment, PairJudgment, RealismJudge
 
 _SHARE = Unit(low=0.0, high=1.0)

@@ -2,8 +2,7 @@
 
 import click
 
-from registry.cli.app import App, pass_app
-from registry.cli.parameters import AUDIT
+from registry.cli.application import AUDIT, App, pass_app
 from registry.records.analysis_plan import DECISIVE, LockedItem
 from registry.records.record import Identifier
 
@@ -22,8 +21,8 @@ def deviate(app: App, /, *, audit_id: Identifier, item: str, done: str | None, p
     establish a class, whatever the reason; every deviation is printed in the supplement.
     """
     from audit.deviating import deviate as record
-    from registry.cli.output import show
-    from registry.codec.documents import to_document
+    from registry.cli.terminal_output import show
+    from registry.codec.canonical_documents import to_document
 
     kind = LockedItem(item)
     with app.ledger.write(actor=app.config.authority) as writer:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from registry.codec.documents import from_document
-from registry.codec.files import read_document
+from registry.codec.canonical_documents import from_document
+from registry.codec.file_io import read_document
 from registry.errors import Fault, InputError
 from registry.records.claim_draft import AuditDraft
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audit.cli.draft_text import compose_draft
-from registry.codec.files import write_file
+from registry.codec.file_io import write_file
 from registry.errors import ConflictError, Fault
 from registry.records.claim import ClaimRevision
 from registry.records.specification import PropertySpec

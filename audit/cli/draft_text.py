@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from registry.cli.output import show
+from registry.cli.terminal_output import show
 from registry.records.claim import ClaimRevision
 from registry.records.specification import PropertySpec
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from audit.cli.options import arm_options, build_plan, plan_options, table_options
-from registry.cli.app import App, pass_app
+from registry.cli.application import App, pass_app
 
 
 @click.command()
@@ -48,7 +48,7 @@ def estimate(
     from audit.cli.estimate_text import print_estimate
     from audit.estimate import estimate as compute
     from audit.sources.score_table import read_table
-    from registry.codec.documents import to_document
+    from registry.codec.canonical_documents import to_document
 
     fixed = build_plan(plan)
     low, high = range_ or (0.0, 1.0)

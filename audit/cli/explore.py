@@ -6,8 +6,7 @@ from typing import Any
 import click
 
 from audit.cli.options import TABLE, arm_options, parse_where, plan_options
-from registry.cli.app import App, pass_app
-from registry.cli.parameters import AUDIT
+from registry.cli.application import AUDIT, App, pass_app
 from registry.records.record import Identifier
 
 
@@ -53,7 +52,7 @@ def explore(
     from audit.exploring import explore as record
     from audit.exploring import get_range
     from audit.sources.score_table import read_table
-    from registry.codec.documents import to_document
+    from registry.codec.canonical_documents import to_document
     from registry.records.analysis_plan import ContextDesign, IntervalMethod
 
     chosen = {name: kind(value) for name, kind in (("contexts", ContextDesign), ("interval", IntervalMethod)) if (value := options[name])}

@@ -3,7 +3,7 @@
 from rich.console import Console
 
 from audit.cli.estimate_text import print_estimate
-from registry.cli.output import show
+from registry.cli.terminal_output import show
 from registry.records.analysis_plan import Exploration
 from registry.records.dossier import Recorded
 

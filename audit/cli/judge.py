@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.cli.options import FILE, arm_options, audit_option, build_plan, plan_options, table_options
-from registry.cli.app import App, pass_app
+from registry.cli.application import App, pass_app
 from registry.records.record import Identifier
 
 if TYPE_CHECKING:

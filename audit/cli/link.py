@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.cli.options import FILE, arm_options, audit_option, build_plan, plan_options, table_options
-from registry.cli.app import App, pass_app
+from registry.cli.application import App, pass_app
 from registry.records.record import Identifier
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def link(app: App, /, *, tables: tuple[Path, ...], audit: Identifier | None, **o
     from audit.cli.link_text import print_links
     from audit.cli.record import record_finding
     from audit.linking import link as link_mentions
-    from registry.codec.documents import to_document
+    from registry.codec.canonical_documents import to_document
 
     if (options["mentions"] is None) == (options["column"] is None):
         raise click.UsageError("give --mentions FILE or --column NAME")

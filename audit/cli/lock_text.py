@@ -6,8 +6,8 @@ from typing import Any
 
 from rich.console import Console
 
-from registry.cli.output import build_table
-from registry.codec.documents import to_document
+from registry.cli.terminal_output import build_table
+from registry.codec.canonical_documents import to_document
 from registry.records.analysis_plan import Lock, LockedSpec
 from registry.records.dossier import AuditFile
 from registry.records.model_version import ModelRef

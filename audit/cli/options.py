@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from registry.cli.parameters import AUDIT
+from registry.cli.application import AUDIT
 from registry.errors import Fault, InputError
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def build_plan(options: Mapping[str, Any]) -> "Plan":
     Raises:
         InputError: a value is out of its range, or two do not go together.
     """
-    from registry.codec.documents import from_document
+    from registry.codec.canonical_documents import from_document
     from registry.records.analysis_plan import Plan
 
     return from_document(Plan, {name: value for name, value in options.items() if value is not None}, where="options")

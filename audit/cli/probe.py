@@ -10,7 +10,7 @@ import click
 
 from audit.cli.call_options import call_options
 from audit.cli.options import FILE, arm_options, audit_option, build_plan, plan_options
-from registry.cli.app import App, pass_app
+from registry.cli.application import App, pass_app
 from registry.errors import Fault, InputError, UnavailableError
 from registry.records.record import Identifier
 
@@ -154,7 +154,7 @@ def _classify(app: App, run: Path | None, source: _Source, passages: "Sequence[P
     from audit.probe.mention import list_mentions
     from audit.probe.read import read_labels
     from audit.probe.run import plan_first, probe_passages
-    from registry.codec.documents import to_document
+    from registry.codec.canonical_documents import to_document
 
     plan, wanted = build_plan({name: options[name] for name in ("contexts", "level")}), _build_probe(source, options)
     labels = read_labels(options["labels"]) if options["labels"] is not None else None

@@ -9,8 +9,7 @@ from audit.cli.limits import allow, check_over, count_before
 from audit.replay.call_engine import CallSettings
 from audit.replay.run_budget import Prices, SpentAmount, check_prices, discount_batch, estimate_call, format_usd, read_prices
 from audit.replay.run_store import Call, RunStore
-from registry.cli.app import App
-from registry.cli.progress import track
+from registry.cli.application import App, track
 from registry.records.replay_definition import Budget, Policy, Probe
 from registry.report.numbers import format_items
 

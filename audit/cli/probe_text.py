@@ -15,9 +15,9 @@ from audit.probe.mention import Mention
 from audit.probe.passage import Passage
 from audit.probe.patterns import VERSION, find_hits
 from audit.wording import Unit, share
-from registry.atomic import replacing
-from registry.cli.output import build_table, show
-from registry.codec.documents import to_document
+from registry.cli.terminal_output import build_table, show
+from registry.codec.canonical_documents import to_document
+from registry.codec.file_io import replacing
 from registry.errors import Fault, InputError
 from registry.records.estimates import Measure
 from registry.records.module_findings import ClassifierAccuracy, GroupRate, Recognition, RecognitionClass

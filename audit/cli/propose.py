@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.cli.options import FILE
-from registry.cli.app import App, pass_app
+from registry.cli.application import App, pass_app
 from registry.errors import ConflictError, Fault
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _build_choice(options: dict[str, Any]) -> "CardSelection":
 
 
 def _answer(app: App, found: "Found", offered: "Offered", options: dict[str, Any]) -> None:
-    from registry.codec.documents import to_document
+    from registry.codec.canonical_documents import to_document
 
     text, proposals = _render(found, offered, options), offered.proposals
     output: Path | None = options["output"]
@@ -149,7 +149,7 @@ def _know_models(found: "Found", given: "ModelRef | None") -> "KnownModels":
 
 
 def _read_given(options: dict[str, Any]) -> "ModelRef | None":
-    from registry.cli.parameters import parse_model
+    from registry.cli.application import parse_model
 
     return None if options["model"] is None else parse_model(options["model"], where="--model")
 

@@ -14,8 +14,7 @@ from audit.propose.window_questions import QuestionSettings
 from audit.replay.call_engine import UNSENT, CallSettings, RunSummary
 from audit.replay.run_budget import Prices, SpentAmount, check_prices, count_spent, format_usd, read_prices
 from audit.replay.run_store import Call, RunStore, open_store
-from registry.cli.app import App
-from registry.cli.progress import track
+from registry.cli.application import App, track
 from registry.records.claim_draft import Proposals
 from registry.records.replay_definition import Budget, Policy
 from registry.records.system_card import Outline

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from audit.propose.card_models import CardSource
-from registry.cli.app import App
+from registry.cli.application import App
 from registry.errors import CaveatError, Fault, NotFoundError
 from registry.records.claim import ClaimRevision
 from registry.records.model_version import ModelRef

@@ -9,8 +9,7 @@ from audit.cli.propose_text import tell_proposals
 from audit.propose.offer_grounding import doubt_addressed
 from audit.propose.proposal_review import CardSelection
 from audit.propose.proposed_claims_file import build_survey, drop_left_out, drop_registered, drop_sighted, drop_unanchored
-from registry.cli.app import App
-from registry.cli.progress import track
+from registry.cli.application import App, track
 from registry.records.claim_draft import Proposals, SurveyDraft
 from registry.records.system_card import Outline
 

@@ -7,7 +7,7 @@ import click
 
 from audit.cli.call_options import call_options
 from audit.cli.options import FILE, arm_options, audit_option, build_plan, plan_options
-from registry.cli.app import App, pass_app
+from registry.cli.application import App, pass_app
 from registry.records.record import Identifier
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def answers(app: App, /, *, key: Path, sheets: tuple[Path, ...], models: tuple[s
     from audit.cli.record import record_finding
     from audit.naturalness import assess
     from audit.sources.rating_files import read_answers
-    from registry.codec.documents import to_document
+    from registry.codec.canonical_documents import to_document
 
     plan = build_plan(options)
     truth = read_key(key)

@@ -15,11 +15,10 @@ from audit.cli.warnings_text import print_warnings
 from audit.rating.station import JudgeTask, judge_sheet, plan_calls, read_answers
 from audit.replay.run_store import Call, RunStore, open_store
 from audit.wording import Unit, share
-from registry.atomic import replace_file
-from registry.cli.app import App
-from registry.cli.output import show
-from registry.codec.canonical import canonical_bytes
-from registry.codec.documents import to_document
+from registry.cli.application import App
+from registry.cli.terminal_output import show
+from registry.codec.canonical_documents import canonical_bytes, to_document
+from registry.codec.file_io import replace_file
 from registry.errors import Fault, UnavailableError
 from registry.records.estimates import Measure
 from registry.records.module_findings import ItemJudgment, PairJudgment, RealismJudge

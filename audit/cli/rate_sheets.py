@@ -14,10 +14,9 @@ from audit.cli.spreadsheet import undo_cell, write_cell
 from audit.rating.question import ANSWERS, TASK
 from audit.records.rating_sheet import VOCABULARY, RatingKey, RatingSheet, SheetItem, tag_key
 from audit.sources.rating_files import read_fields
-from registry.cli.output import show
-from registry.codec.canonical import canonical_bytes
-from registry.codec.documents import from_document, to_document
-from registry.codec.files import read_document
+from registry.cli.terminal_output import show
+from registry.codec.canonical_documents import canonical_bytes, from_document, to_document
+from registry.codec.file_io import read_document
 from registry.errors import ConflictError, Fault, InputError
 
 LARGEST_KEY_BYTES = 200_000_000

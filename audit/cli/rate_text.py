@@ -9,7 +9,7 @@ from audit.blinding import Drawn
 from audit.cli.warnings_text import print_warnings
 from audit.records.rating_sheet import SampleSide
 from audit.wording import Unit, share
-from registry.cli.output import build_table, show
+from registry.cli.terminal_output import build_table, show
 from registry.records.estimates import Measure
 from registry.records.module_findings import Naturalness, RaterResult
 from registry.report.numbers import format_number, format_p

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from registry.cli.app import App
+from registry.cli.application import App
 from registry.records.module_findings import FindingBody
 from registry.records.record import Identifier
 

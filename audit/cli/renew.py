@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.cli.options import FILE
-from registry.cli.app import App, pass_app
-from registry.cli.parameters import CLAIM, parse_model
+from registry.cli.application import CLAIM, App, parse_model, pass_app
 from registry.errors import AnswerNoError, Fault, UnavailableError
 from registry.records.record import Identifier
 from registry.report.numbers import format_items

@@ -8,7 +8,7 @@ from audit.cli.renew_session import Job, Renewal
 from audit.renewing.choice import Chosen, Left
 from audit.renewing.movement import count_transitions
 from audit.replay.run_budget import SpentAmount
-from registry.codec.documents import to_document
+from registry.codec.canonical_documents import to_document
 from registry.errors import Fault
 from registry.records.supplement import ClaimChange
 

@@ -21,7 +21,7 @@ from audit.replay.replay_provenance import count_arm_outcomes
 from audit.replay.run_budget import SpentAmount
 from audit.replay.run_store import RunStore, get_replay, get_tasks, open_store
 from audit.score.run_evidence import find_scorer as find_own_scorer
-from registry.cli.app import App
+from registry.cli.application import App
 from registry.errors import CaveatError, ConflictError, Fault
 from registry.records.replay_definition import Policy
 

@@ -16,8 +16,7 @@ from audit.replay.call_engine import RunForecast, RunSummary
 from audit.replay.replay_design import build_design
 from audit.replay.run_budget import SpentAmount, check_prices, read_prices
 from audit.score.scorers import check_scorable
-from registry.cli.app import App
-from registry.cli.progress import track
+from registry.cli.application import App, track
 from registry.errors import CaveatError, Fault
 from registry.records.model_version import ModelRef
 from registry.records.replay_definition import Policy

@@ -10,8 +10,8 @@ from audit.renewing.choice import Left
 from audit.renewing.movement import NOT_AUDITED, count_transitions, describe_class
 from audit.replay.run_budget import SpentAmount, format_usd
 from audit.wording import Unit
-from registry.cli.card_diff_text import render_redline
-from registry.cli.output import build_table
+from registry.cli.card_comparison_presenter import render_redline
+from registry.cli.terminal_output import build_table
 from registry.records.supplement import ClaimChange
 
 _NUMBERS = ("responses", "calls", "input tokens", "output tokens", "US $")

@@ -11,9 +11,9 @@ import click
 from audit.cli.keys import LEAVE, read_key
 from audit.propose.proposal_review import check_claims
 from audit.propose.proposed_claims_file import DraftEntry, render_drafts
-from registry.cli.output import show
-from registry.codec.documents import from_document, to_document
-from registry.codec.files import parse_document
+from registry.cli.terminal_output import show
+from registry.codec.canonical_documents import from_document, to_document
+from registry.codec.file_io import parse_document
 from registry.errors import CaveatError, Fault, InputError, format_faults
 from registry.intake.quote_anchor import AnchoredText
 from registry.records.claim_draft import ClaimDraft, ClaimsFile

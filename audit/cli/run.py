@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.cli.options import FILE
-from registry.cli.app import App, pass_app
+from registry.cli.application import App, pass_app
 from registry.errors import AnswerNoError, CaveatError, Fault
 
 if TYPE_CHECKING:

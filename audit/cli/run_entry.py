@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from audit.entering import end_run, enter_run
 from audit.replay.call_engine import RunSummary
 from audit.replay.run_store import RunStore, find_name, name_run
-from registry.cli.app import App
+from registry.cli.application import App
 from registry.errors import CaveatError
 from registry.records.replay_run import RunStatus
 

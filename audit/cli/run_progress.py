@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from audit.replay.call_engine import RunForecast, RunSummary
-from registry.cli.app import App
+from registry.cli.application import App
 
 _LINE_EVERY_S = 30.0
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from audit.replay.replay_file import seal_contexts
-from registry.cli.app import App
+from registry.cli.application import App
 from registry.errors import Fault, InputError
 from registry.registration.specification_registration import format_reference
 

@@ -32,8 +32,8 @@ from audit.replay.replay_provenance import (
 from audit.replay.run_budget import TokenPrice, check_prices, discount_batch, read_prices
 from audit.replay.run_store import DATABASE, Call, PlannedCall, RunStore, list_versions, open_store, put_replay, put_version
 from audit.score.scorers import check_scorable
-from registry.cli.app import App
-from registry.codec.documents import to_document
+from registry.cli.application import App
+from registry.codec.canonical_documents import to_document
 from registry.errors import ConflictError, Fault, UnavailableError
 from registry.records.replay_definition import Replay
 from registry.store.view import View

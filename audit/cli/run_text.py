@@ -9,7 +9,7 @@ from audit.cli.run_session import Session
 from audit.replay.call_engine import LOST, UNSENT, RunSummary
 from audit.replay.replay_provenance import ArmCellCounts
 from audit.replay.run_budget import SpentAmount, format_usd
-from registry.cli.output import build_table
+from registry.cli.terminal_output import build_table
 from registry.report.numbers import format_items
 
 

@@ -7,7 +7,7 @@ import click
 
 from audit.cli.options import FILE
 from audit.cli.score_judge import JudgeOptions, judge_options
-from registry.cli.app import App, pass_app
+from registry.cli.application import App, pass_app
 from registry.errors import CaveatError, Fault, InputError
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _choose_scorer(app: App, replay: "Replay", named: str | None, *, patterns_on
 
 def _read_scorer(path: Path) -> "Scorer":
     from audit.score.scorers import read_scorer
-    from registry.codec.files import read_document
+    from registry.codec.file_io import read_document
 
     return read_scorer(read_document(path), where=str(path))
 
@@ -116,7 +116,7 @@ def carry_out(
     """Score what is not scored yet; return how many scores are new, and why a judge was not asked to the end (None: it was)."""
     from audit.cli.score_judge import judge
     from audit.score.scorers import is_deterministic, score_run
-    from registry.cli.progress import track
+    from registry.cli.application import track
     from registry.records.specification import JudgeScorer
 
     if isinstance(scorer, JudgeScorer):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from audit.cli.options import FILE
-from registry.cli.app import App
+from registry.cli.application import App
 from registry.errors import AnswerNoError, CaveatError, Fault
 from registry.report.numbers import format_items
 
@@ -76,7 +76,7 @@ def judge(
     from audit.replay.call_engine import CallSettings
     from audit.replay.run_budget import check_prices
     from audit.score.judging import count_judgments, judge_run
-    from registry.cli.progress import track
+    from registry.cli.application import track
     from registry.records.replay_definition import Policy
 
     replay, tasks = asked
@@ -147,7 +147,7 @@ def summarise_judging(store: "RunStore", scorer: "JudgeScorer") -> tuple[dict[st
 
 def _print_plan(console: "Console", scorer: "JudgeScorer", plan: "JudgingPlan") -> None:
     from audit.replay.run_budget import format_usd
-    from registry.cli.output import show
+    from registry.cli.terminal_output import show
 
     amount = plan.amount
     cost = "cost unknown: no price for it (--prices FILE)" if amount.usd is None else f"at most {format_usd(amount.usd)}"

@@ -7,8 +7,8 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from registry.atomic import replacing
-from registry.cli.app import App
+from registry.cli.application import App
+from registry.codec.file_io import replacing
 from registry.errors import ConflictError, Fault
 
 if TYPE_CHECKING:

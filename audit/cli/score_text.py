@@ -9,8 +9,8 @@ from rich.console import Console
 
 from audit.score.run_evidence import Side, SideCounts, name_side, remark_sides, summarise
 from audit.score.scorers import remark_scorer
-from registry.cli.output import build_table, show
-from registry.codec.documents import to_document
+from registry.cli.terminal_output import build_table, show
+from registry.codec.canonical_documents import to_document
 from registry.records.replay_definition import Task
 from registry.records.specification import Scorer
 

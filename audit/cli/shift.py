@@ -6,8 +6,7 @@ from typing import Any
 import click
 
 from audit.cli.options import TABLE, parse_where
-from registry.cli.app import App, pass_app
-from registry.cli.parameters import AUDIT
+from registry.cli.application import AUDIT, App, pass_app
 from registry.records.record import Identifier
 
 
@@ -36,7 +35,7 @@ def shift(app: App, /, *, before_audit: Identifier, after_audit: Identifier, bef
     from audit.cli.shift_text import print_shift
     from audit.comparing import compare, find_comparison
     from audit.sources.score_table import read_table
-    from registry.codec.documents import to_document
+    from registry.codec.canonical_documents import to_document
 
     with app.ledger.view() as view:
         comparison = find_comparison(view, before_audit.bare, after_audit.bare)

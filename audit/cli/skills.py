@@ -9,7 +9,7 @@ from audit.cli.score_judge import JudgeOptions, judge_options
 from audit.cli.skills_options import FOLDER, RUN, SKILL, STUDY, TASK, analysis_options, call_options
 from audit.cli.skills_run import run_study
 from audit.cli.skills_stages import analyze_run, list_judging_lines, open_run, report_judging_plan, score_part
-from registry.cli.app import App, pass_app
+from registry.cli.application import App, pass_app
 
 
 @click.group()
@@ -121,7 +121,7 @@ def analyze(app: App, /, *, path: Path, folder: Path | None, skills_: tuple[str,
     from audit.cli.contamination_text import print_study
     from audit.contamination.skill_contrasts import build_settings
     from audit.skills.study_file import read_study
-    from registry.codec.documents import to_document
+    from registry.codec.canonical_documents import to_document
 
     build_settings(level=options["level"], margin=options["margin"])
     file = read_study(path)

@@ -9,7 +9,7 @@ import click
 from audit.cli.score_judge import JudgeOptions
 from audit.cli.skills_options import FOLDER, STUDY, analysis_options, call_options
 from audit.cli.skills_stages import analyze_run, list_judging_lines, open_run, score_part
-from registry.cli.app import App, pass_app
+from registry.cli.application import App, pass_app
 from registry.errors import CaveatError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _carry_out(app: App, session: "Session", file: "StudyFile") -> "tuple[dict[s
     from audit.cli.run import find_early_end, make_all_calls
     from audit.cli.run_text import summarise_run
     from audit.skills.study_plan import PartStore, select_part
-    from registry.codec.documents import to_document
+    from registry.codec.canonical_documents import to_document
 
     options = session.options
     _show_stage(app, "ask")
@@ -162,7 +162,7 @@ def _forecast_judging(session: "Session", file: "StudyFile") -> dict[str, Any] |
 
 def _print_end(console: "Console", document: "Mapping[str, Any]", study: "ContaminationStudy | None") -> None:
     from audit.cli.contamination_text import print_study
-    from registry.cli.output import show
+    from registry.cli.terminal_output import show
 
     if study is not None:
         print_study(console, study)

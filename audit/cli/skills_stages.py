@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.cli.score_judge import JudgeOptions
-from registry.cli.app import App
+from registry.cli.application import App
 
 if TYPE_CHECKING:
     from audit.replay.run_store import RunStore
@@ -39,7 +39,7 @@ def score_part(
     from audit.replay.run_store import get_replay
     from audit.score.scorers import score_run
     from audit.skills.study_file import PATTERNS
-    from registry.cli.progress import track
+    from registry.cli.application import track
 
     tasks = {task.id: task for task in file.list_tasks()}
     with track(app, "matching", total=store.count_cells(), unit="responses") as advance:

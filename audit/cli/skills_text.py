@@ -11,7 +11,7 @@ from rich.console import Console
 from audit.records.model_response import ReplayCell
 from audit.skills.study_file import StudyFile
 from audit.skills.study_recording import ConditionProgress
-from registry.cli.output import build_table, show
+from registry.cli.terminal_output import build_table, show
 
 _COUNTS = ("planned", "answered", "failed", "matched", "judged")
 

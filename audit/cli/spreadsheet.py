@@ -1,6 +1,6 @@
 """Texts of others in a CSV file, which a spreadsheet would compute and a terminal obey."""
 
-from registry.cli.output import show
+from registry.cli.terminal_output import show
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """A spreadsheet would compute a field that begins so."""

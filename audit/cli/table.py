@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.cli.evidence import build_reading, reading_options
-from registry.atomic import replacing
-from registry.cli.app import App, pass_app
+from registry.cli.application import App, pass_app
+from registry.codec.file_io import replacing
 from registry.errors import Fault, InputError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def table(app: App, /, *, sources: tuple[str, ...], output: Path, range_: tuple[
     from audit.cli.accounts_text import print_accounts
     from audit.errors import LARGEST_SCORE
     from audit.sources.log_import import build_row_table, read_rows
-    from registry.codec.documents import to_document
+    from registry.codec.canonical_documents import to_document
 
     paths, reading = build_reading(sources, options)
     _refuse_input(output, paths)

@@ -12,9 +12,9 @@ from audit.cli.explore_text import print_exploration
 from audit.cli.lock_text import list_fixed
 from audit.docket import Concluded
 from audit.records.model_response import ImportedLog
-from registry.cli.history_text import describe
-from registry.cli.output import build_table, show
-from registry.codec.documents import to_document
+from registry.cli.log_presenter import describe
+from registry.cli.terminal_output import build_table, show
+from registry.codec.canonical_documents import to_document
 from registry.records.analysis_plan import list_departures
 from registry.records.dossier import AuditFile, Dossier, Recorded
 from registry.records.replay_run import ModelIdentity, describe_runs

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from rich.console import Console
 
-from registry.cli.output import show
+from registry.cli.terminal_output import show
 from registry.records.estimates import EstimateWarning
 
 

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from audit.records.model_response import ReplayCell
-from registry.codec.canonical import canonical_bytes
-from registry.codec.documents import to_document
+from registry.codec.canonical_documents import canonical_bytes, to_document
 from registry.records.module_findings import Channel
 
 NO_REASONING = "no-reasoning"

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from audit.records.model_response import Purpose
 from audit.replay.run_store import Call, build_call
 from audit.score.model_texts import fence_text, find_mark
-from registry.codec.canonical import Json
+from registry.codec.canonical_documents import Json
 from registry.records.module_findings import Channel, RecognitionClass
 
 PROMPT = "caveat/recognition-prompt/1"

@@ -15,8 +15,8 @@ from audit.probe.passage import Said
 from audit.records.model_response import ReplayCell, Response
 from audit.replay.run_store import RunStore
 from audit.sources.score_columns import FaultList
-from registry.codec.documents import from_document
-from registry.codec.files import parse_document, read_text
+from registry.codec.canonical_documents import from_document
+from registry.codec.file_io import parse_document, read_text
 from registry.errors import Fault, InputError
 
 LARGEST_BYTES = 500_000_000

@@ -28,8 +28,7 @@ from audit.replay.call_engine import LOST, UNSENT
 from audit.replay.run_budget import Prices, SpentAmount, estimate_call
 from audit.replay.run_store import Call, RunStore, put_version
 from audit.trouble import Trouble
-from registry.codec.canonical import Json, canonical_bytes
-from registry.codec.documents import to_document
+from registry.codec.canonical_documents import Json, canonical_bytes, to_document
 from registry.errors import ConflictError, Fault, UnavailableError
 from registry.records.claim import Direction, PropertyClass
 from registry.records.claim_draft import Confidence, Engine, Proposal, Proposals, RejectedOffer

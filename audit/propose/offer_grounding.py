@@ -24,7 +24,7 @@ from audit.propose.window_questions import (
     tidy_text,
     write_opening,
 )
-from registry.completeness import Stated, check_completeness
+from registry.completeness import StatedFacts, check_completeness
 from registry.errors import InputError
 from registry.intake.quote_anchor import AnchoredText
 from registry.intake.text_normalisation import build_form
@@ -302,7 +302,7 @@ class _GroundedClaim:
         model, version = (self._keep(name, getattr(offer, name), names=True) for name in ("model", "version"))
         reported, bound = self._report(value), None if theta is None else theta.value
         spec = self._specify(value or theta, reported, bound)
-        stated = Stated(form=offer.form, theta=bound, reported=reported, version=version, **said)
+        stated = StatedFacts(form=offer.form, theta=bound, reported=reported, version=version, **said)
         return Proposal(
             quote=self._anchor.exact,
             anchor=self._anchor,

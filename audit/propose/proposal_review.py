@@ -12,8 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from registry.codec.canonical import canonical_bytes
-from registry.codec.documents import from_json, to_document
+from registry.codec.canonical_documents import canonical_bytes, from_json, to_document
 from registry.errors import CaveatError, ConflictError, Fault, InputError, UnavailableError
 from registry.intake.quote_anchor import AnchoredText, show_text
 from registry.records.claim import QuoteStatus

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, count
 from textwrap import wrap
 
-from registry.codec.documents import to_document
+from registry.codec.canonical_documents import to_document
 from registry.completeness import states_version
 from registry.errors import CaveatError
 from registry.intake.quote_anchor import AnchoredText, show_text

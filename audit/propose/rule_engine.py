@@ -43,7 +43,7 @@ from audit.propose.logical_form import (
 )
 from audit.propose.prose_figures import NAMED, CardFigure, FigureUnit, find_quantities
 from audit.propose.table_figures import find_cell, find_last_quantities, find_row_quantities, read_units
-from registry.completeness import Stated, check_completeness
+from registry.completeness import StatedFacts, check_completeness
 from registry.intake.quote_anchor import AnchoredText
 from registry.records.claim import Form
 from registry.records.claim_draft import Confidence, Engine, Proposal, Proposals
@@ -306,7 +306,7 @@ def _describe(offer: _PassageClaim, passage: Passage, card: _CardReading) -> Pro
         comparisons=(offer.own.comparisons if offer.own else ()) or offer.choice.others,
         awareness=card.awareness.find(passage, evaluation=facts.evaluation),
         completeness=check_completeness(
-            Stated(
+            StatedFacts(
                 form=reading.form,
                 theta=reading.theta,
                 reported=reported,

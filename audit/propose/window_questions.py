@@ -11,8 +11,7 @@ from audit.records.model_response import Purpose, Response
 from audit.replay.run_rows import CUT
 from audit.replay.run_store import Call, build_call
 from audit.score.model_texts import NoObjectError, fence_text, find_mark, find_object
-from registry.codec.canonical import Json
-from registry.codec.documents import from_json
+from registry.codec.canonical_documents import Json, from_json
 from registry.errors import InputError
 from registry.records.claim import Direction, Form, PropertyClass
 from registry.records.claim_draft import Confidence, RejectedOffer

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from registry.codec.canonical import canonical_bytes
-from registry.codec.documents import from_document, to_document
-from registry.codec.files import read_document, write_file
+from registry.codec.canonical_documents import canonical_bytes, from_document, to_document
+from registry.codec.file_io import read_document, write_file
 from registry.errors import ConflictError, Fault
 from registry.records.record import Record
 

@@ -12,7 +12,7 @@ from audit.fixing import describe_replay
 from audit.replay.replay_file import ReplayFile, digest_parts, read_replay
 from audit.replay.replay_provenance import CONTEXTS, SOURCES
 from audit.replay.run_store import DATABASE, list_states, open_store
-from registry.codec.documents import from_document
+from registry.codec.canonical_documents import from_document
 from registry.errors import CaveatError
 from registry.records.specification import ContextSpec
 from registry.store.view import View

@@ -10,9 +10,8 @@ from pathlib import Path
 from audit.fixing import describe_replay, digest_spec
 from audit.propose.proposed_claims_file import render_key
 from audit.replay.replay_file import ReplayFile
-from registry.codec.canonical import canonical_bytes
-from registry.codec.documents import to_document
-from registry.codec.files import read_text, write_file
+from registry.codec.canonical_documents import canonical_bytes, to_document
+from registry.codec.file_io import read_text, write_file
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.replay_definition import Replay, Task
 from registry.records.specification import ContextSpec

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from audit.model import Endpoint
 from audit.replay.run_store import Call, CallIntent, RunStore
 from audit.trouble import ModelError, Trouble
-from registry.codec.canonical import Json, canonical_bytes
+from registry.codec.canonical_documents import Json, canonical_bytes
 
 # What an endpoint is asked about Message Batches: submit, look, list, read results, cancel; one HTTP request each, none repeated.
 

@@ -48,7 +48,7 @@ from audit.replay.call_engine import (
 from audit.replay.run_budget import BudgetPurse, count_spent, count_waiting, discount_batch
 from audit.replay.run_store import Call, CallIntent, RunStore, join_text, join_thinking
 from audit.trouble import ModelError, Trouble
-from registry.codec.canonical import Json
+from registry.codec.canonical_documents import Json
 from registry.errors import AnswerNoError, CaveatError, Fault, InputError, NotFoundError
 
 # Which calls go into batches: those without an outcome, and with parameters that one request for many can carry.

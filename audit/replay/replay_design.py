@@ -14,9 +14,8 @@ from typing import cast
 from audit.errors import DesignError
 from audit.records.model_response import Purpose, ReplayCell
 from audit.replay.run_store import Call, PlannedCall, build_call
-from registry.codec.canonical import Json
-from registry.codec.documents import MOST_FAULTS, from_document, from_json
-from registry.codec.files import check_line, read_document, read_text
+from registry.codec.canonical_documents import MOST_FAULTS, Json, from_document, from_json
+from registry.codec.file_io import check_line, read_document, read_text
 from registry.errors import Fault, InputError
 from registry.records.replay_definition import Arm, Policy, Replay, Task, TasksFile
 from registry.records.specification import ContextBlock, ContextEdit, ContextItem, ContextSpec, Parts

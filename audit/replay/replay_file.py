@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from audit.replay.replay_design import read_tasks
-from registry.codec.canonical import canonical_bytes
-from registry.codec.commitment import commitment_of
-from registry.codec.documents import from_document, to_document
-from registry.codec.files import read_document
+from registry.codec.canonical_documents import canonical_bytes, from_document, to_document
+from registry.codec.file_io import read_document
+from registry.codec.statement_encoding import commitment_of
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
 from registry.records.replay_definition import Arm, Replay, Task, TasksFile
 from registry.records.specification import ContextSpec, SpecKind, SpecVersion

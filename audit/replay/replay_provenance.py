@@ -14,9 +14,8 @@ from audit.replay.replay_design import find_field
 from audit.replay.replay_file import describe_contexts, list_parts
 from audit.replay.run_budget import format_usd
 from audit.replay.run_store import ModelUsage, RunStore, find_name, get_replay, get_tasks, list_versions
-from registry.codec.canonical import canonical_bytes
-from registry.codec.documents import from_document, to_document
-from registry.codec.files import read_document
+from registry.codec.canonical_documents import canonical_bytes, from_document, to_document
+from registry.codec.file_io import read_document
 from registry.errors import Fault, InputError
 from registry.records.record import Record
 from registry.records.replay_definition import Arm, Budget, Policy, Replay, Task

@@ -11,9 +11,8 @@ from audit.records.model_response import Usage
 from audit.replay.batch_requests import list_open_chunks
 from audit.replay.run_store import Call, RunStore
 from audit.trouble import DOUBTFUL, GIVEN_UP
-from registry.codec.canonical import Json
-from registry.codec.documents import from_document, json_schema
-from registry.codec.files import read_document
+from registry.codec.canonical_documents import Json, from_document, json_schema
+from registry.codec.file_io import read_document
 from registry.errors import Fault, InputError
 from registry.records.record import Record
 from registry.records.replay_definition import Budget

@@ -11,8 +11,8 @@ from audit.records.model_response import ReplayCell, Response
 from audit.records.rating_sheet import RatingSample, SampleSide
 from audit.replay.replay_provenance import CONTEXTS
 from audit.replay.run_store import RunStore, Score, get_replay, get_tasks, list_versions
-from registry.atomic import replacing
-from registry.codec.documents import from_document
+from registry.codec.canonical_documents import from_document
+from registry.codec.file_io import replacing
 from registry.errors import Fault
 from registry.records.specification import ContextSpec
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, Self, cast
 
 from audit.records.model_response import Purpose, ReplayCell, Response
-from registry.codec.canonical import Json, canonical_bytes, digest
-from registry.codec.documents import from_document, from_json, to_document
+from registry.codec.canonical_documents import Json, canonical_bytes, digest, from_document, from_json, to_document
 from registry.errors import ConflictError, Fault, NotFoundError, UnavailableError
 from registry.records.record import Record
 from registry.records.replay_definition import Replay, Task, TasksFile

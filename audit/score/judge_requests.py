@@ -12,7 +12,7 @@ from audit.replay.run_rows import CUT
 from audit.replay.run_store import Call, RunStore, Score, build_call
 from audit.score.answer_extraction import ResponseMark
 from audit.score.model_texts import NoObjectError, addresses_judge, fence_text, find_mark, find_object
-from registry.codec.canonical import Json, digest
+from registry.codec.canonical_documents import Json, digest
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.replay_definition import Task
 from registry.records.specification import Dimension, JudgeScorer

@@ -21,8 +21,7 @@ from audit.score.answer_extraction import (
     remark_patterns,
 )
 from audit.statistics.design_remarks import DesignRemark
-from registry.codec.canonical import Json, canonical_bytes
-from registry.codec.documents import from_document, to_document
+from registry.codec.canonical_documents import Json, canonical_bytes, from_document, to_document
 from registry.errors import Fault, InputError, NotFoundError
 from registry.records.replay_definition import Task
 from registry.records.specification import ChoiceScorer, JudgeScorer, LabelScorer, NumberScorer, PatternScore, PatternScorer, Scorer

@@ -9,13 +9,13 @@ from typing import Any
 from audit.score.answer_extraction import check_patterns
 from audit.score.scorers import read_scorer
 from audit.sources.skill_study_records import ARMS, DIMENSIONS, HIGHEST, LOWEST, Note, PatternSource, SkillStudy, SkillTask, SkillTasks
-from registry.codec.documents import from_document, json_schema
-from registry.codec.files import read_document, read_text
+from registry.codec.canonical_documents import from_document, json_schema
+from registry.codec.file_io import read_document, read_text
+from registry.configuration import find_resource
 from registry.errors import Fault, InputError
 from registry.records.replay_definition import Task
 from registry.records.specification import ContextBlock, ContextItem, ContextSpec, JudgeScorer, Parts, PatternScorer, TurnRole, Variants
 from registry.registration.context_specification import LARGEST_TEXT_BYTES, digest_file, find_beside, list_names, read_context_spec
-from registry.resources import find_resource
 
 # The text of a skill, as an agent would load it: SKILL.md and what lies in references/.
 

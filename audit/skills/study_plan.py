@@ -13,7 +13,7 @@ from audit.replay.replay_file import ReplayFile
 from audit.replay.run_store import PlannedCall, RunStore, list_versions, put_version
 from audit.skills.study_file import CONDITIONS, PATTERNS, SKILL, StudyFile
 from audit.sources.skill_study_records import ARMS
-from registry.codec.documents import to_document
+from registry.codec.canonical_documents import to_document
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.replay_definition import Arm, Replay
 from registry.records.specification import ContextSpec, JudgeScorer, PatternScorer

@@ -12,8 +12,8 @@ from typing import Any
 from audit.errors import TableError
 from audit.records.rating_sheet import AnswerSheet, RaterAnswer, RatingSample, SampleSide
 from audit.sources.score_columns import FaultList
-from registry.codec.documents import from_document, json_schema
-from registry.codec.files import parse_document, read_text
+from registry.codec.canonical_documents import from_document, json_schema
+from registry.codec.file_io import parse_document, read_text
 from registry.errors import Fault, InputError
 
 LARGEST_BYTES = 200_000_000

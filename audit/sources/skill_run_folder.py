@@ -12,8 +12,8 @@ from audit.errors import TableError
 from audit.matching import Kind, search
 from audit.sources.score_columns import FaultList
 from audit.sources.skill_study_records import ARMS, DIMENSIONS, HIGHEST, LOWEST, Note, PatternSource
-from registry.codec.canonical import Json
-from registry.codec.files import parse_document, read_text
+from registry.codec.canonical_documents import Json
+from registry.codec.file_io import parse_document, read_text
 from registry.errors import Fault, InputError
 
 # One JSON file of a skill-contamination run, read step by step; whatever does not fit is told with its path, and reading goes on.

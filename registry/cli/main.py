@@ -1,4 +1,4 @@
-"""The command `caveat`: finds its groups by entry points, loads each when it is called, and ends with an honest exit code."""
+"""The command `caveat`: finds its groups by entry points, runs one, and ends with an exit code."""
 
 import os
 import sys
@@ -7,8 +7,10 @@ from typing import Any
 
 import click
 
-from registry.cli.app import App
+from registry.cli.application import App
 from registry.errors import CaveatError, Fault, format_faults
+
+# The command `caveat`: finds its groups by entry points, loads each when it is called, and ends with an honest exit code.
 
 _GROUP = "caveat.commands"
 
@@ -77,7 +79,7 @@ def cli(ctx: click.Context, *, registry: str | None, debug: bool) -> None:
 
 def main() -> None:
     """Run `caveat` and exit: 0 yes or done, 1 the answer is no, 2 wrong usage or bad input, 3 could not be evaluated here."""
-    from registry.cli.streams import keep_streams
+    from registry.cli.standard_streams import keep_streams
 
     with keep_streams():
         _run(App())
@@ -119,7 +121,7 @@ def _run(app: App) -> None:
 
 def _show_usage_error(error: click.ClickException) -> None:
     """Print usage and message; what the user typed may have come from a file, so it must not drive the terminal either."""
-    from registry.cli.output import show
+    from registry.cli.terminal_output import show
 
     context = error.ctx if isinstance(error, click.UsageError) else None
     if context is not None:
@@ -133,11 +135,32 @@ def _end(app: App, error: Exception, faults: tuple[Fault, ...], exit_code: int) 
     if app.json:
         import json
 
-        from registry.cli.output import fault_document
+        from registry.cli.terminal_output import fault_document
 
         click.echo(json.dumps(fault_document(faults), indent=2), err=True)
     else:
-        from registry.cli.output import show
+        from registry.cli.terminal_output import show
 
         click.echo(show(format_faults(faults)), err=True)
     sys.exit(exit_code)
+
+
+# `caveat completion`: the script that teaches a shell the command.
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the completion script of SHELL.
+
+    \b
+    bash:  eval "$(caveat completion bash)"        in ~/.bashrc
+    zsh:   eval "$(caveat completion zsh)"         in ~/.zshrc
+    fish:  caveat completion fish | source         in config.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise click.UsageError(f"no completion for {shell}")
+    click.echo(kind(cli, {}, "caveat", "_CAVEAT_COMPLETE").source())

@@ -114,7 +114,7 @@ class EntryOpening(Record):
 class EntrySignature(Record):
     """The signature of who speaks over one entry; it stands beside the log, since a leaf cannot hold what is computed from it.
 
-    Signed are the name of the log, the number of the entry and its leaf: `registry.seal.statement_signature`.
+    Signed are the name of the log, the number of the entry and its leaf: `registry.seal.signing_keys`.
     """
 
     entry: int

@@ -8,9 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from registry.codec.canonical import Json
-from registry.codec.documents import from_document, from_json
-from registry.codec.files import check_line, read_document
+from registry.codec.canonical_documents import Json, from_document, from_json
+from registry.codec.file_io import check_line, read_document
 from registry.errors import CaveatError, Fault, InputError
 from registry.records.claim import ClaimRelation, ClaimRelationKind, ClaimRevision, Form, QuoteStatus, Relation, Reported, check_form
 from registry.records.claim_draft import ClaimDraft, ClaimsFile, OmissionDraft

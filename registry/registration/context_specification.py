@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from registry.codec.documents import from_document, json_schema
-from registry.codec.files import read_document, read_text
+from registry.codec.canonical_documents import from_document, json_schema
+from registry.codec.file_io import read_document, read_text
 from registry.errors import Fault, InputError
 from registry.records.specification import ContextBlock, ContextEdit, ContextItem, ContextSpec, Parts, Turn, TurnRole
 

@@ -6,16 +6,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from registry.config import EXAMPLE
+from registry.configuration import EXAMPLE
 from registry.errors import ConflictError, Fault, InputError, NotFoundError, UnavailableError
 from registry.records.dossier import Recorded
 from registry.records.log_seal import Checkpoint, KeyAlgorithm, KeyEvent, KeyEventKind, KeyPurpose
 from registry.records.record import Authority, Record
 from registry.records.statement import Entry
-from registry.seal.certificate import fingerprint_of_certificate
 from registry.seal.key_files import Slot, list_key_files, place_key, retire_key, slot_of, write_key
-from registry.seal.keys import KeyRing, SigningKey, fingerprint_of_vkey, make_key, make_statement_key
-from registry.seal.note import SignatureLine, SignedNote, VerifierKey, parse_note, parse_vkey, sign_checkpoint, verify_note
+from registry.seal.signed_notes import SignatureLine, SignedNote, VerifierKey, parse_note, parse_vkey, sign_checkpoint, verify_note
+from registry.seal.signing_keys import KeyRing, SigningKey, fingerprint_of_certificate, fingerprint_of_vkey, make_key, make_statement_key
 from registry.store.key_events import list_key_events
 from registry.store.reader import Reader
 from registry.store.seals import StoredCheckpoint, add_checkpoint, add_cosignature, find_checkpoint, find_root, refuse_other_history

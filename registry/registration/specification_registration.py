@@ -5,10 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from registry.atomic import create_file, replace_private
-from registry.codec.commitment import commitment_of
-from registry.codec.documents import from_document, to_document
-from registry.codec.files import read_document
+from registry.codec.canonical_documents import from_document, to_document
+from registry.codec.file_io import create_file, read_document, replace_private
+from registry.codec.statement_encoding import commitment_of
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
 from registry.records.analysis_plan import Lock
 from registry.records.claim import ClaimRevision

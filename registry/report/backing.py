@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from registry.codec.inclusion import list_entries
+from registry.codec.statement_encoding import list_entries
 from registry.errors import Fault
 from registry.records.record import Record
 from registry.records.statement import Entry
 from registry.records.supplement import AnySupplement, Supplement
-from registry.seal.statement_signature import Backing, StatementKeys
+from registry.seal.signing_keys import Backing, StatementKeys
 
 _WORDS = {
     Backing.AUTHOR: "signed by its author",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from registry.codec.inclusion import list_entries
+from registry.codec.statement_encoding import list_entries
 from registry.records.dossier import AuditFile, Dossier, Recorded
 from registry.records.estimates import Estimate
 from registry.records.statement import Entry

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from registry.codec.disclosure import list_opened
+from registry.codec.statement_encoding import list_opened
 from registry.records.claim_status import ContestationState
 from registry.records.dossier import ContestationFile
 from registry.records.supplement import AnySupplement, AuditSummary, CardSupplement, ChangeReport, ClaimRow, SpecRole, Supplement

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from registry.codec.disclosure import check_openings
+from registry.codec.statement_encoding import check_openings
 from registry.errors import Fault, InputError
 from registry.records.specification import SpecOpening
 from registry.records.supplement import AnySupplement, Supplement

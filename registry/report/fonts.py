@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from registry.resources import find_resource
+from registry.configuration import find_resource
 
 FACES = (
     ("Source Sans 3", "SourceSans3-Regular.ttf", 400, "normal"),

@@ -15,10 +15,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Undefined, pa
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
-from registry.codec.canonical import canonical_bytes
-from registry.codec.disclosure import public_record
-from registry.codec.documents import to_document
-from registry.codec.inclusion import list_entries
+from registry.codec.canonical_documents import canonical_bytes, to_document
+from registry.codec.statement_encoding import list_entries, public_record
+from registry.configuration import find_resource
 from registry.records.analysis_plan import IntervalMethod
 from registry.records.audit_case import EvidenceLayer
 from registry.records.claim import ClaimRevision
@@ -73,7 +72,6 @@ from registry.report.wording import (
     get_words,
     name_model,
 )
-from registry.resources import find_resource
 
 _MOST_DRAWN = 24
 _FOLDER = "report_templates"

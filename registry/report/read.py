@@ -3,7 +3,7 @@
 import json
 import re
 
-from registry.codec.documents import from_json
+from registry.codec.canonical_documents import from_json
 from registry.errors import Fault, InputError
 from registry.records.record import Identifier, Kind, parse_identifier
 from registry.records.supplement import AnySupplement, CardSupplement, ChangeReport, Supplement

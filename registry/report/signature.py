@@ -19,7 +19,7 @@ from registry.report.revision import Found, find_revision, hash_around, write_re
 if TYPE_CHECKING:
     from asn1crypto import cms as asn1
 
-    from registry.seal.keys import SigningKey
+    from registry.seal.signing_keys import SigningKey
 
 _P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 _LONGEST_SIGNATURE = 72
@@ -197,7 +197,7 @@ def _read_certificate(der: bytes) -> _Certificate:
     """Return what the certificate *der* says; raises ValueError, or one of the parser's errors, if it is none that Caveat makes."""
     from cryptography.x509 import load_der_x509_certificate  # noqa: PLC0415
 
-    from registry.seal.certificate import fingerprint_of_certificate  # noqa: PLC0415
+    from registry.seal.signing_keys import fingerprint_of_certificate  # noqa: PLC0415
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # what cryptography only warns of, such as a negative serial number, Caveat never makes

@@ -22,8 +22,7 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self
 
-from registry.codec.canonical import canonical_bytes
-from registry.codec.documents import to_document
+from registry.codec.canonical_documents import canonical_bytes, to_document
 from registry.errors import CaveatError, Fault, InputError, UnavailableError
 from registry.records.statement import OutputFormat
 

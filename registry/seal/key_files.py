@@ -1,8 +1,4 @@
-"""The folder of secret keys, which only their owner reads.
-
-It holds at most one log key or document key of each algorithm, and one statement key of each authority. A new one is written as
-`NAME.new.pem` first and takes its place once the log has recorded it: no crash leaves a recorded key without its file.
-"""
+"""The folder of secret keys, which only their owner reads."""
 
 import fcntl
 import os
@@ -13,12 +9,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from registry.atomic import create_file
-from registry.codec.files import write_file
+from registry.codec.file_io import create_file, write_file
 from registry.errors import ConflictError, Fault, InputError, UnavailableError
 from registry.records.log_seal import KeyAlgorithm
-from registry.seal.keys import KeyRing, SigningKey, as_statement_key
-from registry.seal.pem import BadPassphraseError, KeyText, damaged, format_key, open_key, parse_key
+from registry.seal.signing_keys import (
+    BadPassphraseError,
+    KeyRing,
+    KeyText,
+    SigningKey,
+    as_statement_key,
+    build_damage_error,
+    format_key,
+    open_key,
+    parse_key,
+)
 
 FILE_NAMES = {KeyAlgorithm.ED25519: "log.pem", KeyAlgorithm.ML_DSA_44: "log-ml-dsa-44.pem", KeyAlgorithm.ECDSA_P256: "document.pem"}
 _STATEMENT = "statement-{}.pem"
@@ -180,7 +184,7 @@ def read_statement_key(folder: Path, authority: str, *, ask: Callable[[], str | 
         return None
     key = _open(KeyFile(path=path, slot=slot, is_new=False, text=text), ask() if text.is_encrypted else None)
     if key.name != authority:
-        raise damaged(str(path), f"it is a key of {key.name}, not of {authority}")
+        raise build_damage_error(str(path), f"it is a key of {key.name}, not of {authority}")
     return as_statement_key(key)
 
 
@@ -238,16 +242,16 @@ def _read_text(path: Path) -> KeyText | None:
     finally:
         os.close(descriptor)
     if len(data) > _LARGEST_FILE:
-        raise damaged(str(path), f"it has more than {_LARGEST_FILE:,} bytes")
+        raise build_damage_error(str(path), f"it has more than {_LARGEST_FILE:,} bytes")
     try:
         return parse_key(data.decode("ascii"), where=str(path))
     except UnicodeDecodeError as error:
-        raise damaged(str(path), "it is no ASCII text") from error
+        raise build_damage_error(str(path), "it is no ASCII text") from error
 
 
 def _refuse_open(path: Path, mode: int) -> None:
     if not stat.S_ISREG(mode):
-        raise damaged(str(path), "it is no file")
+        raise build_damage_error(str(path), "it is no file")
     if mode & 0o077:
         found = f"others than its owner can read it (mode {stat.S_IMODE(mode):04o})"
         advice = f"run: chmod 600 {path}   and, if somebody may have read it: caveat key rotate"

@@ -14,8 +14,8 @@ from sqlalchemy import func, select
 from registry.errors import CaveatError, Fault
 from registry.records.log_seal import Checkpoint
 from registry.records.record import Record
-from registry.seal import tree
-from registry.seal.note import SignedNote, VerifiedLine, VerifierKey, parse_note, verify_note
+from registry.seal import merkle_tree as tree
+from registry.seal.signed_notes import SignedNote, VerifiedLine, VerifierKey, parse_note, verify_note
 from registry.store.contents import find_altered
 from registry.store.guards import find_missing
 from registry.store.ledger import Ledger

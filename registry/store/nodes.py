@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from sqlalchemy import func, select
 
 from registry.errors import AlteredError, Fault
-from registry.seal import tree
+from registry.seal import merkle_tree as tree
 from registry.store.reader import Reader
 from registry.store.seal_tables import node
 
@@ -24,7 +24,7 @@ NodeRow = tuple[int, int, int, bytes]
 
 
 class NodeFinder:
-    """Finds roots of complete subtrees for `registry.seal.tree`; what was read once is remembered."""
+    """Finds roots of complete subtrees for `registry.seal.merkle_tree`; what was read once is remembered."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from sqlalchemy import ColumnElement, Connection, Select, Table, func, select
 from sqlalchemy.exc import DBAPIError
 
-from registry.codec.canonical import leaf_hash
-from registry.codec.statements import decode_statement
+from registry.codec.canonical_documents import leaf_hash
+from registry.codec.statement_encoding import decode_statement
 from registry.errors import AlteredError, Fault, NotFoundError
 from registry.records.dossier import Recorded
 from registry.records.statement import Entry, StatementKind

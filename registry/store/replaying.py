@@ -6,8 +6,8 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from registry.codec.canonical import leaf_hash
-from registry.codec.statements import decode_statement
+from registry.codec.canonical_documents import leaf_hash
+from registry.codec.statement_encoding import decode_statement
 from registry.errors import CaveatError, Fault, InputError
 from registry.records.audit_case import Result
 from registry.records.log_seal import EntrySignature

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import LargeBinary, Select, cast, func, select
 
-from registry.codec.statements import decode_statement
+from registry.codec.statement_encoding import decode_statement
 from registry.errors import CaveatError, Fault
 from registry.records.log_seal import Erasure
 from registry.records.statement import StatementKind

@@ -15,8 +15,8 @@ from alembic.util.exc import CommandError
 from sqlalchemy import Connection, create_engine
 from sqlalchemy.exc import DBAPIError
 
+from registry.configuration import find_resource
 from registry.errors import ConflictError, Fault, InputError
-from registry.resources import find_resource
 from registry.store.catalogue import Catalogue, compare_catalogues, read_catalogue
 from registry.store.engine import describe_url, open_engine, release_engine, translate
 

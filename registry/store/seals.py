@@ -12,13 +12,13 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Table, select
 
-from registry.codec.statements import decode_statement, encode_statement
+from registry.codec.statement_encoding import decode_statement, encode_statement
 from registry.errors import AlteredError, CaveatError, ConflictError, Fault, InputError, NotFoundError
 from registry.records.dossier import Inclusion, Recorded
 from registry.records.log_seal import Checkpoint, EntryOpening, KeyEvent, KeyPurpose
 from registry.records.record import Record
-from registry.seal import tree
-from registry.seal.note import parse_note
+from registry.seal import merkle_tree as tree
+from registry.seal.signed_notes import parse_note
 from registry.store.key_events import list_key_events
 from registry.store.nodes import NodeFinder
 from registry.store.reader import CHUNK, Reader, from_seconds, to_seconds

@@ -14,8 +14,7 @@ from registry.store.reader import CHUNK, Reader
 from registry.store.seal_tables import signature
 
 if TYPE_CHECKING:
-    from registry.seal.keys import SigningKey
-    from registry.seal.statement_signature import Backing, StatementKeys
+    from registry.seal.signing_keys import Backing, SigningKey, StatementKeys
 
 SignatureRow = tuple[int, int, bytes, bytes]
 """What is kept of one signature: log, entry, fingerprint of the key, 64 bytes."""
@@ -45,7 +44,7 @@ def list_signatures(reader: Reader, entries: Iterable[int]) -> tuple[EntrySignat
 
 def read_statement_keys(reader: Reader) -> "StatementKeys":
     """Return what the log says of statement keys, as far as it is seen."""
-    from registry.seal.statement_signature import StatementKeys  # noqa: PLC0415  (cryptography: most commands need none)
+    from registry.seal.signing_keys import StatementKeys  # noqa: PLC0415  (cryptography: most commands need none)
 
     events = list_key_events(reader)
     signed = list_signatures(reader, (one.entry.seq for one in events))
@@ -98,7 +97,7 @@ class Signing:
                 _refuse_other(self._reader, self._key)
         if self._key is None:
             return None
-        from registry.seal.statement_signature import sign_entry  # noqa: PLC0415  (as above)
+        from registry.seal.signing_keys import sign_entry  # noqa: PLC0415  (as above)
 
         return sign_entry(self._key, self._reader.log_origin, seq, leaf)
 

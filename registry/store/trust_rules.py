@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import ColumnElement, Table, select
 
-from registry.codec.disclosure import find_opening_faults
+from registry.codec.statement_encoding import find_opening_faults
 from registry.errors import Fault
 from registry.records.analysis_plan import COMPUTED, Deviation, Exploration
 from registry.records.log_seal import Equivocation, Erasure, KeyEvent, KeyEventKind, LogImport, Witnessing

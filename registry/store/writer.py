@@ -10,8 +10,8 @@ from typing import Any
 from sqlalchemy import Connection, Table, delete, func, select
 from sqlalchemy.exc import DBAPIError
 
-from registry.codec.canonical import leaf_hash
-from registry.codec.statements import encode_statement
+from registry.codec.canonical_documents import leaf_hash
+from registry.codec.statement_encoding import encode_statement
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
 from registry.records.audit_case import Result
 from registry.records.claim import ClaimRevision
@@ -19,7 +19,7 @@ from registry.records.log_seal import Erasure, KeyEvent
 from registry.records.record import Authority, Kind, format_identifier
 from registry.records.replay_run import Run, RunStart
 from registry.records.statement import KINDS, Entry, Payload, Statement, StatementKind
-from registry.seal.tree import Frontier
+from registry.seal.merkle_tree import Frontier
 from registry.store.contents import pack
 from registry.store.engine import describe_connection, translate
 from registry.store.nodes import complete, load_frontier

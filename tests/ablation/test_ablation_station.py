@@ -12,7 +12,7 @@ from audit.errors import DesignError
 from audit.sources.score_table import read_table
 from audit.statistics.responses import ScoreTable
 from audit.versions import Setting
-from registry.codec.documents import from_document, to_document
+from registry.codec.canonical_documents import from_document, to_document
 from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.claim import Form
 from registry.records.module_findings import Ablation, CueChange

@@ -4,15 +4,13 @@ import hashlib
 from datetime import UTC, datetime
 from typing import Any
 
-from registry.codec.canonical import leaf_hash
-from registry.codec.published import Consistency, Published, encode_nodes, encode_published
-from registry.codec.statements import encode_statement
+from registry.codec.canonical_documents import leaf_hash
+from registry.codec.statement_encoding import Consistency, PublicationExtra, encode_nodes, encode_published, encode_statement
 from registry.records.log_seal import Checkpoint, KeyAlgorithm
 from registry.records.statement import OutputFormat, Publication, Statement
-from registry.seal.keys import make_key
-from registry.seal.note import sign_checkpoint
-from registry.seal.proof import format_proof
-from registry.seal.tree import root_of
+from registry.seal.merkle_tree import root_of
+from registry.seal.signed_notes import format_proof, sign_checkpoint
+from registry.seal.signing_keys import make_key
 
 ORIGIN = "caveat.log/AISI/0123456789abcdef"
 
@@ -33,5 +31,5 @@ def publish_bytes(data: bytes, document: dict[str, Any]) -> tuple[bytes, str]:
     key = make_key(KeyAlgorithm.ED25519, ORIGIN, seed=bytes(32))
     note = sign_checkpoint(Checkpoint(origin=ORIGIN, size=2, root=root_of([first, second]).hex()), [key])
     consistency = Consistency(size=1, root=first.hex(), path=encode_nodes([second]))
-    extra = encode_published(Published(statement=statement.decode(), consistency=consistency))
+    extra = encode_published(PublicationExtra(statement=statement.decode(), consistency=consistency))
     return format_proof(1, [first], note, extra).encode(), str(key.vkey)

@@ -9,9 +9,9 @@ from audit.demo_recognition import JUDGE, draw_again
 from audit.records.model_response import Purpose
 from audit.records.rating_sheet import RatingKey
 from audit.replay.run_store import DATABASE, RunStore, open_store
-from registry.codec.documents import from_document
-from registry.codec.files import read_document
-from registry.resources import find_resource
+from registry.codec.canonical_documents import from_document
+from registry.codec.file_io import read_document
+from registry.configuration import find_resource
 
 EXAMPLES = find_resource("examples")
 

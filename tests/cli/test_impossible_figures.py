@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from registry.resources import find_resource
+from registry.configuration import find_resource
 from tests.cli.conftest import Caveat
 
 CLAIMS = """

@@ -12,8 +12,8 @@ import pytest
 
 from registry.records.log_seal import KeyAlgorithm
 from registry.seal.key_files import hold_folder, write_key
-from registry.seal.keys import make_key
-from registry.seal.note import parse_note, parse_vkey, verify_note
+from registry.seal.signed_notes import parse_note, parse_vkey, verify_note
+from registry.seal.signing_keys import make_key
 from tests.cli.conftest import Answer, Caveat
 from tests.cli.terminal import Terminal
 from tests.cli.test_kill import start

@@ -9,7 +9,7 @@ import pytest
 
 from audit.sources import arrow
 from audit.sources.score_columns import LONGEST_HEADER, MOST_COLUMNS
-from registry.codec.files import LARGEST_YAML_BYTES
+from registry.codec.file_io import LARGEST_YAML_BYTES
 from registry.registration.claims_file_registration import MOST_CLAIMS
 from tests.cli.conftest import Answer, Caveat
 

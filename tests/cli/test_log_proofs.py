@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from registry.seal.key_files import read_keys
-from registry.seal.witness import cosign
+from registry.seal.signed_notes import cosign
 from tests.cli.conftest import Answer, Caveat
 from tests.cli.test_kill import start
 

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from registry.codec.canonical import canonical_bytes
+from registry.codec.canonical_documents import canonical_bytes
 from registry.records.supplement import Supplement
 from registry.report.html import digest_record
 from registry.report.read import read_supplement

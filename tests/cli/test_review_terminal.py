@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from registry.codec.documents import from_document
-from registry.codec.files import read_document
+from registry.codec.canonical_documents import from_document
+from registry.codec.file_io import read_document
 from registry.records.claim_draft import ClaimsFile
 from tests.cli.conftest import Caveat
 from tests.cli.terminal import Terminal

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from registry.codec.canonical import canonical_bytes
+from registry.codec.canonical_documents import canonical_bytes
 from tests.cli.conftest import Caveat
 from tests.cli.scenario import register
 from tests.cli.test_verify_published import find_note, list_answers

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.codec.files import naming_file, write_file
+from registry.codec.file_io import naming_file, write_file
 from tests.cli.given_out import NAME
 
 RUN = "import sys; from registry.cli.main import main; sys.argv[0] = 'caveat'; main()"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.codec.canonical import canonical_bytes
+from registry.codec.canonical_documents import canonical_bytes
 from registry.records.statement import OutputFormat
 from registry.report.enclosed import split_file
 from tests.cli.conftest import Caveat
@@ -131,9 +131,9 @@ def test_a_published_file_whose_record_cannot_be_read_is_incomplete(caveat: Cave
     """Its digest is in the log, so nobody altered it; what it says was not checked, so it is no yes either."""
     import hashlib
 
-    from registry.verification.check import Answer
-    from registry.verification.files import check_file
-    from registry.verification.trust import read_given
+    from registry.verify.file_verification import check_file
+    from registry.verify.proof_checks import CheckAnswer
+    from registry.verify.verification_keys import read_given
     from tests.cli.forged_proof import publish_bytes
 
     document = json.loads((given_out / "out" / f"{NAME}.json").read_bytes())
@@ -143,8 +143,8 @@ def test_a_published_file_whose_record_cannot_be_read_is_incomplete(caveat: Cave
     checks = {one.name.value: one for one in check_file(data, proof=proof, trust=read_given([vkey]), where="later.json")}
 
     assert hashlib.sha256(data).hexdigest() in checks["published"].note
-    assert {checks[name].answer for name in ("published", "inclusion", "checkpoint")} == {Answer.YES}
-    assert checks["record"].answer is Answer.NOT_CHECKED
+    assert {checks[name].answer for name in ("published", "inclusion", "checkpoint")} == {CheckAnswer.YES}
+    assert checks["record"].answer is CheckAnswer.NOT_CHECKED
     assert "another version of Caveat made it" in checks["record"].note
 
 
@@ -172,7 +172,7 @@ def test_names_that_name_nothing_else_are_the_users_affair(caveat: Caveat, given
 def test_a_key_that_nothing_rests_on_is_no_success(caveat: Caveat, given_out: Path, tmp_path: Path) -> None:
     """Without the proof, or with the key of another log, exit code 0 would say more than was checked."""
     from registry.records.log_seal import KeyAlgorithm
-    from registry.seal.keys import make_key
+    from registry.seal.signing_keys import make_key
 
     path = f"{NAME}.json"
     shutil.copy(given_out / "out" / path, tmp_path)
@@ -234,7 +234,7 @@ def test_the_signature_of_somebody_else_is_not_the_authoritys(caveat: Caveat, ma
 
     from registry.records.log_seal import KeyAlgorithm
     from registry.report.signature import check_signature, sign_pdf
-    from registry.seal.keys import make_key
+    from registry.seal.signing_keys import make_key
 
     path = mail / PDF
     stranger = make_key(KeyAlgorithm.ECDSA_P256, "AISI", seed=bytes(32), organisation="AISI")

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from registry.codec.canonical import canonical_bytes
+from registry.codec.canonical_documents import canonical_bytes
 from registry.errors import CaveatError
 from registry.records.statement import OutputFormat
 from registry.report.enclosed import enclose_proof, split_file
 from registry.report.signature import sign_pdf
 from registry.seal.key_files import read_keys
-from registry.seal.proof import format_proof, parse_proof
-from registry.verification.check import Answer, Check
-from registry.verification.files import check_file
-from registry.verification.trust import Trust, read_given
+from registry.seal.signed_notes import format_proof, parse_proof
+from registry.verify.file_verification import check_file
+from registry.verify.proof_checks import Check, CheckAnswer
+from registry.verify.verification_keys import Trust, read_given
 from tests.cli.given_out import NAME
 from tests.cli.test_verify_published import read_vkey
 
@@ -29,7 +29,7 @@ def change(proof: bytes, **changes: Any) -> bytes:
     return format_proof(read.index, read.path, read.note, canonical_bytes({**extra, **changes})).encode()
 
 
-def ask(data: bytes, proof: bytes | None, trust: Trust) -> dict[str, Answer]:
+def ask(data: bytes, proof: bytes | None, trust: Trust) -> dict[str, CheckAnswer]:
     """Return the answers by name, without drawing."""
     return {one.name.value: one.answer for one in check_file(data, proof=proof, trust=trust)}
 
@@ -55,7 +55,7 @@ def test_extra_data_that_says_something_else_is_a_no(given_out: Path, changes: d
 
     answers = ask(data, proof, read_given([read_vkey(given_out)]))
 
-    assert Answer.NO in (answers["published"], answers["consistency"])
+    assert CheckAnswer.NO in (answers["published"], answers["consistency"])
 
 
 @pytest.mark.parametrize("entry", [-1, 0, 3, 10**9])
@@ -73,7 +73,7 @@ def test_a_signer_that_the_log_does_not_prove_is_nobody(given_out: Path, entry: 
 
     answers = [ask(one, None, trust)["signature"] for one in (data, signed)]
 
-    assert answers == [Answer.YES, Answer.NO]
+    assert answers == [CheckAnswer.YES, CheckAnswer.NO]
 
 
 def test_no_flipped_bit_of_a_proof_leaves_all_its_answers(given_out: Path) -> None:
@@ -91,7 +91,7 @@ def test_no_flipped_bit_of_a_proof_leaves_all_its_answers(given_out: Path) -> No
             now = ask(data, bytes(flipped), trust)
         except CaveatError:
             return True
-        return any(now[name] is not Answer.YES for name, answer in before.items() if answer is Answer.YES)
+        return any(now[name] is not CheckAnswer.YES for name, answer in before.items() if answer is CheckAnswer.YES)
 
     places = [(chance.randrange(len(proof)), chance.randrange(8)) for _ in range(400)]
     assert [one for one in places if not is_seen(*one)] == []

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from registry.cli.main import cli, find_commands
-from registry.config import read_config
+from registry.configuration import read_config
 from registry.errors import InputError
 from tests.cli.conftest import HERE, Caveat
 from tests.cli.given_out import NAME

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from registry.codec.canonical import canonical_bytes
+from registry.codec.canonical_documents import canonical_bytes
 from registry.records.statement import OutputFormat
 from registry.report.enclosed import split_file
 from tests.cli.conftest import HERE, Answer, Caveat
@@ -254,7 +254,7 @@ def test_a_checkpoint_of_another_log_is_not_taken(caveat: Caveat, mail: Path, gi
 def test_a_stranger_who_signs_in_the_logs_name_is_found_by_its_key(caveat: Caveat, mail: Path, given_out: Path) -> None:
     """A known key of the log that did not sign is a no; a signature that does not fit its checkpoint too."""
     from registry.records.log_seal import KeyAlgorithm
-    from registry.seal.keys import make_key
+    from registry.seal.signing_keys import make_key
 
     origin = read_vkey(given_out).split("+")[0]
     other = make_key(KeyAlgorithm.ED25519, origin, seed=bytes(32))
@@ -299,8 +299,8 @@ def test_a_witness_that_is_known_is_named(caveat: Caveat, mail: Path, given_out:
     from datetime import UTC, datetime
 
     from registry.records.log_seal import KeyAlgorithm
-    from registry.seal.keys import make_key
-    from registry.seal.witness import cosign
+    from registry.seal.signed_notes import cosign
+    from registry.seal.signing_keys import make_key
 
     witness = make_key(KeyAlgorithm.ED25519, "witness.example", seed=bytes(range(32)))
     proof = mail / f"{NAME}.json.tlog-proof"

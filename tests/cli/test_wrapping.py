@@ -2,7 +2,7 @@
 
 import pytest
 
-from registry.cli.output import print_text
+from registry.cli.terminal_output import print_text
 
 
 def lines(text: str, capsys: pytest.CaptureFixture[str]) -> list[str]:

@@ -8,7 +8,7 @@ import rfc8785
 from hypothesis import given
 from hypothesis.strategies import booleans, dictionaries, floats, integers, lists, none, recursive, text
 
-from registry.codec.canonical import Json, canonical_bytes, digest, leaf_hash
+from registry.codec.canonical_documents import Json, canonical_bytes, digest, leaf_hash
 from registry.errors import InputError
 
 NUMBERS = floats(allow_nan=False, allow_infinity=False) | integers(-(2**53) + 1, 2**53 - 1)

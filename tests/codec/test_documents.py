@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import builds, floats, none, sampled_from, text
 
-from registry.codec.documents import from_document, json_schema, to_document
-from registry.codec.statements import decode_statement, encode_statement
+from registry.codec.canonical_documents import from_document, json_schema, to_document
+from registry.codec.statement_encoding import decode_statement, encode_statement
 from registry.errors import InputError
 from registry.records.audit_case import Case, Evidence, EvidenceKind, EvidenceLayer, PerturbationEffect, PublishedFigure, Sign
 from registry.records.claim import Reported

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import binary, text
 
-from registry.codec.files import LARGEST_DEPTH, parse_document, read_document
+from registry.codec.file_io import LARGEST_DEPTH, parse_document, read_document
 from registry.errors import CaveatError, InputError
 
 BOMB = "a: &a [x,x,x,x]\nb: &b [*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b]\n"

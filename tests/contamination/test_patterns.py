@@ -9,7 +9,7 @@ from audit.contamination.contamination_analysis import build_study
 from audit.contamination.skill_contrasts import ContrastSettings
 from audit.sources.skill_run_folder import read_recording
 from audit.sources.skill_study_records import ContaminationStudy
-from registry.codec.documents import to_document
+from registry.codec.canonical_documents import to_document
 from tests.contamination.made_up import Run
 
 SETTINGS = ContrastSettings(level=0.95, margin=0.2)

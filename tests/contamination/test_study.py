@@ -15,7 +15,7 @@ from audit.contamination.skill_contrasts import NO_BASELINE, ContrastSettings
 from audit.errors import DesignError
 from audit.sources.skill_run_folder import read_recording
 from audit.sources.skill_study_records import ContaminationStudy, Effect, SkillContrasts
-from registry.codec.documents import from_document, to_document
+from registry.codec.canonical_documents import from_document, to_document
 from registry.errors import CaveatError
 from tests.contamination.made_up import ALPHA, Run
 

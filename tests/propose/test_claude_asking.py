@@ -13,7 +13,7 @@ from audit.propose.claude_engine import forecast_calls, plan_calls
 from audit.propose.window_questions import OfferedClaim, QuestionSettings, build_schema
 from audit.replay.run_budget import TokenPrice
 from audit.replay.run_store import open_store
-from registry.codec.documents import json_schema
+from registry.codec.canonical_documents import json_schema
 from registry.errors import CaveatError, ConflictError, UnavailableError
 from registry.records.claim_draft import Proposals
 from registry.records.replay_definition import Budget

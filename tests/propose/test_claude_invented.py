@@ -15,7 +15,7 @@ from audit.propose.offer_grounding import LONGEST_CLAIM, CardGround
 from audit.propose.proposed_claims_file import KnownModels, build_entry
 from audit.propose.window_questions import LONGEST_QUOTE, read_answer
 from audit.records.model_response import Purpose, Response
-from registry.codec.documents import to_document
+from registry.codec.canonical_documents import to_document
 from registry.records.claim import Direction, Form, PropertyClass
 from registry.records.claim_draft import Proposal, RejectedOffer
 from tests.propose.asked import ASKING, SOURCE, Table, build_card, offer

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.propose.proposed_claims_file import WIDTH, render_key, render_number
-from registry.codec.files import parse_document
+from registry.codec.file_io import parse_document
 
 HOSTILE = st.text(
     st.one_of(

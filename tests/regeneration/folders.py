@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from registry import resources
+from registry import configuration as resources
 from registry.report import html
 from tests.cli.conftest import Answer, Caveat
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from registry import proving
-from registry.regeneration import update
+from registry.folder import folder_update as update
+from registry.folder import supplement_publishing as proving
 from registry.report.signature import find_signature
 from tests.cli.conftest import HERE
 from tests.regeneration.folders import COVERT, REFUSAL, Regenerated

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from registry.regeneration import draw, names
+from registry.folder import folder_manifest as names
+from registry.folder import folder_update as draw
 from registry.store.ledger import Ledger
 from tests.cli.test_kill import start
 from tests.regeneration.folders import Regenerated

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from registry import atomic
+from registry.codec import file_io as atomic
 from tests.cli.conftest import HERE
 from tests.cli.given_out import ask, inside, run
 from tests.cli.test_kill import RUN

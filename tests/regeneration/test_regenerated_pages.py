@@ -12,13 +12,12 @@ import pikepdf
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from registry.codec.documents import from_json
+from registry.codec.canonical_documents import from_json
+from registry.folder.folder_document import Folder, FolderFile, FolderItem, SupersededFiles, SupplementDigest
+from registry.folder.folder_pages import render_feed, render_index
 from registry.records.claim_status import Dispute, Lifecycle, Staleness, Status
 from registry.records.statement import OutputFormat
 from registry.records.verdict import ClaimClass, RestrictionStatus, Standing
-from registry.regeneration.feed import render_feed
-from registry.regeneration.folder_document import Folder, FolderFile, FolderItem, SupersededFiles, SupplementDigest
-from registry.regeneration.index import render_index
 from tests.regeneration.folders import COVERT, SCHEMING, Regenerated
 
 ATOM = "{http://www.w3.org/2005/Atom}"

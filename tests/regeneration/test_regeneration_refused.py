@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.codec.canonical import canonical_bytes
+from registry.codec.canonical_documents import canonical_bytes
 from tests.cli.conftest import Caveat
 from tests.regeneration.folders import COVERT, REFUSAL, SCHEMING, Regenerated, bend_templates
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.replay.replay_design import compose_request
-from registry.codec.canonical import digest
+from registry.codec.canonical_documents import digest
 from registry.errors import InputError
 from registry.records.replay_definition import Policy, Task
 from registry.records.specification import ContextBlock, ContextEdit, ContextItem, ContextSpec, Tool, Turn, TurnRole, Variants

@@ -10,8 +10,8 @@ import pytest
 
 from audit.replay.replay_design import build_design
 from audit.replay.replay_file import read_replay
-from registry.codec.documents import from_document
-from registry.codec.files import read_document
+from registry.codec.canonical_documents import from_document
+from registry.codec.file_io import read_document
 from registry.errors import InputError
 from registry.records.record import Authority, AuthorityRole, Kind
 from registry.records.specification import ContextSpec, SpecKind, SpecVersion

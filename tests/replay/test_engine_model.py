@@ -12,7 +12,7 @@ from audit.headers import read_quotas
 from audit.message import NotAMessageError, read_message
 from audit.model import ModelFacts, choose_version, describe_sampling, open_endpoint
 from audit.trouble import ModelError, Trouble
-from registry.codec.canonical import canonical_bytes
+from registry.codec.canonical_documents import canonical_bytes
 from registry.errors import InputError, UnavailableError
 from registry.records.replay_definition import Policy
 from tests.endpoint.server import MODEL, Broken, Endpoint, Refusal, Reply, run_endpoint

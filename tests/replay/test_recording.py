@@ -16,9 +16,9 @@ from audit.replay.replay_file import read_replay
 from audit.replay.run_store import RunStore, build_call, open_store
 from audit.score.run_evidence import read_run
 from audit.score.scorers import read_scorer
-from registry.codec.files import read_document
+from registry.codec.file_io import read_document
+from registry.configuration import find_resource
 from registry.records.analysis_plan import Plan
-from registry.resources import find_resource
 
 EXAMPLE = find_resource("examples") / "replay"
 

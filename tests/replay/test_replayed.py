@@ -17,7 +17,7 @@ from audit.replay.replay_provenance import (
     withhold_prompts,
 )
 from audit.replay.run_store import RunStore, open_store, put_replay, put_version
-from registry.codec.documents import to_document
+from registry.codec.canonical_documents import to_document
 from registry.records.replay_definition import Arm, Budget, Policy, Replay, Task
 from registry.records.replay_run import ArmOutcomes, ReplayAccount
 from registry.records.specification import ContextBlock, ContextItem, ContextSpec, Tool

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.codec.canonical import canonical_bytes
-from registry.codec.documents import to_document
+from registry.codec.canonical_documents import canonical_bytes, to_document
 from registry.registration.context_specification import read_context_spec
 from tests.cli.scenario import register, write_audit
 from tests.endpoint.server import run_endpoint

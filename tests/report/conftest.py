@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from registry.changes import collect_changes
+from registry.folder.supplement_changes import collect_changes
 from registry.records.log_seal import KeyAlgorithm
 from registry.records.supplement import CardSupplement, ChangeReport, Supplement
 from registry.report.assemble import assemble_card, assemble_claim
 from registry.report.pdf import draw_pdf
 from registry.report.signature import sign_pdf
-from registry.seal.keys import SigningKey, make_key
+from registry.seal.signing_keys import SigningKey, make_key
 from tests.report.builders import MADE_AT, ORIGIN, Log, card
 from tests.report.changing import Story, tell
 from tests.report.covered import full

@@ -4,13 +4,12 @@ import hashlib
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
-from registry.codec.canonical import leaf_hash
-from registry.codec.documents import to_document
-from registry.codec.inclusion import list_entries, list_recorded, write_statement
+from registry.codec.canonical_documents import leaf_hash, to_document
+from registry.codec.statement_encoding import list_entries, list_recorded, write_statement
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Inclusion, Recorded
 from registry.records.log_seal import EntryOpening
 from registry.records.supplement import CardSupplement, Supplement
-from registry.seal.tree import proof_nodes, root_of
+from registry.seal.merkle_tree import proof_nodes, root_of
 
 AnySupplement = TypeVar("AnySupplement", Supplement, CardSupplement)
 

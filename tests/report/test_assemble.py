@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from registry.codec.documents import from_document, to_document
+from registry.codec.canonical_documents import from_document, to_document
 from registry.errors import ConflictError
 from registry.records.audit_case import Access, EvidenceLayer
 from registry.records.claim_status import Dispute

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pikepdf import Pdf
 
-from registry.changes import collect_changes, list_changed
-from registry.codec.documents import to_document
+from registry.codec.canonical_documents import to_document
 from registry.errors import InputError, NotFoundError
+from registry.folder.supplement_changes import collect_changes, list_changed
 from registry.records.supplement import ChangeReport, OccasionKind, name_report
 from registry.records.verdict import ClaimClass, Mode
 from registry.report.change import rank_change
@@ -24,9 +24,8 @@ from registry.report.html import Medium, build_html, render_html, render_json
 from registry.report.pdf import draw_pdf
 from registry.report.read import read_supplement
 from registry.report.suspicious import list_threats
-from registry.seal.inclusion import check_inclusion
 from registry.store.seals import find_root
-from registry.verification.composed import list_contradictions
+from registry.verify.record_checks import check_inclusion, list_contradictions
 from tests.report.changing import MARKUP, NEW, OLD, Story, tell
 
 

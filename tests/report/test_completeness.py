@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.completeness import Stated, build_stated, check_completeness, count_missing
+from registry.completeness import StatedFacts, build_stated, check_completeness, count_missing
 from registry.records.claim import Form, Reported
 from registry.records.specification import ScoringMethod, ScoringSpec, SpecKind, SpecVersion
 from registry.records.verdict import Completeness, CompletenessItem, ItemStatus
 from tests.report.builders import Log, context_spec, revision
 
-NOTHING = Stated(form=Form.THRESHOLD, theta=None, reported=None, evaluation=None, grader=None, elicitation=None, version=None)
-EVERYTHING = Stated(
+NOTHING = StatedFacts(form=Form.THRESHOLD, theta=None, reported=None, evaluation=None, grader=None, elicitation=None, version=None)
+EVERYTHING = StatedFacts(
     form=Form.THRESHOLD,
     theta=0.1,
     reported=Reported(value=0.05, low=0.01, high=0.11, n=1_200),
@@ -39,7 +39,7 @@ def find(items: tuple[Completeness, ...], item: CompletenessItem) -> Completenes
 
 @pytest.mark.parametrize("form", list(Form))
 @pytest.mark.parametrize("stated", [NOTHING, EVERYTHING])
-def test_every_item_is_told_once_and_in_order(stated: Stated, form: Form) -> None:
+def test_every_item_is_told_once_and_in_order(stated: StatedFacts, form: Form) -> None:
     """Seven items, in the order of the list, each with a note: whatever is stated."""
     items = check_completeness(replace(stated, form=form))
 

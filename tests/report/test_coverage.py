@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.codec.documents import from_document, to_document
+from registry.codec.canonical_documents import from_document, to_document
 from registry.intake.outline.passage_sentences import PassageReader
 from registry.records.claim_status import Lifecycle
 from registry.records.supplement import Coverage

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.codec.commitment import commitment_of
-from registry.codec.disclosure import check_openings, public_record
+from registry.codec.statement_encoding import check_openings, commitment_of, public_record
 from registry.errors import InputError
-from registry.publishing import Subject, Written, build_publication, tell_facts
+from registry.folder.supplement_publishing import SupplementSubject, WrittenFile, build_publication, collect_facts
 from registry.records.claim_status import ContestationEvent, ContestationStep, Dispute
 from registry.records.dossier import Dossier, Recorded
 from registry.records.specification import ContextSpec, Reveal, SpecKind, SpecOpening
@@ -167,10 +166,10 @@ def test_no_other_body_opens_a_commitment(name: str, description: str) -> None:
 
 def test_a_confidential_file_is_logged_under_the_public_record(tmp_path: Path) -> None:
     """The log tells that it was given out, and of which record; not what it showed."""
-    subject = Subject(name="CLM-EXAMPLE-2026-0042-X@1", supplement=CONFIDENTIAL)
-    facts = tell_facts(subject)
+    subject = SupplementSubject(name="CLM-EXAMPLE-2026-0042-X@1", supplement=CONFIDENTIAL)
+    facts = collect_facts(subject)
     place = tmp_path / "x"
-    written = Written(name=subject.name, format=OutputFormat.JSON, path=place, sha256="ab" * 32, error=None, facts=facts, size_bytes=9)
+    written = WrittenFile(name=subject.name, format=OutputFormat.JSON, path=place, sha256="ab" * 32, error=None, facts=facts, size_bytes=9)
 
     said = build_publication(written)
 

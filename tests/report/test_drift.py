@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from registry.codec.documents import from_document, to_document
+from registry.codec.canonical_documents import from_document, to_document
 from registry.records.dossier import Dossier
 from registry.records.module_findings import Shift
 from registry.records.supplement import Drift

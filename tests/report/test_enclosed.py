@@ -26,7 +26,7 @@ from registry.report.html import render_html
 from registry.report.read import find_record
 from registry.report.signature import find_signature, sign_pdf
 from registry.report.suspicious import list_threats
-from registry.seal.keys import SigningKey
+from registry.seal.signing_keys import SigningKey
 from tests.report.signing import AT
 
 PROOF = b"c2sp.org/tlog-proof@v1\nextra eyJhIjoxfQ==\nindex 3\nAAAA\n\nlog.example\n4\nAAAA=\n\n\xe2\x80\x94 log.example AAAA\n"

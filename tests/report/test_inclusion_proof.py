@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import data, integers, sampled_from
 
-from registry.codec.canonical import leaf_hash
-from registry.codec.documents import to_document
-from registry.codec.inclusion import list_entries, list_recorded, write_statement
+from registry.codec.canonical_documents import leaf_hash, to_document
+from registry.codec.statement_encoding import list_entries, list_recorded, write_statement
 from registry.errors import CaveatError, InputError
 from registry.records.dossier import Dossier
 from registry.records.supplement import CardSupplement, Supplement
@@ -19,7 +18,7 @@ from registry.report.assemble import assemble_card, assemble_claim
 from registry.report.html import render_html, render_json
 from registry.report.leading import find_leading
 from registry.report.read import read_supplement
-from registry.seal.inclusion import check_inclusion
+from registry.verify.record_checks import check_inclusion
 from tests.report.builders import MADE_AT, ORIGIN, Log, card
 from tests.report.dossiers import EVERY, inverted
 from tests.report.proven import prove, retell, salt_of

@@ -9,8 +9,8 @@ from registry.records.analysis_plan import Lock
 from registry.records.claim import Direction, Relation
 from registry.records.supplement import AuditPart, Supplement
 from registry.report.assemble import assemble_claim
-from registry.verification.check import Answer, Check
-from registry.verification.locked import check_lock
+from registry.verify.proof_checks import Check, CheckAnswer
+from registry.verify.record_checks import check_lock
 from tests.report.builders import MADE_AT
 from tests.report.dossiers import inverted, retrospective, unaudited
 
@@ -49,7 +49,7 @@ def test_a_lock_before_its_run_is_told_with_both_entries() -> None:
 
     check = check_lock(supplement, is_proven=True)
 
-    assert check.answer is Answer.YES
+    assert check.answer is CheckAnswer.YES
     assert f"locked in entry {audit.lock.entry.seq} of" in check.note
     assert f"before the run of entry {audit.runs[0].entry.seq}" in check.note
     assert check.note.endswith("no deviation from it is recorded")
@@ -61,7 +61,7 @@ def test_entries_that_are_not_proven_show_no_order() -> None:
 
     check = check_lock(supplement, is_proven=False)
 
-    assert check.answer is Answer.NOT_CHECKED
+    assert check.answer is CheckAnswer.NOT_CHECKED
     assert "its entries are not proven" in check.note
 
 
@@ -79,7 +79,7 @@ def test_a_lock_of_something_else_is_named(changes: dict[str, object], told: str
     """Another threshold, relation, direction, claim or audit than that of the supplement fixes nothing of it."""
     check = change_lock(**changes)
 
-    assert check.answer is Answer.NO
+    assert check.answer is CheckAnswer.NO
     assert told in check.note
 
 
@@ -93,7 +93,7 @@ def test_a_run_before_its_lock_in_the_log_or_in_time_is_named() -> None:
 
     checks = [check_lock(replace(supplement, audit=replace(audit, runs=(one,), result=None)), is_proven=True) for one in (earlier, began)]
 
-    assert [one.answer for one in checks] == [Answer.NO, Answer.NO]
+    assert [one.answer for one in checks] == [CheckAnswer.NO, CheckAnswer.NO]
     assert "after it" in checks[0].note
     assert "before the lock of" in checks[1].note
 
@@ -106,7 +106,7 @@ def test_a_result_of_no_run_of_the_audit_is_named() -> None:
 
     check = check_lock(replace(supplement, audit=replace(audit, result=foreign)), is_proven=True)
 
-    assert (check.answer, "is of run 1" in check.note) == (Answer.NO, True)
+    assert (check.answer, "is of run 1" in check.note) == (CheckAnswer.NO, True)
 
 
 def test_without_a_replay_there_is_nothing_to_come_before() -> None:
@@ -117,7 +117,7 @@ def test_without_a_replay_there_is_nothing_to_come_before() -> None:
 
     checks = [check_lock(one, is_proven=True) for one in (*others, waiting)]
 
-    assert [one.answer for one in checks] == [Answer.NOT_CHECKED] * 3
+    assert [one.answer for one in checks] == [CheckAnswer.NOT_CHECKED] * 3
     assert [word in one.note for word, one in zip(("nobody has audited", "nothing was locked", "no replay"), checks, strict=True)] == [
         True
     ] * 3
@@ -130,4 +130,4 @@ def test_the_time_of_a_run_may_be_the_very_second_of_its_lock() -> None:
     at: datetime = audit.runs[0].payload.started_at
     same = replace(audit, lock=replace(audit.lock, entry=replace(audit.lock.entry, at=at)))
 
-    assert check_lock(replace(supplement, audit=same), is_proven=True).answer is Answer.YES
+    assert check_lock(replace(supplement, audit=same), is_proven=True).answer is CheckAnswer.YES

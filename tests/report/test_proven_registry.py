@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from registry.codec.canonical import canonical_bytes, leaf_hash
-from registry.codec.documents import to_document
+from registry.codec.canonical_documents import canonical_bytes, leaf_hash, to_document
 from registry.errors import AlteredError, NotFoundError
-from registry.publishing import collect_coverage, collect_supplements
+from registry.folder.supplement_publishing import collect_coverage, collect_supplements
 from registry.records.claim import Form
 from registry.records.record import parse_identifier
 from registry.records.supplement import CardSupplement, Supplement
@@ -18,11 +17,11 @@ from registry.records.system_card import Survey
 from registry.records.verdict import Basis, ClaimClass
 from registry.report.html import render_html, render_json
 from registry.report.read import read_supplement
-from registry.seal.inclusion import check_inclusion
 from registry.store import schema
 from registry.store.ledger import Ledger
 from registry.store.seals import find_root
 from registry.store.view import View
+from registry.verify.record_checks import check_inclusion
 from tests.store import builders as make
 
 

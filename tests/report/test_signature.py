@@ -23,7 +23,7 @@ from registry.records.supplement import Supplement
 from registry.report.html import render_json
 from registry.report.read import find_record, read_supplement
 from registry.report.signature import check_signature, find_signature, sign_pdf
-from registry.seal.keys import SigningKey, make_key
+from registry.seal.signing_keys import SigningKey, make_key
 from tests.report.signing import AT
 
 

@@ -20,7 +20,7 @@ from registry.records.log_seal import KeyAlgorithm
 from registry.report.revision import Found, find_revision
 from registry.report.signature import _P256_ORDER, check_signature, find_signature, sign_pdf
 from registry.report.suspicious import list_threats
-from registry.seal.keys import SigningKey, make_key
+from registry.seal.signing_keys import SigningKey, make_key
 from tests.report.forging import add_nothing, add_script, append, rewrite, swap_page
 from tests.report.signing import AT
 

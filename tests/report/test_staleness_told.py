@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.codec.inclusion import list_entries
+from registry.codec.statement_encoding import list_entries
 from registry.records.claim import ClaimRevision
 from registry.records.claim_status import CauseKind, ReviewedCause, StaleCause, Staleness, StalenessReview, StalenessVerdict
 from registry.records.dossier import AuditFile, Recorded

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from registry.codec.inclusion import list_named
+from registry.codec.statement_encoding import list_named
 from registry.errors import AlteredError, NotFoundError
-from registry.publishing import Collector, Subject, name_subject
+from registry.folder.supplement_changes import find_superseded
+from registry.folder.supplement_publishing import SupplementCollector, SupplementSubject, name_subject
 from registry.records.dossier import EntrySupersession
 from registry.records.model_version import Descent, ModelEvent, ModelEventKind, ModelVersion
 from registry.records.record import parse_identifier
@@ -25,11 +26,10 @@ from registry.report.workers import Made
 from registry.store import schema
 from registry.store.ledger import Ledger
 from registry.store.states import find_states
-from registry.supersession import find_superseded
-from registry.verification.carried import read_carried
-from registry.verification.check import Answer, Check, Name
-from registry.verification.files import check_file
-from registry.verification.trust import Trust
+from registry.verify.file_verification import check_file
+from registry.verify.proof_checks import Check, CheckAnswer, CheckName
+from registry.verify.record_checks import read_carried
+from registry.verify.verification_keys import Trust
 from tests.report.updated import SECOND
 from tests.store import builders as make
 from tests.store.growing import MODELS, STEPS, World
@@ -86,9 +86,9 @@ def ask(world: World, name: str, size: int | None = None) -> EntrySupersession |
         return find_superseded(then, now, name)
 
 
-def collect(world: World, name: str, size: int | None = None) -> Subject:
+def collect(world: World, name: str, size: int | None = None) -> SupplementSubject:
     with world.ledger.view(size) as then, world.ledger.view() as now:
-        return Collector(then, now=now).collect(parse_identifier(name))
+        return SupplementCollector(then, now=now).collect(parse_identifier(name))
 
 
 def list_entries_of(world: World) -> int:
@@ -250,7 +250,7 @@ def test_the_banner_stands_before_everything_else(name: str, updated: Mapping[st
     assert html.count('class="loud superseded"') == 1
 
 
-def check(world: World, supplement: Supplement | CardSupplement) -> dict[Name, Check]:
+def check(world: World, supplement: Supplement | CardSupplement) -> dict[CheckName, Check]:
     """What verifying the HTML file of *supplement* beside the registry comes to."""
     data = render_html(supplement)
     again = read_carried(data, where="file").supplement
@@ -271,9 +271,9 @@ def test_a_superseded_file_verifies_and_is_not_current_for_its_own_reason(kind: 
     told, plain = check(world, supplement), check(world, replace(supplement, superseded=None))
 
     assert {key: one.answer for key, one in told.items()} == {key: one.answer for key, one in plain.items()}
-    assert {told[key].answer for key in (Name.BYTES, Name.RECORD, Name.ENTRIES, Name.REGISTRY)} == {Answer.YES}
-    assert told[Name.CURRENT].answer is Answer.NO
-    assert all(one in told[Name.CURRENT].note for one in supplement.superseded.why)
+    assert {told[key].answer for key in (CheckName.BYTES, CheckName.RECORD, CheckName.ENTRIES, CheckName.REGISTRY)} == {CheckAnswer.YES}
+    assert told[CheckName.CURRENT].answer is CheckAnswer.NO
+    assert all(one in told[CheckName.CURRENT].note for one in supplement.superseded.why)
 
 
 def test_the_record_check_says_what_stands_outside_its_digest(updated: Mapping[str, Supplement | CardSupplement]) -> None:
@@ -326,9 +326,9 @@ def test_a_forged_notice_is_a_no_of_the_registry(forge: Callable[[EntrySupersess
 
     told = check(world, replace(supplement, superseded=forge(supplement.superseded)))
 
-    assert told[Name.REGISTRY].answer is Answer.NO
-    assert "the notice that it is superseded is not what the registry says" in told[Name.REGISTRY].note
-    assert told[Name.ENTRIES].answer is Answer.YES
+    assert told[CheckName.REGISTRY].answer is CheckAnswer.NO
+    assert "the notice that it is superseded is not what the registry says" in told[CheckName.REGISTRY].note
+    assert told[CheckName.ENTRIES].answer is CheckAnswer.YES
 
 
 def test_a_notice_on_what_still_stands_is_a_no_of_the_registry(world: World, updated: Mapping[str, Supplement | CardSupplement]) -> None:
@@ -339,6 +339,6 @@ def test_a_notice_on_what_still_stands_is_a_no_of_the_registry(world: World, upd
 
     told = check(world, replace(supplement, superseded=forged))
 
-    assert told[Name.REGISTRY].answer is Answer.NO
-    assert "nothing superseded it" in told[Name.REGISTRY].note
-    assert told[Name.CURRENT].answer is Answer.YES
+    assert told[CheckName.REGISTRY].answer is CheckAnswer.NO
+    assert "nothing superseded it" in told[CheckName.REGISTRY].note
+    assert told[CheckName.CURRENT].answer is CheckAnswer.YES

@@ -10,8 +10,7 @@ from hypothesis.strategies import dictionaries, integers, recursive, sampled_fro
 from audit.records.model_response import Failure, Purpose, Response
 from audit.score.answer_extraction import build_score
 from audit.score.judge_requests import read_verdict
-from registry.codec.canonical import canonical_bytes
-from registry.codec.documents import to_document
+from registry.codec.canonical_documents import canonical_bytes, to_document
 from registry.records.specification import Dimension, JudgeScorer
 
 DIMENSIONS = (Dimension(name="right", question="?", low=1, high=5), Dimension(name="kind", question="?", low=1, high=5))

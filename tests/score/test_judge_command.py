@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from audit.score.run_evidence import read_run
-from registry.codec.documents import to_document
+from registry.codec.canonical_documents import to_document
 from registry.records.replay_definition import Task
 from registry.records.specification import Dimension, JudgeScorer
 from tests.cli.conftest import Caveat

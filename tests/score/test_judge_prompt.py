@@ -16,8 +16,8 @@ from audit.replay.run_store import build_call
 from audit.score.judge_requests import build_body, count_repeats, digest_rubric, order_dimensions, show_response
 from audit.score.model_texts import addresses_judge
 from audit.score.scorers import check_scorable
-from registry.codec.documents import from_document
-from registry.codec.files import read_document
+from registry.codec.canonical_documents import from_document
+from registry.codec.file_io import read_document
 from registry.errors import InputError
 from registry.records.replay_definition import Task
 from registry.records.specification import Dimension, JudgeScorer

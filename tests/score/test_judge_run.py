@@ -23,8 +23,7 @@ from audit.replay.run_store import Call, PlannedCall, RunStore, Score, build_cal
 from audit.score.judge_requests import ATTEMPT
 from audit.score.judging import JudgingSummary, account_judging, describe_judge, describe_judging, describe_repeats, judge_run, takes_schema
 from audit.score.scorers import digest_scorer
-from registry.codec.canonical import Json, canonical_bytes
-from registry.codec.documents import to_document
+from registry.codec.canonical_documents import Json, canonical_bytes, to_document
 from registry.errors import AnswerNoError, CaveatError, ConflictError, InputError
 from registry.records.replay_definition import Budget, Policy, Task
 from registry.records.specification import Dimension, JudgeScorer
@@ -465,7 +464,7 @@ from audit.model import open_endpoint
 from audit.replay.call_engine import Settings, run_calls
 from audit.replay.run_store import open_store
 from audit.score.judging import judge_run
-from registry.codec.documents import from_json
+from registry.codec.canonical_documents import from_json
 from registry.records.replay_definition import Policy, Task
 from registry.records.specification import JudgeScorer
 

@@ -11,9 +11,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from registry.errors import CaveatError, ConflictError
 from registry.records.log_seal import KeyAlgorithm, KeyPurpose
-from registry.seal.certificate import fingerprint_of_certificate
 from registry.seal.key_files import FILE_NAMES, Slot, list_key_files, place_key, read_keys, retire_key, write_key
-from registry.seal.keys import KeyRing, SigningKey, fingerprint_of_vkey, format_fingerprint, make_key
+from registry.seal.signing_keys import KeyRing, SigningKey, fingerprint_of_certificate, fingerprint_of_vkey, format_fingerprint, make_key
 
 ORIGIN = "caveat.log/AISI/0123456789abcdef"
 LOG_SLOT = Slot(algorithm=KeyAlgorithm.ED25519)

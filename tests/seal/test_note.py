@@ -10,9 +10,18 @@ from proofbundle.checkpoint import cosign_vkey, verify_checkpoint, verify_cosign
 
 from registry.errors import InputError
 from registry.records.log_seal import Checkpoint, KeyAlgorithm
-from registry.seal.keys import make_key
-from registry.seal.note import SignedNote, VerifierKey, checkpoint_text, encode_vkey, parse_note, parse_vkey, sign_checkpoint, verify_note
-from registry.seal.witness import cosign
+from registry.seal.signed_notes import (
+    SignedNote,
+    VerifierKey,
+    checkpoint_text,
+    cosign,
+    encode_vkey,
+    parse_note,
+    parse_vkey,
+    sign_checkpoint,
+    verify_note,
+)
+from registry.seal.signing_keys import make_key
 
 ORIGIN = "caveat.log/AISI/0123456789abcdef"
 LOG = make_key(KeyAlgorithm.ED25519, ORIGIN, seed=b"1" * 32)

@@ -10,11 +10,9 @@ from proofbundle.tlogproof import verify_tlog_proof
 
 from registry.errors import InputError
 from registry.records.log_seal import Checkpoint, KeyAlgorithm
-from registry.seal.keys import make_key
-from registry.seal.note import parse_note, parse_vkey, sign_checkpoint, verify_note
-from registry.seal.proof import TlogProof, format_proof, parse_proof
-from registry.seal.tree import inclusion_path, root_from_inclusion, root_of
-from registry.seal.witness import cosign
+from registry.seal.merkle_tree import inclusion_path, root_from_inclusion, root_of
+from registry.seal.signed_notes import TlogProof, cosign, format_proof, parse_note, parse_proof, parse_vkey, sign_checkpoint, verify_note
+from registry.seal.signing_keys import make_key
 from tests.seal.trees import find_in
 
 ENTRIES = [f"statement {number}".encode() for number in range(37)]

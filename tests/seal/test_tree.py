@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis.strategies import integers, sets
 
 from registry.records.log_seal import Node
-from registry.seal.tree import (
+from registry.seal.merkle_tree import (
     EMPTY_ROOT,
     Frontier,
     consistency_path,

@@ -11,7 +11,7 @@ from audit.estimate import estimate
 from audit.shift import measure_shift
 from audit.statistics.responses import Floats, ScoreTable
 from benchmarks.shift_coverage import World, draw, judge
-from registry.codec.documents import from_document, to_document
+from registry.codec.canonical_documents import from_document, to_document
 from registry.records.analysis_plan import ContextDesign, IntervalMethod, Plan
 from registry.records.model_version import ModelRef
 from registry.records.module_findings import Shift, SpecShift

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from registry.resources import find_resource
+from registry.configuration import find_resource
 from tests.cli.conftest import Caveat
 
 

@@ -8,7 +8,7 @@ import pytest
 from audit.errors import DesignError
 from audit.estimate import estimate
 from audit.statistics.responses import ScoreTable
-from registry.codec.documents import from_document, to_document
+from registry.codec.canonical_documents import from_document, to_document
 from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.estimates import Estimate
 from tests.statistics.tables import Row, build_crossed, build_table, list_rows

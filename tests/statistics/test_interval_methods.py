@@ -13,7 +13,7 @@ from audit.statistics.design_remarks import resolve_deploy, resolve_difference
 from audit.statistics.estimate_intervals import deploy_p, parse_grounds, relevel
 from audit.statistics.intervals import find_sides
 from audit.statistics.responses import Floats, ScoreTable, TableFile, TextColumn
-from registry.codec.documents import from_document, to_document
+from registry.codec.canonical_documents import from_document, to_document
 from registry.records.analysis_plan import ContextDesign, IntervalMethod, Plan
 from registry.records.estimates import BoundedEstimate, Differential, Estimate
 from tests.statistics.tables import build_crossed, build_nested, build_table, list_rows

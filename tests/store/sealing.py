@@ -4,14 +4,13 @@ import hashlib
 from datetime import datetime
 from typing import Any
 
-from registry.codec.commitment import commitment_of
+from registry.codec.statement_encoding import commitment_of
 from registry.records.analysis_plan import Deviation, Exploration, LockedItem
 from registry.records.log_seal import Checkpoint, Equivocation, KeyAlgorithm, KeyEvent, KeyEventKind, KeyPurpose, LogImport, Witnessing
 from registry.records.record import Kind
 from registry.records.specification import ContextSpec, Reveal, SpecKind, SpecOpening
-from registry.seal.keys import SigningKey, make_key
-from registry.seal.note import VerifierKey, parse_vkey, sign_checkpoint
-from registry.seal.witness import cosign
+from registry.seal.signed_notes import VerifierKey, cosign, parse_vkey, sign_checkpoint
+from registry.seal.signing_keys import SigningKey, make_key
 from registry.store import seals
 from registry.store.writer import Writer
 from tests.store import builders as make

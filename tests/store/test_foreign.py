@@ -10,7 +10,7 @@ from registry.errors import ConflictError, InputError, NotFoundError
 from registry.records.log_seal import LogImport
 from registry.records.record import Kind
 from registry.records.statement import Entry
-from registry.seal import tree
+from registry.seal import merkle_tree as tree
 from registry.store import seals
 from registry.store.foreign import ForeignEntry, find_foreign_leaf, import_entries
 from registry.store.integrity import check_log

@@ -6,13 +6,12 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import Connection, text
 
-from registry.codec.canonical import leaf_hash
+from registry.codec.canonical_documents import leaf_hash
 from registry.errors import AlteredError, InputError
 from registry.records.log_seal import Checkpoint
 from registry.records.statement import OutputFormat, Publication
 from registry.registration.key_registration import seal_log
-from registry.seal.note import sign_checkpoint
-from registry.seal.witness import cosign
+from registry.seal.signed_notes import cosign, sign_checkpoint
 from registry.store import seals
 from registry.store.contents import pack
 from registry.store.guards import create_guards, drop_statements

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from registry.codec.commitment import commitment_of
-from registry.codec.documents import to_document
+from registry.codec.canonical_documents import to_document
+from registry.codec.statement_encoding import commitment_of
 from registry.errors import CaveatError
 from registry.records.record import Kind
 from registry.records.specification import ContextSpec, MethodSpec, SealFile, SpecKind, SpecVersion

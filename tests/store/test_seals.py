@@ -9,7 +9,7 @@ import pytest
 
 from registry.errors import AlteredError, CaveatError, ConflictError, InputError, NotFoundError
 from registry.records.log_seal import Checkpoint
-from registry.seal import tree
+from registry.seal import merkle_tree as tree
 from registry.store import schema, seals
 from registry.store.integrity import check_log
 from registry.store.ledger import Ledger

@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from registry.codec.canonical import leaf_hash
+from registry.codec.canonical_documents import leaf_hash
 from registry.errors import CaveatError, ConflictError
 from registry.records.log_seal import KeyEventKind
 from registry.records.statement import Entry
 from registry.registration.key_registration import add_key, get_key, revoke_key, rotate_key
-from registry.seal.keys import SigningKey, make_key, make_statement_key
-from registry.seal.statement_signature import Backing, StatementKeys, sign_entry
+from registry.seal.signing_keys import Backing, SigningKey, StatementKeys, make_key, make_statement_key, sign_entry
 from registry.store.guards import create_guards, drop_statements
 from registry.store.integrity import check_log
 from registry.store.key_events import list_key_events

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from registry.errors import CaveatError
-from registry.publishing import collect_supplements
+from registry.folder.supplement_publishing import collect_supplements
 from registry.records.record import parse_identifier
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.assemble import assemble_claim

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from registry.exchange.bundle_transfer import ExportResult, export_bundle
 from registry.records.claim import ClaimRevision
 from registry.records.log_seal import KeyAlgorithm
 from registry.records.record import Authority, AuthorityRole, Kind
 from registry.registration.key_registration import add_key, seal_log
-from registry.seal.keys import SigningKey, make_key
-from registry.seal.note import VerifierKey, parse_vkey
+from registry.seal.signed_notes import VerifierKey, parse_vkey
+from registry.seal.signing_keys import SigningKey, make_key
 from registry.store import schema
 from registry.store.ledger import Ledger
 from registry.store.writer import Writer
-from registry.transfer.export import Exported, export_bundle
 from tests.store import builders
 
 Salt = Callable[[], str]
@@ -72,7 +72,7 @@ class Institute:
         with self.ledger.write(actor=self.code) as writer:
             return seal_log(writer, keys or (self.key,), size=wanted).note
 
-    def export(self, path: Path, *, size: int | None = None, **options: Any) -> Exported:
+    def export(self, path: Path, *, size: int | None = None, **options: Any) -> ExportResult:
         """Write a bundle to *path*."""
         note = self.seal(size)
         with self.ledger.view() as view:

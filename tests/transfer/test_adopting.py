@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from registry.errors import CaveatError
+from registry.exchange.bundle_transfer import take_over
+from registry.exchange.foreign_claims import adopt_claim
 from registry.records.claim import Form
 from registry.records.claim_status import Contestation
 from registry.records.record import Kind
 from registry.records.verdict import Basis, ClaimClass, RestrictionStatus
 from registry.report.assemble import assemble_claim
 from registry.store.writer import Writer
-from registry.transfer.adopting import adopt_claim
-from registry.transfer.take_over import take_over
 from tests.store import builders
 from tests.transfer.registries import Institute, found
 

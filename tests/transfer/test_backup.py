@@ -14,22 +14,21 @@ from threading import Event, Thread
 import pytest
 
 from registry.errors import AnswerNoError, CaveatError, ConflictError
+from registry.exchange.bundle_transfer import take_over
+from registry.exchange.registry_backup import BackupResult, RestoreResult, back_up, find_note, read_note, restore
 from registry.store.integrity import check_log
 from registry.store.ledger import Ledger
 from registry.store.rebuild import verify
-from registry.transfer.backup import BackedUp, back_up
-from registry.transfer.restore import Restored, find_note, read_note, restore
-from registry.transfer.take_over import take_over
 from tests.store import builders
 from tests.transfer.registries import Institute, found
 
 
-def keep(institute: Institute, path: Path) -> BackedUp:
+def keep(institute: Institute, path: Path) -> BackupResult:
     """Back the institute's registry up to *path*."""
     return back_up(institute.ledger, path, keys=(institute.key,), actor=institute.code)
 
 
-def bring_back(path: Path, url: str, **options: object) -> Restored:
+def bring_back(path: Path, url: str, **options: object) -> RestoreResult:
     """Restore *path*, held against the checkpoint beside it."""
     note = find_note(path)
     assert note is not None
@@ -260,8 +259,8 @@ _BACK_UP = """
 import sys
 from pathlib import Path
 from registry.store.ledger import Ledger
-from registry.transfer.backup import back_up
-from registry.transfer.restore import restore
+from registry.exchange.registry_backup import back_up
+from registry.exchange.registry_backup import restore
 work, source, target = sys.argv[1:]
 print("ready", flush=True)
 if work == "backup":

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 import zstandard
 
-from registry.codec.canonical import canonical_bytes
+from registry.codec.canonical_documents import canonical_bytes
 from registry.errors import AlteredError, CaveatError, InputError
-from registry.seal.note import VerifierKey
-from registry.transfer import lines as limits
-from registry.transfer.check import check_bundle, read_whole
-from registry.transfer.read import read_bundle
+from registry.exchange import bundle_format as limits
+from registry.exchange.bundle_check import check_bundle, read_whole
+from registry.exchange.bundle_format import read_bundle
+from registry.seal.signed_notes import VerifierKey
 from tests.transfer.registries import Institute
 
 Edit = Callable[[list[dict[str, Any]]], list[dict[str, Any]]]

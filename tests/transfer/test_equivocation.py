@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from registry.errors import AnswerNoError, CaveatError, InputError
+from registry.exchange.bundle_transfer import take_over
+from registry.exchange.foreign_logs import find_equivocation, record_equivocation, verify_equivocation
 from registry.records.log_seal import Checkpoint, Equivocation, KeyAlgorithm, Witnessing
 from registry.registration.key_registration import rotate_key
-from registry.seal.keys import make_key
-from registry.seal.note import parse_vkey, sign_checkpoint
+from registry.seal.signed_notes import parse_vkey, sign_checkpoint
+from registry.seal.signing_keys import make_key
 from registry.store.seals import find_root
-from registry.transfer.equivocation import find_equivocation, record_equivocation, verify_equivocation
-from registry.transfer.take_over import take_over
 from tests.transfer.registries import Institute
 
 Institutes = Callable[..., Institute]

@@ -9,22 +9,22 @@ from typing import Any
 
 import pytest
 
-from registry.codec.canonical import canonical_bytes, leaf_hash
-from registry.codec.statements import decode_statement
+from registry.codec.canonical_documents import canonical_bytes, leaf_hash
+from registry.codec.statement_encoding import decode_statement
 from registry.errors import CaveatError
+from registry.exchange.bundle_format import BundleEnd, BundleHeader, EntryLine, NoteLine, encode_line
+from registry.exchange.bundle_transfer import take_over
+from registry.exchange.foreign_claims import find_elsewhere
 from registry.records.log_seal import Checkpoint
 from registry.records.statement import Entry
-from registry.seal.note import sign_checkpoint
-from registry.seal.tree import root_of
+from registry.seal.merkle_tree import root_of
+from registry.seal.signed_notes import sign_checkpoint
 from registry.store.foreign import import_entries
 from registry.store.key_events import list_key_events
 from registry.store.ledger import begin
 from registry.store.trail import Wanted, list_trail
 from registry.store.view import View
 from registry.store.writer import Writer
-from registry.transfer.bundle import End, EntryLine, Header, NoteLine, encode_line
-from registry.transfer.elsewhere import find_elsewhere
-from registry.transfer.take_over import take_over
 from tests.store import builders
 from tests.transfer.registries import Institute
 
@@ -35,10 +35,10 @@ def sign_log(institute: Institute, texts: Sequence[bytes], path: Path) -> Path:
     """Write a bundle of *texts* to *path*, signed by the key of *institute* as if they were its log."""
     leaves = [leaf_hash(text) for text in texts]
     said = Checkpoint(origin=institute.origin, size=len(texts), root=root_of(map(bytes.fromhex, leaves)).hex())
-    header = Header(origin=said.origin, since=0, peaks=(), size=said.size, cards=False, vkeys=())
+    header = BundleHeader(origin=said.origin, since=0, peaks=(), size=said.size, cards=False, vkeys=())
     entries = [EntryLine(seq=seq, text=text.decode(), leaf=leaf) for seq, (text, leaf) in enumerate(zip(texts, leaves, strict=True), 1)]
     lines = [encode_line(one) for one in (header, *entries, NoteLine(checkpoint=sign_checkpoint(said, [institute.key])))]
-    end = End(lines=len(lines), sha256=hashlib.sha256(b"".join(lines)).hexdigest())
+    end = BundleEnd(lines=len(lines), sha256=hashlib.sha256(b"".join(lines)).hexdigest())
     path.write_bytes(b"".join(lines) + encode_line(end))
     return path
 

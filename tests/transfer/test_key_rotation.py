@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from registry.errors import CaveatError
+from registry.exchange.bundle_transfer import ImportResult, take_over
 from registry.records.log_seal import KeyAlgorithm
 from registry.registration.key_registration import find_key, revoke_key, rotate_key
-from registry.seal.keys import SigningKey, make_key
-from registry.seal.note import VerifierKey, parse_vkey
-from registry.transfer.take_over import TakenOver, take_over
+from registry.seal.signed_notes import VerifierKey, parse_vkey
+from registry.seal.signing_keys import SigningKey, make_key
 from tests.store import builders
 from tests.transfer.registries import Institute
 
@@ -29,7 +29,7 @@ def rotate(institute: Institute, seed: int) -> SigningKey:
     return old
 
 
-def read(lab: Institute, path: Path, *keys: VerifierKey) -> TakenOver:
+def read(lab: Institute, path: Path, *keys: VerifierKey) -> ImportResult:
     """Import *path* into *lab*."""
     return take_over(lab.ledger, path, actor=lab.code, given=keys)
 

@@ -9,17 +9,15 @@ from typing import Any
 
 import pytest
 
-from registry.codec.canonical import canonical_bytes
+from registry.codec.canonical_documents import canonical_bytes
 from registry.errors import CaveatError
+from registry.exchange.bundle_check import read_whole
+from registry.exchange.bundle_transfer import export_bundle, find_imported_note, take_over
 from registry.registration.key_registration import add_key, rotate_key
-from registry.seal.keys import make_statement_key
-from registry.seal.statement_signature import Backing
+from registry.seal.signing_keys import Backing, make_statement_key
 from registry.store.integrity import check_log
 from registry.store.ledger import Ledger
 from registry.store.signatures import find_backings, list_signatures
-from registry.transfer.check import read_whole
-from registry.transfer.export import export_bundle, find_imported_note
-from registry.transfer.take_over import take_over
 from tests.store import builders
 from tests.transfer.registries import Institute
 

@@ -6,18 +6,17 @@ from pathlib import Path
 import pytest
 
 from registry.errors import CaveatError, ConflictError, InputError
+from registry.exchange.bundle_transfer import ImportResult, export_bundle, find_imported_note, take_over
 from registry.records.statement import StatementKind
 from registry.records.system_card import Card
-from registry.seal.note import VerifierKey
+from registry.seal.signed_notes import VerifierKey
 from registry.store.integrity import check_log
 from registry.store.rebuild import verify
-from registry.transfer.export import export_bundle, find_imported_note
-from registry.transfer.take_over import TakenOver, take_over
 from tests.store import builders
 from tests.transfer.registries import Institute, found
 
 
-def read(into: Institute, path: Path, *keys: VerifierKey) -> TakenOver:
+def read(into: Institute, path: Path, *keys: VerifierKey) -> ImportResult:
     """Import the bundle *path*."""
     return take_over(into.ledger, path, actor=into.code, given=keys)
 

@@ -144,7 +144,7 @@ def test_the_schema_accepts_what_is_read(document: dict[str, Any]) -> None:
 
 def test_the_schema_accepts_the_documented_file() -> None:
     """The example of the interface fits the published schema."""
-    from registry.codec.files import parse_document
+    from registry.codec.file_io import parse_document
 
     jsonschema.validate(parse_document(DOCUMENTED, where="example"), case_schema(), cls=jsonschema.Draft202012Validator)
 

@@ -6,11 +6,11 @@ from audit.case_file import read_case
 from audit.drafting import settle_draft
 from audit.evidence_units import settle_evidence
 from audit.run import run_case
+from registry.configuration import find_resource
 from registry.errors import Fault, InputError
 from registry.records.analysis_plan import Plan
 from registry.records.audit_case import Evidence, EvidenceLayer, Independence, PublishedFigure
 from registry.records.claim_draft import AuditDraft
-from registry.resources import find_resource
 
 SHARES, SCALE = (0.0, 1.0), (0.0, 15.0)
 

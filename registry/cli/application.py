@@ -1,0 +1,391 @@
+"""What commands share: the application object, option types, dry runs and progress bars."""
+
+import functools
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+import click
+
+from registry.configuration import Config, read_config
+from registry.errors import Fault, InputError
+from registry.records.model_version import ModelRef
+from registry.records.record import Identifier, Kind, parse_identifier
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from registry.seal.signed_notes import VerifierKey
+    from registry.seal.signing_keys import KeyRing, SigningKey
+    from registry.store.ledger import Ledger
+    from registry.store.view import View
+    from registry.store.writer import Writer
+
+# What every command is given: the configuration, the ledger, and one way to answer.
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class App:
+    """One call of `caveat`."""
+
+    def __init__(self) -> None:
+        self.json = False
+        self.debug = False
+        self.registry: str | None = None
+        self.as_of: str | None = None
+        self.log: str | None = None
+        self._ledger: Ledger | None = None
+        self._config: Config | None = None
+        self._passphrase: str | None = None
+
+    @property
+    def config(self) -> Config:
+        """The configuration of this call, read once."""
+        if self._config is None:
+            self._config = read_config(Path.cwd(), url=self.registry)
+        return self._config
+
+    @property
+    def ledger(self) -> "Ledger":
+        """The open ledger; raises UnavailableError if there is no registry here."""
+        if self._ledger is None:
+            import secrets
+
+            from registry.store.ledger import Ledger  # SQLAlchemy: 150 ms that `--help` need not pay
+
+            salt, clock = (lambda: secrets.token_hex(16)), self.config.now
+            self._ledger = Ledger.open(self.config.url, clock=clock, salt=salt, find_key=self.find_statement_key)
+        return self._ledger
+
+    @contextmanager
+    def view(self, *, by_clock: bool = False) -> Iterator["View"]:
+        """A reading of the registry, as of `--as-of` if that was given, of the other registry's log that `--log` names.
+
+        Args:
+            by_clock: outcomes expire by the clock, or by the date that `--as-of` names; for lists. Without it, and as of an entry, they
+                expire by the last entry that is seen, so that what is rendered depends on the log alone.
+        """
+        as_of = parse_as_of(self.as_of)
+        today = None
+        if by_clock and not isinstance(as_of, int):
+            today = self.config.today if as_of is None else as_of.astimezone(UTC).date()
+        with self.ledger.view(as_of, log=self.log, today=today) as view:
+            yield view
+
+    def read_keys(self) -> "KeyRing":
+        """The secret keys of this call's folder; a passphrase is taken from the environment or asked for on a terminal.
+
+        Which of them may sign is asked of the log: `registry.registration.key_registration.get_log_keys` and `get_document_key`.
+        """
+        from registry.seal.key_files import read_keys
+
+        self.settle_keys()
+        return read_keys(self.config.keys, ask=self.ask_passphrase)
+
+    def find_statement_key(self, authority: str) -> "SigningKey | None":
+        """Return the secret key that signs what *authority* states; None where none is here, and then the operator asserts it."""
+        from registry.seal.key_files import read_statement_key
+
+        self.settle_keys()
+        return read_statement_key(self.config.keys, authority, ask=self.ask_passphrase)
+
+    def settle_keys(self) -> None:
+        """Put right what a crash left between the log and the folder of keys; nothing while another process is at work there."""
+        from registry.seal.key_files import hold_folder
+
+        with hold_folder(self.config.keys, is_waiting=False) as is_held:
+            if is_held:
+                self._settle_keys()
+
+    @contextmanager
+    def change_keys(self) -> Iterator[None]:
+        """Hold the folder of keys while new ones are written and recorded in a transaction, then put them in their place."""
+        from registry.seal.key_files import hold_folder
+
+        with hold_folder(self.config.keys, is_waiting=True):
+            self._settle_keys()
+            yield
+            self._settle_keys()
+
+    def _settle_keys(self) -> None:
+        from registry.registration.key_registration import settle_keys
+        from registry.seal.key_files import list_key_files
+
+        if any(one.is_new for one in list_key_files(self.config.keys)):
+            with self.ledger.view() as view:
+                settle_keys(view, self.config.keys)
+
+    def ask_passphrase(self) -> str | None:
+        """Return what opens the secret keys: CAVEAT_PASSPHRASE, or what is asked for once on a terminal; None without either."""
+        if self.config.passphrase is not None:
+            return self.config.passphrase
+        if self._passphrase is None and sys.stdin is not None and sys.stdin.isatty():
+            self._passphrase = str(click.prompt("Passphrase of the secret keys", hide_input=True, err=True))
+        return self._passphrase
+
+    def choose_passphrase(self) -> str | None:
+        """Return what is to encrypt keys of a new folder: CAVEAT_PASSPHRASE, or what is asked for twice on a terminal; None for nothing."""
+        if self.config.passphrase is not None:
+            return self.config.passphrase or None
+        if sys.stdin is None or not sys.stdin.isatty():
+            return None
+        text = "Passphrase for the secret keys (empty for none)"
+        return str(click.prompt(text, default="", show_default=False, hide_input=True, confirmation_prompt=True, err=True)) or None
+
+    def report(self, document: Mapping[str, Any], text: "Callable[[Console], None] | None" = None) -> None:
+        """Answer: *document* with `--json`, otherwise what *text* prints.
+
+        The document carries a `schema` field. Without *text* the document itself is printed.
+        """
+        from registry.cli.terminal_output import print_json, print_text  # rich: 40 ms
+
+        if self.json or text is None:
+            print_json(document)
+        else:
+            print_text(text)
+
+    def say(self, message: str) -> None:
+        """Tell a person something that is not the answer, on standard error."""
+        from registry.cli.terminal_output import show
+
+        click.echo(show(message), err=True)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        if self._ledger is not None:
+            self._ledger.close()
+            self._ledger = None
+
+
+def parse_as_of(text: str | None, *, where: str = "--as-of") -> int | datetime | None:
+    """Return the log entry or the time written in *text*, the end of a day for a date; None for None.
+
+    Args:
+        where: the option that it was given for, for messages.
+
+    Raises:
+        InputError: neither a number of an entry nor an ISO 8601 date or time.
+    """
+    if text is None:
+        return None
+    if text.isascii() and text.isdecimal():
+        return int(text[:20])  # more digits than any log has entries, and fewer than Python refuses to convert
+    from datetime import time
+
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        found = f"{text!r} is neither the number of a log entry nor a date such as 2026-11-21 or 2026-11-21T12:00:00Z"
+        raise InputError(Fault(code="bad-as-of", where=where, found=found)) from error
+    if len(text) <= len("2026-11-21"):
+        moment = datetime.combine(moment.date(), time.max)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def pass_app(function: Callable[Concatenate[App, P], R]) -> Callable[P, R]:
+    """Give the command its App and the options that all commands share: `--json`, `--registry`, `--debug`."""
+    return click.option("--json", is_flag=True, help="Answer with one JSON document.")(_take_app(function, ("json", "as_of", "log")))
+
+
+def pass_app_only(function: Callable[Concatenate[App, P], R]) -> Callable[P, R]:
+    """As `pass_app`, for a command whose `--json` means something of its own."""
+    return _take_app(function, ("as_of", "log"))
+
+
+def _take_app(function: Callable[Concatenate[App, P], R], names: tuple[str, ...]) -> Callable[P, R]:
+    @functools.wraps(function)
+    def command(*args: P.args, **kwargs: P.kwargs) -> R:
+        app = click.get_current_context().ensure_object(App)
+        for name in (*names, "registry", "debug"):
+            value = kwargs.pop(name, None)
+            if value:
+                setattr(app, name, value)
+        _refuse_broken_text(kwargs)
+        return function(app, *args, **kwargs)
+
+    options = (
+        click.option("--registry", metavar="URL", help="The registry; default: CAVEAT_REGISTRY, registry.cfg, or sqlite:///caveat.db."),
+        click.option("--debug", is_flag=True, help="Show the traceback of an error."),
+    )
+    return functools.reduce(lambda wrapped, option: option(wrapped), reversed(options), command)
+
+
+def _refuse_broken_text(options: Mapping[str, object]) -> None:
+    """Bytes on the command line that are not UTF-8 arrive as lone surrogates, which no record can hold."""
+    broken = [
+        Fault(code="not-utf-8", where=name, found=f"{value!r} is not UTF-8", advice="type the text again in a UTF-8 terminal")
+        for name, value in options.items()
+        if isinstance(value, str) and not value.isascii() and _is_broken(value)
+    ]
+    if broken:
+        raise InputError(broken)
+
+
+def _is_broken(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def as_of_option(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a command that only reads take `--as-of` and `--log`."""
+    as_of = click.option("--as-of", metavar="DATE|ENTRY", help="Read the registry as it was then.")
+    log = click.option("--log", metavar="ORIGIN", help="Read another registry's log that was taken over: caveat import.")
+    return as_of(log(function))
+
+
+# Option types that several commands share.
+
+_LONGEST_MODEL = 500
+
+
+class IdentifierType(click.ParamType[Identifier]):
+    """An identifier of one of some kinds, its check character verified."""
+
+    name = "id"
+
+    def __init__(self, *kinds: Kind) -> None:
+        self._kinds = kinds
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Identifier:
+        """Return the identifier; a wrong one ends the command with what was probably meant."""
+        if isinstance(value, Identifier):
+            return value
+        try:
+            return parse_identifier(str(value), *self._kinds)
+        except ValueError as error:
+            return self.fail(str(error), param, ctx)
+
+
+@contextmanager
+def refusing(where: str) -> Iterator[None]:
+    """What a record refuses while it is built from options becomes a fault of *where*."""
+    try:
+        yield
+    except ValueError as error:
+        raise InputError(Fault(code="not-valid", where=where, found=str(error))) from error
+
+
+def shorten(path: Path) -> str:
+    """Return *path* as seen from the current folder where it lies in it, else as it is."""
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+CLAIM = IdentifierType(Kind.CLAIM)
+CARD = IdentifierType(Kind.CARD)
+AUDIT = IdentifierType(Kind.AUDIT)
+CONTESTATION = IdentifierType(Kind.CONTESTATION)
+SPEC = IdentifierType(Kind.PROPERTY, Kind.SCORING, Kind.CONTEXT, Kind.CUES, Kind.METHOD)
+CONTESTABLE = IdentifierType(Kind.CLAIM, Kind.PROPERTY, Kind.SCORING, Kind.CONTEXT, Kind.CUES, Kind.METHOD)
+ANY = IdentifierType()
+
+
+def parse_model(text: str, *, where: str) -> ModelRef:
+    """Return the model version written as `developer/name/version`; a version may hold slashes itself. Raises InputError."""
+    parts = [part.strip() for part in text.split("/", 2)]
+    if len(text) > _LONGEST_MODEL:
+        found = f"{text[:40]!r}… is no name of a model version: it has {len(text):,} characters, at most {_LONGEST_MODEL} are taken"
+    elif len(text.splitlines()) > 1:
+        found = f"{text!r} is no name of a model version: it holds a line break"
+    elif len(parts) != len(("developer", "name", "version")) or not all(parts):
+        found = f"{text!r} is not a model version"
+    else:
+        return ModelRef(developer=parts[0], name=parts[1], version=parts[2])
+    raise InputError(Fault(code="bad-model", where=where, found=found, advice="write developer/name/version, such as EXAMPLE/m/1"))
+
+
+def parse_date(text: str, *, where: str) -> date:
+    """Return the day written as `2026-11-21`; raises InputError."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        found = f"{text!r} is not a day"
+        raise InputError(Fault(code="bad-date", where=where, found=found, advice="write it as 2026-11-21")) from error
+
+
+# A transaction that is told and, where that is asked for, not recorded.
+
+Done = TypeVar("Done")
+
+
+class _TrialError(Exception):
+    """Ends a transaction that was only a trial, so that nothing of it is recorded."""
+
+
+def record(app: App, work: Callable[["Writer"], Done], *, dry_run: bool = False) -> Done:
+    """Return what *work* returns, done in one transaction; with *dry_run* everything is checked and nothing recorded."""
+    done: list[Done] = []
+    try:
+        with app.ledger.write(actor=app.config.authority) as writer:
+            done.append(work(writer))
+            _end_if(dry_run)
+    except _TrialError:
+        pass
+    return done[0]
+
+
+def _end_if(dry_run: bool) -> None:  # noqa: FBT001  (read aloud it says what it does)
+    if dry_run:
+        raise _TrialError
+
+
+# Keys that a person gives on the command line to check signatures with.
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def key_options(function: _Function) -> _Function:
+    """Let a command take `--vkey` (as `vkeys`) and `--key` (as `key_files`), each any number of times."""
+    vkey = click.option("--vkey", "vkeys", multiple=True, metavar="NAME+HASH+KEY", help="Believe this verifier key.")
+    file = click.option(
+        "--key",
+        "key_files",
+        multiple=True,
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="Believe the verifier keys in this file, such as: caveat key show --public.",
+    )
+    return vkey(file(function))
+
+
+def read_vkeys(vkeys: Sequence[str], key_files: Sequence[Path]) -> "tuple[VerifierKey, ...]":
+    """Return the keys of logs that were given, each once; raises InputError for what is no key."""
+    from registry.verify.verification_keys import read_given
+
+    given = read_given([*vkeys, *map(str, key_files)])
+    return tuple({str(one.vkey): one.vkey for one in given.keys if one.vkey is not None}.values())
+
+
+# A progress bar on standard error for work that may take long; quiet where nobody looks.
+
+
+@contextmanager
+def track(app: App, title: str, *, total: int | None = None, unit: str = "") -> Iterator[Callable[[int], None]]:
+    """Give a function that is told how much more is done.
+
+    The bar shows after half a second, and only when standard error is a terminal and `--json` was not asked for.
+    """
+    if app.json or not sys.stderr.isatty():
+        yield lambda _more: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TextColumn(unit, markup=False))
+    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda more: bar.advance(task, more)
+
+
+def count_up(advance: Callable[[int], None]) -> Callable[[int], None]:
+    """Return a function that is told how much is done in all, for an *advance* that is told how much more; a smaller number begins anew."""
+    done = 0
+
+    def tell(total: int) -> None:
+        nonlocal done
+        advance(total - done if total >= done else 0)
+        done = total
+
+    return tell

@@ -1,0 +1,422 @@
+"""`caveat card`: documents, their revisions, and how many of their claims are registered."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from registry.cli.application import CARD, App, as_of_option, pass_app
+from registry.cli.main import LazyGroup
+from registry.errors import Fault, InputError
+from registry.records.claim_status import Dispute
+from registry.records.record import Identifier
+from registry.records.supplement import Coverage, PassageCounts, SectionCoverage
+from registry.records.system_card import Card
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from registry.records.system_card import CardText, PassageMatch
+    from registry.registration.card_registration import CardNote
+    from registry.registration.passage_matching import ComparedText, Followers, RevisionComparison
+
+# `caveat card`: documents and their revisions.
+
+
+@click.group(cls=LazyGroup, entry_points="caveat.commands.card")
+def card() -> None:
+    """System cards: register a file, list what is registered, show one."""
+
+
+@card.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--title", help="Title of the card; default: that of the revision before, or the name of the file.")
+@click.option("--publisher", required=True, help="Who published it.")
+@click.option("--published", type=click.DateTime(["%Y-%m-%d"]), help="Date of publication.")
+@click.option("--url", help="Where it was published.")
+@click.option("--revises", type=CARD, help="The registered card of which this file is a new revision.")
+@click.option("--why", help="Why there is a new revision.")
+@click.option("--unlike", is_flag=True, help="It is a revision though hardly a passage of the one before is in it.")
+@pass_app
+def add(
+    app: App, /, *, file: Path, publisher: str, published: datetime | None, revises: Identifier | None, unlike: bool, **words: str | None
+) -> None:
+    """Register a card (PDF, HTML, Markdown, plain text) with its digest and its text.
+
+    The same file twice changes nothing. With a new revision it is recorded where the card's claims stand in it (caveat card diff).
+    """
+    from registry.intake.card_reader import read_card
+    from registry.registration.card_registration import CardNote, register_card
+    from registry.registration.passage_matching import match_claims
+
+    text = read_card(file)
+    note = CardNote(
+        title=words["title"],
+        file_name=file.stem,
+        publisher=publisher,
+        revises=revises.bare if revises else None,
+        published=published.date() if published else None,
+        url=words["url"],
+        why=words["why"],
+    )
+    followers = _align(app, note, text, unlike=unlike)
+    with app.ledger.write(actor=app.config.authority) as writer:
+        registered, is_new = register_card(writer, text, note, authority=app.config.authority)
+        sightings = match_claims(writer, registered, followers) if is_new and followers else ()
+    for warning in text.warnings:
+        app.say(f"warning: {warning}")
+    document = {"schema": "caveat/card/1", "new": is_new, "card": _summarise(registered), "warnings": list(text.warnings)}
+
+    def tell(console: Any) -> None:
+        console.print(
+            f"{'Registered' if is_new else 'Registered already, nothing changed:'} {registered.card}@{registered.revision}  "
+            f"{_count_pages(registered)}, {len(text.text):,} characters, sha256 {registered.document[:16]}…"
+        )
+        _tell_sightings(console, registered, sightings)
+
+    app.report({**document, "sightings": [_summarise_sighting(one) for one in sightings]}, tell)
+
+
+def _align(app: App, note: "CardNote", text: "CardText", *, unlike: bool) -> "Followers | None":
+    """Return the revisions that claims quote, aligned with *text*; None where that is no new revision, or will be refused.
+
+    Unless it may be *unlike*, a file that can hardly be a revision is refused here, before anything is written.
+    """
+    from registry.registration.card_registration import check_alike
+    from registry.registration.passage_matching import open_followers
+
+    if note.revises is None or not note.why:
+        return None
+    with app.ledger.view() as view:
+        if view.find_card_by_document(text.sha256):
+            return None
+        if not unlike:
+            check_alike(view, text, note)
+        return open_followers(view, note.revises, text)
+
+
+def _tell_sightings(console: Any, card: Card, sightings: "Sequence[PassageMatch]") -> None:
+    from collections import Counter
+
+    from registry.cli.card_comparison_presenter import describe_fates
+
+    if sightings:
+        respelled = sum(bool(one.differs) for one in sightings)
+        console.print(f"Of {len(sightings)} claims {describe_fates(Counter(one.fate for one in sightings), respelled)}.")
+        console.print(f"Next: caveat card diff {card.card}")
+
+
+def _summarise_sighting(one: "PassageMatch") -> dict[str, Any]:
+    return {"claim": one.claim, "fate": one.fate.value, "alarm": one.is_alarm, "differs": list(one.differs)}
+
+
+@card.command("list")
+@as_of_option
+@pass_app
+def list_(app: App) -> None:
+    """List the registered cards, the latest revision of each."""
+    with app.view() as view:
+        cards = [recorded.payload for recorded in view.list_cards()]
+    app.report(
+        {"schema": "caveat/cards/1", "cards": [_summarise(one) for one in cards]},
+        lambda console: console.print(_build_card_table(cards) if cards else "No cards are registered. Next: caveat card add FILE"),
+    )
+
+
+@card.command()
+@click.argument("card_id", type=CARD)
+@click.option("--page", type=click.IntRange(1), help="Show the text of one page.")
+@as_of_option
+@pass_app
+def show(app: App, *, card_id: Identifier, page: int | None) -> None:
+    """Show a card: what is recorded of its file, and its claims; or the text of one page."""
+    from registry.cli.claim_presenter import build_claim_table, summarise_claim
+    from registry.registration.card_registration import get_card, get_card_text
+
+    with app.view() as view:
+        found = get_card(view, card_id.bare, card_id.revision)
+        if page is not None:
+            _show_page(app, found, get_card_text(view, found).text, page)
+            return
+        claims = list(view.list_claims(card=found.card))
+    document = {"schema": "caveat/card/1", "card": _summarise(found), "claims": [summarise_claim(one) for one in claims]}
+
+    def text(console: Any) -> None:
+        from registry.cli.terminal_output import show as visible
+
+        console.print(visible(f"{found.card}@{found.revision}  {found.title} ({found.publisher}, {found.published or 'no date'})"))
+        console.print(visible(f"{found.media_type.value}, {found.size_bytes:,} bytes, {_count_pages(found)}, sha256 {found.document}"))
+        agreement = "no second opinion" if found.agreement is None else f"{found.second_extractor} agrees on {found.agreement:.1%} of words"
+        console.print(visible(f"read by {found.extractor}; {agreement}\n"))
+        console.print(build_claim_table(claims) if claims else "No claims of it are registered. Next: caveat claim add claims.yaml")
+
+    app.report(document, text)
+
+
+def _show_page(app: App, found: Card, text: str, number: int) -> None:
+    from registry.cli.terminal_output import show as visible
+    from registry.errors import Fault, NotFoundError
+
+    page = next((one for one in found.pages if one.number == number), None)
+    if page is None:
+        last = found.pages[-1].number
+        raise NotFoundError(Fault(code="no-such-page", where=f"--page {number}", found=f"{found.card} has pages 1 to {last}"))
+    passage = text[page.start : page.stop]
+    document = {"schema": "caveat/page/1", "card": found.card, "revision": found.revision, "page": number, "text": passage}
+    app.report(document, lambda console: console.print(visible(passage), soft_wrap=True))
+
+
+def _count_pages(one: Card) -> str:
+    """Return `1 page`, `39 pages`."""
+    return "1 page" if len(one.pages) == 1 else f"{len(one.pages)} pages"
+
+
+def _summarise(one: Card) -> dict[str, Any]:
+    from registry.codec.canonical_documents import to_document
+
+    document = to_document(one)
+    return {**{key: value for key, value in document.items() if key not in ("pages", "headings")}, "pages": len(one.pages)}
+
+
+def _build_card_table(cards: list[Card]) -> Any:
+    from registry.cli.terminal_output import build_table
+
+    rows = [(f"{one.card}@{one.revision}", one.title, one.publisher, str(one.published or "–"), str(len(one.pages))) for one in cards]
+    return build_table(("card", "title", "publisher", "published", "pages"), rows, numbers=("pages",))
+
+
+# `caveat card diff`: what became of a card's claims in another revision of it.
+
+_PREFIX = "CRD-"
+
+
+@click.command()
+@click.argument("old", metavar="CARD|FILE")
+@click.argument("newer", metavar="[CARD|FILE]", required=False)
+@click.option("--from", "before", type=click.IntRange(1), help="Revision to compare from; default: the one before.")
+@click.option("--to", "after", type=click.IntRange(1), help="Revision to compare to; default: the latest.")
+@click.option("--claims", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A claims file whose quotes are followed too.")
+@click.option("--record", is_flag=True, help="Record what was found of claims that were registered after the newer revision.")
+@click.option("--all", "whole", is_flag=True, help="List every change without a claim, not only the first 20 of each kind.")
+@as_of_option
+@pass_app
+def diff(app: App, /, *, old: str, newer: str | None, record: bool, whole: bool, claims: Path | None, **revisions: int | None) -> None:
+    """Show what became of the claims of a card in another revision of it, and what else changed.
+
+    One CARD: its latest revision (or --to, or CRD-…@n) beside the one before it (or --from). Two: the first is the older; each
+    is CRD-…@n or a file, which need not be registered.
+    """
+    from registry.cli.card_comparison_presenter import print_comparison, summarise_comparison
+
+    if newer is not None and (revisions["before"] or revisions["after"]):
+        raise click.UsageError("--from and --to choose revisions of one card; with two, write CRD-…@n for each.")
+    if record and (app.as_of or app.log):
+        raise click.UsageError("--record writes now, into this registry's own log; --as-of and --log read another.")
+    found = _compare(app, old, newer, claims, **revisions)
+    recorded = _record(app, found) if record else None
+    document = {"schema": "caveat/card-diff/1", "recorded": recorded, **summarise_comparison(found)}
+
+    def text(console: "Console") -> None:
+        print_comparison(console, found, whole=whole)
+        if recorded is not None:
+            console.print(f"\nRecorded {recorded} of {len(found.passages)}; the others were recorded before." if found.passages else "")
+
+    app.report(document, text)
+
+
+def _compare(app: App, old: str, newer: str | None, claims: Path | None, *, before: int | None, after: int | None) -> "RevisionComparison":
+    from registry.registration.passage_matching import compare_sides, open_pair
+
+    quotes = _read_quotes(claims) if claims else []
+    if newer is not None and not (_is_card(old) or _is_card(newer)):
+        return compare_sides(None, _read_file(old), _read_file(newer), quotes=quotes)
+    with app.view() as view:
+        if newer is None:
+            if not _is_card(old):
+                _read_file(old)
+                raise click.UsageError(f"{old} is a file; name the file it is compared with, or a registered card (CRD-…).")
+            first, second = open_pair(view, old, old=before, new=after)
+        else:
+            first, second = (_open(view, name) for name in (old, newer))
+        return compare_sides(view, first, second, quotes=quotes)
+
+
+def _is_card(name: str) -> bool:
+    return name.upper().startswith(_PREFIX) and not Path(name).is_file()
+
+
+def _open(view: Any, name: str) -> "ComparedText":
+    from registry.registration.passage_matching import open_side
+
+    return open_side(view, name) if _is_card(name) else _read_file(name)
+
+
+def _read_file(name: str) -> "ComparedText":
+    from registry.registration.passage_matching import read_side
+
+    if not Path(name).is_file():
+        found = "is no file, and no identifier of a card (CRD-…)"
+        raise InputError(Fault(code="not-valid", where=name, found=found, advice="name a registered card (caveat card list) or a file"))
+    return read_side(Path(name))
+
+
+def _read_quotes(path: Path) -> list[tuple[str, str]]:
+    """Return the word-for-word quotes of a claims file, each with its place in the file."""
+    from registry.codec.canonical_documents import from_document
+    from registry.codec.file_io import read_document
+    from registry.records.claim import QuoteStatus
+    from registry.records.claim_draft import ClaimsFile
+
+    file = from_document(ClaimsFile, read_document(path), where=str(path))
+    drafts = enumerate(file.claims)
+    return [(f"{path}, claims[{at}].quote", one.quote) for at, one in drafts if one.quote_status is QuoteStatus.VERBATIM]
+
+
+def _record(app: App, found: "RevisionComparison") -> int:
+    from registry.registration.passage_matching import record_passage_matches
+
+    sighted = [one.sighted for one in found.passages if one.sighted is not None]
+    cards = {side.card.card if side.card else side.name for side in (found.old, found.new)}
+    if found.old.card is None or len(cards) > 1 or len(sighted) < len(found.passages):
+        what = "only what claims of a registered card become in another registered revision of it is recorded"
+        advice = "register the newer file: caveat card add FILE --revises CRD-… --why …"
+        raise InputError(Fault(code="nothing-to-record", where="--record", found=what, advice=advice))
+    with app.ledger.write(actor=app.config.authority) as writer:
+        return record_passage_matches(writer, sighted)
+
+
+# `caveat card coverage`: how far the claims of a card are known.
+
+_MOST = 20
+"""Passages that are listed without `--all`."""
+_COLUMNS = ("proposed", "registered", "audited", "restricted", "left out", "undecided")
+_WIDEST = 27
+
+
+@click.command()
+@click.argument("card_id", type=CARD)
+@click.option("--all", "whole", is_flag=True, help="List every undecided passage and every passage left out, not only the first 20.")
+@as_of_option
+@pass_app
+def coverage(app: App, *, card_id: Identifier, whole: bool) -> None:
+    """Tell what of a card was proposed, registered, audited, restricted and left out, section by section.
+
+    Proposed, left out and undecided count passages; registered, audited and restricted count claim families. A proposed passage is
+    undecided if it has no character in common with the passage of a registered claim or one left out.
+    """
+    from registry.codec.canonical_documents import to_document
+    from registry.folder.supplement_publishing import collect_coverage
+
+    with app.view() as view:
+        recorded, found, untold = collect_coverage(view, card_id)
+        size = view.log_size
+        disputed = [one for one in view.list_claims(card=card_id.bare) if one.status.dispute is not Dispute.UNDISPUTED]
+    card = recorded.payload
+    reference = f"{card.card}@{card.revision}"
+    document = {"schema": "caveat/coverage/1", "log_size": size, "card": reference, "title": card.title, **to_document(found)}
+    document["untold"] = list(untold)
+    document["disputed"] = [{"claim": f"{one.claim}@{one.revision}", "dispute": one.status.dispute.value} for one in disputed]
+
+    def text(console: "Console") -> None:
+        console.print(f"{reference}  {card.title} ({card.publisher})", style="bold")
+        _print_survey(console, found, reference)
+        _print_erased(console, found, untold)
+        _print_table(console, found)
+        if disputed:
+            told = ", ".join(f"{one.claim} ({one.status.dispute.value})" for one in disputed[:_MOST])
+            more = f" and {len(disputed) - _MOST} more" if len(disputed) > _MOST else ""
+            console.print(f"contested: {_count(len(disputed), 'claim')}: {told}{more}")
+        most = None if whole else _MOST
+        _print_undecided(console, found, most)
+        _print_omissions(console, found, most)
+
+    app.report(document, text)
+
+
+def _print_survey(console: "Console", found: Coverage, reference: str) -> None:
+    if found.surveyed_by:
+        console.print(f"surveyed by {', '.join(found.surveyed_by)}\n")
+    else:
+        stands = "stands in the log any more" if found.erased else "is recorded"
+        console.print(f"No survey of this revision {stands}: how many of its passages make claims is not known.")
+        console.print(f"Next: caveat claim propose {reference}\n")
+
+
+def _print_erased(console: "Console", found: Coverage, untold: Sequence[str]) -> None:
+    if found.erased:
+        entries = ", ".join(str(one.seq) for one in found.erased)
+        console.print(f"Erased, and so not counted: what was proposed or left out by {_count(len(found.erased), 'statement')} ({entries}).")
+    if untold:
+        verb = "rests" if len(untold) == 1 else "rest"
+        names = ", ".join(untold[:_MOST]) + (f" and {len(untold) - _MOST} more" if len(untold) > _MOST else "")
+        console.print(f"Erased, and so not counted: a statement that {_count(len(untold), 'claim')} {verb} on ({names}).")
+
+
+def _print_table(console: "Console", found: Coverage) -> None:
+    from registry.cli.terminal_output import build_table
+
+    rows = [(_name(one, has_headings=found.has_headings), str(one.page or "–"), *_write(one.counts)) for one in found.sections]
+    console.print(build_table(("section", "page", *_COLUMNS), [*rows, ("total", "", *_write(found.total))], numbers=("page", *_COLUMNS)))
+    if found.silent_sections:
+        console.print(
+            f"{_count(found.silent_sections, 'section')} with none of it {'is' if found.silent_sections == 1 else 'are'} not listed."
+        )
+
+
+def _name(section: SectionCoverage, *, has_headings: bool) -> str:
+    if not section.is_placed:
+        return "(no place in this revision)"
+    if section.title is not None:
+        return section.title if len(section.title) <= _WIDEST else f"{section.title[: _WIDEST - 1]}…"
+    return "(above the first heading)" if has_headings else f"(page {section.page or 1})"
+
+
+def _write(counts: PassageCounts) -> tuple[str, ...]:
+    numbers = (counts.proposed, counts.registered, counts.audited, counts.restricted, counts.left_out, counts.undecided)
+    return tuple("?" if number is None else f"{number:,}" for number in numbers)
+
+
+def _print_undecided(console: "Console", found: Coverage, most: int | None) -> None:
+    if found.total.undecided is None:
+        return
+    if not found.undecided:
+        console.print("\nEvery proposed passage is registered or left out; whether a person read each is not recorded.")
+        return
+    verb = "is" if len(found.undecided) == 1 else "are"
+    console.print(f"\n{_count(len(found.undecided), 'proposed passage')} {verb} undecided: neither registered nor left out")
+    for one in found.undecided[:most]:
+        console.print(f"  {_locate(one.page, one.section)}: “{_shorten(one.readable or one.quote)}”")
+    _print_rest(console, len(found.undecided), most)
+
+
+def _print_omissions(console: "Console", found: Coverage, most: int | None) -> None:
+    if not found.omissions:
+        return
+    verb = "was" if len(found.omissions) == 1 else "were"
+    console.print(f"\n{_count(len(found.omissions), 'passage')} {verb} left out")
+    for place, one in enumerate(found.omissions[:most]):
+        said, words = one.payload, found.omitted[place] if found.omitted else one.payload.quote
+        console.print(f"  {_locate(said.anchor.page, said.anchor.section)}: “{_shorten(words)}”")
+        console.print(f"    {one.entry.actor}, {one.entry.at:%Y-%m-%d}: {said.reason}")
+    _print_rest(console, len(found.omissions), most)
+
+
+def _print_rest(console: "Console", total: int, most: int | None) -> None:
+    if most is not None and total > most:
+        console.print(f"  … and {total - most:,} more: --all")
+
+
+def _locate(page: int | None, section: str | None) -> str:
+    return ", ".join(part for part in (f"page {page}" if page else "", section or "") if part) or "above the first heading"
+
+
+def _shorten(quote: str) -> str:
+    from registry.cli.claim_presenter import shorten
+
+    return shorten(quote)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,0 +1,263 @@
+"""Two revisions of a card compared, in a terminal and as JSON."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+
+from registry.codec.canonical_documents import to_document
+from registry.intake.revision.passage_changes import ChangedFigure, PassageEdit, RevisionChanges
+from registry.records.system_card import Anchor, MatchResult
+from registry.registration.passage_matching import ComparedPassage, RevisionComparison
+from registry.report.redline import Change, build_redline
+
+_MOST = 20
+"""Changes of each list that are shown without `--all`."""
+_CONTEXT = 60
+"""Characters of unchanged text that are shown on either side of an edit outside of claims."""
+_LONGEST_EDIT = 300
+"""Characters that are shown at either end of an edit outside of claims."""
+_MARKS = {Change.REMOVED: ("[-", "-]"), Change.ADDED: ("{+", "+}"), Change.KEPT: ("", "")}
+_SIGNS = re.compile(r"\[-|-\]|\{\+|\+\}")
+"""The marks of a redline, where a card has them itself."""
+
+
+def count_fates(passages: Sequence[ComparedPassage]) -> dict[str, int]:
+    """Return how many passages met each fate."""
+    counted = Counter(one.found.fate for one in passages)
+    return {fate.value: counted[fate] for fate in MatchResult}
+
+
+def describe_fates(fates: Counter[MatchResult], respelled: int) -> str:
+    """Return the counts on one line, such as "18 unchanged, 2 reworded (in spelling alone), 2 gone"; fates that nobody met are left out."""
+    told = []
+    for fate in MatchResult:
+        alone = "" if fate is not MatchResult.REWORDED or not respelled else " (in spelling alone)"
+        if alone and respelled < fates[fate]:
+            alone = f" ({respelled} in spelling alone)"
+        told += [f"{fates[fate]} {fate.value}{alone}"] if fates[fate] else []
+    return ", ".join(told)
+
+
+def render_redline(old: str, new: str, *, context: int | None = None) -> str:
+    """Return the edits that lead from *old* to *new*, `[-taken out-]` and `{+put in+}`; of long unchanged runs only the ends, if asked.
+
+    Where a text has these signs itself, a backslash stands before them.
+    """
+    runs = build_redline(" ".join(old.split()), " ".join(new.split()))
+    shown = []
+    for at, run in enumerate(runs):
+        before, after = _MARKS[run.change]
+        text = _SIGNS.sub(r"\\\g<0>", run.text)
+        if context is not None and run.change is Change.KEPT:
+            text = _clip(text, context, first=at == 0, last=at == len(runs) - 1)
+        elif context is not None:
+            text = _clip(text, _LONGEST_EDIT, first=False, last=False)
+        lead = text[: len(text) - len(text.lstrip())] if before else ""
+        replaces = run.change is Change.ADDED and at > 0 and runs[at - 1].change is Change.REMOVED
+        shown.append(f"{'' if replaces else lead}{before}{text.removeprefix(lead)}{after}" if text.strip() else "")
+    return "".join(shown)
+
+
+def summarise_comparison(found: RevisionComparison) -> dict[str, Any]:
+    """Return a comparison as a document, every claim in it."""
+    quoting = found.quoting
+    return {
+        "old": _summarise_side(found, old=True),
+        "new": _summarise_side(found, old=False),
+        "backwards": found.is_backwards,
+        "counts": count_fates(found.passages),
+        "in_spelling_alone": _count_respelled(found),
+        "claims": [_summarise(one) for one in found.passages],
+        "quoting_newer": _list_quoting_newer(found),
+        "paraphrased": list(quoting.paraphrased) if quoting else [],
+        "ended": list(quoting.ended) if quoting else [],
+        "changes": to_document(found.changes),
+        "figures_without_claim": [to_document(one) for one in found.figures],
+        "passages_without_claim": [to_document(one) for one in found.edits],
+    }
+
+
+def print_comparison(console: Console, found: RevisionComparison, *, whole: bool) -> None:
+    """Print what became of each claim, then what else changed: of each list the first, or the *whole*."""
+    console.print(f"{found.old.name} → {found.new.name}", style="bold")
+    if found.is_backwards:
+        console.print("compared backwards: from the newer to the older")
+    elif found.new.card is not None and found.new.card.why:
+        console.print(f"why: {found.new.card.why}")
+    _print_counts(console, found)
+    for one in sorted(found.passages, key=lambda one: not one.is_alarm):
+        if one.found.fate is not MatchResult.UNCHANGED:
+            _print_passage(console, one, None if one.quoted == found.old.name else one.quoted)
+    _print_changes(console, found.changes)
+    most = None if whole else _MOST
+    _print_figures(console, found.figures, most)
+    told = {one.start for one in found.figures if one.old}
+    _print_edits(console, [one for one in found.edits if one.start not in told], most)
+    if not (found.figures or found.edits or found.changes.removed or found.changes.reworded):
+        console.print("  No figure changed, and nothing was reworded or removed, where no claim is registered.")
+
+
+def _print_counts(console: Console, found: RevisionComparison) -> None:
+    if not found.passages:
+        none = f"No claim to follow quotes {found.old.name} or a revision before it."
+        console.print(f"\n{none if found.quoting else 'No quotes were followed; --claims FILE names some.'}")
+    else:
+        noun = "claim" if len(found.passages) == 1 else "claims"
+        console.print(f"\n{len(found.passages)} {noun} followed:")
+        respelled = _count_respelled(found)
+        fates = Counter(one.found.fate for one in found.passages)
+        for fate in MatchResult:
+            note = f"   {respelled} in spelling alone, no alarm" if respelled and fate is MatchResult.REWORDED else ""
+            console.print(f"  {fate.value:<9}{fates[fate]:>5}{note}")
+    quoting = found.quoting
+    if decided := _list_quoting_newer(found):
+        console.print(f"Not followed, for they quote {found.new.name} itself: {', '.join(decided)}")
+    if quoting and quoting.paraphrased:
+        console.print(f"Not followed, for they quote no passage: {', '.join(quoting.paraphrased)}")
+    if quoting and quoting.ended:
+        console.print(f"Not followed, for they are withdrawn or superseded: {', '.join(quoting.ended)}")
+
+
+def _print_passage(console: Console, one: ComparedPassage, quoted: str | None) -> None:
+    """*quoted*: the revision it is quoted from, if it is not the older of the two."""
+    there = one.found.anchor
+    spelling = " in spelling alone" if one.found.differs else ""
+    console.print(f"\n{one.name}  {one.found.fate.value}{spelling}{f', quoted from {quoted}' if quoted else ''}", style="bold")
+    console.print(f"  {_tell_move(one.old, there)}")
+    old = one.old.exact
+    match one.found.fate:
+        case MatchResult.GONE:
+            console.print(f"  {render_redline(old, '')}")
+        case MatchResult.REWORDED if there is not None:
+            console.print(f"  {render_redline(old, there.exact)}")
+        case _:
+            console.print(f"  {' '.join(old.split())}")
+    console.print(f"  {_advise(one)}")
+
+
+def _advise(one: ComparedPassage) -> str:
+    """Return what a person may do next about a passage that is not unchanged."""
+    claim = one.name.partition("@")[0]
+    if one.found.fate is MatchResult.MOVED:
+        return "Nothing to do: its audits stand."
+    if one.found.differs:
+        return f"Nothing to do: {'; '.join(one.found.differs)}"
+    if one.sighted is None:
+        return f"{f'A number changed ({one.numbers}). ' if one.numbers else ''}Next: register the newer one, then decide."
+    if one.found.fate is MatchResult.GONE:
+        return f'Next: caveat claim withdraw {claim} --reason "…"; or leave it, potentially stale.'
+    if one.numbers:
+        return f'A number changed ({one.numbers}). Next: caveat claim revise {claim} FILE --why "…"'
+    return f'Next: the same claim: caveat claim reword {claim}; another: caveat claim revise {claim} FILE --why "…"'
+
+
+def _tell_move(old: Anchor, new: Anchor | None) -> str:
+    """Return page and section, old → new, each once where it is the same."""
+    pages = None if old.page is None else f"page {old.page}"
+    if new is None:
+        return ", ".join(filter(None, (pages, old.section))) or f"character {old.start:,}"
+    if old.page is not None and new.page is not None and new.page != old.page:
+        pages = f"page {old.page} → {new.page}"
+    sections = old.section if old.section == new.section else f"{old.section or 'no section'} → {new.section or 'no section'}"
+    return ", ".join(filter(None, (pages, sections))) or f"character {old.start:,} → {new.start:,}"
+
+
+def _print_changes(console: Console, changes: RevisionChanges) -> None:
+    console.print("\nBoth texts as wholes", style="bold")
+    console.print(
+        f"  passages: {changes.unchanged:,} unchanged ({changes.moved:,} moved, {changes.respelled:,} in another spelling), "
+        f"{changes.reworded:,} reworded, {changes.removed:,} removed{_tell_with_figures(changes.removed_with_figures)}, "
+        f"{changes.added:,} added{_tell_with_figures(changes.added_with_figures)}"
+    )
+    for sign, titles in (("added", changes.sections_added), ("removed", changes.sections_removed)):
+        for title in titles:
+            console.print(f"  section {sign}: {title}")
+    for one in changes.sections_renamed:
+        console.print(f"  section renamed: {render_redline(one.old, one.new)}")
+
+
+def _tell_with_figures(count: int) -> str:
+    return f" ({count:,} with figures)" if count else ""
+
+
+def _print_figures(console: Console, figures: Sequence[ChangedFigure], most: int | None) -> None:
+    if not figures:
+        return
+    noun = "passage" if len(figures) == 1 else "passages"
+    console.print(f"\n{len(figures)} {noun} with changed figures of which no claim is registered", style="bold")
+    for one in figures[:most]:
+        fate = " (removed)" if not one.new else " (added)" if not one.old else ""
+        console.print(f"  {_place(one.page, one.section, one.start)}: {one.numbers}{fate}")
+        console.print(f"    {render_redline(one.old, one.new, context=_CONTEXT)}")
+    _print_rest(console, len(figures), most)
+
+
+def _print_edits(console: Console, edits: Sequence[PassageEdit], most: int | None) -> None:
+    """Print what was reworded or removed without a figure, changes of sense first."""
+    if not edits:
+        return
+    noun = "passage" if len(edits) == 1 else "passages"
+    console.print(f"\n{len(edits)} {noun} reworded or removed, without figures, of which no claim is registered", style="bold")
+    for one in edits[:most]:
+        told = "; ".join(map(str, one.turns)) or ("reworded" if one.new else "removed")
+        console.print(f"  {_place(one.page, one.section, one.start)}: {told}")
+        console.print(f"    {render_redline(one.old, one.new, context=_CONTEXT)}")
+    _print_rest(console, len(edits), most)
+
+
+def _print_rest(console: Console, total: int, most: int | None) -> None:
+    if most is not None and total > most:
+        console.print(f"  … and {total - most:,} more: --all")
+
+
+def _place(page: int | None, section: str | None, start: int) -> str:
+    return ", ".join(filter(None, (f"page {page}" if page else None, section))) or f"character {start:,}"
+
+
+def _clip(text: str, most: int, *, first: bool, last: bool) -> str:
+    """Return the ends of *text* next to an edit, cut at spaces."""
+    if len(text) <= 2 * most:
+        return text
+    head = "" if first else text[:most].rpartition(" ")[0]
+    tail = "" if last else text[-most:].partition(" ")[2]
+    return f"{head} … {tail}" if head and tail else f"{head} …" if head else f"… {tail}"
+
+
+def _list_quoting_newer(found: RevisionComparison) -> list[str]:
+    """Return the claims that quote the newer revision, such as those that were reworded into it."""
+    return [claim.reference for claim, _ in found.quoting.anchored if claim.card == found.new.name] if found.quoting else []
+
+
+def _count_respelled(found: RevisionComparison) -> int:
+    return sum(bool(one.found.differs) for one in found.passages)
+
+
+def _summarise_side(found: RevisionComparison, *, old: bool) -> dict[str, Any]:
+    side = found.old if old else found.new
+    registered = side.card
+    return {
+        "card": registered.card if registered else None,
+        "revision": registered.revision if registered else None,
+        "file": None if registered else side.name,
+        "document": side.text.sha256,
+    }
+
+
+def _summarise(one: ComparedPassage) -> dict[str, Any]:
+    there = one.found.anchor
+    runs = build_redline(" ".join(one.old.exact.split()), " ".join(there.exact.split())) if there else ()
+    return {
+        "claim": one.name,
+        "quoted": one.quoted,
+        "fate": one.found.fate.value,
+        "alarm": one.is_alarm,
+        "differs": list(one.found.differs),
+        "numbers": one.numbers,
+        "recorded": one.sighted is not None and one.sighted.is_recorded,
+        "old": to_document(one.old),
+        "new": to_document(there) if there else None,
+        "redline": [{"change": run.change.value, "text": run.text} for run in runs],
+    }

@@ -1,0 +1,464 @@
+"""`caveat claim` and `caveat contest`: register, read and revise claims, and object to them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from registry.cli.application import ANY, CARD, CLAIM, CONTESTABLE, CONTESTATION, SPEC, App, as_of_option, parse_model, pass_app, refusing
+from registry.cli.main import LazyGroup
+from registry.errors import Fault, InputError
+from registry.records.claim import ClaimEvent, ClaimEventKind
+from registry.records.claim_status import ContestationEvent, ContestationStep
+from registry.records.record import Identifier, Kind
+from registry.records.verdict import RestrictionStatus
+
+if TYPE_CHECKING:
+    from registry.store.view import View
+
+# `caveat claim`: register, read and follow claims.
+
+_MOST_WORDS = 50
+
+
+@click.group(cls=LazyGroup, entry_points="caveat.commands.claim")
+def claim() -> None:
+    """Claims: register them from a file, show what became of them, revise, withdraw, contest."""
+
+
+@claim.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Check everything, record nothing.")
+@pass_app
+def add(app: App, *, file: Path, dry_run: bool) -> None:
+    """Register the claims of FILE: YAML or JSON, or one JSON claim per line (.jsonl) for many.
+
+    Every verbatim quote is found again in its card. The file is recorded wholly or not at all; the same file twice changes
+    nothing; a claim that differs from what is recorded needs its reason (`why:`) and becomes a new revision. What of the card
+    is deliberately not registered stands under `left_out:`, with the reason.
+    The format: caveat schema claims.
+    """
+    from registry.cli.application import track
+    from registry.cli.claim_presenter import print_added, summarise_added
+    from registry.registration.claims_file_registration import register_file
+
+    with track(app, f"registering {file.name}", unit="claims") as progress:
+        outcome = register_file(app.ledger, file, owner=app.config.authority, dry_run=dry_run, progress=progress)
+    app.report(summarise_added(outcome, dry_run=dry_run), lambda console: print_added(console, outcome, dry_run=dry_run))
+
+
+@claim.command("list")
+@click.option("--card", type=CARD, help="Only claims of this card.")
+@click.option("--model", metavar="DEV/NAME/VERSION", help="Only claims about this model version.")
+@click.option(
+    "--restriction", type=click.Choice([one.value for one in RestrictionStatus]), help="Only claims with this restriction status."
+)
+@click.option("--limit", type=click.IntRange(1), help="At most this many.")
+@as_of_option
+@pass_app
+def list_(app: App, *, card: Identifier | None, model: str | None, restriction: str | None, limit: int | None) -> None:
+    """List claims with their status."""
+    from registry.cli.claim_presenter import build_claim_table, summarise_claim
+    from registry.registration.card_registration import get_card
+
+    wanted = parse_model(model, where="--model") if model else None
+    with app.view(by_clock=True) as view:
+        if card is not None:
+            get_card(view, card.bare, card.revision)
+        found = view.list_claims(card=card.bare if card else None, model=wanted, limit=None if restriction else limit)
+        claims = [one for one in found if restriction in (None, one.status.restriction.value)][:limit]
+        size = view.log_size
+    document = {"schema": "caveat/claims-list/1", "log_size": size, "claims": [summarise_claim(one) for one in claims]}
+    app.report(document, lambda console: console.print(build_claim_table(claims) if claims else "No claims. Next: caveat claim add FILE"))
+
+
+@claim.command()
+@click.argument("claim_id", type=CLAIM)
+@as_of_option
+@pass_app
+def show(app: App, *, claim_id: Identifier) -> None:
+    """Show one claim, its passage, what it states of its figure, and what became of it."""
+    from registry.cli.claim_presenter import print_dossier, print_elsewhere
+    from registry.cli.log_presenter import list_backed, name_backing, print_backed
+    from registry.codec.canonical_documents import to_document
+    from registry.completeness import check_claim
+    from registry.exchange.foreign_claims import find_elsewhere
+    from registry.store.signatures import find_backings
+
+    with app.view(by_clock=True) as view:
+        dossier = view.dossier(str(claim_id))
+        backed = find_backings(view, (entry for _, entry in list_backed(dossier)))
+    stated = [to_document(one) for one in check_claim(dossier)] if dossier.revisions else []
+    elsewhere = find_elsewhere(app.ledger, dossier, as_of=dossier.log_size if app.log is None else None)
+    others = [to_document(one) for one in elsewhere]
+    backing = {str(seq): name_backing(one) for seq, one in backed.items()}
+    document = {"schema": "caveat/dossier/1", **to_document(dossier), "completeness": stated, "elsewhere": others, "backed_by": backing}
+
+    def text(console: Any) -> None:
+        print_dossier(console, dossier)
+        print_backed(console, dossier, backed)
+        print_elsewhere(console, elsewhere)
+
+    app.report(document, text)
+
+
+@claim.command()
+@click.argument("identifier", type=ANY)
+@as_of_option
+@pass_app
+def history(app: App, *, identifier: Identifier) -> None:
+    """Tell everything that was ever said about an identifier, in the order of the log."""
+    from registry.cli.log_presenter import print_history, summarise_entry
+    from registry.store.signatures import find_backings
+
+    with app.view(by_clock=True) as view:
+        _check_exact(view, identifier)
+        said = view.history(identifier.bare)
+        backed = find_backings(view, (one.entry for one in said))
+    document = {"schema": "caveat/history/1", "id": identifier.bare, "entries": [summarise_entry(one, backed) for one in said]}
+    app.report(document, lambda console: print_history(console, said, backed))
+
+
+@claim.command()
+@click.argument("claim_id", type=CLAIM)
+@click.option("--from", "old", type=click.IntRange(1), help="Revision to compare from; default: the one before.")
+@click.option("--to", "new", type=click.IntRange(1), help="Revision to compare to; default: the latest.")
+@as_of_option
+@pass_app
+def diff(app: App, *, claim_id: Identifier, old: int | None, new: int | None) -> None:
+    """Show what changed between two revisions of a claim, field by field."""
+    from registry.cli.log_presenter import compare_revisions, show_value
+    from registry.cli.terminal_output import build_table
+
+    with app.view(by_clock=True) as view:
+        dossier = view.dossier(str(claim_id))
+    later = new or claim_id.revision or max(len(dossier.revisions), 1)
+    before, after, rows = compare_revisions(dossier, old or max(later - 1, 1), later)
+    document = {
+        "schema": "caveat/claim-diff/1",
+        "claim": claim_id.bare,
+        "from": before.revision,
+        "to": after.revision,
+        "why": after.why,
+        "changes": [{"field": field, "before": left, "after": right} for field, left, right in rows],
+    }
+
+    def text(console: Any) -> None:
+        console.print(f"{claim_id.bare}: revision {before.revision} → {after.revision}" + (f"; why: {after.why}" if after.why else ""))
+        cells = [(field, show_value(left), show_value(right)) for field, left, right in rows]
+        console.print(build_table(("field", "before", "after"), cells) if rows else "no difference")
+
+    app.report(document, text)
+
+
+@claim.command()
+@click.argument("words")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most this many.")
+@as_of_option
+@pass_app
+def search(app: App, *, words: str, limit: int) -> None:
+    """Find claims whose quote, note, property or model has all of WORDS."""
+    from registry.cli.claim_presenter import build_claim_table, summarise_claim
+
+    if len(words.split()) > _MOST_WORDS:
+        found = f"{len(words.split()):,} words; at most {_MOST_WORDS} are searched for"
+        raise InputError(Fault(code="not-valid", where="WORDS", found=found, advice="search for the rarest of them"))
+    with app.view(by_clock=True) as view:
+        claims = list(view.search(words, limit))
+    document = {"schema": "caveat/search/1", "words": words, "claims": [summarise_claim(one) for one in claims]}
+    app.report(document, lambda console: console.print(build_claim_table(claims) if claims else f"No claim has {words!r}."))
+
+
+@claim.command()
+@click.argument("claim_id", type=CLAIM)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--why", required=True, help="Why the claim is revised.")
+@pass_app
+def revise(app: App, *, claim_id: Identifier, file: Path, why: str) -> None:
+    """Record a new revision of a claim from FILE, a claims file with this one claim."""
+    from registry.registration.claims_file_registration import revise_claim
+
+    with app.view(by_clock=True) as view:
+        _check_exact(view, claim_id)
+    outcome = revise_claim(app.ledger, claim_id.bare, file, why=why, owner=app.config.authority)
+    done = outcome.revised[0] if outcome.revised else None
+    app.report(
+        {"schema": "caveat/claim-revise/1", "revised": done},
+        lambda console: console.print(f"Recorded {done}." if done else "Nothing differs from what is recorded; nothing was recorded."),
+    )
+
+
+def _check_exact(view: "View", identifier: Identifier | None) -> None:
+    """Refuse a claim named by a revision or a digest (`@n`, `#…`) that it does not have, although only the claim as a whole is meant."""
+    if identifier is not None and identifier.kind is Kind.CLAIM and (identifier.revision or identifier.digest):
+        view.dossier(str(identifier))
+
+
+def _report_event(
+    app: App, claim_id: Identifier, kind: ClaimEventKind, *, reason: str | None = None, successor: Identifier | None = None
+) -> None:
+    with refusing("--reason"):
+        event = ClaimEvent(claim=claim_id.bare, event=kind, reason=reason, successor=successor.bare if successor else None)
+    with app.ledger.write(actor=app.config.authority) as writer:
+        for one in (claim_id, successor):
+            _check_exact(writer, one)
+        entry = writer.append(event)
+    app.report(
+        {"schema": "caveat/claim-event/1", "claim": event.claim, "event": event.event.value, "entry": entry.seq},
+        lambda console: console.print(f"{event.claim}: {event.event.value}, recorded as entry {entry.seq}."),
+    )
+
+
+@claim.command()
+@click.argument("claim_id", type=CLAIM)
+@pass_app
+def publish(app: App, *, claim_id: Identifier) -> None:
+    """Record that a claim is published: its lifecycle becomes `published`."""
+    _report_event(app, claim_id, ClaimEventKind.PUBLISH)
+
+
+@claim.command()
+@click.argument("claim_id", type=CLAIM)
+@click.option("--reason", required=True, help="Why; it stays in the record.")
+@click.option("--reject", is_flag=True, help="Reject it instead: it should never have been registered.")
+@pass_app
+def withdraw(app: App, *, claim_id: Identifier, reason: str, reject: bool) -> None:
+    """Withdraw a claim, with the reason; it stays in the record."""
+    kind = ClaimEventKind.REJECT if reject else ClaimEventKind.WITHDRAW
+    _report_event(app, claim_id, kind, reason=reason)
+
+
+@claim.command()
+@click.argument("claim_id", type=CLAIM)
+@click.argument("successor", type=CLAIM)
+@click.option("--reason", required=True, help="Why; it stays in the record.")
+@pass_app
+def supersede(app: App, *, claim_id: Identifier, successor: Identifier, reason: str) -> None:
+    """Say that SUCCESSOR takes the place of a claim."""
+    _report_event(app, claim_id, ClaimEventKind.SUPERSEDE, reason=reason, successor=successor)
+
+
+@claim.command()
+@click.option("--count", type=click.IntRange(1, 10_000), default=1, show_default=True, help="How many.")
+@pass_app
+def reserve(app: App, *, count: int) -> None:
+    """Reserve identifiers for claims that are registered later (`id:` in the claims file)."""
+    with app.ledger.write(actor=app.config.authority) as writer:
+        reserved = writer.allocate(Kind.CLAIM, app.config.authority, count)
+        writer.append_many([ClaimEvent(claim=one, event=ClaimEventKind.RESERVE) for one in reserved])
+    app.report({"schema": "caveat/reserved/1", "claims": reserved}, lambda console: console.print("\n".join(reserved)))
+
+
+@claim.command()
+@click.argument("origin", metavar="LOG")
+@click.argument("claim_id", type=CLAIM)
+@pass_app
+def adopt(app: App, *, origin: str, claim_id: Identifier) -> None:
+    """Register a claim of another registry's LOG here.
+
+    Use it to audit or contest a claim of a log that you took over (caveat import). The claim gets an identifier of yours and names the log,
+    the identifier and the entry hash of the original. Outcomes of the original stay in its family.
+    """
+    from registry.codec.canonical_documents import to_document
+    from registry.exchange.foreign_claims import adopt_claim
+
+    done = adopt_claim(app.ledger, origin, str(claim_id), owner=app.config.authority)
+
+    def text(console: Any) -> None:
+        if not done.is_new:
+            console.print(f"{done.origin.claim} is adopted already: {done.claim} (entry {done.entry}).", soft_wrap=True)
+            return
+        console.print(f"Adopted {done.origin.claim} of {origin} as {done.claim} (entry {done.entry}).", soft_wrap=True)
+        console.print(f"Next: caveat audit new {done.claim.partition('@')[0]}", soft_wrap=True)
+
+    app.report({"schema": "caveat/adopted/1", **to_document(done)}, text)
+
+
+@claim.command()
+@click.argument("target", type=CONTESTABLE)
+@click.option("--grounds", required=True, help="Why it is contested.")
+@click.option("--rival", type=SPEC, help="A specification offered in its place.")
+@pass_app
+def contest_command(app: App, *, target: Identifier, grounds: str, rival: Identifier | None) -> None:
+    """Contest a claim or a specification (property, scoring function, context distribution) with grounds."""
+    opened = open_contestation(app, target, grounds=grounds, rival=rival)
+    app.report(opened, lambda console: console.print(f"{opened['contestation']} contests {opened['target']}."))
+
+
+@claim.command()
+@click.argument("contestation_id", type=CONTESTATION)
+@click.argument("step", type=click.Choice(["answered", "upheld", "rejected", "escalated"]))
+@click.option("--note", required=True, help="What was answered or decided, and why.")
+@pass_app
+def settle(app: App, *, contestation_id: Identifier, step: str, note: str) -> None:
+    """Record a step in a contestation: answered, upheld, rejected or escalated."""
+    from registry.records.claim_status import ContestationStep
+
+    report_step(app, contestation_id, ContestationStep(step), note=note)
+
+
+@claim.command()
+@click.argument("claim_id", type=CLAIM)
+@click.argument("relation", type=click.Choice(["alias", "related", "splits", "merges", "restates"]))
+@click.argument("other", type=CLAIM)
+@click.option("--note", help="In what way they belong together.")
+@pass_app
+def relate(app: App, *, claim_id: Identifier, relation: str, other: Identifier, note: str | None) -> None:
+    """Record how two claims belong together."""
+    from registry.records.claim import ClaimRelation, ClaimRelationKind
+
+    with refusing("OTHER"):
+        said = ClaimRelation(claim=claim_id.bare, relation=ClaimRelationKind(relation), other=other.bare, note=note)
+    with app.ledger.write(actor=app.config.authority) as writer:
+        for one in (claim_id, other):
+            _check_exact(writer, one)
+        entry = writer.append(said)
+    app.report(
+        {"schema": "caveat/claim-relation/1", "claim": said.claim, "relation": relation, "other": said.other, "entry": entry.seq},
+        lambda console: console.print(f"{said.claim} {relation} {said.other}, recorded as entry {entry.seq}."),
+    )
+
+
+# `caveat contest`: objections to claims and specifications, and what becomes of them.
+
+_NOTE = click.option("--note", required=True, help="What is said, and why; it stays in the record.")
+
+
+@click.group()
+def contest() -> None:
+    """Contestations: object to a claim or a specification, answer, decide, escalate, and see what a rival would change."""
+
+
+@contest.command("open")
+@click.argument("target", type=CONTESTABLE)
+@click.option("--grounds", required=True, help="Why it is contested.")
+@click.option("--rival", type=SPEC, help="A specification of the same kind, offered in its place.")
+@pass_app
+def open_(app: App, /, *, target: Identifier, grounds: str, rival: Identifier | None) -> None:
+    """Contest TARGET with grounds: a claim, P_test, a P_deploy, a property, a scoring function (judge), a cue inventory, a method.
+
+    Any registered authority may (CAVEAT_AUTHORITY=CODE says who you are). It is of the latest revision or version unless TARGET names one,
+    and every supplement that rests on it says so from then on. Replays under the rival attach by `contestation: CON-…` in the audit file.
+    """
+    opened = open_contestation(app, target, grounds=grounds, rival=rival)
+    app.report(opened, lambda console: console.print(f"{opened['contestation']} contests {opened['target']}."))
+
+
+def open_contestation(app: App, target: Identifier, *, grounds: str, rival: Identifier | None) -> dict[str, Any]:
+    """Record a contestation in the name of who calls, and return the document that says so."""
+    from registry.registration.objections import contest_target
+
+    with refusing("--grounds"), app.ledger.write(actor=app.config.authority) as writer:
+        _check_exact_target(writer, target)
+        opened = contest_target(writer, target, grounds=grounds, rival=rival, by=app.config.authority)
+    return {"schema": "caveat/contestation/1", "contestation": opened.contestation, "target": opened.target}
+
+
+@contest.command()
+@click.argument("contestation_id", type=CONTESTATION)
+@_NOTE
+@pass_app
+def answer(app: App, *, contestation_id: Identifier, note: str) -> None:
+    """Answer a contestation of what you own."""
+    report_step(app, contestation_id, ContestationStep.ANSWERED, note=note)
+
+
+@contest.command()
+@click.argument("contestation_id", type=CONTESTATION)
+@_NOTE
+@pass_app
+def uphold(app: App, *, contestation_id: Identifier, note: str) -> None:
+    """Decide that a contestation is right; by the owner of what is contested, that is giving way.
+
+    Outcomes under the rival count for their claims from then on. Who contests does not decide it.
+    """
+    report_step(app, contestation_id, ContestationStep.UPHELD, note=note)
+
+
+@contest.command()
+@click.argument("contestation_id", type=CONTESTATION)
+@_NOTE
+@pass_app
+def reject(app: App, *, contestation_id: Identifier, note: str) -> None:
+    """Decide that a contestation is wrong; by who contests, that is taking it back.
+
+    By the owner of what is contested it is recorded and printed as theirs, and settles nothing: the dispute goes on.
+    """
+    report_step(app, contestation_id, ContestationStep.REJECTED, note=note)
+
+
+@contest.command()
+@click.argument("contestation_id", type=CONTESTATION)
+@_NOTE
+@click.option("--to", metavar="CODE", help="The authority that is to decide; from then on it alone does.")
+@pass_app
+def escalate(app: App, *, contestation_id: Identifier, note: str, to: str | None) -> None:
+    """Hand a contestation to somebody else to decide."""
+    report_step(app, contestation_id, ContestationStep.ESCALATED, note=note, to=to)
+
+
+@contest.command("list")
+@click.option("--open", "only_open", is_flag=True, help="Only those that nobody settled.")
+@click.option("--target", type=CONTESTABLE, help="Only those of this claim or specification, in any of its versions or in one (@n).")
+@as_of_option
+@pass_app
+def list_contestations(app: App, *, only_open: bool, target: Identifier | None) -> None:
+    """List contestations and where they stand."""
+    from registry.cli.claim_presenter import build_contestation_table, summarise_contestation
+
+    with app.view() as view:
+        named = None if target is None else (f"{target.bare}@{target.revision}" if target.revision else target.bare)
+        files = [one for one in view.list_contestations(named) if not (only_open and one.is_settled)]
+        erased = view.list_erased_contestations(named)
+    document = {"schema": "caveat/contestations/1", "contestations": [summarise_contestation(one) for one in files], "erased": list(erased)}
+    if erased:
+        app.say(f"not told, because a statement of theirs was erased: {', '.join(erased)}")
+    app.report(document, lambda console: console.print(build_contestation_table(files) if files else "No contestations."))
+
+
+@contest.command()
+@click.argument("contestation_id", type=CONTESTATION)
+@as_of_option
+@pass_app
+def show_command(app: App, *, contestation_id: Identifier) -> None:
+    """Show a contestation: grounds, contested and rival word by word, each step with who took it, and replays under the rival."""
+    from registry.cli.claim_presenter import build_document, collect_contestation, print_contestation
+
+    with app.view() as view:
+        found = collect_contestation(view, contestation_id.bare)
+    app.report(build_document(found), lambda console: print_contestation(console, found))
+
+
+def report_step(app: App, contestation_id: Identifier, step: ContestationStep, *, note: str, to: str | None = None) -> None:
+    """Record a step in the name of who calls, and say so."""
+    from registry.registration.objections import get_contestation, record_step
+    from registry.report.contested import describe_state, name_actor
+
+    with refusing("--note"):
+        said = ContestationEvent(contestation=contestation_id.bare, step=step, note=note, to=to)
+    with app.ledger.write(actor=app.config.authority) as writer:
+        entry = record_step(writer, said, actor=app.config.authority)
+        file = get_contestation(writer, contestation_id.bare)
+    document = {
+        "schema": "caveat/contestation-step/1",
+        "contestation": said.contestation,
+        "step": step.value,
+        "entry": entry.seq,
+        "by": entry.actor,
+        "to": to,
+        "state": file.state.value,
+    }
+    who = f"{name_actor(file, entry.actor)}{f', to {to}' if to else ''}"
+    app.report(
+        document,
+        lambda console: console.print(
+            f"{said.contestation}: {step.value} by {who}, recorded as entry {entry.seq}."
+            + ("" if file.is_settled else f"\nIt stands: {describe_state(file)}.")
+        ),
+    )
+
+
+def _check_exact_target(view: "View", target: Identifier) -> None:
+    """Refuse a claim named by a revision or a digest (`@n`, `#…`) that it does not have."""
+    if str(target).startswith("CLM-") and (target.revision or target.digest):
+        view.dossier(str(target))

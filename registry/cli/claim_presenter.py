@@ -1,0 +1,585 @@
+"""Claims in a terminal and as JSON: lists, dossiers, objections, stale claims and drift over model versions."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+
+from registry.cli.spec_presenter import compare_specs, print_changes
+from registry.cli.terminal_output import build_table, show
+from registry.codec.canonical_documents import to_document
+from registry.completeness import check_claim, count_missing
+from registry.exchange.foreign_claims import ForeignClaim
+from registry.records.claim import ClaimRevision, Origin
+from registry.records.claim_status import ContestationState, ReviewedCause, StaleCause, Staleness, StalenessReview, StalenessVerdict, Status
+from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
+from registry.records.estimates import BoundedEstimate, Differential, SpecEstimate
+from registry.records.model_version import ModelRef
+from registry.records.replay_run import describe_runs
+from registry.records.supplement import Drift, DriftStep, VersionPoint
+from registry.records.system_card import MatchResult, PassageMatch
+from registry.records.verdict import ItemStatus, ReadingVerdict
+from registry.registration.claims_file_registration import RegistrationResult
+from registry.registration.objections import get_contestation
+from registry.registration.stale_claims import Remedy, RemedyStep, StaleClaims
+from registry.report.asking import find_asked_of_claim, tell_asked
+from registry.report.assemble import assemble_claim
+from registry.report.checklist import format_missing
+from registry.report.contested import describe_state, name_actor
+from registry.report.drift_figure import name_versions
+from registry.report.families import describe_outcome, describe_subject
+from registry.report.leading import find_leading
+from registry.report.numbers import format_level, format_number, format_range, format_signed
+from registry.report.three_figures import describe_three_figures
+from registry.report.wording import get_words
+from registry.store.summary import ClaimSummary
+
+if TYPE_CHECKING:
+    from registry.store.view import View
+
+# How claims look in a terminal and as JSON; shared by the groups that show claims.
+
+_WIDEST_QUOTE = 70
+_MARKS = {ItemStatus.REPORTED: "■", ItemStatus.MISSING: "☐", ItemStatus.NOT_APPLICABLE: "–"}
+
+
+def summarise_claim(one: ClaimSummary) -> dict[str, Any]:
+    """Return a claim of a listing as a document."""
+    return to_document(one)
+
+
+def build_claim_table(claims: Sequence[ClaimSummary]) -> Table:
+    """Return a listing of claims, one line each."""
+    rows = [
+        (name, one.form.value, _describe_short(one.status, name), shorten(one.quote or "(text erased)"))
+        for name, one in ((f"{each.claim}@{each.revision}", each) for each in claims)
+    ]
+    return build_table(("claim", "form", "status", "quote"), rows)
+
+
+def describe_form(claim: ClaimRevision) -> str:
+    """Return form, relation and threshold in a few words."""
+    if claim.relation is None:
+        return claim.form.value.replace("_", " ")
+    theta = "θ not published" if claim.theta is None else f"θ = {claim.theta:g}"
+    return f"{claim.form.value.replace('_', ' ')} {claim.relation.value} ({theta})"
+
+
+def describe_status(status: Status) -> str:
+    """Return the four axes in the order in which they are always told."""
+    axes = (status.lifecycle, status.dispute, status.staleness)
+    return " · ".join([*(_words(one.value) for one in axes), get_words(status.restriction)])
+
+
+def print_dossier(console: Console, dossier: Dossier) -> None:
+    """Print one claim, its passage, and what became of it."""
+    if not dossier.revisions:
+        console.print(f"{dossier.claim} is reserved and has no text yet. Next: caveat claim add FILE, with `id: {dossier.claim}`")
+        return
+    recorded = dossier.current
+    claim, status = recorded.payload, dossier.status
+    console.print(show(f"{claim.reference}#{recorded.entry.leaf[:16]}"), style="bold")
+    console.print(show(f"  {claim.quote_status.value}: “{claim.quote}”"))
+    rows = [
+        ("model", str(claim.model)),
+        ("form", describe_form(claim)),
+        ("property", f"{claim.property}  {claim.direction.value.replace('_', ' ')}"),
+        *_list_figures(dossier),
+        ("card", _describe_place(claim)),
+        ("status", describe_status(status)),
+        *(("outcome", line) for line in _list_outcomes(dossier)),
+        *((("differs from its words", claim.mismatch_reason),) if claim.mismatch_reason else ()),
+        *((("adopted from", _describe_origin(claim.origin)),) if claim.origin else ()),
+        *_list_carried(dossier),
+        *(("stale because", _describe_cause(dossier, one)) for one in status.causes),
+        *(("dismissed", told) for told in _list_dismissed(dossier)),
+        *(("contested", _describe_contestation(one)) for one in dossier.contestations),
+        *((("superseded by", status.superseded_by),) if status.superseded_by else ()),
+        ("revisions", str(len(dossier.revisions))),
+    ]
+    console.print(build_table(("", ""), rows))
+    _print_completeness(console, dossier)
+    _print_sightings(console, dossier)
+    models = {one.payload.reference: one.payload.model for one in dossier.revisions}
+    for file in dossier.audits:
+        earlier = models.get(file.audit.payload.claim, claim.model)
+        _print_audit(console, file, None if earlier == claim.model else earlier)
+        _print_asked(console, dossier, file)
+
+
+def _list_outcomes(dossier: Dossier) -> Iterator[str]:
+    """Yield the outcomes of the claim's family, the one that leads first, then those of other claims on the same words."""
+    family = dossier.family
+    if family.gravest is None:
+        yield "not audited"
+    for one in family.outcomes:
+        history = f"; history: {one.other_words} has other words in this place" if one.other_words else ""
+        yield f"{describe_outcome(one)}, {one.audit}{history}"
+    for one in family.others:
+        yield f"another claim on these words: {describe_outcome(one)}, about {describe_subject(one)}"
+
+
+def _describe_origin(origin: Origin) -> str:
+    return f"{origin.claim} in the log {origin.log}, entry {origin.seq}, entry hash {origin.leaf}"
+
+
+def _print_completeness(console: Console, dossier: Dossier) -> None:
+    """Print what the claim states of how its figure came about; what is missing is no fault of the registration."""
+    items = check_claim(dossier)
+    missing, applying = count_missing(items)
+    count = format_missing(missing, applying=applying, total=len(items))
+    console.print(f"\nstated of the figure: {count}", style="bold")
+    for one in items:
+        console.print(f"  {_MARKS[one.status]} {one.item.value.replace('-', ' ')}: {one.note}")
+
+
+def _print_sightings(console: Console, dossier: Dossier) -> None:
+    current = dossier.current.payload.reference
+    found = [one.payload for one in dossier.sightings if one.payload.claim == current]
+    if found:
+        console.print("\nin other revisions of its card", style="bold")
+    for one in found:
+        place = ", ".join(part for part in (f"page {one.anchor.page}" if one.anchor and one.anchor.page else "", _quote(one)) if part)
+        fate = f"reworded in spelling alone ({'; '.join(one.differs)})" if one.differs else one.fate.value
+        console.print(f"  {one.card}: {fate}{f', {place}' if place else ''}")
+
+
+def _quote(one: PassageMatch) -> str:
+    """Return the passage as it is worded there; empty where it has the same words, or is gone."""
+    return f"“{shorten(one.anchor.exact)}”" if one.anchor and one.fate is MatchResult.REWORDED and not one.differs else ""
+
+
+def _print_audit(console: Console, file: AuditFile, earlier: ModelRef | None) -> None:
+    """Print an audit; of one that is about an *earlier* version it is said that it speaks of that alone."""
+    audit = file.audit.payload
+    locked = f"locked {file.lock.entry.at:%Y-%m-%d}" if file.lock else "no lock"
+    locked += f", under the rival of {audit.contestation}" if audit.contestation else ""
+    console.print(
+        show(f"\naudit {audit.audit} of {audit.claim} by {audit.auditor} ({_words(audit.independence.value)}, {locked})"), style="bold"
+    )
+    if earlier is not None:
+        console.print(f"  it speaks of {earlier} alone")
+    if file.lock and (told := describe_runs(file.history)):
+        console.print(show(f"  {told}"))
+    if not file.restrictions:
+        console.print("  no outcome recorded yet")
+        return
+    outcome = file.restrictions[-1].payload
+    console.print(show(f"  {outcome.text.verdict}"))
+    console.print(show(f"  restricted claim: {outcome.text.restricted}"))
+
+
+def _print_asked(console: Console, dossier: Dossier, file: AuditFile) -> None:
+    """Print the caution on who was asked, where the outcome of *file* needs one."""
+    then = file.restrictions[-1].payload.asked if file.restrictions else None
+    if caution := tell_asked(find_asked_of_claim(dossier, file), then):
+        console.print(show(f"  who was asked: {caution}"))
+
+
+def _list_carried(dossier: Dossier) -> Iterator[tuple[str, str]]:
+    """Yield the last revision by which the claim came to another model version, with its reason."""
+    pairs = list(pairwise(one.payload for one in dossier.revisions))
+    carried = [after for before, after in pairs if before.model != after.model]
+    if carried:
+        yield "carried", f"@{carried[-1].revision}, {(carried[-1].why or '').removeprefix('carried ')}"
+
+
+def _describe_cause(dossier: Dossier, cause: StaleCause) -> str:
+    """Return a cause in its sentence, with the decision of a person that it counts."""
+    said = _find_review(dossier, cause)
+    is_confirmed = said is not None and said.entry.seq > cause.entry and said.payload.verdict is StalenessVerdict.CONFIRMED
+    return cause.text + (f"; confirmed, entry {said.entry.seq}: {said.payload.why}" if said and is_confirmed else "")
+
+
+def _list_dismissed(dossier: Dossier) -> Iterator[str]:
+    """Yield the causes that a person dismissed last, each with the decision."""
+    current = dossier.current.payload.reference
+    last = {cause: one for one in dossier.reviews if one.payload.claim == current for cause in one.payload.causes}
+    counting = {(one.kind, one.what) for one in dossier.status.causes}
+    for cause, one in last.items():
+        if one.payload.verdict is StalenessVerdict.DISMISSED and (cause.kind, cause.what) not in counting:
+            yield f"{cause.kind.value} {cause.what}, entry {one.entry.seq}: {one.payload.why}"
+
+
+def _find_review(dossier: Dossier, cause: StaleCause) -> Recorded[StalenessReview] | None:
+    named, current = ReviewedCause(kind=cause.kind, what=cause.what), dossier.current.payload.reference
+    return next((one for one in reversed(dossier.reviews) if one.payload.claim == current and named in one.payload.causes), None)
+
+
+def _list_figures(dossier: Dossier) -> list[tuple[str, str]]:
+    """The figures of card, replayed evaluation and deployment, in one unit; the card's alone without a replay."""
+    supplement = assemble_claim(dossier, made_at=dossier.current.entry.at)
+    if supplement.figures is None:
+        return [("card reports", "no figure")]
+    return describe_three_figures(supplement.figures)
+
+
+def _describe_place(claim: ClaimRevision) -> str:
+    if claim.card is None:
+        return f"none registered; source: {claim.source or 'not stated'}"
+    if claim.anchor is None:
+        return f"{claim.card}, not anchored (paraphrase)"
+    page = f", page {claim.anchor.page}" if claim.anchor.page else ""
+    return f"{claim.card}{page}, characters {claim.anchor.start} to {claim.anchor.stop}, found at {claim.anchor.level.value}"
+
+
+def _describe_contestation(file: ContestationFile) -> str:
+    said = file.contestation.payload
+    words = "answered" if file.state is ContestationState.ANSWERED else describe_state(file)
+    step = f"{words}: {file.events[-1].payload.note}" if file.events else "no answer yet"
+    return f"{said.contestation} of {said.target} by {said.by}: {said.grounds} ({step})"
+
+
+def _describe_short(status: Status, reference: str) -> str:
+    flags = ["not audited" if status.gravest is None else describe_outcome(status.gravest, of=reference)]
+    if status.beside is not None:
+        flags.append(f"another claim on these words: {describe_outcome(status.beside)}")
+    if status.lifecycle.value not in ("registered", "published"):
+        flags.insert(0, status.lifecycle.value)
+    if status.dispute.value != "undisputed":
+        flags.append(status.dispute.value)
+    if status.staleness.value != "current":
+        flags.append("stale" if status.staleness is Staleness.STALE else "stale?")
+    return ", ".join(flags)
+
+
+def _words(text: str) -> str:
+    return text.replace("_", " ")
+
+
+def shorten(text: str) -> str:
+    """Return *text* on one line, cut at 70 characters with an ellipsis."""
+    line = " ".join(text.split())
+    return line if len(line) <= _WIDEST_QUOTE else f"{line[: _WIDEST_QUOTE - 1]}…"
+
+
+# What became of a claims file, in a terminal and as JSON.
+
+_MOST = 20
+
+
+def summarise_added(outcome: RegistrationResult, *, dry_run: bool) -> dict[str, Any]:
+    """Return the document that `caveat claim add --json` prints."""
+    return {
+        "schema": "caveat/claim-add/1",
+        "dry_run": dry_run,
+        "added": list(outcome.added),
+        "revised": list(outcome.revised),
+        "unchanged": outcome.unchanged,
+        "restates": [{"claim": one.claim, "other": one.other} for one in outcome.related],
+        "left_out": {"added": outcome.left_out, "unchanged": outcome.left_out_unchanged},
+        "proposed": None if outcome.proposed is None else {"added": outcome.proposed, "unchanged": outcome.proposed_unchanged},
+    }
+
+
+def print_added(console: Any, outcome: RegistrationResult, *, dry_run: bool) -> None:
+    """Print what was recorded, or what would be, and the first references."""
+    for line in _sentences(outcome, dry_run=dry_run):
+        console.print(line)
+    references = (*outcome.added, *outcome.revised)
+    for reference in references[:_MOST]:
+        console.print(f"  {reference}")
+    if len(references) > _MOST:
+        console.print("  … caveat claim list shows them all")
+    for one in outcome.related[:_MOST]:
+        console.print(f"  {one.claim} restates {one.other}")
+    if len(outcome.related) > _MOST:
+        console.print(f"  … and {len(outcome.related) - _MOST} more relations")
+
+
+def _sentences(outcome: RegistrationResult, *, dry_run: bool) -> Iterator[str]:
+    """Give a sentence for each thing that the file speaks of; claims always."""
+    added = len(outcome.added)
+    yield f"{_count(added, 'claim', dry_run=dry_run)} added, {len(outcome.revised)} revised, {outcome.unchanged} unchanged."
+    if outcome.left_out or outcome.left_out_unchanged:
+        yield f"{_count(outcome.left_out, 'passage', dry_run=dry_run)} left out, {outcome.left_out_unchanged} unchanged."
+    if outcome.proposed is not None:
+        count = _count(outcome.proposed, "proposed passage", dry_run=dry_run)
+        yield f"{count} recorded, {outcome.proposed_unchanged} unchanged."
+
+
+def _count(number: int, noun: str, *, dry_run: bool) -> str:
+    verb = "would be" if dry_run else "was" if number == 1 else "were"
+    return f"{number} {noun if number == 1 else f'{noun}s'} {verb}"
+
+
+# How claims of other registries about the same passage look in a terminal.
+
+
+def print_elsewhere(console: Console, found: Sequence[ForeignClaim]) -> None:
+    """Print one line for each claim of another log; nothing where there is none."""
+    if found:
+        console.print("\nother registries on the same passage", style="bold")
+    for one in found:
+        console.print(show(f"  {one.origin}: {one.claim} {_describe_foreign_claim(one)}"), soft_wrap=True)
+        if one.is_doubtful:
+            console.print("    this log signed two histories: others may be shown another one (caveat log show)", soft_wrap=True)
+
+
+def _describe_foreign_claim(one: ForeignClaim) -> str:
+    if one.status is None:
+        return f"cannot be read here: {one.problem}"
+    if one.outcome is None:
+        return f"{one.status.lifecycle.value} · no outcome recorded"
+    flags = [] if one.status.lifecycle.value in ("registered", "published") else [one.status.lifecycle.value]
+    flags += [] if one.status.dispute.value == "undisputed" else [one.status.dispute.value]
+    told = "".join(f", {flag}" for flag in flags)
+    return f"{describe_outcome(one.outcome)}{told}, {one.outcome.audit}"
+
+
+# How a claim over model versions looks in a terminal.
+
+_NUMBERS = ("Φ_test", "Φ_deploy", "ED")
+_MOVED = ("ΔΦ_test", "ΔΦ_deploy", "ΔED")
+
+
+def print_drift(console: Console, drift: Drift) -> None:
+    """Print a line for each revision and specification, then how far the numbers moved."""
+    names = dict(zip((point.claim for point in drift.points), name_versions(drift.points), strict=True))
+    rows = [row for point in drift.points for row in _list_rows(point, names[point.claim])]
+    console.print(build_table(("version", "class", "against", *_NUMBERS), rows, numbers=_NUMBERS))
+    levels = {point.level for point in drift.points if point.level is not None}
+    if levels:
+        console.print(f"intervals at {' and '.join(map(format_level, sorted(levels)))}")
+    if len({point.model for point in drift.points}) == 1:
+        console.print("All of it is about one model version: there is nothing to compare.")
+    if drift.steps:
+        _print_steps(console, drift.steps, names)
+
+
+def _list_rows(point: VersionPoint, name: str) -> Iterator[tuple[str, ...]]:
+    version = f"{name}\n@{point.claim.rpartition('@')[2]}, entry {point.claim_entry.seq}"
+    if not point.estimates:
+        why = "not audited" if point.audit is None else "no estimate"
+        yield (version, _describe_point(point), why, "–", "–", "–")
+    for place, one in enumerate(point.estimates):
+        first = ("", "") if place else (version, _describe_point(point))
+        yield (*first, _name(one), *_write(point, one))
+
+
+def _describe_point(point: VersionPoint) -> str:
+    """Class, standing or mode, then who says so and where."""
+    if point.class_ is None or point.outcome_entry is None:
+        return "–"
+    words = [get_words(one) for one in (point.class_, point.standing, point.mode) if one is not None]
+    suggested = f", the point estimate suggests {get_words(point.point_class)}" if point.point_class else ""
+    return f"{' · '.join(words)}{suggested}\n{point.audit}\n{point.auditor}, entry {point.outcome_entry.seq}"
+
+
+def _name(one: SpecEstimate | DriftStep) -> str:
+    return one.spec if one.judge is None else f"{one.spec}, judge {one.judge}"
+
+
+def _write(point: VersionPoint, one: SpecEstimate) -> tuple[str, str, str]:
+    lines = (*(point.range or ()), *(() if point.theta is None else (point.theta,)))
+    margins = () if point.margin is None else (-point.margin, point.margin)
+    return (
+        _write_number(one.phi_test, lines, signed=False),
+        _write_number(one.phi_deploy, lines, signed=False),
+        _write_number(one.ed, margins, signed=True),
+    )
+
+
+def _write_number(one: BoundedEstimate | Differential, lines: Sequence[float], *, signed: bool) -> str:
+    value = (format_signed if signed else format_number)(one.value, against=lines)
+    if one.low is None or one.high is None:
+        return f"{value}\nno interval"
+    return f"{value}\n{format_range(one.low, one.high, against=lines, signed=signed)}"
+
+
+def _print_steps(console: Console, steps: Sequence[DriftStep], names: dict[str, str]) -> None:
+    console.print("\nhow far that moved, after − before", style="bold")
+    rows = [
+        (
+            f"{names[one.before]} → {names[one.after]}",
+            _name(one),
+            *(_write_number(number, (), signed=True) for number in (one.phi_test, one.phi_deploy, one.ed)),
+            f"task by task, entry {one.finding.seq}" if one.finding else "the two estimates alone",
+        )
+        for one in steps
+    ]
+    console.print(build_table(("from, to", "against", *_MOVED, "compared"), rows, numbers=_MOVED))
+    for method in dict.fromkeys(one.ed.method for one in steps if one.ed.low is not None):
+        console.print(f"intervals: {method}")
+    for reason in dict.fromkeys(one.ed.reason for one in steps if one.ed.reason):
+        console.print(reason)
+
+
+# How claims that may no longer stand look in a terminal and as JSON.
+
+_SETTLES = {
+    Remedy.AUDIT: "a new audit settles it",
+    Remedy.REVISION: "a new revision settles it",
+    Remedy.PERSON: "a person decides",
+}
+_CALLED = {Remedy.AUDIT: "a new audit", Remedy.REVISION: "a new revision", Remedy.PERSON: "a person alone"}
+Shown = Sequence[tuple[ClaimSummary, tuple[RemedyStep, ...]]]
+
+
+def summarise_stale(found: StaleClaims, shown: Shown, *, log_size: int) -> dict[str, Any]:
+    """Return what `caveat claim stale --json` prints."""
+    return {
+        "schema": "caveat/claim-stale/1",
+        "log_size": log_size,
+        "count": len(found.claims),
+        "confirmed": found.confirmed,
+        "by_cause": {kind.value: number for kind, number in found.count_kinds().items()},
+        "by_remedy": {remedy.value: number for remedy, number in found.count_remedies().items()},
+        "claims": [_summarise(claim, steps) for claim, steps in shown],
+        "has_more": len(shown) < len(found.claims),
+    }
+
+
+def print_stale(console: Console, found: StaleClaims, shown: Shown) -> None:
+    """Print counts, then each claim with its causes and what to do about them."""
+    total, confirmed = len(found.claims), found.confirmed
+    if not total:
+        console.print("No claim is stale, or may be.")
+        return
+    console.print(f"{_count_claims(total)} may no longer stand: {total - confirmed:,} potentially stale, {confirmed:,} confirmed.")
+    console.print(f"  by cause: {', '.join(f'{kind.value} {number:,}' for kind, number in found.count_kinds().items())}")
+    console.print(f"  settled by: {_list_remedies(found)}")
+    for claim, steps in shown:
+        console.print(f"\n{claim.claim}@{claim.revision}  {describe_status(claim.status)}", style="bold")
+        console.print(f"  “{shorten(claim.quote)}”" if claim.quote is not None else "  (text erased)")
+        for step in steps:
+            console.print(f"  {step.cause.kind.value}: {step.cause.text} (entry {step.cause.entry}); {_SETTLES[step.remedy]}")
+            for command in step.commands:
+                console.print(f"      {command}", soft_wrap=True, no_wrap=True)
+    console.print('\nAny cause a person may decide: caveat claim confirm CLM-… --why "…", or dismiss; one cause alone: --cause KIND')
+    if len(shown) < total:
+        console.print(f"{total - len(shown):,} more are not shown: --limit {total}")
+
+
+def _list_remedies(found: StaleClaims) -> str:
+    """Return how many claims each remedy settles whole; the others need several."""
+    settled = found.count_remedies()
+    several = len(found.claims) - sum(settled.values())
+    parts = [f"{_CALLED[remedy]} {number:,}" for remedy, number in settled.items()]
+    return ", ".join([*parts, *([f"several of these {several:,}"] if several else [])])
+
+
+def _summarise(claim: ClaimSummary, steps: Sequence[RemedyStep]) -> dict[str, Any]:
+    return {
+        **to_document(claim),
+        "steps": [
+            {"kind": one.cause.kind.value, "what": one.cause.what, "remedy": one.remedy.value, "commands": list(one.commands)}
+            for one in steps
+        ],
+    }
+
+
+def _count_claims(number: int) -> str:
+    return "1 claim" if number == 1 else f"{number:,} claims"
+
+
+# A contestation in a terminal and as JSON: what is contested beside its rival, the steps, and the replays under the rival.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContestationPage:
+    """A contestation with everything that its page shows."""
+
+    file: ContestationFile
+    changes: Sequence[dict[str, Any]] | None
+    """From what is contested to the rival, field by field; None without a rival, or where `untold` says why not."""
+    untold: str | None
+    replays: Sequence[AuditFile]
+    """Under the rival, in log order."""
+    leading: dict[str, ReadingVerdict | None]
+    """By claim revision that was replayed, the outcome that counts for it; None without one."""
+
+
+def collect_contestation(view: "View", name: str) -> ContestationPage:
+    """Return the contestation *name* with its rival's differences and replays; raises NotFoundError."""
+    file = get_contestation(view, name)
+    said = file.contestation.payload
+    changes, untold = None, None
+    if said.rival is not None and not said.target.startswith("CLM-"):
+        changes, untold = compare_specs(view, said.target, said.rival)
+    found = [audit for one in file.replays if (audit := view.find_audit(one.payload.audit)) is not None]
+    leading: dict[str, ReadingVerdict | None] = {}
+    for claim in dict.fromkeys(one.audit.payload.claim for one in found):
+        outcome = find_leading(view.dossier(claim))[1]
+        leading[claim] = outcome.payload.classification.primary if outcome else None
+    return ContestationPage(file=file, changes=changes, untold=untold, replays=found, leading=leading)
+
+
+def build_contestation_table(files: Sequence[ContestationFile]) -> "Table":
+    """Return a listing, one line each."""
+    rows = [
+        (one.contestation.payload.contestation, one.contestation.payload.target, one.contestation.payload.by,
+         f"{one.contestation.entry.at:%Y-%m-%d}", f"{describe_state(one)}{'; with a rival' if one.contestation.payload.rival else ''}")
+        for one in files
+    ]  # fmt: skip
+    return build_table(("contestation", "of", "by", "opened", "stands"), rows)
+
+
+def summarise_contestation(file: ContestationFile) -> dict[str, Any]:
+    """Return a contestation of a listing as a document."""
+    said = file.contestation
+    return {**to_document(said.payload), "opened": to_document(said.entry)["at"], "owner": file.owner, "state": file.state.value}
+
+
+def build_document(found: ContestationPage) -> dict[str, Any]:
+    """Return what `caveat contest show --json` prints."""
+    steps = [{**to_document(one.payload), "by": one.entry.actor, "at": to_document(one.entry)["at"], "entry": one.entry.seq}
+             for one in found.file.events]  # fmt: skip
+    return {
+        "schema": "caveat/contestation-file/1",
+        **summarise_contestation(found.file),
+        "steps": steps,
+        "changes": found.changes,
+        "not_compared": found.untold,
+        "replays": [_summarise_replay(one, found) for one in found.replays],
+    }
+
+
+def print_contestation(console: "Console", found: ContestationPage) -> None:
+    """Print a contestation as a person reads it."""
+    file, said = found.file, found.file.contestation.payload
+    console.print(f"{said.contestation} contests {said.target}: {describe_state(file)}", style="bold")
+    rows = [("owner", file.owner), ("by", f"{said.by}, {file.contestation.entry.at:%Y-%m-%d}, entry {file.contestation.entry.seq}")]
+    console.print(build_table(("", ""), [*rows, ("grounds", said.grounds), ("rival", said.rival or "none offered")]))
+    for step in file.events:
+        to = f", to {step.payload.to}" if step.payload.to else ""
+        head = f"{step.entry.at:%Y-%m-%d} {step.payload.step.value} by {name_actor(file, step.entry.actor)}{to}, entry {step.entry.seq}"
+        console.print(f"{head}: {step.payload.note}")
+    if said.rival:
+        console.print(f"\nfrom {said.target} to its rival {said.rival}", style="bold")
+        if found.changes is not None:
+            print_changes(console, found.changes)
+        else:
+            console.print(found.untold or f"what is contested is a claim; see caveat spec show {said.rival}")
+        console.print("\nreplays under the rival", style="bold")
+        for one in found.replays:
+            console.print(_describe_replay(one, found))
+        if not found.replays:
+            console.print(f"none; an audit file with `contestation: {said.contestation}` makes one")
+
+
+def describe_primary_outcome(primary: ReadingVerdict | None) -> str:
+    """Return class, standing and mode of an outcome; `no outcome` without one."""
+    if primary is None:
+        return "no outcome"
+    return " · ".join(one.value.replace("_", " ") for one in (primary.class_, primary.standing, primary.mode) if one)
+
+
+def _describe_replay(file: AuditFile, found: ContestationPage) -> str:
+    claim = file.audit.payload.claim
+    here, counts = _find_primary(file), found.leading[claim]
+    beside = f"; what counts for the claim: {describe_primary_outcome(counts)}"
+    return f"{file.audit.payload.audit} of {claim} by {file.audit.payload.auditor}: {describe_primary_outcome(here)}{beside}"
+
+
+def _summarise_replay(file: AuditFile, found: ContestationPage) -> dict[str, Any]:
+    audit, here, counts = file.audit.payload, _find_primary(file), found.leading[file.audit.payload.claim]
+    outcomes = {"outcome": to_document(here) if here else None, "counts": to_document(counts) if counts else None}
+    return {"audit": audit.audit, "claim": audit.claim, "auditor": audit.auditor, **outcomes}
+
+
+def _find_primary(file: AuditFile) -> ReadingVerdict | None:
+    return file.restrictions[-1].payload.classification.primary if file.restrictions else None

@@ -1,0 +1,575 @@
+"""Parts of `caveat claim` for claims that a change may have overtaken: stale, confirm, carry, reword, restated, drift."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from registry.cli.application import CARD, CLAIM, App, as_of_option, parse_model, pass_app, record
+from registry.cli.terminal_output import show
+from registry.errors import Fault, InputError, NotFoundError
+from registry.records.claim import ClaimRelationKind
+from registry.records.claim_status import CauseKind, StalenessVerdict
+from registry.records.model_version import ModelRef
+from registry.records.record import Identifier
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from registry.records.supplement import Drift
+    from registry.registration.model_lineage import CarriedClaim, NewPassage
+    from registry.registration.passage_matching import Rewording
+    from registry.registration.restated_values import QuantityFigure, RestatedPair
+    from registry.registration.stale_claims import NamedCause
+    from registry.report.drift_figure import DriftFigure
+    from registry.store.view import View
+    from registry.store.writer import Writer
+
+# `caveat claim stale`: which claims may no longer stand, and what settles each cause.
+
+_FEW = 20
+
+
+@click.command()
+@click.option("--model", metavar="DEV/NAME/VERSION", help="Only claims about this model version.")
+@click.option("--card", type=CARD, help="Only claims of this card, or of this revision of it.")
+@click.option("--limit", type=click.IntRange(1), help=f"List at most this many; default: {_FEW}, and all of them with --json.")
+@click.option("--check", is_flag=True, help="Exit with 1 if there is any.")
+@as_of_option
+@pass_app
+def stale(app: App, *, model: str | None, card: Identifier | None, limit: int | None, check: bool) -> None:
+    """List the claims that are stale or may be, with every cause and the command that settles it.
+
+    First those whose outcome people rely on (supported, narrowed), then those with another outcome, then unaudited ones;
+    among these published claims before others, confirmed before potential, more causes before fewer. Withdrawn, rejected and
+    superseded claims are left out: nothing rests on them.
+    """
+    from registry.cli.claim_presenter import print_stale, summarise_stale
+    from registry.registration.card_registration import get_card
+    from registry.registration.model_lineage import require_model
+    from registry.registration.stale_claims import RemedyPlanner, find_stale
+
+    wanted = parse_model(model, where="--model") if model else None
+    with app.view(by_clock=True) as view:
+        if card is not None:
+            get_card(view, card.bare, card.revision)
+        if wanted is not None:
+            require_model(view, wanted)
+        found = find_stale(view, model=wanted, card=str(card) if card else None)
+        steps = RemedyPlanner(view)
+        shown = [(one, steps.find(one)) for one in found.claims[: limit or (None if app.json else _FEW)]]
+        size = view.log_size
+    app.report(summarise_stale(found, shown, log_size=size), lambda console: print_stale(console, found, shown))
+    if check and found.claims:
+        click.get_current_context().exit(1)
+
+
+# `caveat claim confirm` and `caveat claim dismiss`: what a person decides of a change that claims may not have survived.
+
+
+def _review_options(function: Callable[..., None]) -> Callable[..., None]:
+    options = (
+        click.argument("claims", type=CLAIM, nargs=-1),
+        click.option("--why", required=True, help="What the decision rests on; it stays in the record."),
+        click.option(
+            "--cause", "causes", multiple=True, metavar="KIND[:WHAT]", help="Only this cause, such as card or spec:CTX-…@2; default: all."
+        ),
+        click.option("--model", metavar="DEV/NAME/VERSION", help="All claims about this version that a newer one made stale."),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+@click.command()
+@_review_options
+@pass_app
+def confirm(app: App, *, claims: tuple[Identifier, ...], why: str, causes: tuple[str, ...], model: str | None) -> None:
+    """Decide that claims no longer stand on evidence: they become stale.
+
+    Several claims are decided in one transaction, all or none; the same again changes nothing. The last decision on each cause
+    counts. Causes: successor, deprecation, card, spec, method, contestation, expiry, revision; caveat claim stale names those of a claim.
+    """
+    _review(app, StalenessVerdict.CONFIRMED, claims, why=why, causes=causes, model=model)
+
+
+@click.command()
+@_review_options
+@pass_app
+def dismiss(app: App, *, claims: tuple[Identifier, ...], why: str, causes: tuple[str, ...], model: str | None) -> None:
+    """Decide that a change does not touch claims: the cause no longer counts, and the history says so.
+
+    Several claims are decided in one transaction, all or none; the same again changes nothing. The last decision on each cause
+    counts. A later change is another cause. No claim comes to speak for another model version by this: caveat claim carry.
+    """
+    _review(app, StalenessVerdict.DISMISSED, claims, why=why, causes=causes, model=model)
+
+
+def _review(
+    app: App, verdict: StalenessVerdict, claims: Sequence[Identifier], *, why: str, causes: Sequence[str], model: str | None
+) -> None:
+    from registry.cli.claim_presenter import describe_status
+
+    if bool(claims) == (model is not None):
+        raise click.UsageError("name claims (CLM-…), or the version that they are about with --model; one of the two.")
+    about = parse_model(model, where="--model") if model else None
+    named = _parse_causes(causes)
+
+    def work(writer: "Writer") -> list[dict[str, Any]]:
+        chosen = _list_claims(writer, claims) if about is None else _list_about(writer, about)
+        kinds = _only_successor() if about is not None and not named else named
+        return _review_each(writer, chosen, verdict, why, kinds)
+
+    done = record(app, work)
+    new = [one for one in done if one["entry"] is not None]
+
+    def text(console: "Console") -> None:
+        for one in new[:_FEW]:
+            console.print(f"{one['claim']}: {verdict.value} {'; '.join(one['causes'])}, entry {one['entry']}; it is {one['stands']}")
+        if len(new) > _FEW:
+            console.print(f"… and {len(new) - _FEW:,} more {verdict.value}.")
+        if len(new) < len(done):
+            console.print(f"{len(done) - len(new):,} decided so already; nothing was recorded of {'it' if len(done) == 1 else 'them'}.")
+
+    for one in done:
+        one["stands"] = describe_status(one["status"])
+    document = [{**one, "status": _to_document(one["status"])} for one in done]
+    app.report({"schema": "caveat/claim-review/1", "verdict": verdict.value, "why": why, "claims": document}, text)
+
+
+def _to_document(status: Any) -> Any:
+    from registry.codec.canonical_documents import to_document
+
+    return to_document(status)
+
+
+def _review_each(
+    writer: "Writer", claims: Sequence[str], verdict: StalenessVerdict, why: str, causes: "Sequence[NamedCause] | None"
+) -> list[dict[str, Any]]:
+    from registry.registration.stale_claims import name_cause, review_claims
+
+    said = review_claims(writer, claims, verdict, why=why, causes=causes)
+    statuses = writer.find_statuses(claims)
+    return [
+        {
+            "claim": claim,
+            "causes": [name_cause(cause) for cause in one.payload.causes] if one else [],
+            "entry": one.entry.seq if one else None,
+            "status": statuses[claim],
+        }
+        for claim, one in zip(claims, said, strict=True)
+    ]
+
+
+def _list_claims(writer: "Writer", claims: Sequence[Identifier]) -> list[str]:
+    for one in claims:
+        if one.revision or one.digest:
+            writer.dossier(str(one))
+    return list(dict.fromkeys(one.bare for one in claims))
+
+
+def _list_about(writer: "Writer", model: ModelRef) -> list[str]:
+    """Return the claims about *model* that another version made stale."""
+    from registry.registration.model_lineage import require_model
+    from registry.registration.stale_claims import find_stale
+
+    require_model(writer, model)
+    found = find_stale(writer, model=model).claims
+    chosen = [one.claim for one in found if any(cause.kind is CauseKind.SUCCESSOR for cause in one.status.causes)]
+    if not chosen:
+        said = "no claim about it is stale because another version took its place"
+        raise InputError(Fault(code="nothing-to-review", where=str(model), found=said, advice="caveat claim stale"))
+    return chosen
+
+
+def _only_successor() -> "list[NamedCause]":
+    from registry.registration.stale_claims import NamedCause
+
+    return [NamedCause(kind=CauseKind.SUCCESSOR)]
+
+
+def _parse_causes(texts: Sequence[str]) -> "list[NamedCause] | None":
+    """Return the causes as written, `KIND` or `KIND:WHAT`; None without any. A model version may be written with slashes."""
+    from registry.registration.stale_claims import NamedCause
+
+    faults, found = [], []
+    for text in texts:
+        kind, _, what = text.partition(":")
+        if kind not in set(CauseKind):
+            advice = f"write one of {', '.join(CauseKind)}, or KIND:WHAT as caveat claim stale names it"
+            faults.append(Fault(code="cause-unknown", where="--cause", found=f"{text!r} is no cause", advice=advice))
+            continue
+        is_model = kind == CauseKind.SUCCESSOR and what.count("/") > 1
+        named = str(parse_model(what, where="--cause")) if is_model else what
+        found.append(NamedCause(kind=CauseKind(kind), what=named or None))
+    if faults:
+        raise InputError(faults)
+    return found or None
+
+
+# `caveat claim carry`: a claim goes on for the version that took the place of the one it is about.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CarryResult:
+    """What became of one claim."""
+
+    before: str
+    """`CLM-…@n` as it was."""
+    after: str
+    """`CLM-…@n` as it is now; the same where it was carried before."""
+    model: ModelRef
+    entry: int
+    audits: int
+    """Of the earlier revision: none of them speaks for this one."""
+    is_locked: bool
+    """Whether one has a locked plan, which can be carried out again."""
+    is_tuned: bool
+    """Whether *model* is trained further from the earlier version and did not take its place."""
+    turns: tuple[str, ...]
+    """What changed in the sense of the words, where a newer card words the claim otherwise."""
+
+    @property
+    def is_new(self) -> bool:
+        """Whether a revision was recorded."""
+        return self.before != self.after
+
+
+@click.command()
+@click.argument("claims", type=CLAIM, nargs=-1)
+@click.option("--to", metavar="DEV/NAME/VERSION", help="The version to carry to; default: the one newest of its lineage.")
+@click.option("--why", required=True, help="Why the claim is made of that version too; it stays in the record.")
+@click.option("--all-from", metavar="DEV/NAME/VERSION", help="Carry every claim about this version that is not at its end.")
+@click.option("--card", type=CARD, help="A newer card that makes the claim of that version in other words; with --quote.")
+@click.option("--quote", help="Its words there; they are found again in --card.")
+@click.option("--page", type=click.IntRange(1), help="The page of --card on which they stand.")
+@click.option("--dry-run", is_flag=True, help="Check everything, record nothing.")
+@pass_app
+def carry(
+    app: App, /, *, claims: tuple[Identifier, ...], to: str | None, why: str, all_from: str | None, dry_run: bool, **passage: Any
+) -> None:
+    """Say that claims are made of a newer model version too: each goes on as a new revision about it, with the reason.
+
+    No estimate and no outcome comes along: the revision is unaudited until it is audited. Quote and card stay, so that the record
+    says that the card spoke of the earlier version, unless --card and --quote name where a newer one makes the claim. Several
+    claims are carried in one transaction, all or none; a claim that is about that version already stays as it is.
+    """
+    from registry.registration.model_lineage import carry_claims
+
+    if bool(claims) == (all_from is not None):
+        raise click.UsageError("name claims (CLM-…), or the version that they are about with --all-from; one of the two.")
+    words = _read_passage(claims, **passage)
+    about = parse_model(all_from, where="--all-from") if all_from else None
+    target = parse_model(to, where="--to") if to else None
+
+    def work(writer: "Writer") -> list[CarryResult]:
+        names = _list_claims(writer, claims) if about is None else _list_carried_over(writer, about)
+        return [_describe(writer, one) for one in carry_claims(writer, names, target, why=why, card=words)]
+
+    done = record(app, work, dry_run=dry_run)
+    _report(app, done, why, dry_run=dry_run)
+
+
+def _read_passage(claims: Sequence[Identifier], *, card: Identifier | None, quote: str | None, page: int | None) -> "NewPassage | None":
+    from registry.registration.model_lineage import NewPassage
+
+    if card is None and quote is None and page is None:
+        return None
+    if card is None or quote is None:
+        raise click.UsageError("--card and --quote belong together: the newer card, and its words.")
+    if len(claims) != 1:
+        raise click.UsageError("--card words one claim; name that claim alone.")
+    return NewPassage(card=str(card), quote=quote, page=page)
+
+
+def _list_carried_over(writer: "Writer", model: ModelRef) -> list[str]:
+    from registry.registration.model_lineage import ENDED, require_model
+
+    require_model(writer, model)
+    return [one.claim for one in writer.list_claims(model=model) if one.status.lifecycle not in ENDED]
+
+
+def _describe(writer: "Writer", one: "CarriedClaim") -> CarryResult:
+    from registry.intake.revision.passage_changes import find_turns
+
+    before, after = one.before, one.after.payload
+    audits = writer.list_audits(before.reference) if one.is_new else ()
+    turns = find_turns(before.quote, after.quote) if before.quote != after.quote else ()
+    return CarryResult(
+        before=before.reference,
+        after=after.reference,
+        model=after.model,
+        entry=one.after.entry.seq,
+        audits=len(audits),
+        is_locked=any(audit.lock is not None for audit in audits),
+        is_tuned=one.is_new and after.model not in writer.lineage().successors(before.model),
+        turns=tuple(map(str, turns)),
+    )
+
+
+def _report(app: App, done: Sequence[CarryResult], why: str, *, dry_run: bool) -> None:
+    from registry.codec.canonical_documents import to_document
+
+    new = [one for one in done if one.is_new]
+    for one in new:
+        for turn in one.turns:
+            app.say(f"ATTENTION: {one.after}: {turn}")
+    for model in dict.fromkeys(one.model for one in new if one.is_tuned):
+        app.say(f"ATTENTION: {model} is a fine-tune: it took no version's place, so that the claim was current without it.")
+    document = {
+        "schema": "caveat/claim-carry/1",
+        "why": why,
+        "dry_run": dry_run,
+        "claims": [
+            {"from": one.before, "to": one.after, "model": to_document(one.model), "entry": one.entry, "new": one.is_new,
+             "audits_left_behind": one.audits, "fine_tune": one.is_tuned, "turns": list(one.turns)}
+            for one in done
+        ],
+    }  # fmt: skip
+
+    def text(console: "Console") -> None:
+        for one in new:
+            console.print(
+                f"{'To be recorded: ' if dry_run else ''}{one.after} about {one.model}, carried from {one.before}, entry {one.entry}."
+            )
+        if len(new) > _FEW:
+            console.print(f"… and {len(new) - _FEW:,} more.")
+        if new:
+            _tell_unaudited(console, new)
+        if len(new) < len(done):
+            known = [one for one in done if not one.is_new]
+            console.print(f"Nothing changes: {', '.join(f'{one.after} is about {one.model}' for one in known[:_FEW])} already.")
+        if not done:
+            console.print("Nothing changes: no claim is about that version that is not withdrawn, rejected or superseded.")
+
+    app.report(document, text)
+
+
+def _tell_unaudited(console: "Console", new: Sequence[CarryResult]) -> None:
+    left, is_one = sum(one.audits for one in new), len(new) == 1
+    behind = f"{left:,} {'audit stays' if left == 1 else 'audits stay'} with the earlier {'revision' if is_one else 'revisions'}, and no"
+    console.print(f"{'It is' if is_one else 'They are'} unaudited: {behind if left else 'no'} estimate comes along.")
+    first = new[0].after.partition("@")[0]
+    console.print(f"Next: caveat audit {f'renew {first} --ask NAME -o DIR' if new[0].is_locked else f'new {first} > audit.yaml'}")
+
+
+# `caveat claim reword`: a claim goes on in the newer wording of its card.
+
+
+@click.command()
+@click.argument("claim_id", type=CLAIM)
+@click.option("--quote", help="The passage of the newer card; default: the reworded one that was found.")
+@click.option("--why", help="Why it is the same claim, in your words; added to the reason.")
+@click.option("--yes", is_flag=True, help="Record it without asking.")
+@pass_app
+def reword(app: App, *, claim_id: Identifier, quote: str | None, why: str | None, yes: bool) -> None:
+    """Say that a claim is the same in the newer wording of its card, and record it as a revision with that reason.
+
+    Refused where a number changed: that is another claim revision. Where a negation, its opposite, how far it holds, or a name
+    changed, --yes needs --why. Nothing needs doing for a passage that is unchanged, moved, or spelled otherwise.
+    """
+    from registry.registration.passage_matching import check_turns, find_rewording, record_rewording
+
+    with app.view() as view:
+        if claim_id.revision or claim_id.digest:
+            view.dossier(str(claim_id))
+        found = find_rewording(view, claim_id.bare, quote)
+        audits = [one.audit.payload for one in view.dossier(claim_id.bare).audits]
+    if found.anchor is None:
+        _report_rewording(app, found, None)
+        return
+    _show(app, found, sum(one.claim == found.claim.reference for one in audits))
+    if yes:
+        check_turns(found, why)
+    else:
+        turned = "".join(f"{str(one)[0].upper()}{str(one)[1:]}. " for one in found.turns)
+        question = f"{turned}Is this the same claim{' all the same' if turned else ''}?"
+        click.confirm(show(question), abort=True, err=True)
+    with app.ledger.write(actor=app.config.authority) as writer:
+        revised = record_rewording(writer, found, why)
+    _report_rewording(app, found, revised.reference)
+
+
+def _show(app: App, found: "Rewording", audits: int) -> None:
+    from registry.cli.card_comparison_presenter import render_redline
+
+    if found.anchor and found.claim.anchor:
+        app.say(f"{found.claim.reference} in {found.card.card}@{found.card.revision}:")
+        app.say(f"  {render_redline(found.claim.anchor.exact, found.anchor.exact)}")
+        for one in found.turns:
+            app.say(f"ATTENTION: {one}")
+        if audits:
+            noun, verb = ("audit", "speaks") if audits == 1 else ("audits", "speak")
+            app.say(
+                f"{audits} {noun} of {found.claim.reference} {verb} of the old wording alone; their outcomes stay on record as history."
+            )
+
+
+def _report_rewording(app: App, found: "Rewording", revised: str | None) -> None:
+    document = {
+        "schema": "caveat/claim-reword/1",
+        "claim": found.claim.reference,
+        "fate": found.sighting.fate.value,
+        "card": f"{found.card.card}@{found.card.revision}",
+        "revised": revised,
+        "turns": [{"what": one.what, "words": one.words} for one in found.turns],
+    }
+    spelling = " in spelling alone" if found.sighting.differs else ""
+    nothing = f"{found.claim.reference} is {found.sighting.fate.value}{spelling} in {found.card.card}@{found.card.revision}."
+    done = f"Recorded {revised}. Audits of {found.claim.reference} are history: they are about the old words."
+    done += f"\nNext: caveat audit new {found.claim.claim}"
+    app.report(document, lambda console: console.print(done if revised else f"{nothing} Nothing needs doing: its audits stand."))
+
+
+# `caveat claim restated`: claims that give different numbers for one quantity.
+
+
+@click.command()
+@click.option("--card", type=CARD, help="Only where one of the two claims quotes this card.")
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="At most this many.")
+@as_of_option
+@pass_app
+def restated(app: App, *, card: Identifier | None, limit: int) -> None:
+    """Find claims that seem to give another number for the same quantity: same model, property and evaluation.
+
+    Numbers are compared after rounding to the coarser of the two as written. Nothing is recorded: each pair comes with the
+    command that records it, for a person who has read both passages.
+    """
+    from registry.cli.application import track
+    from registry.registration.card_registration import get_card
+    from registry.registration.restated_values import find_pairs, read_figures
+
+    with app.view() as view:
+        if card is not None:
+            get_card(view, card.bare, card.revision)
+        with track(app, "reading claims", unit="claims") as progress:
+            figures = read_figures(view, progress=progress)
+        pairs = list(islice(find_pairs(figures, card=card.bare if card else None), limit + 1))
+        found = [(pair, _is_recorded(view, pair)) for pair in pairs[:limit]]
+        size = view.log_size
+    document = {
+        "schema": "caveat/restated/1",
+        "log_size": size,
+        "card": card.bare if card else None,
+        "figures": len(figures),
+        "pairs": [_summarise(pair, recorded=recorded) for pair, recorded in found],
+        "has_more": len(pairs) > limit,
+    }
+
+    def text(console: "Console") -> None:
+        for pair, recorded in found:
+            _print_pair(console, pair, recorded=recorded)
+        number = f"{len(found)} {'pair' if len(found) == 1 else 'pairs'}"
+        claims = f"{len(figures):,} {'claim' if len(figures) == 1 else 'claims'} with a number"
+        console.print(f"{number} among {claims}." + (" There are more: --limit." if len(pairs) > limit else ""))
+
+    app.report(document, text)
+
+
+def _is_recorded(view: "View", pair: "RestatedPair") -> bool:
+    ends = {_bare(pair.claim), _bare(pair.other)}
+    relations = (one.payload for one in view.list_relations(_bare(pair.claim)))
+    return any(one.relation is ClaimRelationKind.RESTATES and {one.claim, one.other} == ends for one in relations)
+
+
+def _bare(figure: "QuantityFigure") -> str:
+    return (figure.claim or "").partition("@")[0]
+
+
+def _write_command(pair: "RestatedPair") -> str:
+    return f"caveat claim relate {_bare(pair.claim)} restates {_bare(pair.other)}"
+
+
+def _summarise(pair: "RestatedPair", *, recorded: bool) -> dict[str, Any]:
+    return {
+        "claim": _summarise_figure(pair.claim),
+        "restates": _summarise_figure(pair.other),
+        "range": list(pair.claim.range),
+        "why": pair.why,
+        "recorded": recorded,
+        "command": _write_command(pair),
+    }
+
+
+def _summarise_figure(figure: "QuantityFigure") -> dict[str, Any]:
+    return {
+        "claim": figure.claim,
+        "card": figure.card,
+        "value": figure.value,
+        "relation": figure.relation.value if figure.relation else None,
+        "quote": figure.quote,
+    }
+
+
+def _print_pair(console: "Console", pair: "RestatedPair", *, recorded: bool) -> None:
+    from registry.cli.claim_presenter import shorten
+
+    for figure, says in ((pair.claim, "states"), (pair.other, "stated")):
+        number = f"{figure.relation.value} {figure.value:g}" if figure.relation else f"{figure.value:g}"
+        lead = "" if figure is pair.claim else "  where "
+        console.print(f"{lead}{figure.claim} {says} {number} ({figure.card or 'no card'})")
+        console.print(f"    “{shorten(figure.quote)}”")
+    console.print(f"  why: {pair.why}")
+    console.print("  recorded already\n" if recorded else f"  {_write_command(pair)}\n")
+
+
+# `caveat claim drift`: one claim over model versions.
+
+
+@click.command()
+@click.argument("claim_id", type=CLAIM)
+@click.option("--figure", type=click.Path(path_type=Path, dir_okay=False), help="Draw it to this file too, as SVG.")
+@click.option("--spec", help="With --figure: against this specification of P_deploy, not the first.")
+@as_of_option
+@pass_app
+def drift(app: App, *, claim_id: Identifier, figure: Path | None, spec: str | None) -> None:
+    """Show a claim over model versions: what was found of each, and how far that moved.
+
+    Movements are those of a recorded comparison task by task, where there is one; else the differences of the recorded estimates,
+    with intervals that are wide.
+    """
+    from registry.cli.checkpoint_commands import write_whole
+    from registry.cli.claim_presenter import print_drift
+    from registry.codec.canonical_documents import to_document
+    from registry.report.drift import build_points
+
+    if spec is not None and figure is None:
+        raise click.UsageError("--spec is for --figure")
+    with app.view() as view:
+        dossier = view.dossier(str(claim_id))
+    if not dossier.revisions:
+        found = "is reserved and has no text yet, so no version of a model is spoken of"
+        raise NotFoundError(Fault(code="only-reserved", where=dossier.claim, found=found, advice="register it: caveat claim add FILE"))
+    found_drift = build_points(dossier)
+    if figure is not None:
+        from registry.report.html import render_drift
+
+        write_whole(figure, render_drift(_choose(found_drift, spec)))
+    document = {**to_document(found_drift), "log_size": dossier.log_size, "figure": None if figure is None else str(figure)}
+    app.report(document, lambda console: print_drift(console, found_drift))
+    if figure is not None:
+        app.say(f"Wrote {figure}")
+
+
+def _choose(drift: "Drift", spec: str | None) -> "DriftFigure":
+    """Return the figure that is asked for.
+
+    Raises:
+        NotFoundError: no revision has an estimate, or none against *spec*.
+    """
+    from registry.report.drift_figure import build_drift_figures, count_keys
+
+    figures = build_drift_figures(drift, most=count_keys(drift))
+    if not figures:
+        found, advice = "no revision has an estimate, so there is nothing to draw", "see what there is without --figure"
+        raise NotFoundError(Fault(code="nothing-to-draw", where=drift.claim, found=found, advice=advice))
+    if spec is None:
+        return figures[0]
+    chosen = next((one for one in figures if spec in (one.spec, one.name)), None)
+    if chosen is None:
+        found = f"no estimate is against {spec!r}; there are estimates against: {', '.join(one.name for one in figures[:10])}"
+        raise NotFoundError(Fault(code="nothing-to-draw", where=drift.claim, found=found, advice="name one of these with --spec"))
+    return chosen

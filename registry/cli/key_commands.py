@@ -1,0 +1,230 @@
+"""`caveat key`: the keys that sign checkpoints, PDF files, and what an authority states."""
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from registry.cli.application import App, as_of_option, pass_app, shorten
+from registry.errors import Fault, InputError, NotFoundError
+from registry.records.log_seal import KeyAlgorithm
+
+if TYPE_CHECKING:
+    from registry.records.record import Authority
+    from registry.registration.key_registration import KeyState
+    from registry.seal.signing_keys import SigningKey
+    from registry.store.view import View
+
+_ALGORITHM = click.Choice([one.value for one in KeyAlgorithm])
+_STATEMENTS = "A key of your authority, which signs what it states: every entry that a command records in its name."
+_KINDS = "ed25519: checkpoints; ml-dsa-44: a second signature on them, against quantum computers; ecdsa-p256: PDF files."
+
+
+@click.group()
+def key() -> None:
+    """Keys that sign checkpoints of the log, PDF files, and what an authority states."""
+
+
+@key.command("list")
+@as_of_option
+@pass_app
+def list_(app: App) -> None:
+    """List the keys that the log names, with what became of each and whether its secret is here."""
+    from registry.cli.log_presenter import describe_state, print_keys
+    from registry.registration.key_registration import list_keys
+    from registry.seal.key_files import list_key_files
+
+    app.settle_keys()
+    with app.view() as view:
+        origin, states = view.log_origin, list_keys(view)
+    here = {one.text.fingerprint: shorten(one.path) for one in list_key_files(app.config.keys)}
+    rows = [{**describe_state(state), "secret": here.get(state.fingerprint)} for state in states]
+    app.report({"schema": "caveat/keys/1", "log": origin, "keys": rows}, lambda console: print_keys(console, origin, states, here))
+
+
+@key.command()
+@click.argument("fingerprint", required=False)
+@click.option("--public", is_flag=True, help="Only what verifiers need: verifier keys as lines, certificates as PEM.")
+@as_of_option
+@pass_app
+def show(app: App, *, fingerprint: str | None, public: bool) -> None:
+    """Show the keys in force, or the one whose FINGERPRINT begins so: what others verify with.
+
+    Compare the fingerprint by telephone or in print with who verifies: whoever can swap a file can swap the key beside it.
+    """
+    from registry.cli.log_presenter import describe_state, print_shown
+    from registry.registration.key_registration import get_key, list_keys
+
+    with app.view() as view:
+        origin = view.log_origin
+        states = [get_key(view, fingerprint)] if fingerprint else [one for one in list_keys(view) if one.in_force]
+    if not states:
+        found, advice = "no key is in force", "caveat key add makes one; caveat key list shows those that were"
+        raise NotFoundError(Fault(code="key-unknown", where=f"log {origin}", found=found, advice=advice))
+    document = {"schema": "caveat/key/1", "log": origin, "keys": [describe_state(one) for one in states]}
+    app.report(document, lambda console: print_shown(console, states, is_public_only=public))
+
+
+@key.command()
+@click.option("--algorithm", type=_ALGORITHM, default=KeyAlgorithm.ED25519.value, show_default=True, help=_KINDS)
+@click.option("--statements", is_flag=True, help=_STATEMENTS)
+@pass_app
+def add(app: App, *, algorithm: str, statements: bool) -> None:
+    """Make a key where there is none for its purpose, and record it.
+
+    With --statements, your authority signs from the next entry on what it states. Nobody can have signed the entry that records an
+    authority's first key, so the operator of the registry asserts it: tell those who verify its fingerprint some other way.
+    """
+    from registry.registration.key_registration import KeyFolder, make_another_key, make_authors_key, refuse_key_in_force
+
+    _refuse_algorithm(algorithm, statements=statements)
+    with app.ledger.view() as view:
+        authority = _get_authority(app, view)
+        refuse_key_in_force(view, KeyAlgorithm(algorithm), authority=authority.code if statements else None)
+    folder = KeyFolder(path=app.config.keys, passphrase=_find_passphrase(app))
+    with app.change_keys(), app.ledger.write(actor=authority.code) as writer:
+        if statements:
+            made, entry = make_authors_key(writer, authority, folder)
+        else:
+            made, entry = make_another_key(writer, authority, KeyAlgorithm(algorithm), folder)
+    _report_new(app, made.fingerprint, entry.seq, encrypted=bool(folder.passphrase))
+
+
+@key.command()
+@click.option("--algorithm", type=_ALGORITHM, default=KeyAlgorithm.ED25519.value, show_default=True, help=_KINDS)
+@click.option("--statements", is_flag=True, help=_STATEMENTS)
+@click.option("--why", required=True, help="Why there is a new one.")
+@pass_app
+def rotate(app: App, *, algorithm: str, statements: bool, why: str) -> None:
+    """Put a new key in the place of one that is in force, and keep its file as NAME.retired.pem.
+
+    What the old key signed stays good. For a log key, both sign a checkpoint that ends with this entry, so that who trusts the old one
+    can follow. For a statement key, the old one signs the entry that records the new one. If somebody else may have the old one, revoke
+    it too.
+    """
+    from registry.registration.key_registration import KeyFolder, get_key, replace_authors_key, replace_key
+
+    _refuse_algorithm(algorithm, statements=statements)
+    ring = app.read_keys()
+    folder = KeyFolder(path=app.config.keys, passphrase=_find_passphrase(app))
+    with app.ledger.view() as view:
+        authority = _get_authority(app, view)
+    old = _get_statement_key(app, authority.code) if statements else None
+    with app.change_keys(), app.ledger.write(actor=authority.code) as writer:
+        if old is None:
+            made, entry = replace_key(writer, authority, KeyAlgorithm(algorithm), ring, folder, reason=why)
+        else:
+            made, entry = replace_authors_key(writer, old, folder, reason=why)
+        replaced = get_key(writer, made.fingerprint).added.payload.replaces
+    _report_new(app, made.fingerprint, entry.seq, encrypted=bool(folder.passphrase), replaces=replaced)
+
+
+@key.command()
+@click.argument("fingerprint")
+@click.option("--why", required=True, help="Why it is not to be trusted.")
+@click.option("--untrusted-from", metavar="DATE", help="What it signed before this date or time stays good. Default: nothing does.")
+@pass_app
+def revoke(app: App, *, fingerprint: str, why: str, untrusted_from: str | None) -> None:
+    """Say that the key whose FINGERPRINT begins so is not to be trusted any more. This is never taken back."""
+    from registry.registration.key_registration import get_key, revoke_key
+    from registry.seal.key_files import list_key_files, retire_key
+
+    since = _parse_time(untrusted_from, app.config.now())
+    app.settle_keys()
+    with app.ledger.write(actor=app.config.authority) as writer:
+        state = get_key(writer, fingerprint)
+        entry = revoke_key(writer, state, reason=why, untrusted_from=since)
+    files = [one for one in list_key_files(app.config.keys) if one.text.fingerprint == state.fingerprint]
+    retired = [shorten(path) for one in files if (path := retire_key(app.config.keys, one.slot))]
+    document = {
+        "schema": "caveat/key-revoked/1",
+        "key": state.fingerprint,
+        "entry": entry.seq,
+        "untrusted_from": since.isoformat() if since else None,
+        "retired": retired,
+    }
+    until = f"what it signed before {since.isoformat()} stays good" if since else "nothing it signed is trusted"
+    command = "caveat key add --statements" if state.signs_for else "caveat key add"
+    next_step = "" if any(_is_same_use(one, state) for one in _list_in_force(app)) else f"\nNext: {command}"
+    app.report(document, lambda console: console.print(f"Revoked by entry {entry.seq}: {until}.{next_step}"))
+
+
+def _report_new(app: App, fingerprint: str, seq: int, *, encrypted: bool, replaces: str | None = None) -> None:
+    document: dict[str, Any] = {
+        "schema": "caveat/key-added/1",
+        "key": fingerprint,
+        "entry": seq,
+        "encrypted": encrypted,
+        "replaces": replaces,
+    }
+    place = f", in the place of {replaces[:16]}" if replaces else ""
+    state = "" if encrypted else " It is not encrypted: set CAVEAT_PASSPHRASE to have that."
+    text = (
+        f"Key {fingerprint[:16]} is in force by entry {seq}{place}.{state}\nNext: caveat key show {fingerprint[:8]}   and tell who verifies"
+    )
+    app.report(document, lambda console: console.print(text, soft_wrap=True))
+
+
+def _find_passphrase(app: App) -> str | None:
+    """What encrypts one more key of the folder: that of the others, so that one passphrase opens them all."""
+    from registry.seal.key_files import list_key_files
+
+    files = list_key_files(app.config.keys)
+    if not files:
+        return app.choose_passphrase()
+    if any(one.text.is_encrypted for one in files):
+        app.read_keys()
+        return app.ask_passphrase()
+    return app.config.passphrase or None
+
+
+def _get_authority(app: App, view: "View") -> "Authority":
+    found = view.find_authority(app.config.authority)
+    if found is None:
+        who = app.config.authority
+        raise NotFoundError(
+            Fault(code="actor-unknown", where=who, found=f"nobody is registered as {who}", advice=f"run: caveat init --code {who} --join")
+        )
+    return found.payload
+
+
+def _list_in_force(app: App) -> "list[KeyState]":
+    from registry.registration.key_registration import list_keys
+
+    with app.ledger.view() as view:
+        return [one for one in list_keys(view) if one.in_force]
+
+
+def _is_same_use(one: "KeyState", other: "KeyState") -> bool:
+    return one.added.payload.algorithm is other.added.payload.algorithm and one.signs_for == other.signs_for
+
+
+def _refuse_algorithm(algorithm: str, *, statements: bool) -> None:
+    if statements and algorithm != KeyAlgorithm.ED25519.value:
+        raise click.UsageError(f"statements are signed with {KeyAlgorithm.ED25519.value} alone: leave --algorithm out.")
+
+
+def _get_statement_key(app: App, authority: str) -> "SigningKey":
+    from registry.seal.key_files import read_statement_key
+
+    key = read_statement_key(app.config.keys, authority, ask=app.ask_passphrase)
+    if key is None:
+        found, advice = f"there is no secret statement key of {authority} here", "caveat key add --statements makes one"
+        raise NotFoundError(Fault(code="key-file-missing", where=str(app.config.keys), found=found, advice=advice))
+    return key
+
+
+def _parse_time(text: str | None, now: datetime) -> datetime | None:
+    """A date is its first moment in UTC; a time without zone is taken as UTC."""
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        found = f"{text!r} is no date such as 2026-11-21, nor a time such as 2026-11-21T12:00:00Z"
+        raise InputError(Fault(code="bad-date", where="--untrusted-from", found=found)) from error
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    if moment > now:
+        found = f"{moment.isoformat()} lies ahead: what is signed until then would be trusted"
+        raise InputError(Fault(code="bad-date", where="--untrusted-from", found=found, advice="give when it may have been lost"))
+    return moment.astimezone(UTC)

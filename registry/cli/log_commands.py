@@ -1,0 +1,189 @@
+"""`caveat log`: entries of the log in order, the check of the log, and erasure of a text."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from registry.cli.application import ANY, App, as_of_option, pass_app
+from registry.cli.main import LazyGroup
+from registry.errors import AnswerNoError, CaveatError, Fault, InputError, NotFoundError
+from registry.records.record import Identifier
+from registry.records.statement import StatementKind
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from registry.seal.signed_notes import VerifierKey
+    from registry.store.integrity import LogReport
+
+# `caveat log`: what was said, in order, and whether it is still what was said.
+
+Texts = tuple[str, ...]
+_LAST = 20
+
+
+@click.group(cls=LazyGroup, entry_points="caveat.commands.log")
+def log() -> None:
+    """The log of statements: the audit trail, its checkpoints, and proofs from it."""
+
+
+@log.command()
+@click.option("--start", type=click.IntRange(1), help="First entry; default: the last twenty.")
+@click.option("--stop", type=click.IntRange(1), help="Last entry.")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice([one.value for one in StatementKind]), help="Only of this kind.")
+@click.option("--actor", "actors", multiple=True, metavar="CODE", help="Only what this authority said.")
+@click.option("--about", type=ANY, metavar="ID", help="Only what names this identifier, or belongs to it.")
+@as_of_option
+@pass_app
+def show(
+    app: App, *, start: int | None, stop: int | None, kinds: tuple[str, ...], actors: tuple[str, ...], about: Identifier | None
+) -> None:
+    """Show log entries: number, time, who, what. What was erased stands in its place, with the entry that says why.
+
+    Without --start, the last twenty that fit. --json has every statement whole, with its leaf.
+    """
+    from registry.cli.log_presenter import print_trail, summarise_trace
+    from registry.store.signatures import find_backings
+    from registry.store.trail import Wanted, list_trail
+
+    wanted = Wanted(
+        kinds=[StatementKind(one) for one in kinds],
+        actors=actors,
+        about=about,
+        start=start or 1,
+        stop=stop,
+        last=None if start else _LAST,
+    )
+    with app.view() as view:
+        traces = list_trail(view, wanted)
+        size, origin = view.log_size, view.log_origin
+        backed = find_backings(view, (one.entry for one in traces))
+    document = {"schema": "caveat/log/1", "origin": origin, "size": size, "entries": [summarise_trace(one, backed) for one in traces]}
+    none = f"The log has {size} entries" + ("; none of them fits." if size else ".")
+    app.report(document, lambda console: print_trail(console, traces, backed) if traces else console.print(none))
+
+
+@log.command()
+@click.option("--fast", is_flag=True, help="Entries, tree and checkpoints alone; not the rows that are derived from statements.")
+@click.option("--note", "notes", multiple=True, type=click.Path(exists=True, dir_okay=False), help="A checkpoint kept elsewhere.")
+@click.option("--key", "keys", multiple=True, metavar="VKEY|FILE", help="Verify checkpoints with this key too.")
+@click.option("--log", "origin", metavar="ORIGIN", help="Check another registry's log that was taken over: caveat import.")
+@pass_app
+def check(app: App, *, fast: bool, notes: Texts, keys: Texts, origin: str | None) -> None:
+    """Check that the log is what it was: every entry, the tree, every checkpoint, every row. Exit code 1 if something does not fit.
+
+    What is altered is named, and since when: which checkpoint still fits and which does not. A checkpoint kept elsewhere (--note) holds
+    the log to what it was when somebody took it away; those in the registry could have been altered with it.
+    """
+    from registry.cli.application import count_up, track
+    from registry.cli.log_presenter import print_report, summarise_report
+    from registry.codec.file_io import read_text
+    from registry.store.integrity import check_log
+
+    texts = [read_text(_path(one)) for one in notes]
+    vkeys, faults = _find_keys(app, keys, origin)
+    with track(app, "checking the log", unit="entries") as progress:
+        report = check_log(app.ledger, vkeys=vkeys, progress=count_up(progress), log=origin, notes=texts)
+    faults += report.findings
+    rows = None if fast or origin is not None or faults else _check_rows(app, faults)
+    if faults:
+        raise AnswerNoError([*faults, *_count_unlisted(report)])
+    document = {"schema": "caveat/log-check/1", **summarise_report(report), "rows": rows}
+    app.report(document, lambda console: print_report(console, report, rows))
+
+
+@log.command(name="list")
+@pass_app
+def list_(app: App) -> None:
+    """List the logs that are kept here: the own one, and those of other registries that were taken over."""
+    from registry.cli.log_presenter import build_logs_table, summarise_log
+
+    found = [summarise_log(app.ledger, one) for one in app.ledger.list_logs()]
+    app.report(
+        {"schema": "caveat/logs/1", "logs": found},
+        lambda console: console.print(build_logs_table(found) if found else "No log has an entry yet."),
+    )
+
+
+def _path(text: str) -> "Path":
+    from pathlib import Path
+
+    return Path(text)
+
+
+def _find_keys(app: App, given: Texts, origin: str | None) -> "tuple[list[VerifierKey], list[Fault]]":
+    """Return the keys to verify with, and what is wrong with those that the log itself names: that is an answer, not a hindrance."""
+    from registry.registration.key_registration import list_witness_keys, trusted_vkeys
+    from registry.seal.signed_notes import parse_vkey
+    from registry.store.seen import list_imports
+    from registry.verify.verification_keys import read_given
+
+    vkeys = [one.vkey for one in read_given(given).keys if one.vkey is not None]
+    vkeys += [one.as_cosigner() for one in vkeys if not one.is_cosigner]
+    try:
+        with app.ledger.view() as view:
+            if origin is None or origin == view.log_origin:
+                vkeys += trusted_vkeys(view)
+            else:
+                vkeys += [parse_vkey(one.payload.vkey, where=origin) for one in list_imports(view, origin)[-1:]]
+            vkeys += list_witness_keys(view)
+    except CaveatError as error:
+        return vkeys, list(error.faults)
+    return list({str(one): one for one in vkeys}.values()), []
+
+
+def _check_rows(app: App, faults: list[Fault]) -> int | None:
+    """Return how many rows are what their statements give; what is not goes to *faults*."""
+    from registry.cli.application import count_up, track
+    from registry.store.rebuild import verify
+
+    with track(app, "comparing rows", unit="entries") as progress:
+        try:
+            return verify(app.ledger, count_up(progress)).rows
+        except CaveatError as error:
+            faults += error.faults
+            return None
+
+
+def _count_unlisted(report: "LogReport") -> list[Fault]:
+    found = f"and {report.unlisted:,} more findings like these"
+    return [Fault(code="more-faults", where=report.origin, found=found)] if report.unlisted else []
+
+
+# `caveat log erase`: the text of an entry goes, its proof stays.
+
+
+@click.command()
+@click.argument("entry", type=click.IntRange(1))
+@click.option("--why", required=True, help="The reason, which is recorded for good: do not repeat in it what is erased.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@pass_app
+def erase(app: App, *, entry: int, why: str, yes: bool) -> None:
+    """Erase the text of ENTRY, for good, and record that and why.
+
+    What stays: its number, time, author, kind and leaf, which prove that it was there; the rows derived from it, which hold no words; and
+    every copy elsewhere (supplements, bundles, backups). Supplements of what rests on it cannot be made any more.
+    """
+    with app.ledger.view() as view:
+        place = view.find_entry(entry)
+        size = view.log_size
+    if place is None:
+        raise NotFoundError(Fault(code="entry-not-found", where=f"entry {entry}", found=f"the log has {size} entries"))
+    app.say(f"entry {entry}: {place.kind.value} by {place.actor} of {place.at:%Y-%m-%d %H:%M} UTC, leaf {place.leaf[:16]}…")
+    app.say("its text is erased for good; number, time, author, kind, leaf and derived rows stay, and copies elsewhere are not touched")
+    if not yes:
+        _ask()
+    with app.ledger.write(actor=app.config.authority) as writer:
+        recorded = writer.erase(entry, why=why)
+    app.report(
+        {"schema": "caveat/erasure/1", "erased": entry, "leaf": place.leaf, "entry": recorded.seq, "why": why},
+        lambda console: console.print(f"The text of entry {entry} is erased; entry {recorded.seq} says why."),
+    )
+
+
+def _ask() -> None:
+    if sys.stdin is None or not sys.stdin.isatty():
+        found = "nobody is at a terminal to confirm it"
+        raise InputError(Fault(code="not-a-terminal", where="caveat log erase", found=found, advice="give --yes, if you are sure"))
+    click.confirm("Erase it?", abort=True, err=True)

@@ -1,0 +1,477 @@
+"""Log entries, histories, signatures and keys in a terminal and as JSON."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import time
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from registry.cli.claim_presenter import shorten
+from registry.cli.terminal_output import build_table, show
+from registry.codec.canonical_documents import to_document
+from registry.errors import Fault, NotFoundError
+from registry.records.analysis_plan import Deviation, Exploration, Lock
+from registry.records.audit_case import Audit, EvidenceStatement, Result
+from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
+from registry.records.claim_status import Contestation, ContestationEvent, StalenessReview
+from registry.records.dossier import Dossier, Recorded
+from registry.records.log_seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
+from registry.records.model_version import ModelEndpoint, ModelEvent, ModelVersion
+from registry.records.module_findings import (
+    Ablation,
+    Finding,
+    FindingBody,
+    JudgeReport,
+    Naturalness,
+    RealismJudge,
+    Recognition,
+    RecognitionLinks,
+    Shift,
+)
+from registry.records.record import Authority
+from registry.records.replay_run import Run, RunEnd, RunStart
+from registry.records.specification import Reveal, SpecVersion
+from registry.records.statement import Entry, Payload, Publication
+from registry.records.system_card import Card, Omission, PassageMatch, Survey
+from registry.records.verdict import Restriction
+from registry.registration.key_registration import KeyState, trusted_vkeys
+from registry.seal.signed_notes import parse_note
+from registry.seal.signing_keys import Backing, format_certificate, format_fingerprint
+from registry.store.integrity import CheckedCheckpoint, LogReport, tell_given_out
+from registry.store.ledger import Ledger
+from registry.store.logs import LogSummary
+from registry.store.seals import list_checkpoints
+from registry.store.trail import Trace
+
+# Who stands behind statements, as a terminal and as JSON tell it.
+
+Backed = Mapping[int, Backing | None]
+"""By number of the entry; None where its signature is wrong."""
+
+_SHORT = {Backing.AUTHOR: "author", Backing.OPERATOR: "operator", Backing.WITHDRAWN: "operator (key revoked)", None: "WRONG"}
+_LONG = {
+    Backing.AUTHOR: "signed by its author",
+    Backing.OPERATOR: "asserted by the registry's operator",
+    Backing.WITHDRAWN: "signed with a key that was revoked since: asserted by the registry's operator",
+    None: "its signature is WRONG: caveat log check",
+}
+_LEGEND = "author: signed with a key of the authority that it names; operator: asserted by the registry's operator"
+
+
+def name_backing(backing: Backing | None) -> str:
+    """Return who stands behind a statement, as one word of a document."""
+    return "wrong" if backing is None else backing.value
+
+
+def shorten_backing(backing: Backing | None) -> str:
+    """Return who stands behind a statement, for a cell of a table."""
+    return _SHORT[backing]
+
+
+def print_legend(console: Console) -> None:
+    """Print what the words of the column mean."""
+    console.print(_LEGEND, soft_wrap=True)
+
+
+def list_backed(dossier: Dossier) -> Iterator[tuple[str, Entry]]:
+    """Yield the statements that a claim and its audits rest on, with what they are."""
+    if dossier.revisions:
+        yield "claim", dossier.current.entry
+    for file in dossier.audits:
+        yield f"audit {file.audit.payload.audit}", file.audit.entry
+        if file.lock is not None:
+            yield "its lock", file.lock.entry
+        if file.restrictions:
+            yield "its outcome", file.restrictions[-1].entry
+    for endpoint in dossier.model_endpoints:
+        yield f"endpoint name {endpoint.payload.name}", endpoint.entry
+    for contestation in dossier.contestations:
+        yield f"contestation {contestation.contestation.payload.contestation}", contestation.contestation.entry
+
+
+def print_backed(console: Console, dossier: Dossier, backed: Backed) -> None:
+    """Print who stands behind each statement that a claim and its audits rest on."""
+    listed = list(list_backed(dossier))
+    if listed:
+        console.print("\nwho stands behind it", style="bold")
+    for what, entry in listed:
+        console.print(show(f"  {what} by {entry.actor}, entry {entry.seq}: {_LONG[backed[entry.seq]]}"), soft_wrap=True)
+
+
+# How log entries and revisions look in a terminal and as JSON.
+
+
+def summarise_entry(one: Recorded[Payload], backed: Backed) -> dict[str, Any]:
+    """Return a log entry with its payload, and who stands behind it, as a document."""
+    return {"entry": to_document(one.entry), "payload": to_document(one.payload), "backed_by": name_backing(backed[one.entry.seq])}
+
+
+def print_history(console: Console, said: Sequence[Recorded[Payload]], backed: Backed) -> None:
+    """Print log entries, one line each, and who stands behind them."""
+    rows = [
+        (
+            str(one.entry.seq),
+            f"{one.entry.at:%Y-%m-%d %H:%M}",
+            one.entry.actor,
+            shorten_backing(backed[one.entry.seq]),
+            one.entry.kind.value,
+            describe(one.payload),
+        )
+        for one in said
+    ]
+    print_legend(console)
+    console.print(build_table(("entry", "at", "by", "backed by", "kind", "what"), rows, numbers=("entry",)))
+
+
+def describe(payload: Payload) -> str:
+    """Return the gist of a payload on one line; what is made of identifiers alone is not shortened."""
+    return _describe(payload) if isinstance(payload, PassageMatch) else shorten(_describe(payload))
+
+
+def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one line for each kind of statement)
+    match payload:
+        case ClaimRevision():
+            return f"{payload.reference} {payload.why or payload.quote}"
+        case ClaimEvent():
+            return " ".join(filter(None, (payload.claim, payload.event.value, payload.successor, payload.reason)))
+        case ClaimRelation():
+            return f"{payload.claim} {payload.relation.value} {payload.other}"
+        case Audit():
+            return f"{payload.audit} of {payload.claim} {payload.question or ''}"
+        case Lock():
+            theta = "" if payload.relation is None else f", {payload.relation.value} {_show_theta(payload.theta)}"
+            return f"{payload.audit} margin {payload.plan.margin:g}, level {payload.plan.level:g}{theta}"
+        case Run():
+            return f"{payload.audit} {payload.responses} responses of {payload.started_at:%Y-%m-%d %H:%M} in {payload.source}"
+        case RunStart():
+            return f"{payload.audit} run started: {payload.planned:,} calls planned, model {payload.model}"
+        case RunEnd():
+            return f"{payload.audit} run of entry {payload.start} {payload.status.value} after {payload.calls:,} calls"
+        case Result():
+            return f"{payload.audit} " + ", ".join(f"ED {one.ed.value:+.3f} ({one.spec})" for one in payload.estimate.specs)
+        case EvidenceStatement():
+            one = payload.evidence
+            return f"{payload.audit} {one.layer.value.replace('_', ' ')}: {one.summary or one.access.value}"
+        case Finding():
+            return f"{payload.audit} {payload.kind.value}: {_describe_finding(payload.body)}"
+        case Restriction():
+            return f"{payload.audit} {payload.text.verdict}"
+        case Authority():
+            return f"{payload.code} {payload.name} ({payload.role.value})"
+        case Card():
+            return f"{payload.card}@{payload.revision} {payload.why or payload.title}"
+        case Contestation():
+            return f"{payload.contestation} contests {payload.target}: {payload.grounds}"
+        case ContestationEvent():
+            return f"{payload.contestation} {payload.step.value}: {payload.note}"
+        case ModelVersion():
+            return f"{payload.model}" + (f", follows {payload.predecessor}" if payload.predecessor else "")
+        case Publication():
+            return f"{payload.subject} as {payload.format.value}, sha256 {payload.sha256[:16]}…"
+        case Survey():
+            noun = "passage" if len(payload.passages) == 1 else "passages"
+            return f"{payload.card} {len(payload.passages)} {noun} proposed by {payload.by}"
+        case Omission():
+            return f"{payload.card} left out ({payload.reason}): “{payload.quote}”"
+        case PassageMatch():
+            return f"{payload.claim} in {payload.card}: {payload.fate.value}{' in spelling alone' if payload.differs else ''}"
+        case KeyEvent():
+            return f"{payload.event.value} {payload.purpose.value} key {payload.key[:16]}… {payload.reason or ''}"
+        case LogImport() | Witnessing():
+            return f"{payload.origin}, {payload.size} entries"
+        case Equivocation():
+            return f"{payload.origin}: {payload.finding}"
+        case Erasure():
+            return f"text of entry {payload.erased}: {payload.why}"
+        case Reveal():
+            return f"{payload.opening.spec} {payload.why or ''}"
+        case Deviation():
+            return f"{payload.audit} {payload.item.value}: planned {payload.planned}, done {payload.done}"
+        case Exploration():
+            return f"{payload.audit} exploratory: {payload.question}"
+        case ModelEvent():
+            link = (
+                f" {payload.descent.value.replace('_', '-') if payload.descent else ''} of {payload.predecessor}"
+                if payload.predecessor
+                else ""
+            )
+            return f"{payload.model} {payload.event.value}{link} {payload.reason or ''}".rstrip()
+        case ModelEndpoint():
+            source = f" ({payload.source})" if payload.source else ""
+            return f"{payload.model} endpoint name {payload.name} {payload.event.value}: {payload.reason}{source}"
+        case StalenessReview():
+            kinds = ", ".join(dict.fromkeys(one.kind.value for one in payload.causes))
+            return f"{payload.claim} {payload.verdict.value} {kinds}: {payload.why}"
+        case SpecVersion():
+            return f"{payload.spec}@{payload.version} {payload.kind.value} {payload.why or payload.slug}"
+
+
+def _describe_finding(body: FindingBody) -> str:
+    match body:
+        case Naturalness():
+            told = {True: "sides told apart", False: "sides not shown to be told apart", None: "not settled"}
+            return f"{told[body.distinguishable]}, {len(body.raters)} raters"
+        case RealismJudge() | RecognitionLinks():
+            return _describe_check(body)
+        case Ablation():
+            relevant = [one.cue for one in body.changes if one.relevant and not one.placebo]
+            cues = sum(not one.placebo for one in body.changes)
+            return f"{len(relevant)} of {cues} cues relevant" + (f": {', '.join(relevant)}" if relevant else "")
+        case JudgeReport():
+            passed = {True: "invariance passed", False: "invariance FAILED", None: "invariance not settled"}
+            return f"{passed[body.invariant]}, {body.judge or 'judge not named'}"
+        case Shift():
+            moved = ", ".join(f"ED {one.ed.value:+.3f} ({one.spec})" for one in body.specs)
+            return f"{body.before} → {body.after}: {moved}"
+        case Recognition():
+            classified = sum(one.classified for one in body.groups)
+            recognised = sum(one.recognised_count for one in body.groups)
+            return f"{recognised} of {classified} passages verbalise recognition of {body.evaluation}"
+
+
+def _describe_check(body: RealismJudge | RecognitionLinks) -> str:
+    if isinstance(body, RecognitionLinks):
+        return f"{body.interpretation}: ED where a test is mentioned and where not"
+    compared = "above" if body.exceeds_limit else "within"
+    return f"up to {body.worst:.1%} told apart, {compared} the limit, by {body.judge}"
+
+
+def _show_theta(theta: float | None) -> str:
+    return "not published" if theta is None else f"{theta:g}"
+
+
+def compare_revisions(dossier: Dossier, old: int, new: int) -> tuple[ClaimRevision, ClaimRevision, list[tuple[str, Any, Any]]]:
+    """Return two revisions and the fields in which they differ, as documents.
+
+    Raises:
+        NotFoundError: there is no such revision.
+    """
+    if len(dossier.revisions) == 1:
+        found = "has only one revision, so there is nothing to compare"
+        raise NotFoundError(Fault(code="no-such-revision", where=dossier.claim, found=found))
+    revisions = {one.payload.revision: one.payload for one in dossier.revisions}
+    for wanted in (old, new):
+        if wanted not in revisions:
+            known = f"revisions 1 to {len(revisions)}" if revisions else "no revision yet, it is only reserved"
+            raise NotFoundError(Fault(code="no-such-revision", where=f"{dossier.claim}@{wanted}", found=f"{dossier.claim} has {known}"))
+    before, after = to_document(revisions[old]), to_document(revisions[new])
+    rows = [(key, before[key], after[key]) for key in after if key not in ("revision", "why") and before[key] != after[key]]
+    return revisions[old], revisions[new], rows
+
+
+def show_value(value: object) -> str:
+    """Return the *value* of a field for a person: parts of a record by name, what is None as “not stated”."""
+    if value is None:
+        return "not stated"
+    if isinstance(value, dict) and "occurrences" in value:
+        return _show_anchor(value)
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {show_value(part)}" for name, part in value.items() if part is not None)
+    if isinstance(value, list):
+        return ", ".join(map(show_value, value)) or "none"
+    return str(value)
+
+
+def _show_anchor(anchor: dict[str, Any]) -> str:
+    """Return where a passage stands; its words are the quote, and the file is that of the card."""
+    places = (f"page {anchor['page']}" if anchor["page"] else "", anchor["section"] or "")
+    return ", ".join(filter(None, (*places, f"characters {anchor['start']:,} to {anchor['stop']:,}", f"found at {anchor['level']}")))
+
+
+# How the audit trail, a check of the log and the logs of a registry look in a terminal and as JSON.
+
+
+def summarise_trace(one: Trace, backed: Backed) -> dict[str, Any]:
+    """Return an entry with its payload, or with the entry that says why it was erased, and who stands behind it, as a document."""
+    erased = None if one.erased_by is None else {"entry": one.erased_by.entry.seq, "why": one.erased_by.payload.why}
+    payload = None if one.payload is None else to_document(one.payload)
+    backing = name_backing(backed[one.entry.seq])
+    return {"entry": to_document(one.entry), "payload": payload, "erased": erased, "backed_by": backing}
+
+
+def print_trail(console: Console, traces: Sequence[Trace], backed: Backed) -> None:
+    """Print log entries, one line each, and who stands behind them."""
+    rows = [
+        (
+            str(one.entry.seq),
+            f"{one.entry.at:%Y-%m-%d %H:%M}",
+            one.entry.actor,
+            shorten_backing(backed[one.entry.seq]),
+            one.entry.kind.value,
+            _tell(one),
+        )
+        for one in traces
+    ]
+    print_legend(console)
+    console.print(build_table(("entry", "at", "by", "backed by", "kind", "what"), rows, numbers=("entry",)))
+
+
+def summarise_report(report: LogReport) -> dict[str, Any]:
+    """Return what a check found, as a document."""
+    checkpoints = [
+        {
+            "size": one.checkpoint.size,
+            "root": one.checkpoint.root,
+            "fits": one.fits,
+            "signed": one.is_signed,
+            "cosigned_by": _list_witnesses(report, one),
+            "here": one.at is not None,
+        }
+        for one in report.checkpoints
+    ]
+    parts = {"origin": report.origin, "entries": report.entries, "erased": report.erased, "root": report.root}
+    return {**parts, "checkpoints": checkpoints, "given_out_since": report.given_out_since, "lacks_nodes": report.lacks_nodes}
+
+
+def print_report(console: Console, report: LogReport, rows: int | None) -> None:
+    """Print a check that found nothing wrong, with what it rests on."""
+    one = report.erased == 1
+    console.print(f"{report.origin or 'the log'}: {_count(report.entries, 'entry', 'entries')}, gapless, every leaf fits its text")
+    if report.erased:
+        console.print(f"  the text of {report.erased} {'is' if one else 'are'} erased, and {'an entry says' if one else 'entries say'} why")
+    console.print(f"  root      {report.root}")
+    if rows is None:
+        console.print("  rows      not compared with their statements")
+    else:
+        console.print(f"  rows      {rows:,} are what their statements give")
+    if report.lacks_nodes:
+        console.print("  subtrees  none is kept: nothing rests on them, proofs are slower; the next entry makes them anew")
+    if report.given_out_since:
+        console.print(f"  WARNING: {tell_given_out(report)}", soft_wrap=True)
+    elif not report.checkpoints:
+        console.print("  NO checkpoint: nothing but these entries themselves says that they are what they were; caveat log checkpoint")
+    for checked in report.checkpoints:
+        console.print(f"  checkpoint at {checked.checkpoint.size}: fits, {_tell_signed(report, checked)}")
+
+
+def summarise_log(ledger: Ledger, one: LogSummary) -> dict[str, Any]:
+    """Return a log with its last checkpoint and the keys that verify it, as a document."""
+    with ledger.view(log=None if one.is_own else one.origin) as view:
+        checkpoints = list_checkpoints(view)
+        vkeys = [str(key) for key in trusted_vkeys(view)] if one.is_own else [one.vkey] if one.vkey else []
+    last = checkpoints[-1] if checkpoints else None
+    lines = parse_note(last.note, where="checkpoint").lines if last else ()
+    return {
+        "origin": one.origin,
+        "own": one.is_own,
+        "entries": one.size,
+        "checkpoint": last.checkpoint.size if last else None,
+        "cosigned_by": sorted({line.name for line in lines} - {one.origin}),
+        "vkeys": vkeys,
+    }
+
+
+def build_logs_table(logs: Sequence[dict[str, Any]]) -> Table:
+    """Return logs, one line each; keys by their identifiers, which `caveat key show` and `--json` have whole."""
+    rows = [
+        (
+            one["origin"],
+            "own" if one["own"] else "taken over",
+            f"{one['entries']:,}",
+            "none" if one["checkpoint"] is None else f"at {one['checkpoint']:,}",
+            ", ".join(one["cosigned_by"]) or "nobody",
+            ", ".join(vkey.split("+")[1] for vkey in one["vkeys"]) or "none",
+        )
+        for one in logs
+    ]
+    return build_table(("log", "", "entries", "checkpoint", "cosigned by", "keys"), rows, numbers=("entries",))
+
+
+def _tell(one: Trace) -> str:
+    if one.payload is not None:
+        return describe(one.payload)
+    if one.erased_by is None:
+        return "(its text is gone, and no entry says why)"
+    return f"(text erased by entry {one.erased_by.entry.seq}: {one.erased_by.payload.why})"
+
+
+def _tell_signed(report: LogReport, checked: CheckedCheckpoint) -> str:
+    signed = {True: "signed by the log", False: "NOT signed by the log", None: "no key here to say who signed it"}[checked.is_signed]
+    witnesses = _list_witnesses(report, checked)
+    kept = "" if checked.at is not None else " (brought along)"
+    return f"{signed}, {'cosigned by ' + ', '.join(witnesses) if witnesses else 'cosigned by nobody known here'}{kept}"
+
+
+def _list_witnesses(report: LogReport, checked: CheckedCheckpoint) -> list[str]:
+    return sorted({line.name for line in checked.lines if line.is_valid and line.name != report.origin})
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
+
+
+# Keys as people read them.
+
+
+def describe_state(state: KeyState) -> dict[str, Any]:
+    """Return a key and what became of it, for `--json`."""
+    said, revoked = state.added.payload, state.revoked
+    since = revoked.payload.untrusted_from if revoked else None
+    return {
+        "fingerprint": state.fingerprint,
+        "purpose": said.purpose.value,
+        "algorithm": said.algorithm.value,
+        "authority": state.added.entry.actor,
+        "in_force": state.in_force,
+        "added": state.added.entry.seq,
+        "replaced": state.replaced.entry.seq if state.replaced else None,
+        "revoked": revoked.entry.seq if revoked else None,
+        "untrusted_from": since.isoformat() if since else None,
+        "vkey": said.vkey,
+        "certificate": said.certificate,
+        "public": said.public,
+    }
+
+
+def print_keys(console: Console, origin: str, states: Sequence[KeyState], here: Mapping[str, str]) -> None:
+    """Print a table of keys, with the file of each secret that is here."""
+    if not states:
+        console.print(f"The log {origin or '(without a name yet)'} names no key: caveat key add makes one.")
+        return
+    rows = [
+        (
+            state.fingerprint[:16],
+            state.added.payload.purpose.value,
+            state.added.payload.algorithm.value,
+            str(state.added.entry.seq),
+            _describe_standing(state),
+            here.get(state.fingerprint, "–"),
+        )
+        for state in states
+    ]
+    console.print(f"Keys of {origin}")
+    console.print(build_table(("key", "signs", "algorithm", "entry", "standing", "secret"), rows))
+
+
+def print_shown(console: Console, states: Sequence[KeyState], *, is_public_only: bool) -> None:
+    """Print each key with its fingerprint in groups and what others verify with, or the last alone."""
+    for state in states:
+        if not is_public_only:
+            _print_head(console, state)
+        _print_public(console, state)
+
+
+def _print_head(console: Console, state: KeyState) -> None:
+    said, entry = state.added.payload, state.added.entry
+    console.print(
+        f"{said.purpose.value.capitalize()} key of {entry.actor}, {said.algorithm.value}, by entry {entry.seq}: {_describe_standing(state)}"
+    )
+    console.print("  fingerprint (SHA-256 of the public key)")
+    for line in format_fingerprint(state.fingerprint).splitlines():
+        console.print(f"    {line}")
+    console.print("  certificate" if said.certificate else "  verifier key")
+
+
+def _print_public(console: Console, state: KeyState) -> None:
+    said = state.added.payload
+    text = said.vkey or said.public or format_certificate(said.certificate or "").rstrip("\n")
+    console.print(text, soft_wrap=True, no_wrap=True, overflow="ignore", crop=False)
+
+
+def _describe_standing(state: KeyState) -> str:
+    if state.revoked is not None:
+        since = state.revoked.payload.untrusted_from
+        day = "" if since is None else f" from {since:%Y-%m-%d}" + ("" if since.time() == time() else f" {since:%H:%M}")
+        return f"revoked{day} (entry {state.revoked.entry.seq})"
+    return f"replaced by entry {state.replaced.entry.seq}" if state.replaced else "in force"

@@ -1,0 +1,311 @@
+"""`caveat model`: model versions, their lineage, and what an update leaves behind."""
+
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+
+import click
+
+from registry.cli.application import App, as_of_option, parse_date, parse_model, pass_app, record, refusing
+from registry.cli.main import LazyGroup
+from registry.errors import ConflictError, Fault
+from registry.records.model_version import REPLACING, Descent, ModelRef, ModelVersion, find_endpoint_conflicts
+
+if TYPE_CHECKING:
+    from registry.registration.model_lineage import ModelUpdateResult
+    from registry.registration.stale_claims import KnownOutcome, StaleClaims
+    from registry.store.writer import Writer
+
+# `caveat model`: versions and their lineage.
+
+
+@click.group(cls=LazyGroup, entry_points="caveat.commands.model")
+def model() -> None:
+    """Model versions: which comes from which, what is no longer offered, and what that makes stale."""
+
+
+@model.command()
+@click.argument("version", metavar="DEV/NAME/VERSION")
+@click.option("--predecessor", metavar="DEV/NAME/VERSION", help="The version it replaces; claims about that become potentially stale.")
+@click.option("--released", metavar="DATE", help="The day it was first offered, such as 2026-11-21.")
+@click.option("--note", help="What is to be said of it.")
+@pass_app
+def add(app: App, *, version: str, predecessor: str | None, released: str | None, note: str | None) -> None:
+    """Register a model version, and the one it replaces if that is new; the same again changes nothing.
+
+    To tell what became stale when one version replaced another: caveat model update.
+    """
+    wanted = ModelVersion(
+        model=parse_model(version, where="VERSION"),
+        predecessor=parse_model(predecessor, where="--predecessor") if predecessor else None,
+        note=note,
+        released=parse_date(released, where="--released") if released else None,
+    )
+    with app.ledger.write(actor=app.config.authority) as writer:
+        known = writer.find_model(wanted.model)
+        if known is None:
+            if wanted.predecessor and writer.find_model(wanted.predecessor) is None:
+                writer.append(ModelVersion(model=wanted.predecessor))
+            writer.append(wanted)
+        elif known.payload.predecessor != wanted.predecessor and (
+            wanted.predecessor is None or writer.lineage().find_link(wanted.model, wanted.predecessor) is None
+        ):
+            found = f"is registered as following {known.payload.predecessor or 'nothing'}, by entry {known.entry.seq}"
+            advice = "to record what it comes from: caveat model update OLD NEW; to take a link back: caveat model unlink"
+            raise ConflictError(Fault(code="lineage-differs", where=version, found=found, advice=advice))
+    app.report(
+        {"schema": "caveat/model-add/1", "model": str(wanted.model), "new": known is None},
+        lambda console: console.print(f"{'Registered' if known is None else 'Registered already:'} {wanted.model}"),
+    )
+
+
+@model.command("list")
+@as_of_option
+@pass_app
+def list_(app: App) -> None:
+    """List model versions as trees: each under the one it comes from."""
+    from registry.cli.model_presenter import print_forest, summarise_version
+
+    with app.view() as view:
+        models = [one.payload for one in view.list_models()]
+        lineage = view.lineage()
+        notes = {one.entry.seq: one.payload.reason for one in view.list_model_events() if one.payload.reason}
+    app.report(
+        {"schema": "caveat/models/1", "models": [summarise_version(one, lineage) for one in models]},
+        lambda console: print_forest(console, models, lineage, notes),
+    )
+
+
+@model.command()
+@click.argument("version", metavar="DEV/NAME/VERSION")
+@as_of_option
+@pass_app
+def show(app: App, *, version: str) -> None:
+    """Show one model version: what it comes from, what followed it, whether it is offered, and how many claims are about it."""
+    from registry.cli.model_presenter import VersionFile, print_file, summarise_file
+    from registry.records.claim_status import Staleness
+    from registry.records.verdict import RestrictionStatus
+    from registry.registration.model_lineage import ENDED, require_model
+
+    wanted = parse_model(version, where="VERSION")
+    with app.view() as view:
+        require_model(view, wanted)
+        found = view.find_model(wanted)
+        claims = [one.status for one in view.list_claims(model=wanted)]
+        lineage, said = view.lineage(), view.list_model_events(wanted)
+        names = view.list_endpoint_names()
+        statements = tuple(one for one in view.list_endpoint_statements() if one.payload.model == wanted)
+    standing = [one for one in claims if one.lifecycle not in ENDED]
+    file = VersionFile(
+        model=wanted,
+        version=found.payload if found else None,
+        lineage=lineage,
+        claims=len(standing),
+        audited=sum(one.restriction is not RestrictionStatus.UNAUDITED for one in standing),
+        potential=sum(one.staleness is Staleness.POTENTIALLY_STALE for one in standing),
+        confirmed=sum(one.staleness is Staleness.STALE for one in standing),
+        ended=len(claims) - len(standing),
+        said=said,
+        names=tuple(one for one in names if one.model == wanted),
+        conflicts=find_endpoint_conflicts(names, wanted),
+        statements=statements,
+    )
+    app.report(summarise_file(file), lambda console: print_file(console, file))
+
+
+@model.command()
+@click.argument("version", metavar="DEV/NAME/VERSION")
+@click.option("--reason", required=True, help="Why; it stays in the record.")
+@click.option("--on", "last", metavar="DATE", help="The last day on which it is offered, such as 2026-12-31.")
+@pass_app
+def deprecate(app: App, *, version: str, reason: str, last: str | None) -> None:
+    """Record that a model version is no longer offered; claims about it become potentially stale. The same again changes nothing."""
+    from registry.registration.model_lineage import deprecate_model
+
+    wanted, on = parse_model(version, where="VERSION"), parse_date(last, where="--on") if last else None
+    with refusing("--reason"), app.ledger.write(actor=app.config.authority) as writer:
+        entry, is_new = deprecate_model(writer, wanted, reason=reason, on=on)
+        stale = sum(1 for _ in writer.list_stale(model=wanted))
+    until = f" after {on}" if isinstance(on, date) else ""
+    told = f"Recorded, entry {entry}" if is_new else f"Nothing changes, it is on record as entry {entry}"
+    app.report(
+        {"schema": "caveat/model-deprecate/1", "model": str(wanted), "entry": entry, "new": is_new, "on": str(on) if on else None,
+         "stale": stale},
+        lambda console: console.print(f"{told}: {wanted} is no longer offered{until}. {_tell_stale(stale, version)}"),
+    )  # fmt: skip
+
+
+@model.command()
+@click.argument("version", metavar="DEV/NAME/VERSION")
+@click.option("--reason", required=True, help="Why; it stays in the record.")
+@pass_app
+def reinstate(app: App, *, version: str, reason: str) -> None:
+    """Record that a deprecated model version is offered again, or after all."""
+    from registry.registration.model_lineage import reinstate_model
+
+    wanted = parse_model(version, where="VERSION")
+    with refusing("--reason"), app.ledger.write(actor=app.config.authority) as writer:
+        entry = reinstate_model(writer, wanted, reason=reason)
+        stale = sum(1 for _ in writer.list_stale(model=wanted))
+    app.report(
+        {"schema": "caveat/model-reinstate/1", "model": str(wanted), "entry": entry.seq, "stale": stale},
+        lambda console: console.print(f"Recorded, entry {entry.seq}: {wanted} is offered again. {_tell_stale(stale, version)}"),
+    )
+
+
+@model.command()
+@click.argument("new", metavar="NEW")
+@click.argument("old", metavar="OLD")
+@click.option("--reason", required=True, help="Why the link was wrong; it stays in the record.")
+@pass_app
+def unlink(app: App, *, new: str, old: str, reason: str) -> None:
+    """Record that NEW does not come from OLD, each DEV/NAME/VERSION: what was said before was an error.
+
+    Claims that were carried along that link stay as they are recorded.
+    """
+    from registry.registration.model_lineage import unlink_model
+
+    after, before = parse_model(new, where="NEW"), parse_model(old, where="OLD")
+    with refusing("--reason"), app.ledger.write(actor=app.config.authority) as writer:
+        entry = unlink_model(writer, after, before, reason=reason)
+        stale = sum(1 for _ in writer.list_stale(model=before))
+    app.report(
+        {"schema": "caveat/model-unlink/1", "model": str(after), "predecessor": str(before), "entry": entry.seq, "stale": stale},
+        lambda console: console.print(f"Recorded, entry {entry.seq}: {after} does not come from {before}. {_tell_stale(stale, old)}"),
+    )
+
+
+@model.command()
+@click.argument("version", metavar="DEV/NAME/VERSION")
+@click.argument("name", metavar="NAME")
+@click.option("--reason", required=True, help="Why you say so; it stays in the record.")
+@click.option("--source", help="Where it can be looked up, such as the address of a page.")
+@click.option("--retract", is_flag=True, help="Take back that you stated NAME for this version.")
+@pass_app
+def endpoint(app: App, *, version: str, name: str, reason: str, source: str | None, retract: bool) -> None:
+    """State that endpoints return a model version as NAME; the same again changes nothing.
+
+    An outcome is of the claim's model version only if every response carries one of the names that were stated when the plan was
+    locked, letter by letter. A snapshot or a quantisation is a version of its own. A name that is stated for two versions does not
+    tell which of them was asked: it is recorded, and every outcome that rests on it says so.
+    """
+    from registry.cli.model_presenter import print_endpoint
+    from registry.codec.canonical_documents import to_document
+    from registry.registration.model_lineage import retract_endpoint, state_endpoint
+
+    wanted, actor = parse_model(version, where="VERSION"), app.config.authority
+    with app.ledger.write(actor=actor) as writer:
+        if retract:
+            done = retract_endpoint(writer, wanted, name, reason=reason, source=source)
+        else:
+            done = state_endpoint(writer, wanted, name, actor=actor, reason=reason, source=source)
+        names = writer.list_endpoint_names(wanted)
+    if done.conflicts and not retract:
+        others = ", ".join(f"{one.model} (by {', '.join(one.by)})" for one in done.conflicts)
+        app.say(f"warning: {name} is stated for {others} too; while it is, it does not tell which of them was asked")
+    app.report(
+        {"schema": "caveat/model-endpoint/1", "model": str(wanted), "name": name, "retracted": retract, "entry": done.entry,
+         "new": done.is_new, "names": [one.name for one in names], "conflicts": [to_document(one) for one in done.conflicts]},
+        lambda console: print_endpoint(console, wanted, name, done, names, is_retracted=retract),
+    )  # fmt: skip
+
+
+def _tell_stale(number: int, version: str) -> str:
+    if not number:
+        return f"No claim about {version} is stale."
+    return f"{number:,} {'claim' if number == 1 else 'claims'} about it may no longer stand: caveat claim stale --model {version!r}"
+
+
+# `caveat model update`: one version comes from another, and what that makes stale.
+
+_FIRST = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aftermath:
+    """What an update leaves behind."""
+
+    update: "ModelUpdateResult"
+    newest: ModelRef
+    """What took the place of the later version in the end, where that is one version; else the later version itself."""
+    about_old: int
+    """Claims about the earlier version that are neither withdrawn, rejected nor superseded."""
+    stale: "StaleClaims"
+    """Those of them that may no longer stand because this version followed; none after a fine-tune."""
+    newly: int
+    """How many of these nothing else had made stale."""
+    classes: dict[str, int]
+    """How many are of each property class."""
+    cards: dict[str, int]
+    """How many quote each card."""
+    first: "list[KnownOutcome]"
+    """Those that matter most, with what is on record of them."""
+    near: list[ModelRef]
+    """Versions called much like the earlier one that claims are about, where none is about that and nobody had registered it."""
+    earlier: int
+    """Claims about versions before the earlier one that may no longer stand: they stay so until each is carried or decided."""
+
+
+@click.command()
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
+@click.option(
+    "--as", "descent", type=click.Choice(["successor", "snapshot", "fine-tune"]), default="successor", show_default=True,
+    help="A successor or a snapshot takes the place of OLD; a fine-tune leaves it what it is.",
+)  # fmt: skip
+@click.option("--released", metavar="DATE", help="The day NEW was first offered, such as 2026-11-21.")
+@click.option("--note", help="What is to be said of the link; it stays in the record.")
+@click.option("--branch", is_flag=True, help="Let NEW take the place of OLD although another version did.")
+@click.option("--dry-run", is_flag=True, help="Check everything and tell what would become stale; record nothing.")
+@pass_app
+def update(app: App, *, old: str, new: str, descent: str, released: str | None, note: str | None, branch: bool, dry_run: bool) -> None:
+    """Record that NEW comes from OLD, each DEV/NAME/VERSION, and tell which claims that makes stale.
+
+    Versions that are new are registered; the same again changes nothing. Claims about OLD become potentially stale, until each is
+    carried to NEW or a person decides; after a fine-tune they stay as they are. No claim about OLD speaks for NEW in any case.
+    """
+    from registry.cli.model_presenter import print_aftermath, summarise_aftermath
+    from registry.registration.model_lineage import update_model
+
+    before, after = parse_model(old, where="OLD"), parse_model(new, where="NEW")
+    kind, day = Descent(descent.replace("-", "_")), parse_date(released, where="--released") if released else None
+
+    def work(writer: "Writer") -> Aftermath:
+        done = update_model(writer, before, after, descent=kind, released=day, note=note, branch=branch)
+        return find_aftermath(writer, done)
+
+    found = record(app, work, dry_run=dry_run)
+    app.report(summarise_aftermath(found, dry_run=dry_run), lambda console: print_aftermath(console, found, dry_run=dry_run))
+
+
+def find_aftermath(writer: "Writer", done: "ModelUpdateResult") -> Aftermath:
+    """Return what *done* leaves behind, read in the transaction that recorded it."""
+    from registry.records.claim_status import CauseKind
+    from registry.registration.model_lineage import ENDED
+    from registry.registration.stale_claims import StaleClaims, count_cards, count_classes, find_so_far, find_stale
+
+    link = done.link
+    about = sum(one.status.lifecycle not in ENDED for one in writer.list_claims(model=link.predecessor))
+    found = find_stale(writer, model=link.predecessor)
+    name = (CauseKind.SUCCESSOR, str(link.model))
+    ours = tuple(one for one in found.claims if any((cause.kind, cause.what) == name for cause in one.status.causes))
+    stale = StaleClaims(claims=ours if link.descent in REPLACING else ())
+    return Aftermath(
+        update=done,
+        newest=newest[0] if len(newest := writer.lineage().newest(link.model)) == 1 else link.model,
+        about_old=about,
+        stale=stale,
+        newly=sum(len(one.status.causes) == 1 for one in stale.claims),
+        classes=count_classes(writer, stale.claims),
+        cards=count_cards(stale.claims),
+        first=find_so_far(writer, stale.claims[:_FIRST]),
+        near=[] if about or link.predecessor not in done.registered else _suggest_claimed(writer, link.predecessor),
+        earlier=sum(1 for one in writer.lineage().ancestors(link.predecessor) for _ in writer.list_stale(model=one)),
+    )
+
+
+def _suggest_claimed(writer: "Writer", model: ModelRef) -> list[ModelRef]:
+    from registry.registration.model_lineage import suggest_models
+
+    claimed = writer.list_claimed_models()
+    return [one for one in suggest_models(writer, model) if one in claimed]

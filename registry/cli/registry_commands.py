@@ -1,0 +1,510 @@
+"""Commands about a registry as a whole: init, db, rebuild, backup, restore, export, import and schema."""
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from registry.cli.application import App, as_of_option, key_options, pass_app, refusing, shorten
+from registry.cli.main import find_commands
+from registry.configuration import EXAMPLE
+from registry.errors import ConflictError, Fault, InputError
+from registry.records.record import Authority, AuthorityRole
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from registry.exchange.bundle_transfer import ImportResult
+    from registry.store.writer import Writer
+
+# `caveat init`: a registry of one's own.
+
+
+@click.command()
+@click.option("--code", default=None, metavar="CODE", help="Code of your authority: 2 to 12 capital letters or digits.")
+@click.option("--example", is_flag=True, help="Try Caveat as EXAMPLE, whose statements never leave a registry.")
+@click.option("--join", is_flag=True, help="Register a further authority in the registry that is here.")
+@click.option("--name", default=None, help="Name of your authority.")
+@click.option(
+    "--role",
+    type=click.Choice([role.value for role in AuthorityRole]),
+    default="auditor",
+    show_default=True,
+    help="What your authority is.",
+)
+@click.option("--no-key", is_flag=True, help="Make no keys: nothing can be signed here until caveat key add.")
+@pass_app
+def init(app: App, *, code: str | None, example: bool, join: bool, name: str | None, role: str, no_key: bool) -> None:
+    """Make a registry, its authority and its keys in the current folder.
+
+    Writes registry.cfg if there is none, creates the tables, registers the authority, names the log, and makes two keys: one signs the
+    log's checkpoints, one signs PDF files. They are encrypted with CAVEAT_PASSPHRASE, or with what you are asked for on a terminal.
+    On a terminal you are asked for the code of your authority; scripts give --code. Doing it twice changes nothing. A registry has one
+    owner: with another code, add --join to register a further authority in it, or work in a folder of its own.
+    """
+    from registry.store.engine import describe_url, refuse_memory
+    from registry.store.schema import upgrade
+
+    refuse_memory(app.config.url)
+    code = _choose_code(app, code, example=example)
+    with refusing("--code"):
+        authority = Authority(code=code, name=name or code, role=AuthorityRole(role))
+    upgrade(app.config.url)
+    has_keys = not (no_key or _is_begun(app))
+    passphrase = app.choose_passphrase() if has_keys else None
+    with app.change_keys() if has_keys else nullcontext(), app.ledger.write(actor=authority.code) as writer:
+        known = writer.find_authority(authority.code)
+        if known is None and not join:
+            _refuse_second(writer, authority.code)
+        keys = _register(app, writer, authority, passphrase, has_keys=has_keys) if known is None else None
+    written = _write_config(app, authority.code)
+    speaker = authority.code if written else app.config.authority
+    document = {
+        "schema": "caveat/init/1",
+        "registry": describe_url(app.config.url),
+        "authority": authority.code,
+        "speaks_as": speaker,
+        "new": known is None,
+        "config": written,
+        "keys": keys,
+    }
+    app.report(document, lambda console: _print(console, document))
+
+
+def _choose_code(app: App, code: str | None, *, example: bool) -> str:
+    """Return the code of the authority: as given, as configured, or as typed on a terminal. A registry is never EXAMPLE's by accident."""
+    import sys
+
+    if example:
+        if code not in (None, EXAMPLE):
+            raise click.UsageError(f"--example is for {EXAMPLE}, and --code names {code}.")
+        return EXAMPLE
+    if code is not None:
+        return code
+    if app.config.names_authority:
+        return app.config.authority
+    if sys.stdin is not None and sys.stdin.isatty():
+        return str(click.prompt(f"Code of your authority, such as AISI ({EXAMPLE} to try Caveat)", err=True)).strip()
+    found = "the registry needs the code of its authority, which is part of every identifier"
+    advice = "caveat init --code CODE, 2 to 12 capital letters or digits; to try Caveat: caveat init --example"
+    raise InputError(Fault(code="authority-missing", where="--code", found=found, advice=advice))
+
+
+def _refuse_second(writer: "Writer", code: str) -> None:
+    """Refuse a further authority nobody asked for: its files would be signed with the keys of the log's owner."""
+    from registry.registration.key_registration import find_owner
+
+    if writer.log_size == 0 and not writer.log_origin:
+        return
+    owner = find_owner(writer)
+    found = f"this registry is {owner}'s ({writer.log_origin or 'its log has no name'}), and files published in it are signed with its keys"
+    advice = f"work in a folder of its own, or register {code} as a further authority here: caveat init --code {code} --join"
+    raise ConflictError(Fault(code="other-owner", where=f"--code {code}", found=found, advice=advice))
+
+
+def _is_begun(app: App) -> bool:
+    """Whether the log has a name or entries: then no keys are made here, and nobody is asked for a passphrase."""
+    with app.ledger.view() as view:
+        return view.log_size > 0 or bool(view.log_origin)
+
+
+def _register(app: App, writer: "Writer", authority: Authority, passphrase: str | None, *, has_keys: bool) -> dict[str, Any] | None:
+    """Register *authority*; in a new registry, name the log and make its keys. None where no keys are made."""
+    import secrets
+
+    from registry.registration.key_registration import KeyFolder, make_first_keys, name_own_log
+
+    is_first = writer.log_size == 0 and not writer.log_origin
+    log_key = name_own_log(writer, authority.code, secrets.token_hex(16), has_keys=has_keys) if is_first else None
+    writer.append(authority)
+    if log_key is None:
+        return None
+    log_entry, document_entry = make_first_keys(writer, authority, log_key, KeyFolder(path=app.config.keys, passphrase=passphrase))
+    return {
+        "folder": shorten(app.config.keys),
+        "encrypted": bool(passphrase),
+        "log": writer.log_origin,
+        "vkey": log_key.vkey,
+        "entries": [log_entry.seq, document_entry.seq],
+    }
+
+
+def _print(console: "Console", document: Mapping[str, Any]) -> None:
+    code, speaker, keys = document["authority"], document["speaks_as"], document["keys"]
+    console.print(f"Registry {document['registry']} is ready; you speak as {speaker}.", soft_wrap=True)
+    if speaker != code:
+        console.print(f"To speak as {code}, set `authority = {code}` in registry.cfg.", soft_wrap=True)
+    if keys is not None:
+        state = "encrypted" if keys["encrypted"] else "not encrypted, readable by you alone"
+        console.print(f"Its log is {keys['log']}; the secret keys are in {keys['folder']} ({state}). Keep a copy of them elsewhere.")
+    console.print("Next: caveat card add CARD.pdf --title … --publisher …   then: caveat claim propose CARD", soft_wrap=True)
+
+
+def _write_config(app: App, code: str) -> str | None:
+    """Write registry.cfg with what this call uses; return its path, None if there is one already."""
+    path = Path("registry.cfg")
+    if path.exists():
+        return None
+    path.write_text(f"[registry]\nurl = {app.config.url}\nauthority = {code}\n", encoding="utf-8")
+    return str(path)
+
+
+# `caveat db` and `caveat rebuild`: the tables under the registry.
+
+
+@click.group()
+def db() -> None:
+    """The database: bring its tables up to date, back, or compare them with what they should be."""
+
+
+@db.command()
+@click.option("--revision", default="head", show_default=True, help="The revision of the tables to go to.")
+@pass_app
+def upgrade(app: App, *, revision: str) -> None:
+    """Bring the tables up to date; nothing recorded is touched."""
+    from registry.store.engine import describe_url, refuse_memory
+    from registry.store.schema import check, upgrade
+
+    refuse_memory(app.config.url)
+    upgrade(app.config.url, revision)
+    state = check(app.config.url)
+    app.report(
+        {"schema": "caveat/db/1", "registry": describe_url(app.config.url), "revision": state.current},
+        lambda console: console.print(f"{describe_url(app.config.url)} is at revision {state.current}."),
+    )
+
+
+@db.command()
+@click.argument("revision")
+@pass_app
+def downgrade(app: App, *, revision: str) -> None:
+    """Take the tables back to an earlier revision; refused where recorded statements would be lost."""
+    from registry.store.engine import describe_url, refuse_missing
+    from registry.store.schema import downgrade
+
+    refuse_missing(app.config.url)
+    downgrade(app.config.url, revision)
+    app.report(
+        {"schema": "caveat/db/1", "registry": describe_url(app.config.url), "revision": revision},
+        lambda console: console.print(f"{describe_url(app.config.url)} is at revision {revision}."),
+    )
+
+
+@db.command("check")
+@pass_app
+@click.pass_context
+def check_(ctx: click.Context, app: App) -> None:
+    """Compare the tables with what they should be; exit code 1 if they differ."""
+    from registry.store.engine import refuse_missing
+    from registry.store.schema import check
+
+    refuse_missing(app.config.url)
+    state = check(app.config.url)
+    document = {
+        "schema": "caveat/db-check/1",
+        "current": state.current,
+        "head": state.head,
+        "is_current": state.is_current,
+        "differences": list(state.differences),
+    }
+    words = "up to date" if state.is_current else "not up to date; next: caveat db upgrade"
+    if state.differences and state.current == state.head:
+        words = "the tables are not as they should be; next: caveat rebuild URL replays the log into sound ones"
+    app.report(
+        document, lambda console: console.print("\n".join([f"revision {state.current} of {state.head}: {words}", *state.differences]))
+    )
+    ctx.exit(0 if state.is_current else 1)
+
+
+@click.command()
+@click.argument("target", metavar="URL")
+@pass_app
+def rebuild(app: App, *, target: str) -> None:
+    """Replay the log of the registry into the empty database at URL, verifying every leaf on the way."""
+    from registry.cli.application import track
+    from registry.store.engine import describe_url, refuse_memory
+    from registry.store.rebuild import rebuild
+
+    refuse_memory(target)
+    with track(app, "replaying the log", unit="entries") as progress:
+        outcome = rebuild(app.config.url, target, progress)
+    from registry.codec.canonical_documents import to_document
+
+    app.report(
+        {"schema": "caveat/rebuild/1", **to_document(outcome)},
+        lambda console: console.print(f"Replayed {outcome.entries} entries into {describe_url(target)}; every leaf is what it was."),
+    )
+
+
+# `caveat backup`: all that the registry holds, in one file.
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@pass_app
+def backup(app: App, *, file: Path) -> None:
+    """Write all that the registry holds now to the new FILE, and beside it FILE.checkpoint, which it can be held to.
+
+    Others can go on writing meanwhile. What is written is checked: every leaf, and every checkpoint. Secret keys are not in it.
+    """
+    from registry.cli.application import count_up, track
+    from registry.codec.canonical_documents import to_document
+    from registry.exchange.registry_backup import back_up
+    from registry.registration.key_registration import get_log_keys
+
+    with app.ledger.view() as view:
+        ring = app.read_keys()
+        keys, size = get_log_keys(view, ring) if ring.log else (), view.log_size
+    with track(app, f"writing {file.name}", total=size, unit="entries") as progress:
+        done = back_up(app.ledger, file, keys=keys, actor=app.config.authority, progress=count_up(progress))
+    others = "".join(f"\nwith {one.size} entries of {one.origin}" for one in done.logs)
+    signed = "signed" if done.is_signed else "NOT signed, because no log key is here: it shows accidents, no forgery"
+    app.report(
+        {"schema": "caveat/backup/1", **to_document(done)},
+        lambda console: console.print(
+            f"Wrote {done.path}: {done.entries} entries of {done.origin}, every leaf checked.{others}\n"
+            f"Its checkpoint is {done.checkpoint}, {signed}. Keep a copy of it elsewhere.\n"
+            f"The secret keys are not in it: keep a copy of {app.config.keys.name} too.",
+            soft_wrap=True,
+        ),
+    )
+
+
+# `caveat restore`: a backup brought back.
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--checkpoint",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Hold it against the checkpoint in this file; default: FILE.checkpoint.",
+)
+@click.option("--without-checkpoint", is_flag=True, help="Hold it against nothing but the checkpoints inside it.")
+@key_options
+@pass_app
+def restore(
+    app: App, *, file: Path, checkpoint: Path | None, without_checkpoint: bool, vkeys: tuple[str, ...], key_files: tuple[Path, ...]
+) -> None:
+    """Bring the backup FILE back into the registry of this folder, which must be empty or missing.
+
+    It is held against its checkpoint first: refused (exit code 1) if entries are missing or altered. Every row is made anew from
+    the log.
+    """
+    from registry.cli.application import count_up, read_vkeys, track
+    from registry.codec.canonical_documents import to_document
+    from registry.errors import Fault, InputError
+    from registry.exchange.registry_backup import find_note, read_note, restore
+    from registry.store.engine import describe_url, refuse_memory
+
+    if checkpoint and without_checkpoint:
+        raise click.UsageError("Give --checkpoint or --without-checkpoint, not both.")
+    refuse_memory(app.config.url)
+    beside = checkpoint or find_note(file)
+    if beside is None and not without_checkpoint:
+        found, advice = "there is no checkpoint beside it to hold it against", "give --checkpoint NOTE, or --without-checkpoint"
+        raise InputError(Fault(code="checkpoint-not-found", where=str(file), found=found, advice=advice))
+    note = None if without_checkpoint or beside is None else read_note(beside)
+    given = read_vkeys(vkeys, key_files)
+    with track(app, f"restoring {file.name}", unit="entries") as progress:
+        done = restore(file, app.config.url, note=note, given=given, progress=count_up(progress))
+    until = f", the last of {done.last_at:%Y-%m-%d %H:%M:%S} UTC" if done.last_at else ""
+    app.report(
+        {"schema": "caveat/restore/1", "registry": describe_url(app.config.url), **to_document(done)},
+        lambda console: console.print(
+            f"Restored {done.entries} entries of {done.origin} into {describe_url(app.config.url)}{until}.\n"
+            f"{_tell_check(done.checkpoint.size if done.checkpoint else None, done.entries, done.signer, is_own_word=done.is_own_word)}\n"
+            f"Secret keys are not in a backup: put them back into {app.config.keys.name} from your copy.",
+            soft_wrap=True,
+        ),
+    )
+
+
+def _tell_check(size: int | None, entries: int, signer: str | None, *, is_own_word: bool) -> str:
+    """What it was held against, and what that does not show."""
+    from registry.exchange.bundle_check import shorten_vkey
+
+    if size is None:
+        return "It was held against no checkpoint, as was asked: that nothing is missing at its end is not checked."
+    rest = f" Entries {size + 1} to {entries} came after it, and nothing vouches for them." if size < entries else ""
+    if signer is None:
+        return f"It agrees with the checkpoint at {size}, which nobody signed: that shows accidents, no forgery.{rest}"
+    name = shorten_vkey(signer)
+    own = ", a key known from the backup alone: give yours with --vkey to be sure" if is_own_word else ""
+    return f"It agrees with the checkpoint at {size}, signed with {name}{own}.{rest}"
+
+
+# `caveat export`: the log as a bundle for other registries.
+
+
+@click.command()
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="The new file; .caveat is compressed, .jsonl is not. Default: CODE-SIZE.caveat.",
+)
+@click.option("--since", type=click.IntRange(0), default=0, metavar="SIZE", help="Leave out the first SIZE entries, which they have.")
+@click.option("--without-cards", is_flag=True, help="Leave out the texts of cards, which are third-party texts.")
+@click.option("--example", is_flag=True, help="Let statements of EXAMPLE out, to show how exporting works.")
+@as_of_option
+@pass_app
+def export(app: App, *, output: Path | None, since: int, without_cards: bool, example: bool) -> None:
+    """Write the log as a bundle: one file that another registry verifies without trusting who sends it.
+
+    In it: every statement, the texts of cards, and the signed checkpoint. The checkpoint is made with the key here; where none
+    is here, the last one that was made is used, with the entries up to it.
+    """
+    from registry.cli.application import track
+    from registry.codec.canonical_documents import to_document
+    from registry.exchange.bundle_transfer import export_bundle
+
+    note = _find_note(app)
+    with app.view() as view:
+        path = output or Path(_name(note))
+        with track(app, f"writing {path.name}", total=view.log_size - since, unit="entries") as progress:
+            done = export_bundle(view, note, path, since=since, cards=not without_cards, example=example, progress=progress)
+    erased = f"; {done.erased} of them without text, which was erased" if done.erased else ""
+    texts = f", {done.contents} card {'text' if done.contents == 1 else 'texts'}" if done.contents else ""
+    app.report(
+        {"schema": "caveat/export/1", **to_document(done)},
+        lambda console: console.print(
+            f"Wrote {done.path}: entries {done.since + 1} to {done.size} of {done.origin}{erased}{texts}.\n"
+            f"root {done.root}\nsha256 {done.sha256}\n"
+            "Next: send it, and tell your verifier key some other way: caveat key show",
+            soft_wrap=True,
+        ),
+    )
+
+
+def _find_note(app: App) -> str:
+    """The signed checkpoint to send: of another registry's log the one it came with."""
+    from registry.exchange.bundle_transfer import find_imported_note, find_last_note
+    from registry.registration.key_registration import get_log_keys, seal_log
+
+    if app.log is not None:
+        with app.ledger.view() as own:
+            if own.log_origin != app.log:
+                return find_imported_note(own, app.log)
+    with app.view() as view:
+        ring = app.read_keys()
+        if not view.log_size:
+            raise InputError(Fault(code="empty-registry", where="registry", found="nothing is recorded yet", advice="caveat card add FILE"))
+        if not ring.log:
+            last = find_last_note(view)
+            if last.checkpoint.size < view.log_size:
+                app.say(f"no log key is here: entries up to the last checkpoint, {last.checkpoint.size} of {view.log_size}, are written")
+            return last.note
+        keys, size = get_log_keys(view, ring), view.log_size
+    with app.ledger.write(actor=app.config.authority) as writer:
+        return seal_log(writer, keys, size=size).note
+
+
+def _name(note: str) -> str:
+    """A file name of the log's own words that are safe in one, and its size."""
+    origin, size, *_ = note.split("\n")
+    words = [word for word in origin.split("/") if word.isascii() and word.replace("-", "").isalnum()]
+    return f"{words[0] if words else 'log'}-{size}.caveat"
+
+
+# `caveat import`: another registry's log, from a bundle.
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--example", is_flag=True, help="Take statements of EXAMPLE, to try importing.")
+@key_options
+@pass_app
+def import_(app: App, *, file: Path, example: bool, vkeys: tuple[str, ...], key_files: tuple[Path, ...]) -> None:
+    """Verify the bundle FILE and take over the log in it, beside this registry's own.
+
+    The first time, give its verifier key, which you got some other way; later bundles are verified with what the log signed
+    before. Exit code 1 if it signed another history before: then the evidence is recorded, and nothing else.
+    """
+    from registry.cli.application import read_vkeys, track
+    from registry.codec.canonical_documents import to_document
+    from registry.exchange.bundle_transfer import take_over
+
+    given = read_vkeys(vkeys, key_files)
+    with track(app, f"verifying {file.name}", unit="entries") as progress:
+        done = take_over(app.ledger, file, actor=app.config.authority, given=given, example=example, progress=progress)
+    if done.equivocations:
+        app.say(f"WARNING: {done.origin} signed two histories; others may be shown another one. See: caveat log show")
+    app.report({"schema": "caveat/import/1", **to_document(done)}, lambda console: console.print(_tell(done), soft_wrap=True))
+
+
+def _tell(done: "ImportResult") -> str:
+    from registry.exchange.bundle_check import shorten_vkey
+
+    if not done.new:
+        return f"All {done.size} entries of {done.origin} are here already; nothing was recorded."
+    erased = f"\n{done.erased} came without text, which was erased: what they said is not known." if done.erased else ""
+    cosigned = f"\n{done.cosigned} more signatures, by keys that are not known here: not checked." if done.cosigned else ""
+    noun = "entry" if done.new == 1 else "entries"
+    return (
+        f"Took over {done.new} {noun} of {done.origin}, {done.size} in all, recorded as entry {done.entry}.\n"
+        f"Every leaf fits, and the root is the one signed with {shorten_vkey(done.vkey)}.{erased}{cosigned}\n"
+        f"Next: caveat claim list --log {done.origin}"
+    )
+
+
+# `caveat schema`: the JSON Schemas of the files that people write.
+
+_ELSEWHERE = "caveat.schemas"
+
+
+def _find_nouns() -> dict[str, type]:
+    from registry.folder.folder_document import Folder
+    from registry.records.claim_draft import AuditDraft, ClaimDraft, ClaimsFile
+    from registry.records.replay_definition import Replay, Task, TasksFile
+    from registry.records.replay_run import Provenance
+    from registry.records.specification import ContextSpec, CueInventorySpec, MethodSpec, PropertySpec, Scorer, ScoringSpec, SealFile
+    from registry.records.supplement import CardSupplement, ChangeReport, Supplement
+
+    return {
+        "audit": AuditDraft,
+        "card-supplement": CardSupplement,
+        "change-report": ChangeReport,
+        "claim": ClaimDraft,
+        "claims": ClaimsFile,
+        "context": ContextSpec,
+        "cue-inventory": CueInventorySpec,
+        "folder": Folder,
+        "method": MethodSpec,
+        "property": PropertySpec,
+        "provenance": Provenance,
+        "replay": Replay,
+        "scorer": cast("type", Scorer),
+        "scoring": ScoringSpec,
+        "seal": SealFile,
+        "supplement": Supplement,
+        "task": Task,
+        "tasks": TasksFile,
+    }
+
+
+@click.command()
+@click.argument("name", required=False)
+@pass_app
+def schema(app: App, /, *, name: str | None) -> None:
+    """Print the JSON Schema of a file format, or the names of all."""
+    from registry.codec.canonical_documents import json_schema
+    from registry.errors import Fault, NotFoundError
+
+    nouns, elsewhere = _find_nouns(), find_commands(_ELSEWHERE)
+    names = sorted({*nouns, *elsewhere})
+    if name is None:
+        app.report({"schema": "caveat/schemas/1", "names": names}, lambda console: console.print("\n".join(names)))
+    elif name == "context":
+        from registry.registration.context_specification import context_schema
+
+        app.report(context_schema())
+    elif name in nouns:
+        app.report(json_schema(nouns[name]))
+    elif name in elsewhere:
+        found: dict[str, Any] = elsewhere[name].load()()
+        app.report(found)
+    else:
+        raise NotFoundError(Fault(code="unknown-schema", where=name, found=f"no such file format; there are {', '.join(names)}"))

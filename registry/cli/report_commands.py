@@ -1,0 +1,537 @@
+"""`caveat report`: supplements, change reports, and a folder of supplements that is kept up to date."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, time, timedelta
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from registry.cli.application import ANY, App, as_of_option, parse_as_of, pass_app_only
+from registry.errors import CaveatError, Fault, InputError, NotFoundError
+from registry.records.record import Identifier, Kind
+
+if TYPE_CHECKING:
+    from registry.folder.folder_plan import FolderRequest, FolderState
+    from registry.folder.folder_update import FailedSupplement, FolderUpdate
+    from registry.folder.supplement_publishing import Publisher, SupplementCollector, SupplementSubject, WrittenFile
+    from registry.records.statement import OutputFormat
+    from registry.seal.signing_keys import SigningKey
+    from registry.store.view import View
+
+# `caveat report --since`: the change report, what changed between two entries of the log.
+
+_DAY = len("2026-11-21")
+_MOST_NAMED = 3
+_CLASHING = {
+    "sources": "--from draws a report again without a registry; --since makes one of a registry.",
+    "seals": "--confidential shows sealed specifications, of which a change report shows none.",
+    "stale": "--stale makes its change report itself, since the folder was last gone through; --since makes one alone.",
+    "publish": "--publish records that supplements of claims and cards were given out; a change report is about neither. Sign it: --sign.",
+}
+
+
+def refuse_with_since(options: Mapping[str, Any]) -> str | None:
+    """Return what `--since` says, None without it; raises UsageError beside an option that does not go with it."""
+    since: str | None = options["since"]
+    for name, why in _CLASHING.items():
+        if since is not None and options.get(name):
+            raise click.UsageError(why)
+    return since
+
+
+@contextmanager
+def compare(app: App, since: str, subjects: Sequence[Identifier]) -> "Iterator[tuple[Iterable[SupplementSubject], int, list[CaveatError]]]":
+    """Give the change report from *since* to `--as-of` (now), of *subjects* alone if there are any, as `caveat report` draws it."""
+    from registry.folder.supplement_changes import collect_changes
+    from registry.folder.supplement_publishing import name_subject
+
+    with app.ledger.view(parse_since(since), log=app.log) as before, app.view() as after:
+        if before.log_size == after.log_size:
+            app.say(f"warning: --since {since}: nothing was recorded since; the last entry that is read is {after.log_size}")
+        claims = _list_changed_claims(after, subjects) if subjects else None
+        report = collect_changes(before, after, claims=claims, scope=_describe(subjects))
+        yield [name_subject(report)], 1, []
+
+
+def parse_since(text: str) -> int | datetime:
+    """Return the entry or time that *text* says a report begins after: for a date, what was there when that day began, in UTC.
+
+    Raises:
+        InputError: it is neither.
+    """
+    moment = parse_as_of(text, where="--since")
+    if isinstance(moment, datetime) and len(text) <= _DAY:
+        return datetime.combine(moment.date(), time.min, tzinfo=UTC) - timedelta(seconds=1)
+    return moment or 0
+
+
+def _list_changed_claims(view: "View", subjects: Sequence[Identifier]) -> list[str]:
+    """Return the claims named and those of the cards named, each once."""
+    from registry.folder.supplement_publishing import list_claims_of
+
+    claims: dict[str, None] = {}
+    for subject in subjects:
+        if subject.kind is Kind.CLAIM:
+            claims[subject.bare] = None
+        elif subject.kind is Kind.CARD:
+            claims |= dict.fromkeys(list_claims_of(view, subject))
+        else:
+            found = (
+                f"names a {subject.kind.name.lower()}; what changed is told of claims (CLM-…), and of cards (CRD-…) with all their claims"
+            )
+            raise InputError(Fault(code="bad-identifier", where=str(subject), found=found))
+    if not claims:
+        found = "no claim of it is registered, so there is nothing to compare"
+        raise InputError(Fault(code="nothing-asked", where=", ".join(map(str, subjects)), found=found, advice="caveat claim list"))
+    return list(claims)
+
+
+def _describe(subjects: Sequence[Identifier]) -> str | None:
+    """Return what a report is limited to, in words; None for nothing."""
+    if not subjects:
+        return None
+    named = [f"the claims of {one.bare}" if one.kind is Kind.CARD else one.bare for one in subjects]
+    left = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+    return ", ".join(named[:_MOST_NAMED]) + left
+
+
+# `caveat report` for a folder that is kept: as the registry is now, with a list, a feed and a manifest.
+
+_MOST_TOLD = 20
+"""Failures that are told one by one; the rest are counted."""
+NO_KEY = (
+    "published without proofs: there is no log key here to sign the log with\n"
+    "  next: name its folder (CAVEAT_KEYS) or make a key (caveat key add), and publish the same files again"
+)
+
+BuildWish = Callable[["View"], "FolderRequest"]
+
+
+def keep(
+    app: App, folder: Path, wish: BuildWish, *, check: bool, is_whole: bool, lists_all: bool, sign: bool, publisher: "Publisher"
+) -> None:
+    """Bring *folder* up to date, or with *check* only tell what is due; ends the command with its exit code.
+
+    Args:
+        wish: what is asked for, from a reading of the registry.
+        is_whole: whether all of the registry is gone through, as with `--stale` alone.
+        lists_all: whether the files asked for are told, and not only those that were drawn now.
+        sign: whether PDF files are signed although they are not published.
+        publisher: who publishes and signs.
+    """
+    from registry.folder.folder_manifest import hold_folder
+    from registry.folder.folder_plan import inspect_folder
+
+    is_new = not folder.is_dir()
+    if is_new or check:
+        with app.view() as view:
+            asked = wish(view)  # a registry that has nothing of it leaves no folder behind
+            if check:
+                _tell_due(app, inspect_folder(folder, view, asked))
+                return
+        folder.mkdir(parents=True, exist_ok=True)
+    with hold_folder(folder):
+        with app.view() as view:
+            looked = inspect_folder(folder, view, wish(view))
+        try:
+            if looked.is_settled:
+                _tell_nothing(app, folder, looked, lists_all=lists_all)
+            else:
+                _update(app, folder, looked, is_whole=is_whole, lists_all=lists_all, sign=sign, publisher=publisher)
+        finally:
+            if is_new and lists_all and not any(folder.iterdir()):
+                folder.rmdir()  # nothing could be drawn
+
+
+def _tell_due(app: App, looked: "FolderState") -> None:
+    """Print what is due, with its reason; the answer is no when something is."""
+    for one in looked.plan.due:
+        click.echo(f"{one.name}  {looked.reasons[one.name]}")
+    if looked.is_begun:
+        app.say("a command that was drawing here did not end; the next one goes on where it stopped")
+    for path in looked.pages:
+        click.echo(f"{path}  it was altered in the folder")
+    for path in looked.in_the_way:
+        click.echo(f"{path}  it is in the way: it is not the file that was drawn here")
+    if looked.is_settled:
+        _tell_nothing(app, None, looked, lists_all=False)
+        return
+    _tell_damaged(app, looked)
+    _tell_count(app, looked, "are due")
+    click.get_current_context().exit(1)
+
+
+def _tell_nothing(app: App, folder: Path | None, looked: "FolderState", *, lists_all: bool) -> None:
+    from registry.folder.folder_update import list_current
+
+    if lists_all and folder is not None:
+        for one in list_current(folder, looked):
+            click.echo(str(one.path))
+    total = looked.plan.total
+    app.say(
+        f"nothing is due: {'the' if total == 1 else 'all'} {total:,} supplement{' is' if total == 1 else 's are'} as the registry has them"
+    )
+    if _tell_damaged(app, looked):
+        click.get_current_context().exit(1)
+
+
+def _tell_damaged(app: App, looked: "FolderState") -> bool:
+    """Tell of altered files that cannot be drawn again as they were; return whether there are any."""
+    for path in looked.damaged[:_MOST_TOLD]:
+        app.say(f"ALTERED: {path} is not the file that was drawn here, and cannot be drawn again as it was; take it away")
+    if len(looked.damaged) > _MOST_TOLD:
+        app.say(f"ALTERED: and {len(looked.damaged) - _MOST_TOLD:,} more files that cannot be drawn again")
+    return bool(looked.damaged)
+
+
+def _tell_count(app: App, looked: "FolderState", verb: str) -> None:
+    from registry.folder.folder_plan import count_reasons
+
+    total = looked.plan.total
+    counted = count_reasons(looked.reasons.values())
+    app.say(f"{len(looked.plan.due):,} of {total:,} supplements {verb}{f': {counted}' if counted else ''}")
+
+
+def _update(app: App, folder: Path, looked: "FolderState", *, is_whole: bool, lists_all: bool, sign: bool, publisher: "Publisher") -> None:
+    from registry.cli.application import track
+    from registry.folder.folder_update import update
+
+    for page in looked.pages:
+        app.say(f"ALTERED: {page} is not the page that was written here; it is written again")
+    with track(app, "drawing supplements", total=len(looked.plan.due), unit="supplements") as progress:
+        updated = update(
+            folder,
+            looked,
+            open_view=partial(_open_view, app, looked.log.size),
+            time_limit_s=app.config.time_limit_s,
+            publisher=publisher,
+            sign=sign,
+            is_whole=is_whole,
+            progress=progress,
+        )
+    files = updated.current if lists_all else (*updated.drawn, *(one for one in updated.published if one not in updated.drawn))
+    for path in (*(one.path for one in files), *(() if lists_all else updated.completed.paths)):
+        click.echo(str(path))
+    if not updated.has_proofs:
+        app.say(NO_KEY)
+    if not lists_all:
+        _tell_count(app, looked, "were due")
+    _tell_failed(app, updated, looked)
+
+
+def _open_view(app: App, size: int, as_of: int | None) -> "AbstractContextManager[View]":
+    """Open the registry as of an entry, or as it was when the folder was looked at; what was recorded since is for the next time."""
+    return app.ledger.view(size if as_of is None else as_of, log=app.log)
+
+
+def _tell_failed(app: App, updated: "FolderUpdate", looked: "FolderState") -> None:
+    errors: Sequence[CaveatError] = updated.errors
+    for error in errors[:_MOST_TOLD]:
+        app.say(str(error))
+    if len(errors) > _MOST_TOLD:
+        app.say(f"and {len(errors) - _MOST_TOLD:,} more like these")
+    _count_failed(app, updated.failed, looked)
+    if looked.plan.unknown:
+        app.say(f"the registry has no word of {', '.join(looked.plan.unknown[:_MOST_TOLD])}; their files are left as they are")
+    if _tell_damaged(app, looked) or errors or looked.plan.unknown:
+        click.get_current_context().exit(3)
+
+
+def _count_failed(app: App, failed: "Sequence[FailedSupplement]", looked: "FolderState") -> None:
+    if not failed:
+        return
+    there = {one.name for one in looked.known.items} if looked.known else set()
+    kept = sum(one.name in there for one in failed)
+    files = f"; of {kept:,} of them the files that were there still are, and say what was so then" if kept else ""
+    app.say(f"{len(failed):,} of {len(looked.plan.due):,} could not be drawn{files}; they are due again the next time")
+
+
+# `caveat report`: supplements, as PDF, HTML and JSON.
+
+_FORMATS = ("pdf", "html", "json")
+_TOGETHER = 40
+"""Supplements of which the statements are read together."""
+_NOT_WITH_STALE = ("--from", "--confidential", "--all", "--as-of")
+
+
+@click.command()
+@click.argument("subjects", type=ANY, nargs=-1, metavar="ID…")
+@click.option("--all", "everything", is_flag=True, help="Every card and every claim of the registry.")
+@click.option("--from", "sources", type=click.Path(exists=True, dir_okay=False, path_type=Path), multiple=True, metavar="FILE",
+              help="Draw again what a supplement (PDF, HTML or JSON) carries; no registry is read.")  # fmt: skip
+@click.option(
+    "--since", metavar="ENTRY|DATE", help="The change report alone: what changed since then, of all claims or of ID…, up to --as-of."
+)
+@click.option("--pdf", is_flag=True, help="Only PDF (with --html or --json: these too).")
+@click.option("--html", is_flag=True, help="Only HTML.")
+@click.option("--json", is_flag=True, help="Only JSON.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("supplements"),
+    show_default=True,
+    help="The folder of the files.",
+)
+@click.option(
+    "--confidential",
+    "seals",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    multiple=True,
+    metavar="SEAL",
+    help="Show the sealed specification that this seal file opens, on pages marked CONFIDENTIAL; may be given again.",
+)
+@click.option("--publish", is_flag=True, help="Record in the log that these files are published, and add the proof to each.")
+@click.option("--sign/--no-sign", default=None, help="Sign the PDF files. Without it: with --publish, if there is a document key here.")
+@click.option("--stale", is_flag=True, help="Keep the folder up to date: draw only what is new or changed there.")
+@click.option("--check", is_flag=True, help="With --stale: draw nothing, list what is due; exit code 1 if anything is.")
+@as_of_option
+@pass_app_only
+def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **options: Any) -> None:
+    """Draw the supplements of claims (CLM-…) and cards (CRD-…; with all their claims) into a folder.
+
+    Only what is due is drawn; a page (index.html) lists the folder. Published and signed files stay as they are: newer ones get a name
+    of their own, NAME.entry-N. One that cannot be drawn does not stop the others; the exit code is then 3.
+
+    With --stale the folder is kept up to date: without ID with every revision of every claim and every card, a feed and a report of what
+    changed. Stopped, it goes on where it was.
+    """
+    from registry.records.statement import OutputFormat
+
+    since = refuse_with_since(options)
+    if options["publish"] and app.log:
+        raise click.UsageError("--publish records in this registry's own log; --log reads another.")
+    chosen = [OutputFormat(name) for name in _FORMATS if options[name]] or [OutputFormat(name) for name in _FORMATS]
+    _refuse_combinations(app, options | {"subjects": subjects})
+    if options["publish"]:
+        _refuse_publishing(app)
+    key = None
+    if not options["check"]:
+        key = _find_key(app, sign=options["sign"], publish=options["publish"], draws_pdf=OutputFormat.PDF in chosen)
+    publisher = _build_publisher(app, key, publishes=options["publish"] and not options["check"])
+    if since or app.as_of is not None or options["sources"] or options["seals"]:
+        _draw_apart(app, subjects, chosen, output, options=options, publisher=publisher)
+        return
+    _refuse_nothing(subjects, everything=options["everything"] or options["stale"])
+    is_kept = options["stale"]
+    keep(
+        app,
+        output,
+        partial(_build_wish, subjects, chosen, is_kept=is_kept, publishes=options["publish"], proves=bool(publisher.ring.log)),
+        check=options["check"],
+        is_whole=is_kept and not subjects,
+        lists_all=not is_kept,
+        sign=key is not None,
+        publisher=publisher,
+    )
+
+
+def _draw_apart(
+    app: App,
+    subjects: "Sequence[Identifier]",
+    formats: "Sequence[OutputFormat]",
+    output: Path,
+    *,
+    options: Mapping[str, Any],
+    publisher: "Publisher",
+) -> None:
+    """Draw what is not kept up to date: of an earlier entry, of files, confidential files, a change report."""
+    from registry.cli.application import track
+    from registry.folder.supplement_publishing import publish_files, sign_written, write_supplements
+
+    with ExitStack() as stack:
+        collected = _collect(app, subjects, everything=options["everything"], sources=options["sources"])
+        collected = compare(app, options["since"], subjects) if options["since"] else collected
+        found, count, untold = stack.enter_context(collected)
+        progress = stack.enter_context(track(app, "drawing supplements", total=count * len(formats), unit="files"))
+        opened = _add_openings(found, options["seals"])
+        limit = app.config.time_limit_s
+        written = write_supplements(opened, formats, output, time_limit_s=limit, workers=os.cpu_count() or 1, progress=progress)
+    if untold and not written:
+        raise untold[0]
+    if options["publish"]:
+        others = {one.name for one in written if one.facts is not None and not one.facts.is_recordable}
+        for name in sorted(others):
+            app.say(f"not recorded: {name} is about no one claim or card, so the log cannot say that it was published; sign it (--sign)")
+        if not publish_files(publisher, written):
+            app.say(NO_KEY)
+    elif publisher.key is not None:
+        sign_written(written, publisher.key, at=publisher.at)
+    _tell(app, written, untold)
+
+
+def _build_publisher(app: App, key: "SigningKey | None", *, publishes: bool) -> "Publisher":
+    from registry.folder.supplement_publishing import Publisher
+    from registry.seal.signing_keys import KeyRing
+
+    ring = app.read_keys() if publishes else KeyRing()
+    actor = app.config.authority if publishes else ""
+    return Publisher(ledger=lambda: app.ledger, actor=actor, ring=ring, key=key, at=app.config.now())
+
+
+def _build_wish(
+    subjects: "Sequence[Identifier]",
+    formats: "Sequence[OutputFormat]",
+    view: "View",
+    *,
+    is_kept: bool,
+    publishes: bool,
+    proves: bool,
+) -> "FolderRequest":
+    """Return what is asked of the folder; raises as `Collector.collect` where the registry has no supplement of a subject."""
+    from registry.folder.folder_plan import FolderRequest
+
+    asked = None
+    if subjects:
+        wanted = _expand(view, subjects, everything=False)
+        asked = frozenset(map(str, wanted))
+        if not is_kept:
+            _refuse_unknown(view, subjects)
+    return FolderRequest(formats=tuple(formats), asked=asked, newest_only=not is_kept, publishes=publishes, proves=proves)
+
+
+def _refuse_unknown(view: "View", subjects: "Sequence[Identifier]") -> None:
+    """Raise what drawing one of *subjects* would, for those that the registry has no text of."""
+    from registry.folder.supplement_publishing import SupplementCollector
+    from registry.store.states import find_states
+
+    known = find_states(view)
+    bare = {name.partition("@")[0] for name in known}
+    for subject in subjects:
+        if str(subject) not in known and str(subject) not in bare:
+            SupplementCollector(view).collect(subject)
+
+
+def _refuse_nothing(subjects: "Sequence[Identifier]", *, everything: bool) -> None:
+    if not subjects and not everything:
+        found = "nothing to report on"
+        advice = "name claims or cards, or give --all; caveat claim list shows what there is"
+        raise InputError(Fault(code="nothing-asked", where="caveat report", found=found, advice=advice))
+
+
+def _refuse_combinations(app: App, options: Mapping[str, Any]) -> None:
+    """Raise UsageError for options of which one would be passed over."""
+    if options["check"] and not options["stale"]:
+        raise click.UsageError("--check goes with --stale.")
+    keys = {"--from": "sources", "--confidential": "seals", "--all": "everything", "ID": "subjects"}
+    given = {name for name, key in keys.items() if options[key]} | ({"--as-of"} if app.as_of is not None else set())
+    given |= {f"--{name}" for name in ("publish", "sign") if options[name]}
+    for option, why, refused in (
+        ("stale", "--stale keeps a folder as the registry is now, of all of it or of the IDs given", _NOT_WITH_STALE),
+        ("check", "--check draws nothing", ("--sign",)),
+        ("sources", "--from draws what a file carries, and no registry is read for it", ("ID", "--all", "--as-of")),
+    ):
+        if options[option] and (clash := [one for one in refused if one in given]):
+            raise click.UsageError(f"{why}: it takes no {clash[0]}.")
+
+
+def _refuse_publishing(app: App) -> None:
+    """Raise ConflictError before anything is drawn where this authority cannot publish in this log."""
+    from registry.registration.key_registration import refuse_publishing
+
+    with app.ledger.view() as view:
+        refuse_publishing(view, app.config.authority)
+
+
+def _find_key(app: App, *, sign: bool | None, publish: bool, draws_pdf: bool) -> "SigningKey | None":
+    """Return what PDF files are signed with; None where they are not. It may be missing, so it is asked for before anything is drawn."""
+    from registry.registration.key_registration import get_document_key
+
+    if sign and not draws_pdf:
+        found, advice = "only PDF files are signed, and none is drawn", "give --pdf too, or leave --sign out"
+        raise InputError(Fault(code="nothing-to-sign", where="--sign", found=found, advice=advice))
+    if not draws_pdf or not (publish if sign is None else sign):
+        return None
+    ring = app.read_keys()
+    if sign is None and ring.document is None:
+        app.say("the PDF files are not signed: there is no document key here (caveat key add makes one)")
+        return None
+    with app.ledger.view() as view:
+        return get_document_key(view, ring)
+
+
+@contextmanager
+def _collect(
+    app: App, subjects: Sequence[Identifier], *, everything: bool, sources: Sequence[Path]
+) -> "Iterator[tuple[Iterable[SupplementSubject], int, list[CaveatError]]]":
+    """Give the supplements to draw, how many at most, and why others, of which a statement was erased, cannot be; the last grows meanwhile.
+
+    The registry is read as they are taken, so that one of any size needs no more memory than a few of its supplements.
+    """
+    from registry.folder.supplement_publishing import SupplementCollector, read_supplements
+
+    untold: list[CaveatError] = []
+    if sources:
+        read = read_supplements(sources)
+        yield read, len(read), untold
+        return
+    _refuse_nothing(subjects, everything=everything)
+    with app.view() as view, app.ledger.view(log=app.log) as latest:
+        wanted = _expand(view, subjects, everything=everything)
+        collector = SupplementCollector(view, now=latest if app.as_of else None, subjects=() if len(wanted) == 1 else None)
+        assembled = _assemble(collector, wanted, untold)
+        named = (replace(one, is_of_entry=True) for one in assembled) if app.as_of is not None else assembled
+        yield named, len(wanted), untold
+
+
+def _assemble(
+    collector: "SupplementCollector", wanted: "Iterable[Identifier]", untold: "list[CaveatError]"
+) -> "Iterator[SupplementSubject]":
+    """Yield the supplement of each of *wanted*; those of which a statement was erased are added to *untold*."""
+    rest = iter(wanted)
+    while stretch := list(islice(rest, _TOGETHER)):
+        collector.gather(stretch)
+        for subject in stretch:
+            try:
+                yield collector.collect(subject)
+            except NotFoundError as error:
+                if error.code != "body-erased":
+                    raise
+                untold.append(NotFoundError([replace(one, where=f"{subject}, {one.where}") for one in error.faults]))
+
+
+def _add_openings(found: "Iterable[SupplementSubject]", seals: Sequence[Path]) -> "Iterable[SupplementSubject]":
+    """Give *found* with what the seal files open beside the public record; as it is without any."""
+    from registry.registration.specification_registration import read_seal
+    from registry.report.disclosure import add_openings
+
+    openings = [read_seal(path).opening for path in seals]
+    return (replace(one, supplement=add_openings(one.supplement, openings)) for one in found) if openings else found
+
+
+def _expand(view: "View", subjects: Sequence[Identifier], *, everything: bool) -> "list[Identifier]":
+    """Return the subjects with the claims of each card, each once, in order."""
+    from registry.folder.supplement_publishing import list_claims_of
+    from registry.records.record import parse_identifier
+
+    wanted: dict[str, Identifier] = {}
+    if everything:
+        subjects = [parse_identifier(one.payload.card) for one in view.list_cards()]
+        subjects += [parse_identifier(one.claim) for one in view.list_claims()]
+    for subject in subjects:
+        if subject.kind not in (Kind.CARD, Kind.CLAIM):
+            found = f"names a {subject.kind.name.lower()}; supplements are made of claims (CLM-…) and cards (CRD-…)"
+            raise InputError(Fault(code="bad-identifier", where=str(subject), found=found))
+        wanted[str(subject)] = subject
+        if subject.kind is Kind.CARD:
+            wanted |= {claim: parse_identifier(claim) for claim in list_claims_of(view, subject)}
+    return list(wanted.values())
+
+
+def _tell(app: App, written: "Sequence[WrittenFile]", untold: "Sequence[CaveatError]") -> None:
+    failed = [one for one in written if one.error is not None]
+    for one in written:
+        if one.error is None:
+            click.echo(str(one.path))
+    for error in (*untold, *(one.error for one in failed)):
+        app.say(str(error))
+    if failed:
+        app.say(f"{len(failed)} of {len(written)} files could not be drawn")
+    if failed or untold:
+        click.get_current_context().exit(3)

@@ -1,0 +1,215 @@
+"""`caveat spec`: properties, scoring functions, contexts, cue inventories and methods."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from registry.cli.application import SPEC, App, as_of_option, pass_app
+from registry.records.record import Identifier
+from registry.records.specification import BODIES, ContextSpec, SpecBody, SpecKind, SpecVersion
+
+_KIND = click.Choice([kind.value for kind in SpecKind])
+
+
+@click.group()
+def spec() -> None:
+    """Specifications: what is measured, how it is scored, and under which contexts."""
+
+
+@spec.command()
+@click.argument("kind", type=_KIND)
+@click.argument("slug")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--why", help="Why there is a new version.")
+@pass_app
+def add(app: App, *, kind: str, slug: str, file: Path, why: str | None) -> None:
+    """Register the specification in FILE as SLUG.
+
+    The same body again changes nothing; another one under a used short name is a new version, and needs --why. What contexts are
+    composed of is checked first: blocks, edits, and the text files that blocks name.
+    """
+    from registry.registration.specification_registration import format_reference, register_spec
+
+    body = _read_body(SpecKind(kind), file)
+    with app.ledger.write(actor=app.config.authority) as writer:
+        registered, is_new = register_spec(writer, SpecKind(kind), slug, body, owner=app.config.authority, why=why)
+    reference = format_reference(registered)
+    app.report(
+        {"schema": "caveat/spec-add/1", "spec": reference, "new": is_new},
+        lambda console: console.print(f"{'Registered' if is_new else 'Registered already:'} {reference} ({kind} {slug})"),
+    )
+
+
+@spec.command("list")
+@click.option("--kind", type=_KIND, help="Only specifications of this kind.")
+@as_of_option
+@pass_app
+def list_(app: App, *, kind: str | None) -> None:
+    """List specifications, the latest version of each."""
+    from registry.cli.terminal_output import build_table
+    from registry.codec.canonical_documents import to_document
+    from registry.registration.specification_registration import format_reference
+
+    with app.view() as view:
+        specs = [one.payload for one in view.list_specs(SpecKind(kind) if kind else None)]
+    rows = [(format_reference(one), one.kind.value, one.slug, one.owner, _describe_body(one)) for one in specs]
+    app.report(
+        {"schema": "caveat/specs/1", "specs": [to_document(one) for one in specs]},
+        lambda console: console.print(build_table(("spec", "kind", "short name", "owner", "what"), rows) if rows else "No specifications."),
+    )
+
+
+@spec.command()
+@click.argument("kind", type=_KIND)
+@click.argument("slug")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The seal file; default: SLUG.seal.yaml.")
+@click.option("--why", help="Why there is a new version.")
+@pass_app
+def seal(app: App, *, kind: str, slug: str, file: Path, output: Path | None, why: str | None) -> None:
+    """Register a salted commitment to the specification in FILE as SLUG, without its text.
+
+    The text and the salt go into the seal file, which only you can read: keep it, and keep it secret. Whoever loses it can never show
+    what was sealed. It is never written over; after a crash the same command goes on with it.
+    """
+    import secrets
+
+    from registry.registration.specification_registration import SealRequest, format_reference, seal_spec
+
+    path = output or Path(f"{_name_file(slug)}.seal.yaml")
+    said = SealRequest(kind=SpecKind(kind), slug=slug, body=_read_body(SpecKind(kind), file), path=path, why=why)
+    with app.ledger.write(actor=app.config.authority) as writer:
+        sealed, is_new = seal_spec(writer, said, owner=app.config.authority, draw=secrets.token_bytes)
+    reference = format_reference(sealed)
+    document = {"schema": "caveat/spec-seal/1", "spec": reference, "commitment": sealed.commitment, "file": str(path), "new": is_new}
+    app.report(
+        document,
+        lambda console: console.print(
+            f"{'Sealed' if is_new else 'Sealed already:'} {reference} ({kind} {slug}): commitment {sealed.commitment}\n"
+            f"Keep {path}, and keep it secret: without it nobody can ever show what was sealed.\n"
+            f"To show it to everybody: caveat spec reveal {path}",
+            soft_wrap=True,
+        ),
+    )
+
+
+@spec.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--why", help="Why it is shown now.")
+@pass_app
+def reveal(app: App, *, file: Path, why: str | None) -> None:
+    """Show a sealed specification to everybody: the text and salt of a seal FILE go into the log, and must open the commitment.
+
+    Only its owner can, once, and it is not taken back.
+    """
+    from registry.registration.specification_registration import read_seal, reveal_spec
+
+    kept = read_seal(file)
+    with app.ledger.write(actor=app.config.authority) as writer:
+        entry = reveal_spec(writer, kept, why=why, actor=app.config.authority)
+    reference = kept.opening.spec
+    app.report(
+        {"schema": "caveat/spec-reveal/1", "spec": reference, "entry": entry.seq},
+        lambda console: console.print(f"Revealed {reference}, recorded as entry {entry.seq}: caveat spec show {reference}"),
+    )
+
+
+@spec.command()
+@click.argument("spec_id", type=SPEC)
+@as_of_option
+@pass_app
+def show(app: App, *, spec_id: Identifier) -> None:
+    """Show one specification, sealed or revealed, and what was said against it; contexts as they are composed."""
+    from registry.cli.spec_presenter import describe_disclosure, print_context_spec, print_disputes
+    from registry.codec.canonical_documents import to_document
+    from registry.registration.specification_registration import format_reference
+
+    with app.view() as view:
+        found = _get(view, spec_id, spec_id.revision)
+        reference, body = format_reference(found), view.open_spec(found)
+        revealed = view.find_reveal(found.spec, found.version) if found.body is None else None
+        disputes, erased = view.list_contestations(reference), view.list_erased_contestations(reference)
+    document = {**to_document(found), "schema": "caveat/spec/1"}
+    if revealed is not None:
+        document |= {"revealed": to_document(revealed.entry), "opening": to_document(revealed.payload.opening)}
+    if erased:
+        document["contestations_erased"] = list(erased)
+        app.say(f"contested too, and not told, because a statement was erased: {', '.join(erased)}")
+    if disputes:
+        document["contestations"] = [to_document(one) for one in disputes]
+
+    def text(console: Any) -> None:
+        if found.body is None:
+            console.print(describe_disclosure(found, revealed, reference))
+        print_disputes(console, disputes)
+        if isinstance(body, ContextSpec):
+            print_context_spec(console, found, body, reference)
+        elif found.body is None and body is not None:
+            console.print_json(data=to_document(body))
+
+    is_text = isinstance(body, ContextSpec) or found.body is None or bool(disputes)
+    app.report(document, text if is_text else None)
+
+
+@spec.command()
+@click.argument("spec_id", type=SPEC)
+@click.option("--from", "old", type=click.IntRange(1), help="Version to compare from; default: the one before.")
+@as_of_option
+@pass_app
+def diff(app: App, *, spec_id: Identifier, old: int | None) -> None:
+    """Compare two versions of a specification word by word; of a sealed one nothing can be compared before it is revealed.
+
+    What was taken out stands between [- and -], what was put in between {+ and +}.
+    """
+    from registry.cli.spec_presenter import compare_specs, print_changes
+    from registry.registration.specification_registration import format_reference
+
+    with app.view() as view:
+        later = _get(view, spec_id, spec_id.revision)
+        earlier = _get(view, spec_id, old or max(later.version - 1, 1))
+        changes, untold = compare_specs(view, format_reference(earlier), format_reference(later))
+    document = {
+        "schema": "caveat/spec-diff/1",
+        "spec": spec_id.bare,
+        "from": earlier.version,
+        "to": later.version,
+        "why": later.why,
+        "changes": changes,
+    }
+    if untold is not None:
+        document["not_compared"] = untold
+    app.report(document, lambda console: console.print(untold) if changes is None else print_changes(console, changes))
+
+
+def _name_file(slug: str) -> str:
+    """Return *slug* as the beginning of a file name in this folder."""
+    return "".join(one if one.isalnum() or one in "-_." else "-" for one in slug).lstrip(".") or "spec"
+
+
+def _read_body(kind: SpecKind, file: Path) -> SpecBody:
+    from registry.codec.canonical_documents import from_document
+    from registry.codec.file_io import read_document
+    from registry.registration.context_specification import read_context_spec
+
+    if BODIES[kind] is ContextSpec:
+        return read_context_spec(file)[0]
+    return from_document(BODIES[kind], read_document(file), where=str(file))
+
+
+def _get(view: Any, identifier: Identifier, version: int | None) -> SpecVersion:
+    from registry.errors import Fault, NotFoundError
+
+    found = view.find_spec(identifier.bare, version)
+    if found is None:
+        near = ", ".join(view.suggest(identifier.bare)) or "caveat spec list shows them all"
+        where = identifier.bare if version is None else f"{identifier.bare}@{version}"
+        raise NotFoundError(Fault(code="not-registered", where=where, found="no such specification", advice=near))
+    payload: SpecVersion = found.payload
+    return payload
+
+
+def _describe_body(one: SpecVersion) -> str:
+    if one.body is None:
+        return f"sealed, commitment {str(one.commitment)[:16]}…"
+    return one.body.name

@@ -1,0 +1,188 @@
+"""Specifications in a terminal: a context distribution composed, and two versions compared word by word."""
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from registry.cli.terminal_output import show
+from registry.codec.canonical_documents import to_document
+from registry.records.specification import ContextBlock, ContextEdit, ContextItem, ContextSpec, Parts, SpecVersion
+from registry.registration.context_specification import derive, list_names, list_texts
+from registry.report.contested import describe_state
+from registry.report.redline import Change, build_redline
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from registry.records.dossier import ContestationFile, Recorded
+    from registry.records.specification import Reveal
+    from registry.store.view import View
+
+_BAR = "  │ "
+"""Before each line of a text, so that no text can look like a line of ours."""
+_LONGEST_KEPT = 160
+"""Characters of an unchanged stretch that a comparison shows."""
+_MARKS = {Change.KEPT: "{}", Change.REMOVED: "[-{}-]", Change.ADDED: "{{+{}+}}"}
+
+
+def print_context_spec(console: "Console", version: SpecVersion, spec: ContextSpec, reference: str) -> None:
+    """Print *spec* with every context composed from its blocks, and what its edits derive."""
+    console.print(f"{reference}  {version.kind.value} {_line(version.slug)} of {version.owner}")
+    console.print(_line(spec.name))
+    console.print(f"  {_line(spec.description)}")
+    for label, text in (("construction", spec.construction), ("why", version.why)):
+        if text:
+            console.print(f"  {label}: {_line(text)}")
+    for item in spec.contexts:
+        _print_lines(console, ["", f"context {_line(item.id)}", *_list_context(item, spec.blocks or {})])
+    for name, block in (spec.blocks or {}).items():
+        _print_lines(console, _list_block(name, block, spec))
+    for edit in spec.edits:
+        derived = ", ".join(item.id for item in derive(spec, edit))
+        console.print(f"\nedit {_line(edit.name)}{' (placebo)' if edit.placebo else ''}: {_describe_edit(edit)}")
+        told = f"; {edit.description}" if edit.description else ""
+        console.print(f"  {_line(f'derives {derived}{told}')}")
+
+
+def print_changes(console: "Console", changes: Sequence[Mapping[str, Any]]) -> None:
+    """Print what the fields in *changes* (field, before, after) went through: `[-taken out-]`, `{+put in+}`."""
+    if not changes:
+        console.print("no difference")
+    for change in changes:
+        before = dict(_flatten(change["field"], change["before"]))
+        after = dict(_flatten(change["field"], change["after"]))
+        for place in dict.fromkeys((*before, *after)):
+            if before.get(place) != after.get(place):
+                console.print(_line(place))
+                _print_lines(console, _quote(_compare(before.get(place), after.get(place)), console.width))
+
+
+def compare_specs(view: "View", earlier: str, later: str) -> tuple[list[dict[str, Any]] | None, str | None]:
+    """Return what differs from *earlier* to *later* (`…@n`, registered), field by field; None where one is sealed, with the reason."""
+    bodies = {one: view.find_opened(one) for one in (earlier, later)}
+    sealed = [one for one, body in bodies.items() if body is None]
+    if sealed:
+        is_are = "is sealed: its text is" if len(sealed) == 1 else "are sealed: their texts are"
+        return None, f"{' and '.join(sealed)} {is_are} not in the log, and cannot be compared before it is revealed"
+    before, after = (to_document(bodies[one]) for one in (earlier, later))
+    keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+    return [{"field": key, "before": before.get(key), "after": after.get(key)} for key in keys], None
+
+
+def describe_disclosure(version: SpecVersion, revealed: "Recorded[Reveal] | None", reference: str) -> str:
+    """Return what is known of a sealed version: its commitment, and since when its text is there for everybody."""
+    head = f"{reference}  {version.kind.value} {_line(version.slug)} of {version.owner}: sealed, commitment {version.commitment}"
+    if revealed is None:
+        return f"{head}\nIts text is not in the log; its owner can show it: caveat spec reveal SEAL-FILE"
+    why = f": {_line(revealed.payload.why)}" if revealed.payload.why else ""
+    return f"{head}\nrevealed by {revealed.entry.actor} on {revealed.entry.at:%Y-%m-%d}, entry {revealed.entry.seq}{why}"
+
+
+def print_disputes(console: "Console", disputes: "Sequence[ContestationFile]") -> None:
+    """Print each of *disputes* in one line."""
+    for one in disputes:
+        said = one.contestation.payload
+        opened = f"{one.contestation.entry.at:%Y-%m-%d}"
+        console.print(f"contested: {said.contestation} by {said.by} since {opened}, {describe_state(one)}: {_line(said.grounds)}")
+
+
+def _print_lines(console: "Console", lines: Sequence[str]) -> None:
+    for line in lines:
+        first, bar, text = line.partition(_BAR)
+        if bar and not first:
+            for piece in _quote(text, console.width):
+                console.print(piece, no_wrap=True)
+        else:
+            console.print(line)
+
+
+def _line(text: str) -> str:
+    """Return *text* in one line, so that none of its lines can look like one of ours."""
+    return " ".join(text.split())
+
+
+def _quote(text: str, width: int) -> list[str]:
+    """Return the lines of *text*, each behind a bar and none wider than *width*."""
+    room = max(width - len(_BAR), 20)
+    lines = [piece for line in show(text).split("\n") for piece in (textwrap.wrap(line, room, drop_whitespace=False) or [""])]
+    return [f"{_BAR}{line.rstrip()}".rstrip() for line in lines]
+
+
+def _list_context(item: ContextItem, blocks: Mapping[str, ContextBlock]) -> Iterator[str]:
+    yield from _list_parts("system prompt", item.system, blocks)
+    for turn in item.messages:
+        yield from _list_parts(turn.role.value, turn.content, blocks)
+    yield from _list_parts("user, with the task", item.template, blocks)
+    for tool in item.tools:
+        yield f"  tool {_line(tool.name)}: {_line(tool.description)}"
+    for label, text in (("scaffold", item.scaffold), ("cues beside those of blocks", ", ".join(item.cues))):
+        if text:
+            yield f"  {label}: {_line(text)}"
+
+
+def _list_parts(label: str, parts: Parts | None, blocks: Mapping[str, ContextBlock]) -> Iterator[str]:
+    if not parts:
+        yield f"  {label}: {'not known' if parts is None else 'none'}"
+        return
+    yield f"  {label}"
+    if isinstance(parts, str):
+        yield from (f"{_BAR}{line}" for line in parts.split("\n"))
+        return
+    for name in parts:
+        block = blocks.get(name)
+        yield f"  ┌ {_line(name)}{f' · cue: {_line(block.cue)}' if block and block.cue else ''}"
+        if block and block.by:
+            yield f"{_BAR}(by the task's {_line(block.by.field)}: see block {_line(name)})"
+        elif block and block.text:
+            yield from (f"{_BAR}{line}" for line in block.text.strip("\r\n").split("\n"))
+
+
+def _list_block(name: str, block: ContextBlock, spec: ContextSpec) -> list[str]:
+    """Return what the contexts do not show of a block: where it is used, what it is, and texts that no context shows."""
+    users = [item.id for item in spec.contexts if name in list_names(item)]
+    edits = [edit.name for edit in spec.edits if name in (edit.replace or {}).values()]
+    used = ", ".join([*(f"context {one}" for one in users), *(f"edit {one}" for one in edits)])
+    lines = ["", f"block {_line(name)}: {f'in {_line(used)}' if used else 'not used'}"]
+    said = (("cue", block.cue), ("what", block.description), ("source", block.source))
+    lines += [f"  {label}: {_line(text)}" for label, text in said if text]
+    if block.by is not None:
+        labels = [f"{block.by.field} {value}" for value in block.by.texts]
+        for label, text in zip((*labels, f"any other {block.by.field}, or none"), list_texts(block), strict=False):
+            lines += [f"  {_line(label)}", *(f"{_BAR}{line}" for line in text.strip("\r\n").split("\n"))]
+        if block.by.fallback is None:
+            lines.append(f"  no fallback: a task with another {_line(block.by.field)} cannot be asked")
+    elif not users:
+        lines += [f"{_BAR}{line}" for line in (block.text or "").strip("\r\n").split("\n")]
+    return lines
+
+
+def _describe_edit(edit: ContextEdit) -> str:
+    removed = [f"takes out {', '.join(edit.remove)}"] if edit.remove else []
+    replaced = [f"puts {new} in the place of {old}" for old, new in (edit.replace or {}).items()]
+    return _line("; ".join([*removed, *replaced]))
+
+
+def _flatten(place: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Give the texts of a document with their places; what has an id or a name is found by it, wherever it stands."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _flatten(f"{place}.{key}", inner)
+    elif isinstance(value, list) and any(isinstance(one, (Mapping, list)) for one in value):
+        for number, inner in enumerate(value):
+            label = (inner.get("id") or inner.get("name") if isinstance(inner, Mapping) else None) or number
+            yield from _flatten(f"{place}[{label}]", inner)
+    elif isinstance(value, list) and value:
+        yield place, ", ".join(map(str, value))
+    elif value not in (None, []):
+        yield place, str(value)
+
+
+def _compare(before: str | None, after: str | None) -> str:
+    runs = build_redline(before or "", after or "")
+    return "".join(_MARKS[run.change].format(_shorten(run.text) if run.change is Change.KEPT else run.text) for run in runs)
+
+
+def _shorten(text: str) -> str:
+    """Return *text* without its middle where that is long: an unchanged page around one changed word."""
+    half = _LONGEST_KEPT // 2
+    return text if len(text) <= _LONGEST_KEPT else f"{text[:half]} … {text[-half:]}"

@@ -1,0 +1,175 @@
+"""`caveat verify`: is this what a registry said, and was nothing changed since?"""
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from registry.cli.application import App, pass_app
+from registry.configuration import Config
+from registry.errors import Fault, InputError, UnavailableError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from registry.store.ledger import Ledger
+    from registry.verify.file_verification import Demand, FileVerification
+    from registry.verify.proof_checks import CheckName
+    from registry.verify.verification_keys import VerificationMeans
+
+_DIGEST = re.compile(r"\b([0-9a-f]{16})[0-9a-f]{48}\b")
+_MARKS = {"yes": "✓", "no": "✗", "not_checked": "?"}
+
+
+@click.command()
+@click.argument("files", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=-1)
+@click.option("--key", "--vkey", "keys", multiple=True, metavar="VKEY|FILE",
+              help="A key that you trust: a verifier key, or a file with verifier keys or certificates.")  # fmt: skip
+@click.option("--proof", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
+              help="The proof of the one FILE; default: FILE.tlog-proof, where it is there.")  # fmt: skip
+@click.option("--origin", metavar="NAME", help="The log that checkpoints must be of.")
+@click.option("--require", "required", multiple=True, metavar="CHECK",
+              help="A check that must have been made, or `all` (exit code 3 otherwise).")  # fmt: skip
+@click.option("--current", is_flag=True, help="What was superseded since counts as wrong.")
+@click.option("-v", "--verbose", is_flag=True, help="Print all checks, also those that are in order.")
+@pass_app
+def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
+    """Check supplements (PDF, HTML, JSON), proofs, checkpoints, bundles and registry files.
+
+    The first line says PASS, PASS (superseded by …), FAIL or INCOMPLETE: nothing is wrong, but nothing that you trust shows who made it.
+    A key is enough for a published PDF or HTML file, which has its proof inside; JSON has it beside, in NAME.json.tlog-proof.
+
+    It works offline: no network, no database and no configuration is read, unless --registry names a registry to compare with. With
+    --registry and without FILES, that registry itself is checked. Each check is answered by name: yes, no, or not_checked with the reason.
+    Exit code 0 for PASS, 1 for FAIL, 3 for INCOMPLETE, 2 if nothing could be read.
+    """
+    from registry.verify.file_verification import Demand, find_exit_code
+
+    required = _parse_required(options["required"], current=options["current"])
+    demand = Demand(required=required, everything="all" in options["required"], has_keys=bool(options["keys"]))
+    means = _collect_means(app, options["keys"], options["origin"], files)
+    found = _verify(app, tuple(dict.fromkeys(files)), means, options["proof"])
+    beside = _name_registry(means) if files else None
+    app.report(
+        {"schema": "caveat/verify/1", "registry": beside, "files": [_to_document(one, demand) for one in found]},
+        lambda console: _print(console, found, demand, beside=beside, is_verbose=options["verbose"]),
+    )
+    click.get_current_context().exit(find_exit_code(found, demand))
+
+
+# The option is shared by all commands, which take a registry from the configuration without it; this one takes none.
+next(
+    one for one in verify.params if isinstance(one, click.Option) and one.name == "registry"
+).help = "A registry to compare with; default: none."
+
+
+def _parse_required(names: Sequence[str], *, current: bool) -> "frozenset[CheckName]":
+    from registry.verify.proof_checks import CheckName
+
+    unknown = [name for name in names if name not in {*CheckName, "all"}]
+    if unknown:
+        found = f"no check is called {', '.join(map(repr, unknown))}"
+        raise InputError(Fault(code="unknown-check", where="--require", found=found, advice=f"known are all, {', '.join(CheckName)}"))
+    wanted = {CheckName(name) for name in names if name != "all"}
+    return frozenset({*wanted, CheckName.CURRENT} if current else wanted)
+
+
+def _collect_means(app: App, keys: Sequence[str], origin: str | None, files: Sequence[Path]) -> "VerificationMeans":
+    from registry.verify.verification_keys import collect_means, read_given
+
+    return collect_means(_open_registry(app, files), read_given(keys), origin=origin)
+
+
+def _open_registry(app: App, files: Sequence[Path]) -> "Ledger | None":
+    """Open the registry that `--registry` names; None without it: what lies in the current folder may be anybody's.
+
+    A registry that is named and cannot be read is an error. One of an earlier release is not changed for the sake of a verification.
+    """
+    if not app.registry:
+        if not files:
+            raise click.UsageError("Give FILES to check, or --registry URL to check a registry, such as sqlite:///caveat.db.")
+        return None
+    try:
+        return app.ledger
+    except UnavailableError as error:
+        if not files or error.code != "registry-not-current":
+            raise
+        fault = error.faults[0]
+        advice = "nothing was compared or changed; without --registry the files are verified by themselves"
+        raise UnavailableError(Fault(code=fault.code, where=fault.where, found=fault.found, advice=advice)) from error
+
+
+def _verify(app: App, paths: tuple[Path, ...], means: "VerificationMeans", proof: Path | None) -> "list[FileVerification]":
+    from registry.cli.application import track
+    from registry.verify.file_verification import FileKind, FileVerification, read_all, verify_files
+
+    if not paths and means.ledger is not None:
+        from registry.verify.ledger_checks import check_ledger
+
+        with track(app, "checking the registry", unit="entries") as advance:
+            checks = check_ledger(means.ledger, means, progress=advance)
+        return [FileVerification(name=_name_registry(means) or "", kind=FileKind.REGISTRY, checks=checks)]
+    if proof is not None and len(paths) != 1:
+        found = f"one proof is of one file; {len(paths)} files are given"
+        raise InputError(Fault(code="one-proof", where="--proof", found=found, advice="verify them one by one"))
+    files = read_all(paths, proof)
+    config = app.config if app.registry else Config()
+    limit_s, workers = config.time_limit_s, os.cpu_count() or 1
+    with track(app, "checking files", total=len(files), unit="files") as advance:
+        return verify_files(files, means, time_limit_s=limit_s, workers=workers, progress=advance)
+
+
+def _to_document(found: "FileVerification", demand: "Demand") -> dict[str, Any]:
+    from registry.verify.file_verification import find_missing, find_newer, find_verdict, find_wrong, summarise
+
+    return {
+        "file": found.name,
+        "kind": found.kind.value,
+        "verdict": find_verdict(found, demand).value,
+        "superseded_by": find_newer(found.checks),
+        "checks": [{"name": one.name.value, "answer": one.answer.value, "note": one.note} for one in found.checks],
+        "wrong": [one.name.value for one in find_wrong(found.checks, required=demand.required)],
+        "required_and_not_made": [one.value for one in find_missing(found.checks, required=demand.required)],
+        "summary": summarise(found, demand),
+        "faults": [{"code": one.code, "where": one.where, "found": one.found, "advice": one.advice} for one in found.faults],
+    }
+
+
+def _name_registry(means: "VerificationMeans") -> str | None:
+    """A registry may have come with the files: whose word was believed is said first."""
+    from registry.store.engine import describe_url
+
+    return None if means.ledger is None else describe_url(means.ledger.url)
+
+
+def _print(console: "Console", found: "Sequence[FileVerification]", demand: "Demand", *, beside: str | None, is_verbose: bool) -> None:
+    """The verdict comes first. The words stand beside the marks: neither colour nor a symbol carries a meaning alone."""
+    from rich.padding import Padding
+
+    from registry.cli.terminal_output import build_table
+    from registry.verify.file_verification import find_verdict, format_verdict, summarise
+
+    verdicts = [find_verdict(one, demand) for one in found]
+    if len(found) > 1:
+        worst = next(one for one in ("FAIL", "INCOMPLETE", "PASS") if one in verdicts)
+        counts = ", ".join(f"{verdicts.count(one)} {one.value}" for one in dict.fromkeys(verdicts))
+        console.print(f"{worst}  {len(found)} files: {counts}")
+    for one, verdict in zip(found, verdicts, strict=True):
+        console.print(f"{format_verdict(verdict, one.checks)}  {one.name}", soft_wrap=True)
+        console.print(f"  {summarise(one, demand)}")
+        shown = [check for check in one.checks if is_verbose or check.answer.value != "yes"]
+        rows = [(_MARKS[check.answer.value], check.answer.value, check.name.value, _shorten(check.note)) for check in shown]
+        table = build_table(("", "", "", ""), rows)
+        table.show_header = False
+        if rows:
+            console.print(Padding(table, (0, 0, 0, 2)))
+    if beside is not None:
+        console.print(f"Beside the registry {beside}: its word and its keys are believed.")
+
+
+def _shorten(note: str) -> str:
+    """Digests by their first 16 digits, as page one prints them; `--json` has them whole."""
+    return _DIGEST.sub(r"\1…", note)

@@ -1,0 +1,209 @@
+"""Records to documents and back, canonical bytes (RFC 8785), and digests made of them."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeVar, cast, get_args, get_type_hints
+
+import rfc8785
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails, to_json
+
+from registry.errors import Fault, InputError
+from registry.records.record import Record
+
+# Canonical bytes of a document (RFC 8785) and the digests made of them.
+
+Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
+
+_encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+_FLOATS = (".0,", ".0}", ".0]", "e-", "e+")
+"""What a float looks like where Python's own encoder writes it otherwise than RFC 8785: whole (`1.0` is `1`), or with an exponent."""
+_LONG_INTEGER = re.compile(r"\d{16}")
+"""Integers of 16 digits and more may lie beyond 2**53 - 1."""
+
+
+def canonical_bytes(document: Json) -> bytes:
+    """Return *document* as RFC 8785 canonical JSON in UTF-8.
+
+    Python's own encoder is twenty times as fast as the reference implementation, which is asked wherever the two could differ; a
+    property test compares them.
+
+    Raises:
+        InputError: a number or a text that canonical JSON cannot hold (NaN, infinity, integers beyond 2**53 - 1, lone surrogates).
+    """
+    try:
+        text = _encode(document)
+        if _is_plain(text) and not isinstance(document, (int, float)) and (text.isascii() or _has_plain_keys(document)):
+            return text.encode()
+        return rfc8785.dumps(document)
+    except (rfc8785.CanonicalizationError, UnicodeEncodeError, ValueError, RecursionError) as error:
+        raise InputError(
+            Fault(code="not-canonical", where="document", found=f"canonical JSON (RFC 8785) cannot hold it: {error}")
+        ) from error
+
+
+def digest(document: Json) -> str:
+    """Return the SHA-256 of the canonical bytes of *document*, hexadecimal."""
+    return hashlib.sha256(canonical_bytes(document)).hexdigest()
+
+
+def leaf_hash(canonical: bytes) -> str:
+    """Return SHA-256(0x00 ‖ *canonical*), hexadecimal: the leaf of RFC 6962 section 2.1."""
+    return hashlib.sha256(b"\x00" + canonical).hexdigest()
+
+
+def _is_plain(text: str) -> bool:
+    """Whether nothing in *text* could be a number that is written otherwise; a match inside a quotation only costs time."""
+    return not any(mark in text for mark in _FLOATS) and not _LONG_INTEGER.search(text)
+
+
+def _has_plain_keys(value: Json) -> bool:
+    """Whether all keys are ASCII: beyond the Basic Multilingual Plane, RFC 8785 sorts otherwise than Python."""
+    if isinstance(value, Mapping):
+        return all(key.isascii() and _has_plain_keys(item) for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return all(map(_has_plain_keys, value))
+    return True
+
+
+# Records to documents and back; a document that does not fit is refused with every fault and its path.
+
+Noun = TypeVar("Noun")
+
+MOST_FAULTS = 200
+"""Faults of one file that are listed; the rest are counted."""
+
+_TAG = "kind"
+"""The field that tells the members of a union of records apart."""
+
+_EXPECTED = {
+    "missing": "is required and missing",
+    "unexpected_keyword_argument": "is not a known key",
+}
+
+
+_adapters: dict[type, TypeAdapter[Any]] = {}
+
+
+def _adapter(noun: type) -> TypeAdapter[Any]:
+    """Building one costs up to 20 ms, so each is built once, when first needed."""
+    if noun not in _adapters:
+        _adapters[noun] = TypeAdapter(noun)
+    return _adapters[noun]
+
+
+def to_document(record: object) -> dict[str, Any]:
+    """Return *record* as a JSON document: plain dicts, lists, texts and numbers."""
+    document: dict[str, Any] = _adapter(type(record)).dump_python(record, mode="json")
+    return document
+
+
+def from_document(noun: type[Noun], document: Json, *, where: str) -> Noun:
+    """Return the *noun* that *document* describes.
+
+    Args:
+        where: what the document is, as the user knows it; the path inside it is added to each fault.
+
+    Raises:
+        InputError: with one fault for everything that does not fit.
+    """
+    return from_json(noun, to_json(document, inf_nan_mode="constants"), where=where)
+
+
+def from_json(noun: type[Noun], text: bytes | str, *, where: str) -> Noun:
+    """Return the *noun* that the JSON *text* describes; as `from_document`."""
+    try:
+        record: Noun = _adapter(noun).validate_json(text)
+    except ValidationError as error:
+        raise InputError(_list_faults(error, where)) from error
+    return record
+
+
+def json_schema(noun: type[Noun]) -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of *noun*."""
+    schema = _adapter(noun).json_schema(by_alias=True, mode="validation")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _list_faults(error: ValidationError, where: str) -> Iterator[Fault]:
+    found = list(_narrow(error.errors(include_url=False)))
+    yield from (_fault(one, where) for one in found[:MOST_FAULTS])
+    if len(found) > MOST_FAULTS:
+        yield Fault(code="more-faults", where=where, found=f"and {len(found) - MOST_FAULTS:,} more faults like these")
+
+
+def _fault(error: ErrorDetails, where: str) -> Fault:
+    path = format_path(error["loc"])
+    known = _EXPECTED.get(error["type"])
+    found = known or error["msg"].removeprefix("Value error, ").replace("Input should be", "expected", 1)
+    if known is None and error["type"] not in ("value_error", "json_invalid", "missing_tag"):
+        found = f"{found}; found {_shorten(error['input'])}"
+    return Fault(code="not-valid", where=f"{where}, {path}" if path else where, found=found, advice=_advise(error))
+
+
+def _narrow(errors: Sequence[ErrorDetails], start: int = 0) -> Iterator[ErrorDetails]:
+    """Give *errors* without those of the members of a union that were not meant: pydantic tries all of them, and lists what each lacks."""
+    names = {noun.__name__ for noun in Record.__subclasses__()}
+    groups: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
+    for error in errors:
+        path = error["loc"]
+        at = next((place for place in range(start, len(path)) if path[place] in names), None)
+        groups.setdefault(path if at is None else (*path[:at], ""), []).append(error)
+    for path, group in groups.items():
+        yield from _choose(group, len(path) - 1) if path[-1:] == ("",) else group
+
+
+def _choose(errors: Sequence[ErrorDetails], at: int) -> Iterator[ErrorDetails]:
+    """Give the errors of the member whose tag was given; where none is, one that names the tags. *at* is the member's place in a path."""
+    strangers = {error["loc"][at] for error in errors if _is_of_tag(error, at)}
+    meant = [error for error in errors if error["loc"][at] not in strangers]
+    if all(error["type"] == "dataclass_type" for error in errors):
+        yield errors[0]
+    elif meant:
+        yield from _narrow(meant, at + 1)
+    else:
+        yield _name_tags([error for error in errors if _is_of_tag(error, at)])
+
+
+def _is_of_tag(error: ErrorDetails, at: int) -> bool:
+    return error["loc"][at + 1 :] == (_TAG,) and error["type"] in ("literal_error", "missing")
+
+
+def _name_tags(errors: Sequence[ErrorDetails]) -> ErrorDetails:
+    nouns = {noun.__name__: noun for noun in Record.__subclasses__()}
+    tags = [str(tag) for error in errors for tag in get_args(get_type_hints(nouns[str(error["loc"][-2])])[_TAG])]
+    listed = " or ".join(part for part in (", ".join(tags[:-1]), tags[-1]) if part)
+    is_missing = errors[0]["type"] == "missing"
+    found = f"is required and missing: {listed}" if is_missing else f"expected {listed}"
+    changed = {"loc": (*errors[0]["loc"][:-2], _TAG), "msg": found, "type": "missing_tag" if is_missing else "literal_error"}
+    return cast("ErrorDetails", {**errors[0], **changed})
+
+
+def _advise(error: ErrorDetails) -> str | None:
+    """What YAML reads otherwise than it was meant: `4.5` is a number and `yes` a text."""
+    value = error["input"]
+    if error["type"] == "string_type" and isinstance(value, (int, float)):
+        return f'put it in quotes: "{to_json(value).decode()}"'
+    if error["type"].startswith("bool"):
+        return "write true or false, without quotes"
+    if error["type"].startswith(("float", "int")) and isinstance(value, str):
+        return "write a number, without quotes and units"
+    return None
+
+
+def format_path(location: tuple[int | str, ...]) -> str:
+    """Return a path such as `claims[3].quote`; the names of record types that pydantic adds for unions are left out."""
+    path = ""
+    for step in location:
+        if isinstance(step, int):
+            path += f"[{step}]"
+        elif not step[:1].isupper() and step not in ("float", "str", "int", "none"):
+            path += f".{step}" if path else step
+    return path
+
+
+def _shorten(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

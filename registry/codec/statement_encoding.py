@@ -1,0 +1,385 @@
+"""Statements as they are hashed, the entries that records name, openings, and what publication proofs add."""
+
+import binascii
+import hashlib
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Literal, TypeVar
+
+from registry.codec.canonical_documents import Json, canonical_bytes, from_document, from_json, leaf_hash, to_document
+from registry.errors import CaveatError, Fault, InputError
+from registry.records.dossier import EntrySupersession, Inclusion, Recorded
+from registry.records.log_seal import EntryOpening
+from registry.records.record import Record
+from registry.records.specification import BODIES, SpecBody, SpecOpening, SpecVersion
+from registry.records.statement import KINDS, PAYLOADS, Entry, Statement, StatementKind
+from registry.records.supplement import CardSupplement, Supplement
+
+# Statements as they are hashed and stored.
+
+STATEMENT_SCHEMA = "caveat/statement/1"
+_KINDS = frozenset(StatementKind)
+_KEYS = {"schema", "kind", "actor", "at", "salt", "payload"}
+
+
+def encode_statement(statement: Statement) -> bytes:
+    """Return the canonical bytes whose leaf hash the log keeps."""
+    return canonical_bytes(
+        {
+            "schema": STATEMENT_SCHEMA,
+            "kind": statement.kind.value,
+            "actor": statement.actor,
+            "at": statement.at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "salt": statement.salt,
+            "payload": to_document(statement.payload),
+        }
+    )
+
+
+def decode_statement(text: bytes | str, *, where: str) -> Statement:
+    """Return the statement stored in *text*; raises InputError if it is none."""
+    envelope: dict[str, Any] = from_json(dict[str, Any], text, where=where)
+    if envelope.get("schema") != STATEMENT_SCHEMA or str(envelope.get("kind")) not in _KINDS:
+        found = f"schema {envelope.get('schema')!r}, kind {envelope.get('kind')!r}; expected {STATEMENT_SCHEMA} and a known kind"
+        raise InputError(Fault(code="unknown-statement", where=where, found=found, advice="upgrade caveat"))
+    if envelope.keys() != _KEYS or not all(isinstance(envelope[name], str) for name in _KEYS - {"payload"}):
+        found = f"it has {', '.join(sorted(envelope))}; expected {', '.join(sorted(_KEYS))}, all texts but the payload"
+        raise InputError(Fault(code="unknown-statement", where=where, found=found, advice="upgrade caveat"))
+    noun = PAYLOADS[StatementKind(envelope["kind"])]
+    payload = from_document(noun, envelope["payload"], where=f"{where}, payload")
+    at = from_document(datetime, envelope["at"], where=f"{where}, at")
+    return Statement(actor=envelope["actor"], at=at, salt=envelope["salt"], payload=payload)
+
+
+# Commitments to sealed specifications: what may be published now of a body that is shown later, or only to some.
+
+
+def commitment_of(opening: SpecOpening) -> str:
+    """Return SHA-256(salt ‖ JCS({"body": …, "kind": …})), hexadecimal: it binds to the body and, by its salt, hides it."""
+    document = {"kind": opening.spec_kind.value, "body": to_document(opening.body)}
+    return hashlib.sha256(bytes.fromhex(opening.salt) + canonical_bytes(document)).hexdigest()
+
+
+# What is added to a record when it is drawn, beside the public one: openings of sealed specifications, and what superseded it.
+
+RenderedRecord = TypeVar("RenderedRecord", bound=Record)
+ADDED: Mapping[str, Json] = {"openings": [], "superseded": None}
+"""What a rendering adds to the record that was made of the log, by field, with how a document says that nothing was added."""
+
+
+def public_record(record: RenderedRecord) -> RenderedRecord:
+    """Return *record* without what a rendering adds: openings, and what superseded it since. All renderings print its digest."""
+    match record:
+        case Supplement() if record.openings or record.superseded:
+            return replace(record, openings=(), superseded=None)
+        case CardSupplement() if record.superseded:
+            return replace(record, superseded=None)
+        case _:
+            return record
+
+
+def public_document(document: Json) -> Json:
+    """Return the document of `public_record` from that of a record; what the document lacks is not added."""
+    if not isinstance(document, dict):
+        return document
+    return document | {name: nothing for name, nothing in ADDED.items() if document.get(name)}
+
+
+def check_openings(supplement: Supplement) -> tuple[Fault, ...]:
+    """Return what is wrong with the openings of a confidential record; empty when each opens a commitment that the record states.
+
+    An opening of a specification that the record does not refer to, one that is not sealed or is revealed, a second one of the same, or
+    one whose kind, salt or body gives another commitment is a fault.
+    """
+    named = {part.reference: part.version.payload for part in supplement.specs if part.version is not None}
+    revealed = {part.reference: part.reveal.entry.seq for part in supplement.specs if part.reveal is not None}
+    seen: set[str] = set()
+    faults: list[Fault] = []
+    for position, opening in enumerate(supplement.openings):
+        where = f"openings[{position}], {opening.spec}"
+        if opening.spec in seen:
+            faults.append(Fault(code="opening-twice", where=where, found="the record holds an opening of it already"))
+        elif opening.spec not in named:
+            found = f"the record of {supplement.identifier} does not refer to it"
+            faults.append(Fault(code="opening-not-referred", where=where, found=found, advice="leave this seal file out"))
+        elif opening.spec in revealed:
+            found = f"entry {revealed[opening.spec]} reveals it: its text is in the log for everybody to read"
+            faults.append(Fault(code="not-sealed", where=where, found=found, advice="leave this seal file out"))
+        else:
+            faults += find_opening_faults(named[opening.spec], opening, where=where)
+        seen.add(opening.spec)
+    return tuple(faults)
+
+
+def list_opened(supplement: Supplement) -> dict[str, SpecBody]:
+    """Return the bodies that a rendering of *supplement* shows, by `CTX-…@n`: as recorded, as revealed, or opened in confidence."""
+    shown = {one.spec: one.body for one in supplement.openings}
+    for part in supplement.specs:
+        if part.version is not None and part.version.payload.body is not None:
+            shown[part.reference] = part.version.payload.body
+        elif part.reveal is not None:
+            shown[part.reference] = part.reveal.payload.opening.body
+    return shown
+
+
+def find_opening_faults(version: SpecVersion, opening: SpecOpening, *, where: str) -> Iterator[Fault]:
+    """Yield why *opening* does not open the commitment of *version*; nothing when it does."""
+    made = commitment_of(opening)
+    if version.commitment is None:
+        yield Fault(code="not-sealed", where=where, found="its body is in the log for everybody to read")
+    elif not isinstance(opening.body, BODIES[opening.spec_kind]):
+        noun = type(opening.body).__name__
+        yield Fault(code="seal-not-opened", where=where, found=f"a {noun} is no body of a specification of kind {opening.spec_kind.value}")
+    elif (version.kind, version.commitment) != (opening.spec_kind, made):
+        found = f"kind, body and salt give the commitment {made}, sealed was {version.commitment} ({version.kind.value})"
+        yield Fault(code="seal-not-opened", where=where, found=found, advice="give the very file that `caveat spec seal` wrote")
+
+
+# Which entries of the log a record names, and what the leaf of a payload is that stands in it.
+
+_names: dict[type[Record], tuple[tuple[str, str], ...]] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryReference:
+    """One place of a record that names an entry of the log."""
+
+    entry: Entry
+    recorded: Recorded[Any] | None
+    """The statement's payload beside it; None where the record names the entry alone."""
+    document: Json = None
+    """The payload as it stands in the file the record was read from; None where there is no file, or no payload."""
+
+
+def list_named(record: object, document: Json = None) -> Iterator[EntryReference]:
+    """Yield every place of *record*, a tree of records, that names an entry, in the order of its fields.
+
+    What superseded it came after the log that it is proven in, and is left out.
+
+    Args:
+        document: what *record* was read from. A payload is hashed as it stands there, so that what was given out before a field was
+            added to its kind can still be proven.
+    """
+    match record:
+        case EntrySupersession():
+            return
+        case Inclusion():
+            yield from list_named(record.keys, document.get("keys") if isinstance(document, Mapping) else None)
+        case Recorded():
+            said = document.get("payload") if isinstance(document, Mapping) else None
+            yield EntryReference(entry=record.entry, recorded=record, document=said)
+        case Entry():
+            yield EntryReference(entry=record, recorded=None)
+        case tuple():
+            parts = document if isinstance(document, list) else [None] * len(record)
+            for item, part in zip(record, parts, strict=True):
+                yield from list_named(item, part)
+        case Record():
+            for name, key in _list_names(type(record)):
+                yield from list_named(getattr(record, name), document.get(key) if isinstance(document, Mapping) else None)
+        case _:
+            pass
+
+
+def list_entries(record: object) -> dict[int, Entry]:
+    """Return every entry that *record* names, by its number and in log order.
+
+    Raises:
+        InputError: one number is given two different entries; each that is.
+    """
+    found: dict[int, Entry] = {}
+    faults: dict[int, Fault] = {}
+    for one in list_named(record):
+        known = found.setdefault(one.entry.seq, one.entry)
+        if known != one.entry:
+            told = f"the record tells it twice: {_tell(known)}, and {_tell(one.entry)}"
+            faults[one.entry.seq] = Fault(code="entry-contradicted", where=f"entry {one.entry.seq}", found=told)
+    if faults:
+        raise InputError(faults[seq] for seq in sorted(faults))
+    return dict(sorted(found.items()))
+
+
+def list_recorded(record: object) -> tuple[Recorded[Any], ...]:
+    """Return every payload that stands in *record* beside its entry, once each, in log order.
+
+    Raises:
+        InputError: two payloads stand beside one entry; each where that is so.
+    """
+    found: dict[int, Recorded[Any]] = {}
+    faults: dict[int, Fault] = {}
+    for one in list_named(record):
+        if one.recorded is None:
+            continue
+        if found.setdefault(one.entry.seq, one.recorded) != one.recorded:
+            told = "two different statements stand beside it"
+            faults[one.entry.seq] = Fault(code="entry-contradicted", where=f"entry {one.entry.seq}", found=told)
+    if faults:
+        raise InputError(faults[seq] for seq in sorted(faults))
+    return tuple(found[seq] for seq in sorted(found))
+
+
+def find_misfit(named: EntryReference, opening: EntryOpening) -> str | None:
+    """Return in what the payload and the entry of *named* are not the statement whose leaf the entry gives; None if they are.
+
+    A statement is `{"schema", "kind", "actor", "at", "salt", "payload"}` in canonical JSON; its leaf is SHA-256(0x00 ‖ statement).
+    Raises ValueError for an entry that is named without its payload.
+    """
+    if named.recorded is None:
+        raise ValueError(f"entry {named.entry.seq} is named without its payload")
+    place = named.entry
+    if KINDS[type(named.recorded.payload)] is not place.kind:
+        return f"its kind is {place.kind.value}, but a {KINDS[type(named.recorded.payload)].value} stands beside it"
+    if place.at.microsecond or place.at.utcoffset() != timedelta(0):
+        return f"its time is {place.at.isoformat()}; an entry has whole seconds in UTC"
+    return _find_other_leaf(named, opening) if opening.text is None else _find_other_text(named, opening, opening.text)
+
+
+def write_statement(place: Entry, payload: Json, salt: str) -> bytes:
+    """Return the canonical bytes of the statement at *place* whose payload is the document *payload*."""
+    at = place.at.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return canonical_bytes(
+        {"schema": STATEMENT_SCHEMA, "kind": place.kind.value, "actor": place.actor, "at": at, "salt": salt, "payload": payload}
+    )
+
+
+def _find_other_leaf(named: EntryReference, opening: EntryOpening) -> str | None:
+    try:
+        leaf = leaf_hash(write_statement(named.entry, _write(named), opening.salt))
+    except CaveatError as error:
+        return error.faults[0].found
+    return None if leaf == named.entry.leaf else f"what stands beside it has the leaf {leaf}, the entry is said to have {named.entry.leaf}"
+
+
+def _find_other_text(named: EntryReference, opening: EntryOpening, text: str) -> str | None:
+    """The text's own leaf must be the entry's, and it must say what stands beside the entry; it is given only where it is needed."""
+    try:
+        leaf = leaf_hash(text.encode())
+        if leaf != named.entry.leaf:
+            return f"the text given for it has the leaf {leaf}, the entry is said to have {named.entry.leaf}"
+        statement = decode_statement(text, where=f"entry {named.entry.seq}")
+        if write_statement(named.entry, _write(named), opening.salt) == text.encode():
+            return "its text is given although what stands beside it, written again, is the same"
+    except (CaveatError, UnicodeEncodeError) as error:
+        return error.faults[0].found if isinstance(error, CaveatError) else "the text given for it is not UTF-8"
+    said = (statement.kind, statement.actor, statement.at, statement.salt)
+    if said != (named.entry.kind, named.entry.actor, named.entry.at, opening.salt):
+        return f"the text given for it says {said[0].value} by {said[1]} at {said[2].isoformat()}, salt {said[3]}: something else"
+    is_same = named.recorded is not None and statement.payload == named.recorded.payload
+    return None if is_same else "the text given for it says something else than what stands beside it"
+
+
+def _write(named: EntryReference) -> Json:
+    if named.document is not None or named.recorded is None:
+        return named.document
+    return to_document(named.recorded.payload)
+
+
+def _list_names(noun: type[Record]) -> tuple[tuple[str, str], ...]:
+    """Return the fields of *noun* with their names in a document, where `class_` is `class`."""
+    if noun not in _names:
+        _names[noun] = tuple((field.name, field.name.rstrip("_")) for field in fields(noun)) if is_dataclass(noun) else ()
+    return _names[noun]
+
+
+def _tell(place: Entry) -> str:
+    return f"{place.kind.value} by {place.actor} at {place.at.isoformat()}, leaf {place.leaf[:16]}…"
+
+
+# What the proof of a publication says beside its place in the tree: the `extra` of a `.tlog-proof` that Caveat writes.
+
+PROOF_SCHEMA = "caveat/proof/1"
+LARGEST_EXTRA_BYTES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consistency(Record):
+    """That the log of a supplement, as it was then, is the beginning of the log of a checkpoint."""
+
+    size: int
+    """Entries that the supplement was made from."""
+    root: str
+    """Of the tree over them, hexadecimal."""
+    path: tuple[str, ...]
+    """Nodes of RFC 6962 section 2.1.2, base64."""
+
+    @property
+    def nodes(self) -> list[bytes]:
+        """The path as hashes."""
+        return [b64decode(one) for one in self.path]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignerProof(Record):
+    """That the log recorded the key that a PDF is signed with: the statement, and its place under the same checkpoint."""
+
+    entry: int
+    statement: str
+    """Canonical text of the key event that added it."""
+    path: tuple[str, ...]
+    """Its audit path, base64."""
+
+    @property
+    def nodes(self) -> list[bytes]:
+        """The path as hashes."""
+        return [b64decode(one) for one in self.path]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicationExtra(Record):
+    """The publication that a proof is of, and what leads from the supplement's log to the checkpoint's."""
+
+    schema: Literal["caveat/proof/1"] = "caveat/proof/1"
+    statement: str
+    """Canonical text of the publication; its leaf is the one that is proven."""
+    consistency: Consistency
+    signer: SignerProof | None = None
+    """None for files that carry no signature."""
+
+
+def encode_published(said: PublicationExtra) -> bytes:
+    """Return *said* as canonical JSON."""
+    return canonical_bytes(to_document(said))
+
+
+def encode_nodes(path: list[bytes]) -> tuple[str, ...]:
+    """Return hashes as they stand in a document, base64."""
+    return tuple(b64encode(one).decode() for one in path)
+
+
+def decode_published(extra: bytes | None, *, where: str) -> PublicationExtra:
+    """Return what the extra data of a proof says.
+
+    Raises:
+        InputError: `bad-proof`: there is none, it is not of this schema, or not in its one canonical form.
+    """
+    if extra is None or len(extra) > LARGEST_EXTRA_BYTES:
+        raise _refuse(where, "its extra line does not say what was published; expected caveat/proof/1")
+    try:
+        said = from_json(PublicationExtra, extra, where=where)
+        if canonical_bytes(json.loads(extra)) != extra:
+            raise _refuse(where, "its extra data is not in canonical JSON (RFC 8785)")
+        for path in (said.consistency.path, said.signer.path if said.signer else ()):
+            _refuse_odd(path, where)
+    except (ValueError, RecursionError) as error:
+        raise _refuse(where, f"its extra data cannot be read: {error}") from error
+    except CaveatError as error:
+        raise _refuse(where, f"its extra data is not what caveat report --publish writes: {error.faults[0].found}") from error
+    return said
+
+
+def _refuse_odd(path: tuple[str, ...], where: str) -> None:
+    for one in path:
+        try:
+            data = b64decode(one, validate=True)
+        except binascii.Error:
+            data = b""
+        if len(data) != 32 or b64encode(data).decode() != one:
+            raise _refuse(where, "a hash in its extra data is not the canonical base64 of 32 bytes")
+
+
+def _refuse(where: str, found: str) -> InputError:
+    advice = "get the proof again, byte for byte, from who gave it out"
+    return InputError(Fault(code="bad-proof", where=where, found=found, advice=advice))

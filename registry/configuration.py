@@ -1,0 +1,171 @@
+"""`registry.cfg` and the environment as one frozen Config, and the files that ship beside the code."""
+
+import configparser
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from registry.errors import Fault, InputError
+from registry.records.record import Authority, AuthorityRole
+
+# `registry.cfg` and the environment become one frozen Config; nobody else reads either.
+
+FILE_NAME = "registry.cfg"
+EXAMPLE = "EXAMPLE"
+"""The authority of demonstrations; what it says never leaves a registry."""
+DEFAULT_FILE = "caveat.db"
+DEFAULT_URL = f"sqlite:///{DEFAULT_FILE}"
+DEFAULT_KEYS = "caveat-keys"
+_LONGEST_LIMIT_S = 86_400
+_KNOWN = {"registry": {"url", "authority"}, "report": {"time_limit_s"}, "seal": {"keys"}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """What this call of Caveat works with."""
+
+    url: str = DEFAULT_URL
+    """SQLAlchemy URL of the registry."""
+    authority: str = EXAMPLE
+    """Code of the authority in whose name statements are made."""
+    names_authority: bool = False
+    """Whether an option, the environment or `registry.cfg` names that authority; False where it is the default."""
+    time_limit_s: float = 120.0
+    """Seconds that one supplement may take to lay out."""
+    epoch: datetime | None = None
+    """The time to use instead of the clock (SOURCE_DATE_EPOCH); None means the clock."""
+    keys: Path = Path(DEFAULT_KEYS)
+    """The folder of secret keys."""
+    passphrase: str | None = field(default=None, repr=False)
+    """What opens them (CAVEAT_PASSPHRASE), empty for none; None means that it has to be asked for."""
+
+    def __post_init__(self) -> None:
+        Authority(code=self.authority, name="-", role=AuthorityRole.AUDITOR)
+        if not 0 < self.time_limit_s <= _LONGEST_LIMIT_S:
+            raise ValueError(f"time_limit_s must be above 0 and at most {_LONGEST_LIMIT_S} seconds, got {self.time_limit_s}")
+
+    @property
+    def today(self) -> date:
+        """The day of this call in UTC, for what is only read: any clock may be fixed for that."""
+        return (self.epoch or datetime.now(UTC)).date()
+
+    def now(self) -> datetime:
+        """Return the time of this call in UTC, to the second.
+
+        Raises:
+            InputError: a fixed clock (SOURCE_DATE_EPOCH) for another authority than EXAMPLE, whose statements never leave a registry:
+                a lock could be dated before scores that are known already.
+        """
+        if self.epoch is None:
+            return datetime.now(UTC).replace(microsecond=0)
+        if self.authority != EXAMPLE:
+            found = f"the clock is fixed, and statements of {self.authority} take the real one"
+            advice = f"unset it, or speak as {EXAMPLE}"
+            raise InputError(Fault(code="clock-fixed", where="SOURCE_DATE_EPOCH", found=found, advice=advice))
+        return self.epoch
+
+
+def read_config(folder: Path, environ: Mapping[str, str] = os.environ, *, url: str | None = None, authority: str | None = None) -> Config:
+    """Return the configuration for *folder*: options first, then the environment, then `registry.cfg`, then the defaults.
+
+    Raises:
+        InputError: a file that is no configuration, an unknown section or key, a value that does not fit; `foreign-configuration`, the
+            file belongs to another user.
+    """
+    path = folder / FILE_NAME
+    values = _read_file(path)
+    code = authority or environ.get("CAVEAT_AUTHORITY") or values.get("authority")
+    chosen = {"url": url or environ.get("CAVEAT_REGISTRY") or values.get("url", DEFAULT_URL), "authority": code or EXAMPLE}
+    try:
+        return Config(
+            **chosen,
+            names_authority=code is not None,
+            time_limit_s=float(values.get("time_limit_s", "120")),
+            epoch=_read_epoch(environ),
+            keys=folder / Path(environ.get("CAVEAT_KEYS") or values.get("keys") or DEFAULT_KEYS).expanduser(),
+            passphrase=environ.get("CAVEAT_PASSPHRASE"),
+        )
+    except (ValueError, OverflowError, RuntimeError) as error:
+        raise InputError(Fault(code="bad-configuration", where=f"{path}, or the environment", found=str(error))) from error
+
+
+def _read_file(path: Path) -> dict[str, str]:
+    parser = configparser.ConfigParser(interpolation=None)
+    try:
+        parser.read_string(_read_own(path).decode("utf-8-sig"), source=FILE_NAME)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        found = f"it cannot be read: {error.strerror or error}"
+        raise InputError(
+            Fault(code="bad-configuration", where=str(path), found=found, advice="check what it is, and its permissions")
+        ) from error
+    except (configparser.Error, UnicodeDecodeError) as error:
+        found = " ".join(str(error).split())
+        advice = "write lines such as `authority = AISI` below [registry]; known are " + _list_known()
+        raise InputError(Fault(code="bad-configuration", where=str(path), found=found, advice=advice)) from error
+    unknown = [
+        Fault(code="bad-configuration", where=f"{path}, [{section}] {key}", found=f"is not known; known are {_list_known()}")
+        for section in parser
+        for key in parser[section] or ("(section)",)
+        if key not in _KNOWN.get(section, set()) and (section != parser.default_section or parser.defaults())
+    ]
+    if unknown:
+        raise InputError(unknown)
+    return {key: value for section in parser.sections() for key, value in parser[section].items()}
+
+
+def _read_own(path: Path) -> bytes:
+    """Return the bytes of *path*; a file of another user is refused.
+
+    A configuration names a database server that is asked, and that gets the user's password: in a shared folder another user could write
+    one. As ssh does it, root's files are read too, and under sudo those of the user who called it. The open file is asked, not its name.
+    """
+    with path.open("rb") as stream:
+        owner = os.fstat(stream.fileno()).st_uid
+        if owner not in _list_trusted_users():
+            found = f"it belongs to another user (uid {owner}), who could send this command to a server of theirs"
+            advice = f"read it; if it says what you want, make it yours: cp {FILE_NAME} mine && mv -f mine {FILE_NAME}"
+            raise InputError(Fault(code="foreign-configuration", where=str(path), found=found, advice=advice))
+        return stream.read()
+
+
+def _list_trusted_users() -> set[int]:
+    user = os.geteuid()
+    caller = os.environ.get("SUDO_UID", "") if user == 0 else ""
+    return {user, 0, int(caller) if caller.isdecimal() else 0}
+
+
+def _read_epoch(environ: Mapping[str, str]) -> datetime | None:
+    """SOURCE_DATE_EPOCH is the convention of reproducible-builds.org for a fixed clock."""
+    text = environ.get("SOURCE_DATE_EPOCH")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) <= len("253402300799")):
+        raise ValueError(f"SOURCE_DATE_EPOCH is a whole number of seconds since 1970, such as 1795219200; got {text!r}")
+    return datetime.fromtimestamp(int(text), UTC)
+
+
+def _list_known() -> str:
+    return ", ".join(f"[{section}] {key}" for section, keys in _KNOWN.items() for key in sorted(keys))
+
+
+# Finds what ships beside the code (templates, migrations, examples), in a checkout and in a wheel alike.
+
+_HERE = Path(__file__).resolve().parent
+
+
+def find_resource(name: str) -> Path:
+    """Return the folder or file called *name* that ships with Caveat.
+
+    In a wheel it lies in `registry/_bundled/`, in a checkout beside `registry/`.
+
+    Raises:
+        FileNotFoundError: the installation is incomplete.
+    """
+    for place in (_HERE / "_bundled" / name, _HERE.parent / name):
+        if place.exists():
+            return place
+    raise FileNotFoundError(f"{name} is missing from this installation of caveat; reinstall it")

@@ -1,0 +1,1 @@
+"""A registry exchanged: bundles to and from other registries, backups and their return."""

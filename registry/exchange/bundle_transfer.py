@@ -1,0 +1,384 @@
+"""A log exported as a bundle, and another registry's log imported from one."""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+from registry.codec.canonical_documents import from_document, leaf_hash
+from registry.codec.file_io import new_file
+from registry.codec.statement_encoding import decode_statement
+from registry.configuration import EXAMPLE
+from registry.errors import AlteredError, AnswerNoError, CaveatError, ConflictError, Fault, InputError, NotFoundError
+from registry.exchange.bundle_check import Bundle, KeyStep, find_signer, open_bundle, read_whole, shorten_vkey
+from registry.exchange.bundle_format import (
+    COMPRESSED,
+    BundleEnd,
+    BundleHeader,
+    BundleLine,
+    ContentLine,
+    EntryLine,
+    NoteLine,
+    compressing,
+    digest_file,
+    encode_line,
+    read_bundle,
+)
+from registry.exchange.foreign_logs import KnownLog, add_doubts, find_known, place_bundle, record_equivocation
+from registry.records.log_seal import Checkpoint, EntrySignature, Equivocation, KeyPurpose, LogImport
+from registry.records.record import Record
+from registry.records.statement import Entry, StatementKind
+from registry.records.system_card import Card
+from registry.seal.merkle_tree import Frontier
+from registry.seal.signed_notes import SignedNote, VerifierKey, parse_note, parse_vkey, verify_note
+from registry.store.foreign import ForeignEntry, import_entries
+from registry.store.key_events import list_key_events
+from registry.store.ledger import Ledger
+from registry.store.nodes import NodeFinder
+from registry.store.seals import StoredCheckpoint, list_checkpoints, refuse_other_history
+from registry.store.seen import list_imports
+from registry.store.signatures import list_signatures
+from registry.store.tables import OWN_LOG
+from registry.store.view import View
+
+# A log, or a stretch of it, written as a bundle.
+
+_EVERY = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportResult(Record):
+    """What was written."""
+
+    path: str
+    sha256: str
+    """Of the file's bytes, hexadecimal."""
+    origin: str
+    since: int
+    size: int
+    root: str
+    entries: int
+    erased: int
+    """Entries whose text was erased here: their leaves alone are in the bundle."""
+    contents: int
+    """Texts of cards."""
+
+
+def find_last_note(view: View) -> StoredCheckpoint:
+    """Return the last signed checkpoint of the log as it is seen.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    kept = list_checkpoints(view)
+    if not kept:
+        found, advice = "no checkpoint is kept, and no key is here to make one", "name the folder of its keys (CAVEAT_KEYS)"
+        raise NotFoundError(Fault(code="checkpoint-not-found", where=view.log_origin, found=found, advice=advice))
+    return kept[-1]
+
+
+def find_imported_note(view: View, origin: str) -> str:
+    """Return the signed checkpoint that the log *origin* was last taken over with; raises NotFoundError."""
+    imports = list_imports(view, origin)
+    if not imports:
+        found = "it was not taken over from another registry"
+        raise NotFoundError(Fault(code="log-not-found", where=origin, found=found, advice="caveat log show names the logs here"))
+    return imports[-1].payload.checkpoint
+
+
+def export_bundle(
+    view: View,
+    note: str,
+    path: Path,
+    *,
+    since: int = 0,
+    cards: bool = True,
+    example: bool = False,
+    progress: Callable[[int], None] = lambda _more: None,
+) -> ExportResult:
+    """Write the entries after *since* up to the size of the signed checkpoint *note* to the new file *path*, whole or not at all.
+
+    Args:
+        view: of the log, its own or another that was taken over; it must see at least as many entries.
+        since: leave out so many entries: those who get the bundle have them.
+        cards: with the texts of the cards that its statements name; they are third-party texts.
+        example: let statements of EXAMPLE out, which are for demonstrations.
+        progress: is told how many more entries were written, now and then.
+
+    Raises:
+        InputError: nothing comes after *since*; `example-stays`.
+        ConflictError: the file exists; `root-differs`, the entries do not give the root of *note*.
+        AlteredError: the text of an entry or a card is not the one that was recorded, or the log was cut off or altered since it was
+            sealed.
+    """
+    if view.log_id == OWN_LOG:
+        refuse_other_history(view)
+    said = parse_note(note, where="checkpoint").checkpoint
+    if since >= said.size:
+        found = f"the checkpoint is of {said.size} entries, so none comes after entry {since}"
+        raise InputError(Fault(code="nothing-to-export", where="--since", found=found, advice=f"give less than {said.size}"))
+    writing = _BundleWriter(view, said, since=since, cards=cards, example=example)
+    with new_file(path) as stream, ExitStack() as stack:
+        packed = stack.enter_context(compressing(stream)) if path.name.endswith(COMPRESSED) else stream
+        writing.write(packed, note, progress)
+    counts = {"entries": said.size - since, "erased": writing.erased, "contents": writing.sent}
+    digest = digest_file(path)
+    return ExportResult(path=os.fspath(path), sha256=digest, origin=said.origin, since=since, size=said.size, root=said.root, **counts)
+
+
+class _BundleWriter:
+    """One bundle on its way out."""
+
+    def __init__(self, view: View, said: Checkpoint, *, since: int, cards: bool, example: bool) -> None:
+        self._view = view
+        self._said = said
+        self._since = since
+        self._cards = cards
+        self._example = example
+        self._contents: set[str] = set()
+        self._frontier = Frontier(since, find_peaks(view, since))
+        self.erased = 0
+        self.sent = 0
+
+    def write(self, stream: BinaryIO, note: str, progress: Callable[[int], None]) -> None:
+        """Write every line, the last with the digest of those before it."""
+        hashed, count = hashlib.sha256(), 0
+        for line in self._lines(note):
+            text = encode_line(line)
+            stream.write(text)
+            hashed.update(text)
+            count += 1
+            if count % _EVERY == 0:
+                progress(_EVERY)
+        stream.write(encode_line(BundleEnd(lines=count, sha256=hashed.hexdigest())))
+
+    def _lines(self, note: str) -> Iterator[BundleLine]:
+        events = [one for one in list_key_events(self._view) if one.entry.seq <= self._said.size]
+        vkeys = tuple(dict.fromkeys(one.payload.vkey for one in events if one.payload.vkey is not None))
+        peaks = tuple(peak.hex() for peak in self._frontier.peaks)
+        size = self._said.size
+        yield BundleHeader(origin=self._said.origin, since=self._since, peaks=peaks, size=size, cards=self._cards, vkeys=vkeys)
+        entries = self._view.log_entries(self._since + 1, size + 1)
+        while places := list(islice(entries, _EVERY)):
+            signed = {one.entry: one for one in list_signatures(self._view, (place.seq for place, _ in places))}
+            for place, text in places:
+                yield self._entry(place, text, signed.get(place.seq))
+        if (self._frontier.size, self._frontier.root().hex()) != (size, self._said.root):
+            found = f"its entries have the root {self._frontier.root().hex()}, the checkpoint at {size} says {self._said.root}"
+            raise ConflictError(Fault(code="root-differs", where=self._said.origin, found=found, advice="run: caveat log check"))
+        for sha256 in sorted(self._contents if self._cards else ()):
+            if self._view.has_content(sha256):
+                self.sent += 1
+                yield ContentLine(content=self._view.get_content(sha256), sha256=sha256)
+        yield from (NoteLine(checkpoint=one) for one in list_vouching(self._view, since=self._since, size=size))
+        yield NoteLine(checkpoint=note)
+
+    def _entry(self, place: Entry, text: bytes | None, signed: EntrySignature | None) -> EntryLine:
+        if place.actor == EXAMPLE and not self._example:
+            found = f"entry {place.seq} is said by {EXAMPLE}, whose statements are for demonstrations and stay where they are made"
+            advice = "speak as your own authority (caveat init --code); to show how exporting works: --example"
+            raise InputError(Fault(code="example-stays", where=self._said.origin, found=found, advice=advice))
+        self._frontier.append(bytes.fromhex(place.leaf))
+        if text is not None and leaf_hash(text) != place.leaf:
+            found, advice = "its text is not the one that was recorded", "run: caveat log check"
+            raise AlteredError(Fault(code="entry-altered", where=f"entry {place.seq}", found=found, advice=advice))
+        if text is None:
+            self.erased += 1
+            return EntryLine(seq=place.seq, text=None, actor=place.actor, at=place.at, kind=place.kind, leaf=place.leaf, signature=signed)
+        if place.kind is StatementKind.CARD:
+            payload = decode_statement(text, where=f"entry {place.seq}").payload
+            assert isinstance(payload, Card)  # noqa: S101  (the kind decides)
+            self._contents.add(payload.text)
+        return EntryLine(seq=place.seq, text=text.decode(), leaf=place.leaf, signature=signed)
+
+
+def find_peaks(view: View, size: int) -> list[bytes]:
+    """Return the roots of the complete subtrees of the first *size* entries, the widest first."""
+    find, start, peaks = NodeFinder(view).find, 0, []
+    for level in range(size.bit_length() - 1, -1, -1):
+        if size >> level & 1:
+            peaks.append(find(level, start >> level))
+            start += 1 << level
+    return peaks
+
+
+def list_vouching(view: View, *, since: int, size: int) -> Iterator[str]:
+    """Yield the kept checkpoints before *size* by which keys vouch for those after them: for each key event after *since* the first that
+    covers it and is signed by a log key named before it.
+    """
+    events = [one for one in list_key_events(view) if one.payload.purpose is KeyPurpose.LOG and one.entry.seq <= size]
+    kept = [one for one in list_checkpoints(view) if since < one.checkpoint.size < size]
+    known: list[VerifierKey] = []
+    chosen: dict[int, str] = {}
+    for event in events:
+        if known and event.entry.seq > since:
+            found = next((one for one in kept if one.checkpoint.size >= event.entry.seq and _is_signed(one, known)), None)
+            if found is not None:
+                chosen[found.checkpoint.size] = found.note
+        if event.payload.vkey is not None:
+            known.append(parse_vkey(event.payload.vkey, where=f"entry {event.entry.seq}"))
+    yield from (chosen[one] for one in sorted(chosen))
+
+
+def _is_signed(kept: StoredCheckpoint, keys: Sequence[VerifierKey]) -> bool:
+    try:
+        note = parse_note(kept.note, where="kept checkpoint")
+    except CaveatError:
+        return False
+    return any(line.is_valid for line in verify_note(note, keys))
+
+
+# Another registry's log taken over from a bundle: verified as a whole, then recorded as a whole, or not at all.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportResult(Record):
+    """What an import came to."""
+
+    origin: str
+    size: int
+    """Entries of the log that are here now."""
+    root: str
+    new: int
+    """Entries that this bundle added; 0: all of it was here, and nothing was recorded."""
+    erased: int
+    """Entries of the bundle that came without text."""
+    contents: int
+    """Card texts that came with it."""
+    vkey: str
+    """The key that its checkpoint is signed with."""
+    cosigned: int
+    """Signature lines beside it, by keys that are not known here."""
+    entry: int | None
+    """The entry of this registry's log that says so; None where nothing was recorded."""
+    equivocations: int
+    """How often this log was found, earlier, to have signed two histories."""
+
+
+def take_over(
+    ledger: Ledger,
+    path: Path,
+    *,
+    actor: str,
+    given: Sequence[VerifierKey] = (),
+    example: bool = False,
+    progress: Callable[[int], None] = lambda _more: None,
+) -> ImportResult:
+    """Verify the bundle *path* and record what it adds, in one transaction.
+
+    Args:
+        given: keys to believe; none: those that earlier bundles or checkpoints of the log were verified with.
+        example: take statements of EXAMPLE, which are for demonstrations.
+        progress: is told how many more entries were read.
+
+    Raises:
+        InputError: it is no sound bundle, or not signed by a key that is believed; nothing is recorded.
+        AnswerNoError: `equivocation`: its log signed another history before. The evidence is recorded, and nothing else.
+        ConflictError: it is this registry's own log, or its statements cannot follow each other.
+    """
+    bundle = read_whole(path, progress=progress)
+    _refuse_example(bundle, example=example)
+    known = find_known(ledger, bundle.header.origin)
+    signer = _find_signer(ledger, bundle, known, given)
+    placed = place_bundle(bundle, signer, known)
+    if isinstance(placed, Equivocation):
+        raise _keep_evidence(ledger, add_doubts(placed, known), actor, bundle)
+    entry = _record(ledger, bundle, signer, known, actor=actor) if placed.new else None
+    return ImportResult(
+        origin=bundle.header.origin,
+        size=bundle.header.size,
+        root=bundle.checkpoint.checkpoint.root,
+        new=placed.new,
+        erased=bundle.erased,
+        contents=bundle.contents,
+        vkey=str(signer),
+        cosigned=sum(line.name != signer.name for line in bundle.checkpoint.lines),
+        entry=entry,
+        equivocations=len(known.equivocations),
+    )
+
+
+def _refuse_example(bundle: Bundle, *, example: bool) -> None:
+    if EXAMPLE in bundle.actors and not example:
+        found = f"it has statements of {EXAMPLE}, which are for demonstrations and should never have left their registry"
+        advice = "ask for a log without them; to try importing: --example"
+        raise InputError(Fault(code="example-stays", where=str(bundle.path), found=found, advice=advice))
+
+
+def _find_signer(ledger: Ledger, bundle: Bundle, known: KnownLog, given: Sequence[VerifierKey]) -> VerifierKey:
+    believed = tuple(given) or known.vkeys
+    if not believed:
+        offered = ", ".join(map(shorten_vkey, bundle.header.vkeys[:4])) or "none"
+        found = f"no key of {bundle.header.origin} is known here; it names itself {offered}, which anybody could write"
+        advice = "get its verifier key from its authority some other way, and give it with --vkey or --key"
+        raise InputError(Fault(code="key-needed", where=str(bundle.path), found=found, advice=advice))
+    steps, notes = _recall(ledger, bundle, known)
+    return find_signer(bundle.checkpoint, believed, [*steps, *bundle.steps], [*notes, *bundle.notes])
+
+
+def _recall(ledger: Ledger, bundle: Bundle, known: KnownLog) -> tuple[list[KeyStep], list[SignedNote]]:
+    """What is here of the log's keys before the bundle begins."""
+    if known.last is None or not bundle.header.since:
+        return [], []
+    with ledger.view(min(bundle.header.since, known.stretch.size), log=known.origin) as view:
+        steps = [KeyStep(seq=one.entry.seq, at=one.entry.at, event=one.payload) for one in list_key_events(view)]
+    return steps, [parse_note(known.last.checkpoint, where="checkpoint recorded here")]
+
+
+def _keep_evidence(ledger: Ledger, said: Equivocation, actor: str, bundle: Bundle) -> AnswerNoError:
+    with ledger.write(actor=actor) as writer:
+        is_new = record_equivocation(writer, said)
+    kept = "the evidence is recorded" if is_new else "the evidence was recorded before"
+    found = f"{said.origin} signed two histories: {said.finding}; {kept}, nothing was imported"
+    advice = "show both signed notes to the authority and to others who rely on it: caveat log show --json"
+    return AnswerNoError(Fault(code="equivocation", where=str(bundle.path), found=found, advice=advice))
+
+
+def _record(ledger: Ledger, bundle: Bundle, signer: VerifierKey, known: KnownLog, *, actor: str) -> int:
+    here = known.stretch.size
+    said = LogImport(
+        origin=bundle.header.origin,
+        size=bundle.header.size,
+        root=bundle.checkpoint.checkpoint.root,
+        vkey=str(signer),
+        checkpoint=bundle.note,
+        bundle=bundle.sha256,
+    )
+    with ledger.write(actor=actor) as writer, open_bundle(bundle.path) as stream:
+        contents: list[ContentLine] = []
+        import_entries(writer, said.origin, said.vkey, _read_entries(read_bundle(stream, where=str(bundle.path)), here, bundle, contents))
+        for one in contents:
+            writer.put_content(one.content)
+        if digest_file(bundle.path) != bundle.sha256:
+            found = "it was changed while it was read"
+            raise InputError(Fault(code="file-changed", where=str(bundle.path), found=found, advice="import a copy that nobody writes to"))
+        return writer.append(said).seq
+
+
+def _read_entries(lines: Iterator[object], here: int, bundle: Bundle, contents: list[ContentLine]) -> Iterator[ForeignEntry]:
+    """Yield the entries that are not here yet; card texts, which follow them, are laid aside."""
+    for line in lines:
+        if isinstance(line, ContentLine):
+            contents.append(line)
+        if not isinstance(line, EntryLine) or line.seq <= here:
+            continue
+        if line.leaf != bundle.stretch.leaves[line.seq - 1 - bundle.header.since].hex():
+            found = "it was changed while it was read"
+            raise InputError(Fault(code="file-changed", where=str(bundle.path), found=found, advice="import a copy that nobody writes to"))
+        yield _to_entry(line)
+
+
+def _to_entry(line: EntryLine) -> ForeignEntry:
+    if line.text is None:
+        assert line.kind is not None and line.actor is not None and line.at is not None  # noqa: S101, PT018  (the format asks for them)
+        return Entry(seq=line.seq, kind=line.kind, actor=line.actor, at=line.at, leaf=line.leaf), None, line.signature
+    said = json.loads(line.text)  # decoded as a whole when the bundle was checked, and again when its rows are made
+    at = from_document(datetime, said["at"], where=f"entry {line.seq}, at")
+    place = Entry(seq=line.seq, kind=StatementKind(said["kind"]), actor=said["actor"], at=at, leaf=line.leaf)
+    return place, line.text.encode(), line.signature

@@ -1,0 +1,525 @@
+"""Another registry's log: what is known of it, contradictions in it, and cosigning its checkpoints."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from registry.codec.canonical_documents import canonical_bytes, from_json, to_document
+from registry.errors import AlteredError, AnswerNoError, CaveatError, ConflictError, Fault, InputError, UnavailableError
+from registry.exchange.bundle_check import Bundle, Stretch, shorten_vkey
+from registry.records.log_seal import Checkpoint, Equivocation, KeyEventKind, LogImport, Witnessing
+from registry.records.record import Record
+from registry.registration.key_registration import get_log_keys
+from registry.seal import merkle_tree as tree
+from registry.seal.signed_notes import ConsistencyProof, SignedNote, VerifierKey, cosign, parse_note, parse_vkey, verify_note
+from registry.seal.signing_keys import KeyRing, fingerprint_of_vkey
+from registry.store.key_events import list_key_events
+from registry.store.ledger import Ledger
+from registry.store.seen import list_equivocations, list_imports, list_witnessings
+from registry.store.view import View
+from registry.store.writer import Writer
+
+# Two histories signed by one log: found, written down so that a stranger can check it, and checked.
+#
+# Evidence needs two validly signed checkpoints of one origin. Of the same size, they contradict each other alone. Of different sizes,
+# each comes with the root that its log had at one common size, and the consistency proof (RFC 6962 section 2.1.2) from that root to its
+# own; two different roots at one size are two histories. What nobody signed, or not validly, is no evidence.
+
+_SCHEMA = "caveat/equivocation-proof/1"
+_WHERE = "equivocation"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogBranch(Record):
+    """One of the two histories."""
+
+    vkey: str
+    """The key that its note is signed with."""
+    root: str
+    """Of the log at the common size, hexadecimal."""
+    path: tuple[str, ...]
+    """Consistency proof from the common size to that of the note, hexadecimal; empty where they are the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContradictionProof(Record):
+    """What shows, beside two signed notes, that they are of two histories."""
+
+    schema: str
+    size: int
+    """The common size."""
+    first: LogBranch
+    second: LogBranch
+
+
+def build_equivocation(notes: tuple[str, str], proof: ContradictionProof | None, *, vkey: str, finding: str) -> Equivocation:
+    """Return the evidence that two signed notes contradict each other, after checking it as a stranger would.
+
+    Args:
+        notes: the one seen first, and the one that came.
+        proof: None where the notes are of one size and signed with one key.
+        vkey: the key that the second is signed with.
+        finding: what contradicts what, in words.
+
+    Raises:
+        InputError: it is no evidence.
+    """
+    origin = parse_note(notes[0], where=_WHERE).checkpoint.origin
+    written = None if proof is None else canonical_bytes(to_document(proof)).decode()
+    said = Equivocation(origin=origin, vkey=vkey, first=notes[0], second=notes[1], finding=finding, proof=written)
+    verify_equivocation(said)
+    return said
+
+
+def build_proof(size: int, first: LogBranch, second: LogBranch) -> ContradictionProof:
+    """Return the proof over two sides at the common *size*."""
+    return ContradictionProof(schema=_SCHEMA, size=size, first=first, second=second)
+
+
+def verify_equivocation(said: Equivocation) -> None:
+    """Check that *said* is evidence: that both notes are signed with the keys it names and cannot be of one history.
+
+    Whether those are the log's keys no statement can prove of itself: compare them with what its authority publishes.
+
+    Raises:
+        InputError: `not-evidence`, with what does not hold.
+    """
+    try:
+        first, second = (parse_note(text, where=_WHERE) for text in (said.first, said.second))
+        proof = None if said.proof is None else from_json(ContradictionProof, said.proof, where=f"{_WHERE}, proof")
+        problem = _find_problem(said, first, second, proof)
+    except CaveatError as error:
+        problem = error.faults[0].found
+    except ValueError as error:
+        problem = str(error)
+    if problem:
+        raise InputError(Fault(code="not-evidence", where=f"{_WHERE} of {said.origin}", found=problem))
+
+
+def find_equivocation(view: View, origin: str) -> tuple[Equivocation, ...]:
+    """Return the evidence recorded here that the log *origin* signed two histories, oldest first; empty where there is none."""
+    return tuple(one.payload for one in list_equivocations(view, origin))
+
+
+def record_equivocation(writer: Writer, said: Equivocation) -> bool:
+    """Record the evidence *said*, and return whether it is new: the same two notes are recorded once.
+
+    Raises:
+        InputError: it is no evidence.
+        ConflictError: it is of this registry's own log.
+    """
+    verify_equivocation(said)
+    if any({one.first, one.second} == {said.first, said.second} for one in find_equivocation(writer, said.origin)):
+        return False
+    writer.append(said)
+    return True
+
+
+def _find_problem(said: Equivocation, first: SignedNote, second: SignedNote, proof: ContradictionProof | None) -> str | None:
+    if {first.checkpoint.origin, second.checkpoint.origin} != {said.origin}:
+        return f"the notes are of {first.checkpoint.origin} and {second.checkpoint.origin}"
+    vkeys = (said.vkey, said.vkey) if proof is None else (proof.first.vkey, proof.second.vkey)
+    if vkeys[1] != said.vkey:
+        return f"the proof has the second note signed with {shorten_vkey(vkeys[1])}, the statement with {shorten_vkey(said.vkey)}"
+    for note, vkey in zip((first, second), vkeys, strict=True):
+        key = parse_vkey(vkey, where=_WHERE)
+        if key.name != said.origin:
+            return f"{shorten_vkey(vkey)} is no key of this log: anybody can sign in a name of their own"
+        lines = verify_note(note, [key])
+        if not any(line.is_valid for line in lines):
+            return f"the note of {note.checkpoint.size} entries is not signed with {shorten_vkey(vkey)}"
+    if first.checkpoint.size == second.checkpoint.size:
+        return None if first.checkpoint.root != second.checkpoint.root else "the two notes say the same"
+    return _find_gap(first, second, proof)
+
+
+def _find_gap(first: SignedNote, second: SignedNote, proof: ContradictionProof | None) -> str | None:
+    """What is missing for notes of different sizes to contradict each other; None where nothing is."""
+    if proof is None:
+        return "the notes are of different sizes, and no proof says that they contradict each other"
+    if proof.first.root == proof.second.root:
+        return "the two histories have one root at the common size"
+    broken = [note for note, side in ((first, proof.first), (second, proof.second)) if not _leads_to(proof.size, side, note)]
+    return f"the proof does not lead from {proof.size} entries to the note of {broken[0].checkpoint.size}" if broken else None
+
+
+def _leads_to(size: int, side: LogBranch, note: SignedNote) -> bool:
+    path = [bytes.fromhex(one) for one in side.path]
+    return tree.is_consistent(size, bytes.fromhex(side.root), note.checkpoint.size, bytes.fromhex(note.checkpoint.root), path)
+
+
+# What a bundle is to what is known here of its log: new entries, nothing new, less than is known, or another history.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownLog:
+    """What this registry has of another log."""
+
+    origin: str
+    last: LogImport | None
+    """The last take-over; None where there was none."""
+    stretch: Stretch
+    """The tree over its entries that are here."""
+    witnessings: tuple[Witnessing, ...]
+    equivocations: tuple[Equivocation, ...]
+    """Evidence against it."""
+    ended: Mapping[str, str]
+    """Keys that its entries here revoke or replace: fingerprint to what was done to it, in words."""
+
+    @property
+    def vkeys(self) -> tuple[VerifierKey, ...]:
+        """Keys of the log that were believed here before."""
+        said = [one.vkey for one in (self.last, *self.witnessings[-1:]) if one is not None]
+        return tuple(parse_vkey(vkey, where=f"log {self.origin}") for vkey in dict.fromkeys(said))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BundlePosition(Record):
+    """Where a bundle goes on."""
+
+    known: int
+    """Entries of its log that are here."""
+    new: int
+    """Entries that it adds; 0: everything in it is here."""
+
+
+def find_known(ledger: Ledger, origin: str) -> KnownLog:
+    """Return what is recorded here of the log *origin*.
+
+    Raises:
+        AlteredError: the entries here do not give the root that was verified when they were taken over.
+        ConflictError: it is this registry's own log.
+    """
+    with ledger.view() as view:
+        if view.log_origin == origin:
+            advice = "import another registry's bundle; to bring this one back: caveat restore"
+            raise ConflictError(Fault(code="own-log", where=origin, found="it is this registry's own log", advice=advice))
+        imports = list_imports(view, origin)
+        witnessings = tuple(one.payload for one in list_witnessings(view, origin))
+        equivocations = tuple(one.payload for one in list_equivocations(view, origin))
+    last = imports[-1].payload if imports else None
+    leaves: list[bytes] = []
+    ended: dict[str, str] = {}
+    if last is not None:
+        with ledger.view(log=origin) as foreign:
+            leaves = list(foreign.leaves())
+            ended = dict(_list_ended(foreign))
+    stretch = Stretch(0, (), leaves)
+    if last is not None and (stretch.size != last.size or stretch.root_at(last.size).hex() != last.root):
+        found = f"{stretch.size} of its entries are here and do not give the root of the {last.size} that were taken over"
+        advice = "caveat log check names them; restore the registry from a backup"
+        raise AlteredError(Fault(code="entry-altered", where=f"log {origin}", found=found, advice=advice))
+    return KnownLog(origin=origin, last=last, stretch=stretch, witnessings=witnessings, equivocations=equivocations, ended=ended)
+
+
+def add_doubts(said: Equivocation, known: KnownLog) -> Equivocation:
+    """Return *said* with what speaks for a thief: the key of the second note was revoked or replaced in the history that is here."""
+    ended = known.ended.get(fingerprint_of_vkey(said.vkey))
+    if ended is None:
+        return said
+    doubt = f"; in the history here {ended}: whoever had that key may have signed this, its authority or not"
+    return replace(said, finding=said.finding + doubt)
+
+
+def place_bundle(bundle: Bundle, signer: VerifierKey, known: KnownLog) -> BundlePosition | Equivocation:
+    """Return what *bundle*, signed by *signer*, adds to what is *known*, or the evidence that its log has two histories.
+
+    Raises:
+        InputError: `bundle-apart`, entries between are missing; `bundle-older`, more is known already.
+    """
+    here, size = known.stretch.size, bundle.header.size
+    if bundle.header.since > here:
+        found = f"it begins after entry {bundle.header.since}; {here} entries of this log are here"
+        raise _fault("bundle-apart", bundle, found, f"ask for: caveat export{f' --since {here}' if here else ''}")
+    for finding in (_compare_import(bundle, signer, known), _compare_witnessings(bundle, signer, known)):
+        if finding is not None:
+            return finding
+    seen = max([here, *(one.size for one in known.witnessings)])
+    if size < seen:
+        found = f"it has {size} entries, and {seen} were seen here before: nothing in it is new, and it may be given out to hide the rest"
+        raise _fault("bundle-older", bundle, found, "ask for the log as it is now")
+    return BundlePosition(known=here, new=size - here)
+
+
+def _compare_import(bundle: Bundle, signer: VerifierKey, known: KnownLog) -> Equivocation | None:
+    if known.last is None:
+        return None
+    since = bundle.header.since
+    common = min(known.stretch.size, bundle.header.size)
+    if since and known.stretch.root_at(since) != bundle.stretch.root_at(since):
+        common, finding = since, f"its first {since} entries are others than those taken over here before"
+    else:
+        seq = _find_other(bundle.stretch.leaves[: common - since], known.stretch.leaves[since:common], since)
+        if seq is None:
+            return None
+        here, there = known.stretch.leaves[seq - 1].hex(), bundle.stretch.leaves[seq - 1 - since].hex()
+        finding = f"entry {seq} has the leaf {here} in the history taken over before, and {there} in this one"
+    return _build(bundle, signer, known, first=known.last.checkpoint, size=common, finding=finding)
+
+
+def _compare_witnessings(bundle: Bundle, signer: VerifierKey, known: KnownLog) -> Equivocation | None:
+    """A cosigned checkpoint holds its log to a history, also where no entry was taken over."""
+    for one in known.witnessings:
+        if not bundle.header.since <= one.size <= bundle.header.size or bundle.stretch.root_at(one.size).hex() == one.root:
+            continue
+        finding = f"its first {one.size} entries have the root {bundle.stretch.root_at(one.size).hex()}, cosigned here was {one.root}"
+        return _build(bundle, signer, known, first=one.note, size=one.size, finding=finding)
+    return None
+
+
+def _build(bundle: Bundle, signer: VerifierKey, known: KnownLog, *, first: str, size: int, finding: str) -> Equivocation:
+    """Evidence out of the first note, whose log has *size* entries in common with the bundle's, but not what they are."""
+    said = parse_note(first, where="checkpoint recorded here").checkpoint
+    vkey = _find_key(first, known)
+    if said.size == size:
+        one = LogBranch(vkey=vkey, root=said.root, path=())
+    else:
+        path = known.stretch.consistency_path(size, said.size)
+        one = LogBranch(vkey=vkey, root=known.stretch.root_at(size).hex(), path=tuple(step.hex() for step in path))
+    path = bundle.stretch.consistency_path(size, bundle.header.size)
+    two = LogBranch(vkey=str(signer), root=bundle.stretch.root_at(size).hex(), path=tuple(step.hex() for step in path))
+    proof = None if said.size == bundle.header.size and vkey == str(signer) else build_proof(size, one, two)
+    return build_equivocation((first, bundle.note), proof, vkey=str(signer), finding=finding)
+
+
+def _list_ended(view: View) -> Iterator[tuple[str, str]]:
+    for one in list_key_events(view):
+        if one.payload.replaces is not None:
+            yield one.payload.replaces, f"entry {one.entry.seq} put another key in the place of the one that signs it"
+        if one.payload.event is KeyEventKind.REVOKE:
+            yield one.payload.key, f"entry {one.entry.seq} revokes the key that signs it"
+
+
+def _find_key(note: str, known: KnownLog) -> str:
+    """The key that a note recorded here was verified with."""
+    said = [one.vkey for one in (known.last, *known.witnessings) if one is not None]
+    for vkey in dict.fromkeys(said):
+        lines = verify_note(parse_note(note, where="checkpoint recorded here"), [parse_vkey(vkey, where="recorded here")])
+        if any(line.is_valid for line in lines):
+            return vkey
+    found = "the checkpoint recorded here is not signed any more"
+    raise AlteredError(Fault(code="entry-altered", where=f"log {known.origin}", found=found))
+
+
+def _find_other(there: Sequence[bytes], here: Sequence[bytes], since: int) -> int | None:
+    """The first entry whose leaves differ; None where none does."""
+    return next((seq for seq, (one, other) in enumerate(zip(there, here, strict=True), since + 1) if one != other), None)
+
+
+def _fault(code: str, bundle: Bundle, found: str, advice: str) -> InputError:
+    return InputError(Fault(code=code, where=str(bundle.path), found=found, advice=advice))
+
+
+# This registry as a witness: it cosigns another log's checkpoint that follows from what it saw of that log before, and no other.
+#
+# What a witness does is C2SP tlog-witness: verify the log's signature, verify the consistency proof from the last checkpoint it
+# cosigned, remember the new one, sign. Two checkpoints that cannot be of one history are evidence, and are kept.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CosigningResult(Record):
+    """What was cosigned."""
+
+    checkpoint: Checkpoint
+    note: str
+    """The signed note as it was given, but for older lines of ours, with our lines at its end."""
+    vkeys: tuple[str, ...]
+    """What verifies our lines: verifier keys of C2SP tlog-cosignature."""
+    seen: int | None
+    """How many entries of the log had been seen before; None for the first checkpoint that is seen of it."""
+    entry: int
+    """Which records it."""
+    is_new: bool
+    """False where the same checkpoint was cosigned before, and its note is given out again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownCheckpoint:
+    """The last that is known here of a log: what a new checkpoint must follow from."""
+
+    checkpoint: Checkpoint
+    note: str
+    vkey: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferedCheckpoint:
+    """A checkpoint that is to be cosigned, its signature verified."""
+
+    text: str
+    """The signed note, word for word."""
+    note: SignedNote
+    vkey: VerifierKey
+    """The key that signed it."""
+
+    @property
+    def said(self) -> Checkpoint:
+        """What it says."""
+        return self.note.checkpoint
+
+    def as_side(self) -> LogBranch:
+        """What it says of its own size."""
+        return LogBranch(vkey=str(self.vkey), root=self.said.root, path=())
+
+
+def cosign_note(
+    ledger: Ledger, ring: KeyRing, text: str, *, actor: str, given: Sequence[VerifierKey], proof: ConsistencyProof | None
+) -> CosigningResult:
+    """Cosign the signed note *text* with the log keys of *ring*, record it, and return it.
+
+    Args:
+        actor: in whose name it is recorded.
+        given: keys of the log that a person vouches for; the keys that the log was known by before are taken too.
+        proof: what leads from the last checkpoint seen to this one; None where none was seen, or as many entries.
+
+    Raises:
+        AnswerNoError: `equivocation`, the log signed two histories: the evidence is recorded; `not-consistent`, the proof does not hold.
+        InputError: `bad-note`, also where it has no room for one more line; `wrong-key`; `consistency-missing`, a proof from another
+            size, or none, is given.
+        ConflictError: `own-log`; `log-not-longer`, more was seen here before.
+        UnavailableError: `no-log-key`.
+    """
+    note = parse_note(text, where="the checkpoint")
+    known = find_known(ledger, note.checkpoint.origin)
+    offered = OfferedCheckpoint(text=text, note=note, vkey=_find_signer(note, [*given, *known.vkeys]))
+    seen = _find_seen(known)
+    evidence = None if seen is None else _compare(offered, seen, known, proof)
+    if evidence is not None:
+        with ledger.write(actor=actor) as writer:
+            record_equivocation(writer, add_doubts(evidence, known))
+        advice = "publish it: caveat log show --kind equivocation --json has the two notes"
+        raise AnswerNoError(Fault(code="equivocation", where=evidence.origin, found=evidence.finding, advice=advice))
+    return _sign(ledger, ring, offered, known, actor=actor)
+
+
+def _find_signer(note: SignedNote, keys: Sequence[VerifierKey]) -> VerifierKey:
+    origin = note.checkpoint.origin
+    own = [key for key in keys if key.name == origin]
+    lines = {line.vkey: line.is_valid for line in verify_note(note, own)}
+    if lines and all(lines.values()):
+        return next(key for key in own if str(key) in lines)
+    names = ", ".join(f"{line.name}+{line.key_id.hex()}" for line in note.lines[:6])
+    if lines:
+        found, advice = f"the signature of {origin} does not verify", "get the note again, byte for byte"
+    else:
+        found = f"it is signed by {names}, and none of the keys known here signed it"
+        advice = "give the log's key, learnt from its authority, with --vkey"
+    raise InputError(Fault(code="wrong-key", where=f"checkpoint of {origin}", found=found, advice=advice))
+
+
+def _find_seen(known: KnownLog) -> KnownCheckpoint | None:
+    """The largest that was taken over or cosigned: a take-over binds as much as a signature."""
+    said = [KnownCheckpoint(checkpoint=_checkpoint(one), note=one.note, vkey=one.vkey) for one in known.witnessings]
+    if known.last is not None:
+        said.append(KnownCheckpoint(checkpoint=_checkpoint(known.last), note=known.last.checkpoint, vkey=known.last.vkey))
+    return max(said, key=lambda one: one.checkpoint.size, default=None)
+
+
+def _compare(offered: OfferedCheckpoint, seen: KnownCheckpoint, known: KnownLog, proof: ConsistencyProof | None) -> Equivocation | None:
+    """Return the evidence that *offered* is of another history than what was seen; None where it follows from that."""
+    said = offered.said
+    if said.size > seen.checkpoint.size:
+        return _follow(offered, seen, proof)
+    if said.size == seen.checkpoint.size:
+        first = LogBranch(vkey=seen.vkey, root=seen.checkpoint.root, path=())
+        return _contradict(seen.note, offered, first, offered.as_side(), said.size)
+    evidence = _compare_older(offered, known)
+    if evidence is None:
+        found = f"it has {said.size} entries, and {seen.checkpoint.size} were seen here already: a witness does not go back"
+        raise ConflictError(Fault(code="log-not-longer", where=said.origin, found=found, advice="ask for the log's latest checkpoint"))
+    return evidence
+
+
+def _follow(offered: OfferedCheckpoint, seen: KnownCheckpoint, proof: ConsistencyProof | None) -> Equivocation | None:
+    said = offered.said
+    path = _get_path(said, seen, proof)
+    old, new = bytes.fromhex(seen.checkpoint.root), bytes.fromhex(said.root)
+    size = seen.checkpoint.size
+    if tree.is_consistent(size, old, said.size, new, path):
+        return None
+    told = tree.old_root_of(size, said.size, new, path)
+    if told is None:
+        found = f"the proof does not lead from the {size} entries seen here to this checkpoint: altered, or of another history"
+        advice = "ask for it again; if it stays so, ask for the whole log and compare: caveat import BUNDLE"
+        raise AnswerNoError(Fault(code="not-consistent", where=said.origin, found=found, advice=advice))
+    first = LogBranch(vkey=seen.vkey, root=seen.checkpoint.root, path=())
+    second = LogBranch(vkey=str(offered.vkey), root=told.hex(), path=tuple(one.hex() for one in path))
+    return _contradict(seen.note, offered, first, second, size)
+
+
+def _get_path(said: Checkpoint, seen: KnownCheckpoint, proof: ConsistencyProof | None) -> tuple[bytes, ...]:
+    size = seen.checkpoint.size
+    if proof is not None and proof.old == size and parse_note(proof.note, where="the proof").checkpoint == said:
+        return proof.path
+    given = "none is given" if proof is None else f"the one given begins with {proof.old}"
+    if proof is not None and proof.old == size:
+        given = "the one given leads to another checkpoint"
+    found = f"{size} entries of it were seen here, and it takes a proof that this checkpoint goes on from them; {given}"
+    advice = f"ask its authority for: caveat log prove --since {size}"
+    raise InputError(Fault(code="consistency-missing", where=said.origin, found=found, advice=advice))
+
+
+def _compare_older(offered: OfferedCheckpoint, known: KnownLog) -> Equivocation | None:
+    """Hold a smaller checkpoint against what was cosigned at its size, and against the entries that are here."""
+    said, second = offered.said, offered.as_side()
+    for one in known.witnessings:
+        if one.size == said.size and one.root != said.root:
+            first = LogBranch(vkey=one.vkey, root=one.root, path=())
+            return _contradict(one.note, offered, first, second, said.size)
+    if known.last is None or known.last.size < said.size:
+        return None
+    path = tuple(one.hex() for one in known.stretch.consistency_path(said.size, known.last.size))
+    first = LogBranch(vkey=known.last.vkey, root=known.stretch.root_at(said.size).hex(), path=path)
+    return _contradict(known.last.checkpoint, offered, first, second, said.size)
+
+
+def _contradict(before: str, offered: OfferedCheckpoint, first: LogBranch, second: LogBranch, size: int) -> Equivocation | None:
+    """Return the evidence, where the two sides have different roots at *size*."""
+    if first.root == second.root:
+        return None
+    finding = f"the first {size} entries have the root {first.root} by what was seen here before, and {second.root} by this checkpoint"
+    is_plain = not first.path and not second.path and first.vkey == second.vkey and offered.said.size == size
+    proof = None if is_plain else build_proof(size, first, second)
+    return build_equivocation((before, offered.text), proof, vkey=second.vkey, finding=finding)
+
+
+def _sign(ledger: Ledger, ring: KeyRing, offered: OfferedCheckpoint, known: KnownLog, *, actor: str) -> CosigningResult:
+    said = offered.said
+    with ledger.write(actor=actor) as writer:
+        keys = get_log_keys(writer, ring)
+        recorded = list_witnessings(writer, said.origin)
+        _refuse_moved(writer, tuple(one.payload for one in recorded), known)
+        ours = [parse_vkey(str(key.vkey), where="own key").as_cosigner() for key in keys]
+        vkeys = tuple(map(str, ours))
+        seen = _find_seen(known)
+        size = seen.checkpoint.size if seen else None
+        for one in recorded:
+            if _checkpoint(one.payload) == said and _has_lines(one.payload.note, ours):
+                return CosigningResult(checkpoint=said, note=one.payload.note, vkeys=vkeys, seen=size, entry=one.entry.seq, is_new=False)
+        cosigned = _drop_lines(offered, ours) + "".join(cosign(offered.text, key, at=writer.moment) for key in keys)
+        parse_note(cosigned, where="the checkpoint with our cosignature")  # else what is recorded could not be held against the log
+        entry = writer.append(Witnessing(origin=said.origin, size=said.size, root=said.root, vkey=str(offered.vkey), note=cosigned))
+    return CosigningResult(checkpoint=said, note=cosigned, vkeys=vkeys, seen=size, entry=entry.seq, is_new=True)
+
+
+def _drop_lines(offered: OfferedCheckpoint, keys: Sequence[VerifierKey]) -> str:
+    """The note without lines that are, or pretend to be, of *keys*: of ours, only what is signed now is given out."""
+    own = {(key.name, key.key_id) for key in keys}
+    rows = offered.text.partition("\n\n")[2].splitlines(keepends=True)
+    kept = [row for row, line in zip(rows, offered.note.lines, strict=True) if (line.name, line.key_id) not in own]
+    return offered.note.text + "\n" + "".join(kept)
+
+
+def _has_lines(note: str, keys: Sequence[VerifierKey]) -> bool:
+    return {line.vkey for line in verify_note(parse_note(note, where="recorded here"), keys) if line.is_valid} == set(map(str, keys))
+
+
+def _refuse_moved(writer: Writer, now: tuple[Witnessing, ...], known: KnownLog) -> None:
+    """Two at once could cosign or take over two histories, each following from what was seen before the other."""
+    last = list_imports(writer, known.origin)[-1:]
+    if now != known.witnessings or [one.payload for one in last] != ([] if known.last is None else [known.last]):
+        found = "another checkpoint of this log was cosigned or taken over meanwhile"
+        raise UnavailableError(Fault(code="registry-busy", where=known.origin, found=found, advice="run the command again"))
+
+
+def _checkpoint(said: Witnessing | LogImport) -> Checkpoint:
+    return Checkpoint(origin=said.origin, size=said.size, root=said.root)

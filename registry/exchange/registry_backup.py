@@ -1,0 +1,323 @@
+"""A backup of all that a registry holds, in one file with a checkpoint, and its return into an empty registry."""
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from registry.codec.file_io import place_new_file, refuse_existing, working_folder, write_file
+from registry.errors import AnswerNoError, CaveatError, ConflictError, Fault, InputError
+from registry.exchange.bundle_check import KeyStep, find_signer
+from registry.exchange.bundle_format import digest_file
+from registry.records.log_seal import Checkpoint
+from registry.records.record import Record
+from registry.registration.key_registration import seal_log, trusted_vkeys
+from registry.seal.merkle_tree import root_of
+from registry.seal.signed_notes import LARGEST_NOTE, SignedNote, VerifierKey, checkpoint_text, parse_note
+from registry.seal.signing_keys import SigningKey
+from registry.store import schema
+from registry.store.engine import find_file
+from registry.store.integrity import LogReport, check_log
+from registry.store.key_events import list_key_events
+from registry.store.ledger import Ledger
+from registry.store.logs import LogSummary
+from registry.store.rebuild import rebuild
+from registry.store.seals import list_checkpoints
+from registry.store.seen import list_imports
+from registry.store.snapshot import copy_registry
+from registry.store.view import View
+
+# A backup: one SQLite file with all that a registry holds, checked, and beside it the checkpoint that it can be held to.
+#
+# Keys are no part of it: they are files of their own.
+
+NOTE_SUFFIX = ".checkpoint"
+"""What the name of the checkpoint's file has behind that of the backup."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupResult(Record):
+    """What was written."""
+
+    path: str
+    sha256: str
+    """Of the file's bytes, hexadecimal."""
+    checkpoint: str
+    """The file beside it."""
+    is_signed: bool
+    """Whether that is a signed note; if not, only the text that would be signed."""
+    origin: str
+    entries: int
+    root: str
+    erased: int
+    """Entries whose text was erased before."""
+    logs: tuple[LogSummary, ...]
+    """The logs of other registries in it."""
+
+
+def back_up(
+    ledger: Ledger, path: Path, *, keys: Sequence[SigningKey], actor: str, progress: Callable[[int], None] = lambda _done: None
+) -> BackupResult:
+    """Write what *ledger* holds now to the new file *path*, and its checkpoint beside it, each whole or not at all.
+
+    Args:
+        keys: that sign the log's checkpoints; where there is none, the checkpoint is not signed.
+        progress: is told the number of entries checked.
+
+    Raises:
+        AlteredError: with *keys*: the log was cut off or altered since it was sealed, and is not sealed again.
+        AnswerNoError: the registry is altered: what is not as it was written is named, and nothing is kept.
+        ConflictError: one of the two files exists.
+        InputError: nothing is recorded yet.
+    """
+    beside = path.with_name(path.name + NOTE_SUFFIX)
+    for one in (path, beside):
+        refuse_existing(one)
+    with ledger.view() as view:
+        size = view.log_size
+    if keys and size:
+        _seal(ledger, keys, actor, size)  # so that it is in the copy too, where nobody else writes meanwhile
+    with working_folder(path) as folder:
+        part = folder / "registry.db"
+        copy_registry(ledger, part, progress)
+        said, erased, logs = _check(part, progress)
+        note = _seal(ledger, keys, actor, said.size) if keys else checkpoint_text(said)
+        text = folder / "checkpoint"
+        write_file(text, note)
+        place_new_file(text, beside)
+        try:
+            place_new_file(part, path)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
+    return BackupResult(
+        path=os.fspath(path),
+        sha256=digest_file(path),
+        checkpoint=os.fspath(beside),
+        is_signed=bool(keys),
+        origin=said.origin,
+        entries=said.size,
+        root=said.root,
+        erased=erased,
+        logs=logs,
+    )
+
+
+def _seal(ledger: Ledger, keys: Sequence[SigningKey], actor: str, size: int) -> str:
+    with ledger.write(actor=actor) as writer:
+        return seal_log(writer, keys, size=size).note
+
+
+def _check(part: Path, progress: Callable[[int], None]) -> tuple[Checkpoint, int, tuple[LogSummary, ...]]:
+    copy = Ledger.open(f"sqlite:///{part}", clock=_never, salt=_never)
+    try:
+        logs = copy.list_logs()
+        if not logs or not logs[0].size:
+            found, advice = "nothing is recorded yet, so there is nothing to keep", "run: caveat init"
+            raise InputError(Fault(code="empty-registry", where="registry", found=found, advice=advice))
+        faults: list[Fault] = []
+        with copy.view() as view:
+            notes = {one.payload.origin: one.payload.checkpoint for one in list_imports(view)}
+        reports = [
+            check_log(
+                copy, log=None if one.is_own else one.origin, notes=[notes[one.origin]] if one.origin in notes else [], progress=progress
+            )
+            for one in logs
+        ]
+        for report in reports:
+            faults += report.findings
+        if faults:
+            raise AnswerNoError(faults)
+    finally:
+        copy.release()
+    own = reports[0]
+    assert own.root is not None  # noqa: S101  (a log without findings has a root)
+    return Checkpoint(origin=own.origin, size=own.entries, root=own.root), own.erased, logs[1:]
+
+
+def _never() -> Any:
+    raise AssertionError("nothing is said in a backup")
+
+
+# A backup brought back: held against its checkpoint, then replayed into an empty registry, so that rows are what statements give.
+
+_MAGIC = b"SQLite format 3\x00"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreResult(Record):
+    """What was brought back."""
+
+    origin: str
+    entries: int
+    last_at: datetime | None
+    """Time of the last entry; None where nothing is recorded."""
+    checkpoint: Checkpoint | None
+    """What it was held against; None where it was held against nothing, as was asked."""
+    signer: str | None
+    """The verifier key that signed that checkpoint; None where nobody did."""
+    is_own_word: bool
+    """Whether that key is known from the backup alone: it shows no forgery, only accidents."""
+
+
+def find_note(path: Path) -> Path | None:
+    """Return the file with the checkpoint of the backup *path*; None where there is none beside it."""
+    beside = path.with_name(path.name + NOTE_SUFFIX)
+    return beside if beside.is_file() else None
+
+
+def read_note(path: Path) -> str:
+    """Return the text of a checkpoint's file; raises InputError where it is too large, or no text."""
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(4 * LARGEST_NOTE + 1)
+        if len(data) > 4 * LARGEST_NOTE:
+            raise InputError(Fault(code="bad-note", where=str(path), found=f"it has more than {4 * LARGEST_NOTE:,} bytes"))
+        return data.decode()
+    except OSError as error:
+        raise InputError(Fault(code="file-not-readable", where=str(path), found=error.strerror or str(error))) from error
+    except UnicodeDecodeError as error:
+        raise InputError(Fault(code="not-utf-8", where=str(path), found=f"byte {error.start} is not UTF-8")) from error
+
+
+def restore(
+    path: Path, url: str, *, note: str | None, given: Sequence[VerifierKey] = (), progress: Callable[[int], None] = lambda _done: None
+) -> RestoreResult:
+    """Bring the backup *path* back into the empty or missing registry at *url*, and say what it was held against.
+
+    Args:
+        note: the checkpoint, signed or the bare text; None holds it against nothing but the checkpoints inside.
+        given: keys that may have signed it; none: those that the backup itself names.
+        progress: is told the number of entries done.
+
+    Raises:
+        AnswerNoError: `backup-shorter`, `backup-altered`, or everything that is altered in it, and since when; nothing is restored.
+        InputError: it is no backup, or nobody believed signed its checkpoint.
+        ConflictError: the registry at *url* is not empty.
+    """
+    file = find_file(url)
+    with working_folder(file) if file else TemporaryDirectory(prefix="caveat-restore-") as name:
+        folder = Path(name)
+        copy = f"sqlite:///{_copy(path, folder)}"
+        schema.upgrade(copy)
+        restored = _check_copy(copy, note, given, progress)
+        if file is None or file.exists():
+            rebuild(copy, url, progress)
+            return restored
+        whole = folder / "whole.db"
+        rebuild(copy, f"sqlite:///{whole}", progress)
+        place_new_file(whole, file, mode=0o644)
+    return restored
+
+
+def _copy(path: Path, folder: Path) -> Path:
+    """Databases are opened for writing, and a backup is not to be touched."""
+    target = folder / "backup.db"
+    try:
+        with path.open("rb") as stream:
+            if stream.read(len(_MAGIC)) != _MAGIC:
+                found, advice = "it is no SQLite database", "a backup is written by: caveat backup FILE; a bundle is read by: caveat import"
+                raise InputError(Fault(code="not-a-backup", where=str(path), found=found, advice=advice))
+        shutil.copyfile(path, target)
+    except OSError as error:
+        raise InputError(Fault(code="file-not-readable", where=os.fspath(path), found=error.strerror or str(error))) from error
+    return target
+
+
+def _check_copy(url: str, note: str | None, given: Sequence[VerifierKey], progress: Callable[[int], None]) -> RestoreResult:
+    copy = Ledger.open(url, clock=_never_when_restoring, salt=_never_when_restoring)
+    try:
+        said, signed = (None, None) if note is None else _parse(note)
+        report = check_log(copy, progress=progress, notes=[note] if signed and note else [])
+        if said is not None:
+            _hold_against(copy, report, said)
+        faults = [*report.findings]
+        for one in copy.list_logs()[1:]:
+            faults += check_log(copy, log=one.origin, progress=progress).findings
+        if faults:
+            raise AnswerNoError(faults)
+        signer = None if signed is None else _find_signer(copy, signed, given)
+        with copy.view() as view:
+            last = view.find_entry(view.log_size)
+    finally:
+        copy.release()
+    return RestoreResult(
+        origin=report.origin,
+        entries=report.entries,
+        last_at=last.at if last else None,
+        checkpoint=said,
+        signer=None if signer is None else str(signer),
+        is_own_word=signer is not None and not given,
+    )
+
+
+def _parse(note: str) -> tuple[Checkpoint, SignedNote | None]:
+    """Read a signed note, or the bare text that `backup` writes where no key is."""
+    if "\n\n" in note:
+        signed = parse_note(note, where="checkpoint")
+        return signed.checkpoint, signed
+    unsigned = parse_note(f"{note}\n— nobody AAAAAAA=\n", where="checkpoint").checkpoint
+    if checkpoint_text(unsigned) != note:
+        raise InputError(Fault(code="bad-note", where="checkpoint", found="it is not written as a checkpoint is", advice="give its file"))
+    return unsigned, None
+
+
+def _hold_against(copy: Ledger, report: LogReport, said: Checkpoint) -> None:
+    """Refuse a backup that is not what the checkpoint says; what is altered, and since when, comes with it."""
+    if said.origin != report.origin:
+        found = f"the checkpoint is of {said.origin}, the backup of {report.origin or 'no log'}"
+        raise ConflictError(Fault(code="other-log", where="backup", found=found, advice="give the checkpoint that belongs to it"))
+    with copy.view() as view:
+        last = view.find_entry(view.log_size)
+        if said.size > report.entries:
+            until = f"; the last that is there is of {last.at:%Y-%m-%d %H:%M:%S} UTC" if last else ""
+            first = report.entries + 1
+            gone = f"entry {first} is missing" if first == said.size else f"{first} to {said.size} are missing"
+            found = f"the checkpoint is of {said.size} entries: {gone}{until}"
+            raise AnswerNoError(Fault(code="backup-shorter", where="backup", found=found, advice="look for a later backup"))
+        root = None if report.root is None else _find_root(view, said.size)
+    if root is not None and root != said.root:
+        found = f"its first {said.size} entries have the root {root}, the checkpoint says {said.root}; {_tell_since(report, said)}"
+        fault = Fault(code="backup-altered", where="backup", found=found, advice="look for another backup, and compare the two")
+        raise AnswerNoError([fault, *report.findings])
+
+
+def _tell_since(report: LogReport, said: Checkpoint) -> str:
+    """Between which two checkpoints it was altered."""
+    fitting = [one for one in report.checkpoints if one.fits and one.checkpoint.size < said.size]
+    if not fitting:
+        return "no checkpoint inside it still fits, so any entry may be altered"
+    last = fitting[-1]
+    when = f" of {last.at:%Y-%m-%d %H:%M:%S} UTC" if last.at else ""
+    return f"the checkpoint at {last.checkpoint.size}{when} still fits, so it is among entries {last.checkpoint.size + 1} to {said.size}"
+
+
+def _find_root(view: View, size: int) -> str:
+    """Kept nodes are not asked: they lie in the same file."""
+    return root_of(view.leaves(1, size + 1)).hex()
+
+
+def _find_signer(copy: Ledger, note: SignedNote, given: Sequence[VerifierKey]) -> VerifierKey:
+    with copy.view() as view:
+        steps = [KeyStep(seq=one.entry.seq, at=one.entry.at, event=one.payload) for one in list_key_events(view)]
+        notes = [*_read_kept(view, note.checkpoint.size), note]
+        known = tuple(given) or trusted_vkeys(view)
+    return find_signer(note, known, [one for one in steps if one.seq <= note.checkpoint.size], notes)
+
+
+def _read_kept(view: View, size: int) -> list[SignedNote]:
+    kept = []
+    for one in list_checkpoints(view):
+        try:
+            kept.append(parse_note(one.note, where="kept checkpoint"))
+        except CaveatError:
+            continue
+    return [one for one in kept if one.checkpoint.size < size]
+
+
+def _never_when_restoring() -> Any:
+    raise AssertionError("nothing is said while a backup is brought back")

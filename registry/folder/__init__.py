@@ -1,0 +1,1 @@
+"""Supplements as files: assembled, published and proved, and a folder of them kept up to date."""

@@ -1,0 +1,479 @@
+"""Files of a folder of supplements: their names, the manifest and journal, and changes to files on disk."""
+
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from itertools import count
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+from registry.codec.canonical_documents import canonical_bytes, from_json, to_document
+from registry.codec.file_io import put_in_place, replace_file, sync_folders, write_part
+from registry.errors import ConflictError, Fault, InputError
+from registry.folder.folder_document import Folder, FolderFile, FolderItem, SupersededFiles
+from registry.folder.supplement_publishing import name_proof
+from registry.records.record import Record
+from registry.records.statement import OutputFormat
+from registry.report.enclosed import split_file
+
+# What the files of a folder are called. Names come from identifiers alone, so none can lead out of the folder.
+
+MANIFEST = "supplements.json"
+JOURNAL = ".supplements.journal"
+SEEN = ".supplements.seen"
+INDEX = "index.html"
+FEED = "feed.xml"
+PROOF = ".tlog-proof"
+
+_SUBJECT = r"(?:CLM|CRD)-[A-Z][A-Z0-9]{1,11}-[0-9]{4}-[0-9]{4,}-[0-9A-Z]@[1-9][0-9]{0,8}"
+_REPORT = r"changes-[0-9]{1,16}-[0-9]{1,16}"
+_EXTENSION = rf"\.(?:{'|'.join(one.value for one in OutputFormat)})"
+SUBJECT = re.compile(_SUBJECT)
+"""`CLM-…@n` or `CRD-…@n`, the whole of a name."""
+_ENTRY = r"(?:\.entry-[0-9]{1,16}(?:-[0-9]{1,9})?)?"
+_FILE = re.compile(rf"(?P<name>{_SUBJECT}|{_REPORT}){_ENTRY}{_EXTENSION}")
+_OWN = "|".join(re.escape(one) for one in (MANIFEST, JOURNAL, SEEN, INDEX, FEED))
+_PART = re.compile(rf"\.(?:(?:{_SUBJECT}|{_REPORT}){_ENTRY}{_EXTENSION}(?:{re.escape(PROOF)})?|{_OWN})\.part")
+
+
+def name_file(name: str, format_: OutputFormat) -> str:
+    """Return the path of the file of the supplement or report *name*, relative to its folder."""
+    return f"{name}.{format_.value}"
+
+
+def list_names(name: str, format_: OutputFormat, *, log_size: int) -> Iterator[str]:
+    """Give the paths that a file may have, in order: its plain name, and where that is not free one with the entry that it is as of.
+
+    Links lead to the plain name, so the first published file has it; it stays valid, and the list of the folder leads to the newest.
+    """
+    yield name_file(name, format_)
+    yield f"{name}.entry-{log_size}.{format_.value}"
+    yield from (f"{name}.entry-{log_size}-{number}.{format_.value}" for number in count(2))
+
+
+def name_part(path: str) -> str:
+    """Return where *path* is written before it takes its place."""
+    return f".{path}.part"
+
+
+def is_file_of(path: str, name: str, format_: OutputFormat) -> bool:
+    """Whether *path* is one that `list_names` gives for *name*."""
+    found = _FILE.fullmatch(path)
+    return found is not None and found["name"] == name and path.endswith(f".{format_.value}")
+
+
+def is_report(name: str) -> bool:
+    """Whether *name* is that of a change report."""
+    return re.fullmatch(_REPORT, name) is not None
+
+
+def is_part(path: str) -> bool:
+    """Whether *path* is one that `name_part` gives for a file of ours."""
+    return _PART.fullmatch(path) is not None
+
+
+# What is known of a folder, on disk: the manifest, and the journal that is written ahead of it.
+#
+# A line of the journal is a `FolderItem`, written when its files are drawn whole under other names and before they take their places.
+# So whatever ends the command, the next one puts in place what is in the journal and draws only the rest. Files, journal and manifest
+# are synced before anything relies on them: a file that nothing names counts as somebody else's, and is in the way.
+
+Noun = TypeVar("Noun", bound=Record)
+
+LARGEST_BYTES = 500_000_000
+"""A larger manifest or journal is refused unread: a million supplements need less."""
+_ADVICE = "regenerate into another folder, or move the manifest away: then all is drawn again and what is there is kept under another name"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderLog:
+    """The log that a folder is drawn from."""
+
+    origin: str
+    size: int
+    root: str
+
+
+@contextmanager
+def hold_folder(path: Path) -> Iterator[None]:
+    """Hold the folder until the context ends; the lock is the system's, so that a killed process holds nothing.
+
+    Raises:
+        ConflictError: `folder-busy`, another process holds it.
+    """
+    import fcntl  # noqa: PLC0415  (of POSIX alone)
+
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            found, advice = "another process is drawing into it", "wait until that one has ended, or stop it with Ctrl-C"
+            raise ConflictError(Fault(code="folder-busy", where=str(path), found=found, advice=advice)) from error
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def read_folder(path: Path, log: FolderLog) -> Folder | None:
+    """Return what the manifest says, brought up to what the journal says; None where there is neither.
+
+    Nothing is changed: `settle` puts in place what a killed command left.
+
+    Raises:
+        InputError: `file-too-large`, not a manifest (with every fault), `folder-name`, `folder-of-another-log`, `folder-ahead`.
+    """
+    manifest, journal = path / MANIFEST, path / JOURNAL
+    known = _read(Folder, _read_bytes(manifest), manifest) if manifest.exists() else None
+    head, *lines = (_read_lines(journal) if journal.exists() else []) or [b""]
+    begun = _read(Folder, head, journal) if head else None
+    for one, where in ((known, manifest), (begun, journal)):
+        if one is not None:
+            check_folder(one, log, where=where)
+    if known is None and begun is None:
+        return None
+    base = known or begun
+    assert base is not None  # noqa: S101  (one of the two is there)
+    items = {one.name: one for one in base.items}
+    for line in lines:
+        item = _read(FolderItem, line, journal)
+        _check_names(item, journal)
+        items[item.name] = item
+    return replace(base, items=tuple(items[name] for name in sorted(items)))
+
+
+def check_folder(folder: Folder, log: FolderLog, *, where: Path) -> None:
+    """Refuse a manifest that another registry made, that is ahead of this one, or that names files as no folder of ours does."""
+    if folder.log_origin != log.origin:
+        found = f"it is of the log {folder.log_origin or 'without a name'}, and this registry's is {log.origin or 'without a name'}"
+        raise InputError(Fault(code="folder-of-another-log", where=str(where), found=found, advice=_ADVICE))
+    if folder.log_size > log.size:
+        found = f"it was drawn from {folder.log_size:,} entries, and this registry has {log.size:,}"
+        advice = "name the registry that it was drawn from, or regenerate into another folder"
+        raise InputError(Fault(code="folder-ahead", where=str(where), found=found, advice=advice))
+    for item in folder.items:
+        _check_names(item, where)
+    for report in folder.reports:
+        if not is_report(report.name) or not all(is_file_of(one.path, report.name, one.format) for one in report.files):
+            raise InputError(_misnamed(where, report.name))
+
+
+def check_root(folder: Folder, root: str, *, where: Path) -> None:
+    """Refuse a folder whose log had another *root* at its size: its entries are not those of this registry."""
+    if folder.root is not None and folder.root != root:
+        found = f"the root over its {folder.log_size:,} entries is {folder.root[:16]}…, and this registry's is {root[:16]}…"
+        raise InputError(Fault(code="folder-of-another-log", where=str(where / MANIFEST), found=found, advice=_ADVICE))
+
+
+def write_folder(path: Path, folder: Folder) -> None:
+    """Write the manifest, whole or not at all, and end the journal."""
+    replace_file(path / MANIFEST, canonical_bytes(to_document(folder)))
+    (path / JOURNAL).unlink(missing_ok=True)
+
+
+class FolderJournal:
+    """The journal, opened to be added to. It begins with the folder as it will be called, without items."""
+
+    def __init__(self, path: Path, folder: Folder) -> None:
+        self._path = path / JOURNAL
+        self._head = canonical_bytes(to_document(replace(folder, items=(), reports=())))
+        self._file: IO[bytes] | None = None
+
+    def add(self, item: FolderItem) -> None:
+        """Write a line; it is whole and on the disk when this returns."""
+        if self._file is None:
+            self._file = self._open()
+        self._file.write(canonical_bytes(to_document(item)) + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._file is not None:
+            self._file.close()
+
+    def _open(self) -> IO[bytes]:
+        """Begin it, or go on after its last whole line."""
+        whole = b"".join(line + b"\n" for line in _read_lines(self._path)) if self._path.exists() else b""
+        if not whole:
+            replace_file(self._path, self._head + b"\n")
+        file = self._path.open("r+b")
+        file.truncate(len(whole) or len(self._head) + 1)
+        file.seek(0, os.SEEK_END)
+        return file
+
+
+def list_journaled(path: Path) -> tuple[FolderItem, ...]:
+    """Return what the journal of a command that did not end says, each name once and as it was last; `read_folder` has checked it."""
+    journal = path / JOURNAL
+    lines = _read_lines(journal)[1:] if journal.exists() else []
+    items = (_read(FolderItem, line, journal) for line in lines)
+    return tuple({one.name: one for one in items}.values())
+
+
+def list_files(folder: Folder) -> list[FolderFile]:
+    """Return every file that the manifest knows the digest of: those of today, earlier ones, and change reports."""
+    current = [file for item in folder.items for file in item.files]
+    earlier = [file for item in folder.items for old in item.earlier for file in old.files]
+    return [*current, *earlier, *(file for report in folder.reports for file in report.files)]
+
+
+def _check_names(item: FolderItem, where: Path) -> None:
+    files = [*item.files, *(one for old in item.earlier for one in old.files)]
+    is_ours = SUBJECT.fullmatch(item.name) and len({one.format for one in item.files}) == len(item.files)
+    if not is_ours or not all(is_file_of(one.path, item.name, one.format) for one in files):
+        raise InputError(_misnamed(where, item.name))
+
+
+def _misnamed(where: Path, name: str) -> Fault:
+    found = "its files are not called as those of a folder of supplements are"
+    return Fault(code="folder-name", where=f"{where}, {name}", found=found, advice=_ADVICE)
+
+
+def _read_bytes(path: Path) -> bytes:
+    if path.stat().st_size > LARGEST_BYTES:
+        raise InputError(Fault(code="file-too-large", where=str(path), found=f"it has more than {LARGEST_BYTES:,} bytes"))
+    return path.read_bytes()
+
+
+def _read_lines(path: Path) -> list[bytes]:
+    """The whole lines of a journal: what follows the last line break was being written when the command ended."""
+    return _read_bytes(path).split(b"\n")[:-1]
+
+
+def _read(noun: type[Noun], text: bytes, where: Path) -> Noun:
+    return from_json(noun, text, where=str(where))
+
+
+# Whether files are still those that were written, without reading each again: as Git's index, by size, times and number of the file.
+#
+# A file that was once compared, and of which nothing in its directory entry has changed since, is not read again. One that changed in
+# the instant in which this was written down is (Git's "racy" entries). What is written down is a convenience: without it, or where it
+# cannot be read, every file is.
+
+_INSTANT_NS = 50_000_000
+"""Longer than the step in which any file system counts the times of files that it changes (ext4: 4 ms)."""
+
+FileMark = tuple[int, int, int, int]
+"""Size, time of the content and of the directory entry (ns), number."""
+
+
+class FileState(StrEnum):
+    """What became of a file of the folder."""
+
+    DRAWN = "drawn"
+    """As it was drawn: a draft, which a newer one may replace."""
+    SIGNED = "signed"
+    """Signed, and without a proof that it was published."""
+    PROVEN = "proven"
+    """With its proof."""
+    GONE = "gone"
+    ALTERED = "altered"
+    """Other bytes, or no file at all but a folder or link."""
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the file shows what was drawn."""
+        return self in (FileState.DRAWN, FileState.SIGNED, FileState.PROVEN)
+
+    @property
+    def is_given_out(self) -> bool:
+        """Whether somebody may hold the file to be valid, so that it stays as it is."""
+        return self in (FileState.SIGNED, FileState.PROVEN)
+
+
+@dataclass(slots=True)
+class FileStates:
+    """What was compared, and when."""
+
+    marks: dict[str, tuple[FileMark, str, FileState]] = field(default_factory=dict)
+    """By path: the file as it was then, the digest of what was drawn, and what became of it."""
+    before_ns: int = 0
+    """Marks of files that changed from this time on may miss a change."""
+
+
+def read_seen(folder: Path) -> FileStates:
+    """Return what was written down for *folder*; nothing where that cannot be read."""
+    path = folder / SEEN
+    try:
+        about = path.stat()
+        if about.st_size > LARGEST_BYTES:
+            return FileStates()
+        document: Any = json.loads(path.read_bytes())
+        marks = {str(name): (_mark(*numbers), str(digest), FileState(state)) for name, (*numbers, digest, state) in document.items()}
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        return FileStates()
+    return FileStates(marks=marks, before_ns=about.st_mtime_ns - _INSTANT_NS)
+
+
+def write_seen(folder: Path, files: Iterable[FolderFile], compared: Mapping[str, tuple[FileMark, FileState]]) -> None:
+    """Write down what became of each of *files*; those in *compared* are not read again."""
+    marks: dict[str, list[int | str]] = {}
+    for file in files:
+        mark, state = compared.get(file.path) or (find_mark(folder / file.path), find_state(folder, file))
+        if mark is not None and state.is_there:
+            marks[file.path] = [*mark, file.sha256, state.value]
+    replace_file(folder / SEEN, json.dumps(marks, separators=(",", ":")).encode())
+
+
+def compare(folder: Path, files: Iterable[FolderFile], seen: FileStates) -> tuple[dict[str, FileState], dict[str, FileMark]]:
+    """Return what became of each of *files*, by path, and as what those were seen that are there."""
+    states: dict[str, FileState] = {}
+    marks: dict[str, FileMark] = {}
+    for file in files:
+        mark = find_mark(folder / file.path)
+        known = seen.marks.get(file.path)
+        if mark is not None and known is not None and known[:2] == (mark, file.sha256) and mark[2] < seen.before_ns:
+            states[file.path] = _find_json_state(folder, file) if file.format is OutputFormat.JSON else known[2]
+        else:
+            states[file.path] = find_state(folder, file)
+        if mark is not None and states[file.path].is_there:
+            marks[file.path] = mark
+    return states, marks
+
+
+def find_state(folder: Path, file: FolderFile) -> FileState:
+    """Return what became of *file*, by reading it."""
+    path = folder / file.path
+    if not os.path.lexists(path):
+        return FileState.GONE
+    try:
+        data = path.read_bytes() if find_mark(path) else b""
+    except OSError:
+        data = b""
+    layers = split_file(data, file.format)
+    if len(layers.drawn) != file.size_bytes or hashlib.sha256(layers.drawn).hexdigest() != file.sha256:
+        return FileState.ALTERED
+    if file.format is OutputFormat.JSON:
+        return _find_json_state(folder, file)
+    is_drawn = len(data) == len(layers.drawn)
+    return FileState.PROVEN if layers.proof is not None else FileState.DRAWN if is_drawn else FileState.SIGNED
+
+
+def find_mark(path: Path) -> FileMark | None:
+    """Return as what the file at *path* is seen; None where there is no plain file."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return _mark(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+
+def digest_file(path: Path) -> str:
+    """Return the SHA-256 of the file at *path*, hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _find_json_state(folder: Path, file: FolderFile) -> FileState:
+    """A JSON file has its proof beside it."""
+    return FileState.PROVEN if name_proof(folder / file.path).is_file() else FileState.DRAWN
+
+
+def _mark(*numbers: Any) -> FileMark:
+    size, changed, moved, number = map(int, numbers)
+    return (size, changed, moved, number)
+
+
+# A supplement is put into the folder. Published and signed files stay where they are; only drafts are replaced.
+#
+# In this order: the new files are written under other names and synced; a line is added to the journal and synced; the new files are
+# renamed. Killed before that line, nothing has changed; after it, `settle` renames what is left to rename.
+
+
+def place(
+    folder: Path,
+    item: FolderItem,
+    drawn: Mapping[OutputFormat, bytes],
+    *,
+    before: FolderItem | None,
+    fixed: Collection[str],
+    why: str,
+    journal: FolderJournal,
+) -> FolderItem:
+    """Put the files of *drawn* in place, and return what is known of the supplement from then on.
+
+    Args:
+        folder: the folder.
+        item: what will be known of the supplement, without files and without earlier ones.
+        drawn: files by format.
+        before: what was known of it; None for a new one.
+        fixed: paths of files that stay as they are.
+        why: why the new files supersede those of *before*.
+        journal: gets a line.
+    """
+    files = tuple(_describe(folder, item, format_, data, before=before, fixed=fixed) for format_, data in drawn.items())
+    for one in files:
+        write_part(folder / one.path, drawn[one.format])
+    sync_folders([folder / one.path for one in files])
+    item = _complete(item, files, before=before, fixed=fixed, why=why)
+    journal.add(item)
+    _rename(folder, item)
+    return item
+
+
+def settle(folder: Path) -> int:
+    """Put in place what a command that did not end has drawn; return of how many supplements."""
+    items = list_journaled(folder)
+    for item in items:
+        _rename(folder, item)
+    return len(items)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what was being written when a command was killed."""
+    for path in folder.glob(".*.part"):
+        if is_part(path.name):
+            path.unlink()
+
+
+def choose_path(folder: Path, name: str, format_: OutputFormat, *, draft: str | None, log_size: int) -> str:
+    """Return where a file goes: in the place of a draft, or where nothing is.
+
+    Args:
+        draft: path of the file of the same supplement that may be replaced, or that is gone; None where there is none.
+        log_size: entries that the new file is made from.
+    """
+    if draft is not None:
+        return draft
+    return next(path for path in list_names(name, format_, log_size=log_size) if not os.path.lexists(folder / path))
+
+
+def _describe(
+    folder: Path, item: FolderItem, format_: OutputFormat, data: bytes, *, before: FolderItem | None, fixed: Collection[str]
+) -> FolderFile:
+    old = next((one.path for one in (before.files if before else ()) if one.format is format_), None)
+    draft = None if old in fixed else old
+    path = choose_path(folder, item.name, format_, draft=draft, log_size=item.log_size)
+    return FolderFile(format=format_, path=path, sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data))
+
+
+def _complete(item: FolderItem, files: Sequence[FolderFile], *, before: FolderItem | None, fixed: Collection[str], why: str) -> FolderItem:
+    """Return *item* with its files, and with those that they supersede and that stay."""
+    if before is None:
+        return replace(item, files=tuple(files))
+    is_anew = item.record != before.record or item.template != before.template
+    there = {one.format: one for one in before.files} | {one.format: one for one in files}
+    kept = tuple(one for one in before.files if one.path in fixed and there[one.format] is not one)
+    earlier = before.earlier
+    if kept:
+        earlier = (*earlier, SupersededFiles(log_size=before.log_size, files=kept, by=item.log_size, why=why))
+    return replace(
+        item, files=tuple(there[one] for one in OutputFormat if one in there), earlier=earlier, why=why if is_anew else before.why
+    )
+
+
+def _rename(folder: Path, item: FolderItem) -> None:
+    """Put the files of *item* in place that were written for it and are not there yet."""
+    written = []
+    for one in item.files:
+        part = folder / name_part(one.path)
+        if part.is_file() and digest_file(part) == one.sha256:
+            written.append(folder / one.path)
+    put_in_place(written)

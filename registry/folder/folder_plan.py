@@ -1,0 +1,565 @@
+"""Which supplements of a folder are due, and why; nothing is rendered or changed."""
+
+import hashlib
+import os
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from registry.codec.canonical_documents import canonical_bytes, to_document
+from registry.errors import Fault, NotFoundError
+from registry.folder import folder_manifest as names
+from registry.folder.folder_document import Folder, FolderFile, FolderItem
+from registry.folder.folder_manifest import (
+    FileMark,
+    FileState,
+    FolderLog,
+    check_root,
+    compare,
+    digest_file,
+    find_mark,
+    list_files,
+    list_journaled,
+    read_folder,
+    read_seen,
+)
+from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRevision
+from registry.records.dossier import Recorded
+from registry.records.model_version import ModelEndpoint, ModelEvent, ModelEventKind, ModelVersion
+from registry.records.record import IDENTIFIER, Kind
+from registry.records.statement import OutputFormat, StatementKind
+from registry.report.enclosed import split_file
+from registry.report.html import template_digest
+from registry.store.seals import find_root
+from registry.store.states import find_states
+from registry.store.view import View
+
+# What of a folder is due, and why: from what is known of it, what stands there, and what the registry says. Nothing is read here.
+
+
+class DueKind(StrEnum):
+    """Why a supplement is drawn."""
+
+    NEW = "new"
+    """There is none of it in the folder."""
+    STATE = "state"
+    """What it says changed."""
+    MANIFEST = "manifest"
+    """The manifest says something else of it than the registry."""
+    TEMPLATE = "template"
+    """The templates, fonts or libraries changed."""
+    FORMAT = "format"
+    """It is there in other formats than asked for."""
+    GONE = "gone"
+    """A file of it is gone."""
+    UNPUBLISHED = "unpublished"
+    """A file of it is not published, and all are to be."""
+
+
+_ANEW = (DueKind.STATE, DueKind.MANIFEST, DueKind.TEMPLATE)
+"""For which all of its files are drawn, as of the last entry."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DueSupplement:
+    """A supplement that is to be drawn."""
+
+    name: str
+    kinds: tuple[DueKind, ...]
+    """At least one, in the order of `DueKind`."""
+    formats: tuple[OutputFormat, ...]
+    """Those to be drawn."""
+    state: str
+    """That it will have."""
+    before: FolderItem | None
+    """What is known of it; None for a new one."""
+    fixed: frozenset[str] = frozenset()
+    """Paths of its files that are published or signed, and stay as they are."""
+
+    @property
+    def log_size(self) -> int | None:
+        """The entry it is drawn as of: that of its other files, where what it says did not change; None for the last one."""
+        return None if self.is_anew or self.before is None else self.before.log_size
+
+    @property
+    def is_anew(self) -> bool:
+        """Whether all of its files are drawn, as of the last entry."""
+        return self.before is None or self.kinds[0] in _ANEW
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderPlan:
+    """What is due of what was asked for."""
+
+    due: tuple[DueSupplement, ...]
+    """By name."""
+    total: int
+    """Supplements that were asked for."""
+    unknown: tuple[str, ...]
+    """Of those in the folder, names of which the registry says nothing: a statement was erased."""
+    current: tuple[str, ...] = ()
+    """What was asked for and the registry knows, due or not, in order."""
+
+    def count(self) -> dict[DueKind, int]:
+        """Return how many are due for each first reason."""
+        counts = Counter(one.kinds[0] for one in self.due)
+        return {kind: counts[kind] for kind in DueKind if counts[kind]}
+
+
+def list_wanted(states: Iterable[str], folder: Folder | None, asked: Collection[str] | None, *, newest_only: bool = False) -> list[str]:
+    """Return the names that belong into the folder, in order: every revision of every claim and card, since others lead to them.
+
+    Args:
+        states: what the registry knows, `CLM-…@n` and `CRD-…@n`.
+        folder: as it is known; None for a new one.
+        asked: identifiers, with or without `@n`, that alone are asked for; None for all.
+        newest_only: whether an identifier without `@n` asks for its newest revision only.
+    """
+    wanted = {*states, *(item.name for item in folder.items)} if folder else set(states)
+    if newest_only:
+        newest = {name.partition("@")[0]: name for name in sorted(wanted, key=order_names)}
+        wanted = {name for name in wanted if newest[name.partition("@")[0]] == name or name in (asked or ())}
+    if asked is not None:
+        wanted = {name for name in wanted if name in asked or name.partition("@")[0] in asked}
+    return sorted(wanted, key=order_names)
+
+
+def order_names(name: str) -> tuple[str, int]:
+    """Return what names are put in order by: identifier, then revision as a number."""
+    bare, _, number = name.partition("@")
+    return bare, int(number)
+
+
+def build_plan(
+    states: Mapping[str, str],
+    folder: Folder | None,
+    found: Mapping[str, FileState],
+    *,
+    wanted: Collection[str],
+    formats: Collection[OutputFormat],
+    template: str,
+    misread: Collection[str] = (),
+    published: Collection[str] = (),
+    pending: Collection[FileState] = (),
+) -> FolderPlan:
+    """Return what is due.
+
+    A supplement is always there in all formats that it was ever drawn in, and all of them say the same.
+
+    Args:
+        states: digest of what each record depends on, by name.
+        folder: as it is known; None for a new one.
+        found: what became of the files of *folder*, by path.
+        wanted: names, as `list_wanted` gives them.
+        formats: those asked for.
+        template: digest of the templates as they are now.
+        misread: names of which the manifest says something else than the registry.
+        published: paths of files that the log says were published, whether or not they have their proof.
+        pending: what a file may have become that is due because it is to be published.
+    """
+    items = {item.name: item for item in folder.items} if folder else {}
+    told = [name for name in wanted if name in states]
+    judge = _Judge(states, found, formats, template, misread, published, pending)
+    due = (judge.judge(name, items.get(name)) for name in told)
+    return FolderPlan(
+        due=tuple(one for one in due if one is not None),
+        total=len(told),
+        unknown=tuple(name for name in wanted if name not in states),
+        current=tuple(told),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """What a supplement is held against."""
+
+    states: Mapping[str, str]
+    found: Mapping[str, FileState]
+    formats: Collection[OutputFormat]
+    template: str
+    misread: Collection[str]
+    published: Collection[str]
+    pending: Collection[FileState]
+
+    def judge(self, name: str, item: FolderItem | None) -> DueSupplement | None:
+        """Return how the supplement *name* is due; None where it is not."""
+        if item is None:
+            return DueSupplement(name=name, kinds=(DueKind.NEW,), formats=_order(self.formats), state=self.states[name], before=None)
+        kinds = tuple(self._list_kinds(item))
+        if not kinds:
+            return None
+        chosen = {*self.formats, *(one.format for one in item.files)}
+        if kinds[0] not in _ANEW:
+            chosen -= {one.format for one in item.files if self.found[one.path].is_there and not self._is_redrawn(one)}
+        fixed = frozenset(one.path for one in item.files if self._is_fixed(one.path))
+        return DueSupplement(name=name, kinds=kinds, formats=_order(chosen), state=self.states[name], before=item, fixed=fixed)
+
+    def _is_fixed(self, path: str) -> bool:
+        return self.found[path].is_given_out or (path in self.published and self.found[path].is_there)
+
+    def _is_redrawn(self, file: FolderFile) -> bool:
+        """Whether *file* is signed without a proof, which cannot be added to it any more, and is to be published."""
+        return FileState.SIGNED in self.pending and self.found[file.path] is FileState.SIGNED
+
+    def _list_kinds(self, item: FolderItem) -> Iterator[DueKind]:
+        if item.state != self.states[item.name]:
+            yield DueKind.STATE
+        if item.name in self.misread:
+            yield DueKind.MANIFEST
+        if item.template != self.template and not any(self._is_fixed(one.path) for one in item.files):
+            yield DueKind.TEMPLATE  # what was given out says the same, and is not given out again for its looks
+        if set(self.formats) - {one.format for one in item.files}:
+            yield DueKind.FORMAT
+        states = {self.found[one.path] for one in item.files}
+        if FileState.GONE in states:
+            yield DueKind.GONE
+        if not states.isdisjoint(self.pending):
+            yield DueKind.UNPUBLISHED
+
+
+def _order(formats: Collection[OutputFormat]) -> tuple[OutputFormat, ...]:
+    return tuple(one for one in OutputFormat if one in formats)
+
+
+# Why a supplement is drawn, in words: what was recorded since that concerns it, most important first.
+
+_WORDS: Mapping[StatementKind, str] = {
+    StatementKind.RESTRICTION: "a new outcome",
+    StatementKind.CONTESTATION_EVENT: "an objection was answered or decided",
+    StatementKind.CONTESTATION: "an objection",
+    StatementKind.CLAIM_REVISION: "a claim was registered or revised",
+    StatementKind.CLAIM_EVENT: "an event of a claim",
+    StatementKind.STALENESS_REVIEW: "somebody decided whether a change touches it",
+    StatementKind.MODEL_EVENT: "an event of its model version",
+    StatementKind.MODEL_VERSION: "another version of its model was registered",
+    StatementKind.MODEL_ENDPOINT: "an endpoint name was stated or retracted",
+    StatementKind.CARD: "its card was revised",
+    StatementKind.SIGHTING: "its passage was looked for in another revision of its card",
+    StatementKind.SPEC_VERSION: "a definition has a newer version",
+    StatementKind.REVEAL: "a sealed definition was shown",
+    StatementKind.ERASURE: "a text was erased",
+    StatementKind.CLAIM_RELATION: "it was related to another claim",
+    StatementKind.DEVIATION: "a deviation from a lock was stated",
+    StatementKind.EXPLORATION: "an exploratory analysis was added",
+    StatementKind.FINDING: "a module found something",
+    StatementKind.EVIDENCE: "evidence was stated",
+    StatementKind.RESULT: "an audit has a result",
+    StatementKind.RUN: "an audit has a run",
+    StatementKind.RUN_START: "a run under a lock was started",
+    StatementKind.RUN_END: "a run under a lock ended",
+    StatementKind.LOCK: "an audit was locked",
+    StatementKind.AUDIT: "an audit was opened",
+    StatementKind.SURVEY: "its card was searched for claims",
+    StatementKind.OMISSION: "a passage of its card was left out",
+    StatementKind.AUTHORITY: "who somebody is was stated",
+}
+"""By kind of statement, most important first."""
+_BY_EVENT: Mapping[ClaimEventKind | ModelEventKind, str] = {
+    ClaimEventKind.RESERVE: "a claim was reserved",
+    ClaimEventKind.PUBLISH: "a claim was published",
+    ClaimEventKind.SUPERSEDE: "a claim was superseded",
+    ClaimEventKind.WITHDRAW: "a claim was withdrawn",
+    ClaimEventKind.REJECT: "a claim was rejected",
+    ModelEventKind.FOLLOW: "another version followed its model version",
+    ModelEventKind.UNFOLLOW: "another version does not follow its model version after all",
+    ModelEventKind.DEPRECATE: "its model version is no longer offered",
+    ModelEventKind.REINSTATE: "its model version is offered again",
+}
+"""What an event says in place of its kind of statement."""
+_RANKS = {kind: rank for rank, kind in enumerate(_WORDS)}
+_SHARED = (StatementKind.SPEC_VERSION, StatementKind.REVEAL, StatementKind.CONTESTATION, StatementKind.CONTESTATION_EVENT)
+"""What may concern claims that it does not name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderingReason:
+    """Why one supplement is drawn."""
+
+    words: str
+    entry: int | None
+    """That set it off; None where no entry did, or which one is not known."""
+
+    def __str__(self) -> str:
+        return self.words if self.entry is None else f"{self.words} (entry {self.entry})"
+
+
+_PLAIN: Mapping[DueKind, str] = {
+    DueKind.NEW: "new here",
+    DueKind.MANIFEST: "the manifest of the folder said something else of it than the registry",
+    DueKind.TEMPLATE: "the templates, fonts or libraries that draw it changed",
+    DueKind.FORMAT: "not there in a format that is asked for",
+    DueKind.GONE: "a file of it is gone",
+    DueKind.UNPUBLISHED: "not published yet",
+}
+
+
+def find_reasons(view: View, due: Sequence[DueSupplement], folder: Folder | None) -> dict[str, RenderingReason]:
+    """Return why each of *due* is drawn, by name. Entries since the folder was last gone through are read if something changed."""
+    changed = [one for one in due if one.kinds[0] is DueKind.STATE]
+    since = _RecentEntries(view, folder) if changed and folder else None
+    found = {one.name: RenderingReason(words=_PLAIN[one.kinds[0]], entry=None) for one in due if one.kinds[0] is not DueKind.STATE}
+    for one in changed:
+        found[one.name] = since.explain(one) if since else RenderingReason(words="what it says changed", entry=None)
+    return found
+
+
+def count_reasons(reasons: Iterable[RenderingReason]) -> str:
+    """Return how many supplements are due for what, in words: `18 because of a new outcome (entries 41 to 60), 2 new here`."""
+    counts: Counter[str] = Counter()
+    entries: dict[str, list[int]] = defaultdict(list)
+    for one in reasons:
+        counts[one.words] += 1
+        entries[one.words] += [] if one.entry is None else [one.entry]
+    return "; ".join(f"{count:,} × {words}{_name_entries(entries[words])}" for words, count in counts.most_common())
+
+
+def _name_entries(entries: Sequence[int]) -> str:
+    if not entries:
+        return ""
+    low, high = min(entries), max(entries)
+    return f" (entry {low:,})" if low == high else f" (entries {low:,} to {high:,})"
+
+
+_Noted = tuple[int, int, str]
+"""Rank of a kind of statement, number of the entry, words."""
+
+
+def _tell(payload: object, kind: StatementKind) -> str:
+    if isinstance(payload, ClaimEvent | ModelEvent):
+        return _BY_EVENT[payload.event]
+    if isinstance(payload, ClaimRevision):
+        return "a claim was registered" if payload.revision == 1 else "a claim was revised"
+    return _WORDS[kind]
+
+
+class _RecentEntries:
+    """What was recorded since a folder was last gone through, by what it concerns."""
+
+    def __init__(self, view: View, folder: Folder) -> None:
+        self._by_name: dict[str, list[_Noted]] = defaultdict(list)
+        self._by_card: dict[str, list[_Noted]] = defaultdict(list)
+        """What concerns the claims of a card, and so the card itself, but not each of them."""
+        self._by_model: dict[str, list[_Noted]] = defaultdict(list)
+        self._shared: list[_Noted] = []
+        told = {item.name.partition("@")[0]: item.told for item in folder.items if item.told is not None}
+        self._models = {name: one.model for name, one in told.items()}
+        self._cards = {name: one.card.partition("@")[0] for name, one in told.items() if one.card}
+        self._claims: dict[str, str | None] = {}
+        for one in view.entries(folder.log_size + 1):
+            if one.entry.kind in _RANKS:
+                self._note(view, one)
+
+    def explain(self, due: DueSupplement) -> RenderingReason:
+        """Return the most important of what concerns *due*, of several the latest."""
+        name = due.name.partition("@")[0]
+        own = [*self._by_name[name], *self._by_card[name]]
+        of_card = (one for one in self._by_name[self._cards.get(name, "")] if one[0] == _RANKS[StatementKind.CARD])
+        for among in (own, [*of_card, *self._by_model[self._models.get(name) or ""]], self._shared):
+            if among:
+                _, seq, words = min(among, key=lambda one: (one[0], -one[1]))
+                return RenderingReason(words=words, entry=seq)
+        return RenderingReason(words="what it says changed", entry=None)
+
+    def _note(self, view: View, one: Recorded[Any]) -> None:
+        noted = (_RANKS[one.entry.kind], one.entry.seq, _tell(one.payload, one.entry.kind))
+        named = set(IDENTIFIER.findall(canonical_bytes(to_document(one.payload)).decode()))
+        named |= {claim for name in named if name.startswith(f"{Kind.AUDIT}-") and (claim := self._find_claim(view, name))}
+        for name in named:
+            self._by_name[name].append(noted)
+        for card in {self._cards[name] for name in named if name in self._cards}:
+            self._by_card[card].append(noted)
+        if isinstance(one.payload, ModelVersion | ModelEvent):
+            for model in {one.payload.model, one.payload.predecessor} - {None}:
+                self._by_model[str(model)].append(noted)
+        if isinstance(one.payload, ModelEndpoint):
+            self._shared.append(noted)  # a name stated for another version may be one that was returned here
+        if one.entry.kind in _SHARED:
+            self._shared.append(noted)
+
+    def _find_claim(self, view: View, audit: str) -> str | None:
+        if audit not in self._claims:
+            found = view.find_audit(audit)
+            self._claims[audit] = found.audit.payload.claim.partition("@")[0] if found else None
+        return self._claims[audit]
+
+
+# A folder looked at: what is known of it, what stands there, what the registry says now, and so what is due. Nothing is changed.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderRequest:
+    """What is asked of a folder."""
+
+    formats: tuple[OutputFormat, ...]
+    asked: frozenset[str] | None = None
+    """Identifiers, with or without `@n`, that alone are asked for; None for all."""
+    newest_only: bool = False
+    """Whether an identifier without `@n` asks for its newest revision only."""
+    publishes: bool = False
+    """Whether what is not published is due."""
+    proves: bool = True
+    """Whether there is a log key here, without which published files get no proof."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderState:
+    """What was found."""
+
+    log: FolderLog
+    wish: FolderRequest
+    known: Folder | None
+    """What is known of the folder; None for a new one."""
+    is_begun: bool
+    """Whether a command that drew into it did not end; what that drew is part of `known`."""
+    is_complete: bool
+    """Whether it was ever gone through to the end."""
+    plan: FolderPlan
+    reasons: dict[str, RenderingReason]
+    """Why each is due, by name."""
+    states: dict[str, FileState]
+    """What became of the files, by path."""
+    marks: dict[str, FileMark]
+    """As what the files that are there were seen, by path."""
+    template: str
+    """Digest of the templates."""
+    pages: tuple[str, ...]
+    """Paths of the list and the feed where they are not as they were written; they are written again."""
+    damaged: tuple[str, ...]
+    """Paths of change reports and of earlier files that were altered; they cannot be drawn again as they were."""
+    in_the_way: tuple[str, ...]
+    """Paths of files that stand where a supplement belongs and are none that was drawn there; nothing is written before they are gone."""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is to be done in the folder."""
+        return not (self.plan.due or self.is_begun or self.pages or self.in_the_way)
+
+
+def inspect_folder(folder: Path, view: View, wish: FolderRequest) -> FolderState:
+    """Return what of *folder* is due, as the registry stands in *view*.
+
+    Args:
+        folder: may not exist.
+        view: a reading of the registry.
+        wish: what is asked for.
+
+    Raises:
+        InputError: as `registry.folder.folder_manifest.read_folder`.
+        NotFoundError: `not-registered`, each of the identifiers asked for of which the registry knows no supplement.
+    """
+    log = FolderLog(origin=view.log_origin, size=view.log_size, root=find_root(view))
+    known = read_folder(folder, log) if folder.is_dir() else None
+    if known is not None:
+        check_root(known, find_root(view, known.log_size), where=folder)
+    states = find_states(view)
+    wanted = list_wanted(states, known, wish.asked, newest_only=wish.newest_only)
+    _refuse_unknown(wish.asked or (), wanted)
+    found, marks = _compare(folder, known)
+    digests = view.list_published()
+    published = {one.path for one in (list_files(known) if known else ()) if one.sha256 in digests}
+    if wish.publishes and not wish.proves:  # without a log key no proof can be added, and what is recorded is done with
+        found = {path: FileState.PROVEN if path in published and one is FileState.DRAWN else one for path, one in found.items()}
+    template, is_begun = template_digest(), (folder / names.JOURNAL).exists()
+    plan = build_plan(
+        states,
+        known,
+        found,
+        wanted=wanted,
+        formats=wish.formats,
+        template=template,
+        misread=_find_misread(view, known) if known is not None else frozenset(),
+        published=published,
+        pending=(FileState.DRAWN, FileState.SIGNED) if wish.publishes else (),
+    )
+    return FolderState(
+        log=log,
+        known=known,
+        wish=wish,
+        is_begun=is_begun,
+        is_complete=(folder / names.MANIFEST).exists(),
+        plan=plan,
+        reasons=find_reasons(view, plan.due, known),
+        states=found,
+        marks=marks,
+        template=template,
+        pages=() if known is None or is_begun else _list_altered_pages(folder, known),
+        damaged=_list_damaged(known, found),
+        in_the_way=_list_in_the_way(folder, known, found, plan, digests),
+    )
+
+
+def _refuse_unknown(asked: Collection[str], wanted: Collection[str]) -> None:
+    there = {*wanted, *(name.partition("@")[0] for name in wanted)}
+    found, advice = (
+        "the registry knows no text of it, so there is nothing to draw",
+        "caveat claim list and caveat card list show what there is",
+    )
+    faults = [Fault(code="not-registered", where=name, found=found, advice=advice) for name in sorted(asked) if name not in there]
+    if faults:
+        raise NotFoundError(faults)
+
+
+def _find_misread(view: View, known: Folder) -> frozenset[str]:
+    """Return the claims of which the manifest says another status, model or card than the registry: it lies where others may write."""
+    told = {item.name: item.told for item in known.items if item.told is not None}
+    found = set()
+    for one in view.list_claims():
+        said = told.get(name := f"{one.claim}@{one.revision}")
+        if said is not None and (said.status, said.model, said.card) != (replace(one.status, causes=()), str(one.model), one.card):
+            found.add(name)
+    return frozenset(found)
+
+
+def _list_altered_pages(folder: Path, known: Folder) -> tuple[str, ...]:
+    written = {names.INDEX: known.index, names.FEED: known.feed}
+    return tuple(
+        path
+        for path, sha256 in written.items()
+        if sha256 is not None and not ((folder / path).is_file() and digest_file(folder / path) == sha256)
+    )
+
+
+def _list_damaged(known: Folder | None, found: Mapping[str, FileState]) -> tuple[str, ...]:
+    """Return what was altered and is not drawn again. What is gone was taken away: somebody may have to, and the list has no link to it."""
+    today = {file.path for item in known.items for file in item.files} if known else frozenset()
+    return tuple(path for path, state in found.items() if state is FileState.ALTERED and path not in today)
+
+
+def _compare(folder: Path, known: Folder | None) -> tuple[dict[str, FileState], dict[str, FileMark]]:
+    """Return what became of the files; those that a killed command drew and did not put in place are there."""
+    if known is None:
+        return {}, {}
+    states, marks = compare(folder, list_files(known), read_seen(folder))
+    journaled = {file.path: file.sha256 for item in list_journaled(folder) for file in item.files}
+    for path, sha256 in journaled.items():
+        part = folder / names.name_part(path)
+        if not states[path].is_there and os.path.lexists(part) and digest_file(part) == sha256:
+            states[path] = FileState.DRAWN
+    return states, marks
+
+
+def _list_in_the_way(
+    folder: Path, known: Folder | None, found: Mapping[str, FileState], plan: FolderPlan, digests: Collection[str]
+) -> tuple[str, ...]:
+    """Return what stands where a supplement belongs. A published file that the folder does not know stays, and is in nobody's way."""
+    wanted = {*plan.current}
+    altered = [file.path for item in (known.items if known else ()) if item.name in wanted for file in item.files]
+    paths = [path for path in altered if found[path] is FileState.ALTERED]
+    for due in plan.due:
+        there = {one.format for one in due.before.files} if due.before else set()
+        fresh = ((one, names.name_file(due.name, one)) for one in due.formats if one not in there)
+        paths += [path for one, path in fresh if path not in found and _is_foreign(folder / path, one, digests)]
+    if known is None:
+        paths += [path for path in (names.INDEX, names.FEED) if os.path.lexists(folder / path)]
+    return tuple(paths)
+
+
+def _is_foreign(path: Path, format_: OutputFormat, digests: Collection[str]) -> bool:
+    if not os.path.lexists(path):
+        return False
+    if find_mark(path) is None:
+        return True
+    return hashlib.sha256(split_file(path.read_bytes(), format_).drawn).hexdigest() not in digests

@@ -1,0 +1,509 @@
+"""A folder brought up to date: what is due is rendered and put in place, and the folder completed."""
+
+import hashlib
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import groupby, islice
+from pathlib import Path
+
+from registry.codec.file_io import replace_file, replace_files
+from registry.errors import AlteredError, CaveatError, ConflictError, Fault, InputError, NotFoundError
+from registry.folder import folder_manifest as names
+from registry.folder.folder_document import Folder, FolderFile, FolderItem, FolderReport, SupplementDigest
+from registry.folder.folder_manifest import (
+    FileMark,
+    FolderJournal,
+    find_mark,
+    list_files,
+    list_journaled,
+    place,
+    settle,
+    sweep,
+    write_folder,
+    write_seen,
+)
+from registry.folder.folder_pages import render_feed, render_index
+from registry.folder.folder_plan import DueKind, DueSupplement, FolderState, order_names
+from registry.folder.supplement_changes import collect_changes
+from registry.folder.supplement_publishing import (
+    Publisher,
+    RenderedSupplement,
+    SupplementCollector,
+    SupplementFacts,
+    SupplementSubject,
+    WrittenFile,
+    collect_facts,
+    holds_drawing,
+    publish_files,
+    refuse_place,
+    render_supplements,
+    sign_written,
+)
+from registry.records.record import parse_identifier
+from registry.records.statement import OutputFormat
+from registry.records.supplement import CardSupplement, ChangeReport, Supplement
+from registry.report.html import digest_record
+from registry.report.signature import sign_pdf
+from registry.report.workers import Job, render_many
+from registry.store.view import View
+
+# What a folder's list says of a supplement, taken from the supplement when it is drawn.
+
+_LONGEST = 200
+"""Characters of a quote or title that a list shows."""
+
+
+def summarise_supplement(supplement: Supplement | CardSupplement) -> SupplementDigest:
+    """Return what is shown of *supplement*."""
+    return _tell_claim(supplement) if isinstance(supplement, Supplement) else _tell_card(supplement)
+
+
+def _tell_claim(supplement: Supplement) -> SupplementDigest:
+    claim, outcome = supplement.claim.payload, supplement.outcome
+    reading = outcome.classification.primary if outcome else None
+    found = supplement.audit.estimate if supplement.audit and outcome else None
+    ed = found.specs[0].ed if found and found.specs else None
+    return SupplementDigest(
+        made_at=supplement.made_at,
+        title=_shorten(supplement.original),
+        card=claim.card,
+        model=str(claim.model),
+        status=replace(supplement.status, causes=()),
+        class_=reading.class_ if reading else None,
+        standing=reading.standing if reading else None,
+        mode=reading.mode if reading else None,
+        point_class=reading.printed_point_class if reading else None,
+        ed=ed.value if ed else None,
+        low=ed.low if ed else None,
+        high=ed.high if ed else None,
+        level=found.level if found and ed else None,
+    )
+
+
+def _tell_card(supplement: CardSupplement) -> SupplementDigest:
+    audited = len(supplement.claims) - len(supplement.unaudited)
+    title = _shorten(supplement.card.title)
+    return SupplementDigest(made_at=supplement.made_at, title=title, card=None, model=None, claims=len(supplement.claims), audited=audited)
+
+
+def _shorten(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1].rstrip()}…"
+
+
+# What is due is assembled, drawn and put in place, one supplement after the other; one that fails keeps its files.
+
+_TOGETHER = 40
+"""Supplements of which the statements are read together."""
+
+OpenView = Callable[[int | None], AbstractContextManager[View]]
+"""Opens the registry as of an entry; as it is for None."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedSupplement:
+    """A supplement that could not be drawn; what there was of it is still there."""
+
+    name: str
+    error: CaveatError
+
+
+@dataclass(slots=True, kw_only=True)
+class RenderingOutcome:
+    """What became of all that was due."""
+
+    items: dict[str, FolderItem] = field(default_factory=dict)
+    """What took its place, by name."""
+    failed: list[FailedSupplement] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderingOptions:
+    """How supplements are drawn."""
+
+    template: str
+    """Digest of the templates."""
+    workers: int
+    time_limit_s: float
+
+
+def carry_out(
+    folder: Path,
+    known: Folder,
+    due: Iterable[DueSupplement],
+    *,
+    open_view: OpenView,
+    pen: RenderingOptions,
+    why: Callable[[DueSupplement], str],
+    progress: Callable[[int], None],
+) -> RenderingOutcome:
+    """Draw what is *due* into *folder*, whose manifest is not written here: the journal tells what was done.
+
+    Args:
+        folder: it is held by this process.
+        known: what the journal begins with where there is none.
+        due: what is to be drawn.
+        open_view: opens the registry; one view is open at a time.
+        pen: how.
+        why: the reason for which a supplement takes the place of another, in words.
+        progress: told how many more supplements are done with.
+    """
+    outcome = RenderingOutcome()
+    source = _SupplementSource(open_view, outcome, progress)
+    with closing(FolderJournal(folder, known)) as journal:
+        for round_ in ([one for one in due if one.formats], source.again):
+            chosen = {one.name: one for one in round_}
+            formats = partial(_get_formats, chosen)
+            for drawn in render_supplements(source.assemble(round_), formats, time_limit_s=pen.time_limit_s, workers=pen.workers):
+                one = chosen[drawn.subject.name]
+                _finish(folder, drawn, one, outcome, journal=journal, template=pen.template, why=why(one))
+                progress(1)
+    return outcome
+
+
+def _get_formats(chosen: Mapping[str, DueSupplement], subject: SupplementSubject) -> Sequence[OutputFormat]:
+    return chosen[subject.name].formats
+
+
+class _SupplementSource:
+    """Supplements in the order in which they are due, assembled one by one."""
+
+    def __init__(self, open_view: OpenView, outcome: RenderingOutcome, progress: Callable[[int], None]) -> None:
+        self._open = open_view
+        self._outcome = outcome
+        self._progress = progress
+        self.again: list[DueSupplement] = []
+        """Of which the registry says something else as of the entry of their other files; they are drawn anew, in all formats."""
+
+    def assemble(self, due: Iterable[DueSupplement]) -> Iterator[SupplementSubject]:
+        """Yield what is due, as of the entry that each is due as of; what cannot be told is noted."""
+        for size, group in groupby(sorted(due, key=lambda one: (one.log_size is None, one.log_size or 0)), lambda one: one.log_size):
+            with self._open(size) as view:
+                collector = SupplementCollector(view)
+                while stretch := list(islice(group, _TOGETHER)):
+                    collector.gather(parse_identifier(one.name) for one in stretch)
+                    yield from (subject for one in stretch if (subject := self._collect(collector, one)) is not None)
+
+    def _collect(self, collector: SupplementCollector, due: DueSupplement) -> SupplementSubject | None:
+        try:
+            subject = collector.collect(parse_identifier(due.name))
+        except (NotFoundError, AlteredError, InputError) as error:
+            self._fail(due, _place_error(error, due.name))
+            return None
+        except (ValueError, TypeError, KeyError, AttributeError, IndexError, AssertionError) as error:  # whatever one record does
+            self._fail(due, _refuse(due.name, error))
+            return None
+        if due.log_size is not None and due.before is not None and collect_facts(subject).record != due.before.record:
+            there = {*due.formats, *(one.format for one in due.before.files)}
+            formats = tuple(one for one in OutputFormat if one in there)
+            self.again.append(replace(due, kinds=(DueKind.STATE, *due.kinds), formats=formats))
+            return None
+        return subject
+
+    def _fail(self, due: DueSupplement, error: CaveatError) -> None:
+        self._outcome.failed.append(FailedSupplement(name=due.name, error=error))
+        self._progress(1)
+
+
+def _finish(
+    folder: Path,
+    drawn: RenderedSupplement,
+    due: DueSupplement,
+    outcome: RenderingOutcome,
+    *,
+    journal: FolderJournal,
+    template: str,
+    why: str,
+) -> None:
+    """Put what was drawn in place; where a format failed, nothing of it."""
+    errors = [made.error for made in drawn.made if made.error is not None]
+    if errors:
+        outcome.failed.append(FailedSupplement(name=due.name, error=_place_error(errors[0], due.name)))
+        return
+    supplement = drawn.subject.supplement
+    if isinstance(supplement, ChangeReport):
+        raise TypeError("a change report is no supplement that becomes due")
+    facts = collect_facts(drawn.subject)
+    item = FolderItem(
+        name=due.name,
+        state=due.state,
+        record=facts.record,
+        template=template,
+        log_size=facts.log_size,
+        files=(),
+        audit=facts.audit,
+        told=summarise_supplement(supplement),
+    )
+    data = {made.format: made.data for made in drawn.made if made.data is not None}
+    outcome.items[due.name] = place(folder, item, data, before=due.before, fixed=due.fixed, why=why, journal=journal)
+
+
+def _place_error(error: CaveatError, name: str) -> CaveatError:
+    """Return *error* with the supplement's name where it is told."""
+    faults = [one if name in one.where else replace(one, where=f"{name}, {one.where}") for one in error.faults]
+    return type(error)(faults)
+
+
+def _refuse(name: str, error: Exception) -> CaveatError:
+    found = f"it cannot be assembled: {type(error).__name__}: {error}"
+    return InputError(Fault(code="not-drawable", where=name, found=found, advice="report this with the record (caveat claim history)"))
+
+
+# A folder that was drawn into is completed: the change report, the page that lists all, the feed, and last the manifest.
+
+Sign = Callable[[bytes], bytes]
+"""Signs a PDF."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderCompletion:
+    """What a folder was completed with."""
+
+    paths: tuple[Path, ...]
+    """Of the change report, the list and the feed."""
+    report: FolderReport | None
+    """The change report; None where there is none to be made."""
+    errors: tuple[CaveatError, ...]
+    """Why the change report, or a format of it, could not be drawn."""
+
+
+def begin(looked: FolderState) -> Folder:
+    """Return the folder as the journal of a new one begins."""
+    if looked.known is not None:
+        return looked.known
+    log = looked.log
+    return Folder(log_origin=log.origin, log_size=log.size, root=log.root, began=log.size, items=())
+
+
+def list_written(folder: Path) -> list[WrittenFile]:
+    """Return the files that were drawn since the folder was last completed, also by a command that did not end."""
+    return [one for item in sorted(list_journaled(folder), key=lambda one: order_names(one.name)) for one in describe(folder, item)]
+
+
+def complete(
+    folder: Path, looked: FolderState, *, open_view: OpenView, is_whole: bool, pen: RenderingOptions, sign: Sign | None
+) -> FolderCompletion:
+    """Write the change report, `index.html`, `feed.xml` and the manifest, and end the journal.
+
+    Args:
+        folder: it is held, and everything due was drawn and, if asked for, published.
+        looked: what was found before that.
+        open_view: opens the registry.
+        is_whole: whether all of the registry was asked for; only then is there a change report, and does the next one begin here.
+        pen: how it is drawn.
+        sign: signs the PDF of the change report; None to leave it unsigned.
+    """
+    items = {one.name: one for one in begin(looked).items} | {one.name: one for one in list_journaled(folder)}
+    known = replace(begin(looked), items=tuple(items[name] for name in sorted(items)))
+    report: FolderReport | None = None
+    errors: tuple[CaveatError, ...] = ()
+    if is_whole and looked.is_complete:
+        report, errors = _report(folder, looked, known.log_size, open_view=open_view, pen=pen, sign=sign)
+    if is_whole:
+        known = replace(known, log_size=looked.log.size, root=looked.log.root)
+    if report is not None:
+        known = replace(known, reports=(*(one for one in known.reports if one.name != report.name), report))
+    known = _forget_gone(folder, known)
+    proofs = frozenset(path.name for path in folder.glob(f"*{names.PROOF}"))
+    index, feed = render_index(known, proofs=proofs), render_feed(known)
+    known = replace(known, index=hashlib.sha256(index).hexdigest(), feed=hashlib.sha256(feed).hexdigest())
+    replace_files([(folder / names.INDEX, index), (folder / names.FEED, feed)])
+    sweep(folder)
+    write_folder(folder, known)
+    write_seen(folder, list_files(known), {path: (mark, looked.states[path]) for path, mark in _list_untouched(folder, looked)})
+    reported = [folder / file.path for file in (report.files if report else ())]
+    return FolderCompletion(paths=(*reported, folder / names.INDEX, folder / names.FEED), report=report, errors=errors)
+
+
+def _list_untouched(folder: Path, looked: FolderState) -> Iterator[tuple[str, FileMark]]:
+    """Give the files that are as they were when the folder was looked at, each as what it was seen."""
+    return ((path, mark) for path, mark in looked.marks.items() if find_mark(folder / path) == mark)
+
+
+def _forget_gone(folder: Path, known: Folder) -> Folder:
+    """Return *known* without earlier files and change reports that somebody took away since."""
+
+    def keep(files: tuple[FolderFile, ...]) -> tuple[FolderFile, ...]:
+        return tuple(one for one in files if (folder / one.path).is_file())
+
+    items = (replace(item, earlier=tuple(replace(old, files=keep(old.files)) for old in item.earlier)) for item in known.items)
+    reports = tuple(replace(one, files=keep(one.files)) for one in known.reports)
+    return replace(known, items=tuple(items), reports=reports)
+
+
+def describe(folder: Path, item: FolderItem) -> list[WrittenFile]:
+    """Return the current files of *item* as they are told of and published."""
+    facts = SupplementFacts(name=item.name, record=item.record, log_size=item.log_size, audit=item.audit)
+    return [
+        WrittenFile(
+            name=item.name,
+            format=one.format,
+            path=folder / one.path,
+            sha256=one.sha256,
+            error=None,
+            facts=facts,
+            size_bytes=one.size_bytes,
+        )
+        for one in item.files
+    ]
+
+
+def _report(
+    folder: Path, looked: FolderState, since: int, *, open_view: OpenView, pen: RenderingOptions, sign: Sign | None
+) -> tuple[FolderReport | None, tuple[CaveatError, ...]]:
+    """Draw what changed from *since* on; nothing where nothing of any claim did."""
+    size = looked.log.size
+    if since >= size:
+        return None, ()
+    try:
+        with open_view(since) as before, open_view(size) as after:
+            changes = collect_changes(before, after)
+    except CaveatError as error:
+        return None, (error,)
+    if not changes.changes and not changes.erased:
+        return None, ()
+    return _draw_report(folder, changes, looked.wish.formats, pen, sign)
+
+
+def _draw_report(
+    folder: Path, changes: ChangeReport, formats: Collection[OutputFormat], pen: RenderingOptions, sign: Sign | None
+) -> tuple[FolderReport | None, tuple[CaveatError, ...]]:
+    jobs = [Job(key=changes.identifier, supplement=changes, format=one) for one in OutputFormat if one in formats]
+    made = list(render_many(jobs, workers=pen.workers, time_limit_s=pen.time_limit_s))
+    errors = tuple(one.error for one in made if one.error is not None)
+    files = [_write(folder, changes, one.format, one.data, sign) for one in made if one.data is not None]
+    if not files:
+        return None, errors
+    return FolderReport(
+        name=changes.identifier,
+        since=changes.since,
+        log_size=changes.log_size,
+        made_at=changes.made_at,
+        record=digest_record(changes),
+        changed=len(changes.changes),
+        newly_inverted=tuple(one.claim for one in changes.changes if one.newly_inverted),
+        files=tuple(sorted(files, key=lambda one: list(OutputFormat).index(one.format))),
+    ), errors
+
+
+def _write(folder: Path, report: ChangeReport, format_: OutputFormat, drawn: bytes, sign: Sign | None) -> FolderFile:
+    """Write a change report where nothing is, unless the same one is there."""
+    name = report.identifier
+    paths = names.list_names(name, format_, log_size=report.log_size)
+    path = next(one for one in paths if not os.path.lexists(folder / one) or holds_drawing(folder / one, format_, drawn))
+    if not os.path.lexists(folder / path):
+        replace_file(folder / path, sign(drawn) if sign is not None and format_ is OutputFormat.PDF else drawn)
+    return FolderFile(format=format_, path=path, sha256=hashlib.sha256(drawn).hexdigest(), size_bytes=len(drawn))
+
+
+# A folder is brought up to date: drawn, published if asked for, completed. All commands that keep a folder go through here.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderUpdate:
+    """What a folder was brought up to date with."""
+
+    drawn: tuple[WrittenFile, ...]
+    """Files of the supplements that were drawn, also by a command that did not end."""
+    published: tuple[WrittenFile, ...]
+    """Files that were published."""
+    has_proofs: bool
+    """Whether those have their proofs; without a log key they have none."""
+    current: tuple[WrittenFile, ...]
+    """All files of what was asked for, drawn now or before, in the formats asked for."""
+    failed: tuple[FailedSupplement, ...]
+    completed: FolderCompletion
+
+    @property
+    def errors(self) -> tuple[CaveatError, ...]:
+        """Why something could not be drawn."""
+        return (*(one.error for one in self.failed), *self.completed.errors)
+
+
+def update(
+    folder: Path,
+    looked: FolderState,
+    *,
+    open_view: OpenView,
+    time_limit_s: float,
+    publisher: Publisher,
+    sign: bool,
+    is_whole: bool,
+    progress: Callable[[int], None],
+) -> FolderUpdate:
+    """Draw what is due in *folder*, publish or sign it if asked for, and write the list, the feed and the manifest.
+
+    Of a folder that is settled there is nothing to be done: `list_current` tells what is there.
+
+    Args:
+        folder: it is held by this process.
+        looked: what was found in it.
+        open_view: opens the registry.
+        time_limit_s: for each file.
+        publisher: records and signs; published is what `looked.wish` says.
+        sign: whether PDF files are signed, with the publisher's key, although they are not published.
+        is_whole: whether the change report and the next one go with this.
+        progress: told how many more supplements are done with.
+
+    Raises:
+        ConflictError: `file-in-the-way`, every file that stands where a supplement belongs; nothing was changed.
+    """
+    if looked.in_the_way:
+        raise ConflictError([refuse_place(folder / path) for path in looked.in_the_way])
+    settle(folder)
+    pen = RenderingOptions(template=looked.template, workers=os.cpu_count() or 1, time_limit_s=time_limit_s)
+    outcome = carry_out(
+        folder,
+        begin(looked),
+        looked.plan.due,
+        open_view=open_view,
+        pen=pen,
+        why=lambda due: str(looked.reasons[due.name]),
+        progress=progress,
+    )
+    journaled = list_journaled(folder)
+    items = {item.name: item for item in begin(looked).items} | {item.name: item for item in journaled}
+    # The journal has them in the order in which the workers finished, which differs from run to run.
+    places = {name: place for place, name in enumerate(looked.plan.current)}
+    drawn = _describe_all(folder, sorted(journaled, key=lambda item: (places.get(item.name, len(places)), item.name)))
+    named = [items[name] for name in looked.plan.current if name in items]
+    published: list[WrittenFile] = []
+    has_proofs = True
+    if looked.wish.publishes:
+        published = _describe_all(folder, (items[name] for name in _list_unpublished(folder, looked) if name in items))
+        has_proofs = publish_files(publisher, published)
+    elif sign and publisher.key is not None:
+        sign_written(drawn, publisher.key, at=publisher.at)
+    signer = partial(sign_pdf, key=publisher.key, at=publisher.at) if publisher.key and (sign or looked.wish.publishes) else None
+    completed = FolderCompletion(paths=(), report=None, errors=())
+    if drawn or published or looked.pages or looked.is_begun:
+        completed = complete(folder, looked, open_view=open_view, is_whole=is_whole, pen=pen, sign=signer)
+    return FolderUpdate(
+        drawn=tuple(drawn),
+        published=tuple(published),
+        has_proofs=has_proofs,
+        current=tuple(one for one in _describe_all(folder, named) if one.format in looked.wish.formats),
+        failed=tuple(outcome.failed),
+        completed=completed,
+    )
+
+
+def list_current(folder: Path, looked: FolderState) -> list[WrittenFile]:
+    """Return all files of what was asked for, in the formats asked for, where nothing is due."""
+    items = {one.name: one for one in begin(looked).items}
+    files = _describe_all(folder, (items[name] for name in looked.plan.current if name in items))
+    return [one for one in files if one.format in looked.wish.formats]
+
+
+def _list_unpublished(folder: Path, looked: FolderState) -> Iterator[str]:
+    """Give the names of what was drawn now or is not published yet, each once."""
+    wanted = {*(one.name for one in looked.plan.due), *(one.name for one in list_journaled(folder))}
+    return (name for name in looked.plan.current if name in wanted)
+
+
+def _describe_all(folder: Path, items: "Iterator[FolderItem] | Sequence[FolderItem]") -> list[WrittenFile]:
+    formats = list(OutputFormat)
+    return [file for item in items for file in sorted(describe(folder, item), key=lambda one: formats.index(one.format))]

@@ -1,0 +1,330 @@
+"""What changed between two entries of the log, and what superseded a supplement."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from registry.codec.statement_encoding import list_entries
+from registry.errors import Fault, InputError, NotFoundError
+from registry.records.claim import ClaimRevision
+from registry.records.dossier import Dossier, EntrySupersession, Recorded
+from registry.records.record import Identifier, Kind, parse_identifier
+from registry.records.statement import KINDS, Entry, Payload, Publication
+from registry.records.supplement import ChangeReport, ClaimChange, Occasion, name_report
+from registry.records.system_card import Card
+from registry.report.change import build_change, rank_change
+from registry.report.occasions import find_occasions
+from registry.report.why import quote, tell_revision, tell_why
+from registry.store.derived import RowCheck
+from registry.store.seals import prove
+from registry.store.states import find_states
+from registry.store.view import View
+
+# What changed in a registry between two of its entries: two readings become a change report, at a cost in proportion to what changed.
+
+_AT_ONCE = 100
+"""Claims whose dossiers are held together, before and after."""
+
+
+def collect_changes(before: View, after: View, *, claims: Sequence[str] | None = None, scope: str | None = None) -> ChangeReport:
+    """Return what changed of each claim from *before* to *after*, two readings of one log.
+
+    Whether a claim changed is told by the state of its newest revision (`registry.store.states`); only those that did are read. What is
+    printed is decoded, and what is current or stale is read off rows, so rows are compared with their statements.
+
+    Args:
+        claims: `CLM-…`, the only ones that are told of; None for every one of the registry.
+        scope: what *claims* are, in words; None where they are all.
+
+    Raises:
+        InputError: *before* sees more entries than *after*, or another log.
+        NotFoundError: the registry is empty, or one of *claims* is not registered.
+        AlteredError: a row was edited by hand.
+    """
+    _refuse_other(before, after)
+    then, now = _find_newest(before, claims), _find_newest(after, claims)
+    _refuse_unknown(now, claims, after)
+    gathered = _ChangedDossiers()
+    changed = sorted(claim for claim, state in now.items() if then.get(claim) != state)
+    rows = RowCheck(after)
+    for start in range(0, len(changed), _AT_ONCE):
+        _gather(gathered, before, after, changed[start : start + _AT_ONCE], rows)
+    return _build_report(before, after, gathered, claims=claims, scope=scope, unchanged=len(now) - len(changed))
+
+
+def list_changed(before: View, after: View, *, claims: Collection[str] | None = None) -> tuple[str, ...]:
+    """Return the claims, `CLM-…` ascending, whose newest revision is another in *after*, or stands otherwise."""
+    then, now = _find_newest(before, claims), _find_newest(after, claims)
+    return tuple(sorted(claim for claim, state in now.items() if then.get(claim) != state))
+
+
+@dataclass(slots=True)
+class _ChangedDossiers:
+    """What was found so far."""
+
+    changes: list[ClaimChange] = field(default_factory=list)
+    occasions: dict[int, Occasion] = field(default_factory=dict)
+    erased: list[str] = field(default_factory=list)
+
+
+def _find_newest(view: View, claims: Collection[str] | None) -> dict[str, tuple[int, str]]:
+    """Return the newest revision of each claim that has one, with its state."""
+    newest: dict[str, tuple[int, str]] = {}
+    wanted = None if claims is None else frozenset(claims)
+    for name, state in find_states(view).items():
+        claim, _, revision = name.partition("@")
+        is_wanted = claim.startswith(f"{Kind.CLAIM}-") and (wanted is None or claim in wanted)
+        if is_wanted and int(revision) > newest.get(claim, (0, ""))[0]:
+            newest[claim] = (int(revision), state)
+    return newest
+
+
+def _gather(gathered: _ChangedDossiers, before: View, after: View, claims: Sequence[str], rows: RowCheck) -> None:
+    earlier = {one.claim: one for one in _read(before, [claim for claim in claims if before.claim_exists(claim)])}
+    later = {one.claim: one for one in _read(after, claims)}
+    told = [claim for claim in claims if claim in later and (claim in earlier or not before.claim_exists(claim))]
+    gathered.erased += sorted({*claims}.difference(told))
+    read = [side[claim] for side in (earlier, later) for claim in told if claim in side]
+    rows.check({seq for one in read for seq in list_entries(one)}, told)
+    for claim in told:
+        now = later[claim]
+        others = _find_others(after, now)
+        gathered.changes.append(build_change(earlier.get(claim), now, since=before.log_size, others=others))
+        for one in find_occasions(now, since=before.log_size, others=others):
+            gathered.occasions.setdefault(one.entry.seq, one)
+
+
+def _read(view: View, claims: Sequence[str]) -> Iterator[Dossier]:
+    """Yield what is known of each of *claims*, but for those of which a statement was erased: halves are asked until they are found."""
+    try:
+        yield from list(view.dossiers(claims))
+    except NotFoundError as error:
+        if error.code != "body-erased":
+            raise
+        middle = len(claims) // 2
+        if middle:
+            yield from _read(view, claims[:middle])
+            yield from _read(view, claims[middle:])
+
+
+def _find_others(view: View, dossier: Dossier) -> tuple[Entry, ...]:
+    """Return the entries that the claim's causes to be stale number and that no part of its dossier names."""
+    known = list_entries(dossier)
+    found = (view.find_entry(seq) for seq in sorted({one.entry for one in dossier.status.causes} - known.keys()))
+    return tuple(one for one in found if one is not None)
+
+
+def _build_report(
+    before: View, after: View, gathered: _ChangedDossiers, *, claims: Sequence[str] | None, scope: str | None, unchanged: int
+) -> ChangeReport:
+    first, last = before.find_entry(before.log_size), after.find_entry(after.log_size)
+    if last is None:
+        raise NotFoundError(Fault(code="empty-registry", where="registry", found="nothing is recorded yet", advice="caveat card add FILE"))
+    named = None if claims is None else tuple(sorted(set(claims)))
+    report = ChangeReport(
+        identifier=name_report(before.log_size, after.log_size, named),
+        made_at=last.at,
+        log_origin=after.log_origin,
+        since=before.log_size,
+        since_at=first.at if first else None,
+        log_size=after.log_size,
+        scope=scope,
+        occasions=tuple(gathered.occasions[seq] for seq in sorted(gathered.occasions)),
+        changes=tuple(sorted(gathered.changes, key=rank_change)),
+        unchanged=unchanged,
+        claims=named,
+        erased=tuple(gathered.erased),
+    )
+    return replace(report, inclusion=prove(after, list_entries(report)))
+
+
+def _refuse_other(before: View, after: View) -> None:
+    if before.log_id != after.log_id:
+        raise InputError(Fault(code="other-log", where=before.log_origin, found=f"is compared with {after.log_origin}, another log"))
+    if before.log_size > after.log_size:
+        found = f"it begins after entry {before.log_size}, and ends with entry {after.log_size}"
+        raise InputError(
+            Fault(code="since-after-end", where="change report", found=found, advice="name an earlier entry or date as its beginning")
+        )
+
+
+def _refuse_unknown(known: Collection[str], claims: Iterable[str] | None, view: View) -> None:
+    faults = [
+        Fault(
+            code="not-registered",
+            where=claim,
+            found="no such claim has a text here",
+            advice=", ".join(view.suggest(claim)) or "caveat claim list",
+        )
+        for claim in dict.fromkeys(claims or ())
+        if claim not in known
+    ]
+    if faults:
+        raise NotFoundError(faults)
+
+
+# What superseded a supplement: what says now what it said as of an earlier entry, since which entry, and why.
+
+_MOST_TOLD = 6
+_MOST_NAMED = 3
+
+SupersessionNotice = tuple[list[Entry], list[str]]
+"""Entries since that concern a subject, and why it says something else, a sentence each."""
+
+
+def find_superseded(then: View, now: View, subject: str) -> EntrySupersession | None:
+    """Return what superseded the supplement of *subject* as it is drawn of *then*; None where the registry still says the same.
+
+    An older revision is superseded by the newest, also where *then* and *now* see the same entries.
+
+    Args:
+        then: what the supplement is drawn of.
+        now: the same log, with as many entries or more.
+        subject: `CLM-…@n` or `CRD-…@n`; without `@n` the newest revision in *then*.
+
+    Raises:
+        NotFoundError: *then* has no such claim or card, or a statement was erased (`body-erased`).
+        AlteredError: a row was edited by hand.
+    """
+    return Supersession(then, now, [subject]).find(subject)
+
+
+class Supersession:
+    """What superseded supplements that are drawn of one view, as another one knows: `find_superseded` for many."""
+
+    def __init__(self, then: View, now: View, subjects: Collection[str] | None = None) -> None:
+        """Prepare to look from *then* to *now*.
+
+        Args:
+            subjects: names with `@n` whose states are found with the first that is asked for; None for those of the whole registry.
+        """
+        self._then, self._now = then, now
+        self._subjects = subjects
+        self._is_later = now.log_size > then.log_size
+        self._rows = RowCheck(now)
+        self._before: dict[str, str] = {}
+        self._after: dict[str, str] = {}
+
+    def find(self, subject: str) -> EntrySupersession | None:
+        """Return what superseded the supplement of *subject*, as `find_superseded`."""
+        named = parse_identifier(subject, Kind.CLAIM, Kind.CARD)
+        newest_then = _find_newest_entry(self._then, named)
+        newest = _find_newest_entry(self._now, named) if self._is_later else newest_then
+        number = named.revision or newest_then
+        if newest == newest_then and not self._has_changed(f"{named.bare}@{number}"):
+            return self._tell_plain(named, number) if number < newest else None
+        entries, why = (self._compare_claim if named.kind is Kind.CLAIM else self._compare_card)(named, number)
+        first = min(entries, key=lambda one: one.seq, default=None) or self._now.find_entry(self._now.log_size)
+        if first is None:
+            raise _not_found(named)
+        return EntrySupersession(name=f"{named.bare}@{newest}", entry=first, log_size=self._now.log_size, why=_shorten(why))
+
+    def _has_changed(self, name: str) -> bool:
+        if not self._is_later:
+            return False
+        if name not in self._before:
+            wanted = None if self._subjects is None else {name, *self._subjects}
+            self._before |= {name: ""} | find_states(self._then, wanted)
+            self._after |= find_states(self._now, wanted)
+        return self._before[name] != self._after.get(name)
+
+    def _tell_plain(self, named: Identifier, number: int) -> EntrySupersession:
+        """Return that a revision has newer ones, which the log it is drawn of holds already."""
+        later = list(_list_revisions(self._then, named, after=number))
+        name = f"{named.bare}@{number + len(later)}"
+        return EntrySupersession(
+            name=name, entry=later[0][0], log_size=self._then.log_size, why=_shorten([one for _, one in reversed(later)])
+        )
+
+    def _compare_claim(self, named: Identifier, number: int) -> SupersessionNotice:
+        since = self._then.log_size
+        before, after = self._then.dossier(f"{named.bare}@{number}"), self._now.dossier(named.bare)
+        entries = self._list_later(after)
+        told = list(tell_why(before, after, entries, since=since))
+        known = [one for place, one in _list_revisions(self._then, named, after=number) if place.seq <= since]
+        return entries, [*told, *reversed(known)]
+
+    def _compare_card(self, named: Identifier, number: int) -> SupersessionNotice:
+        """Return what came of the card itself, then of each of its claims."""
+        since = self._then.log_size
+        history = [one for one in self._now.history(named.bare) if one.entry.seq > since and not isinstance(one.payload, Publication)]
+        entries = [one.entry for one in history]
+        told = [one for _, one in reversed(list(_list_revisions(self._now, named, after=number)))]
+        told += _count_kinds(one.payload for one in history if not isinstance(one.payload, Card))
+        same: dict[str, list[str]] = {}
+        for claim in [one.claim for one in self._now.list_claims(card=named.bare)]:
+            later, why = self._compare_claim_of_card(claim)
+            entries += later
+            for one in why:
+                same.setdefault(one, []).append(claim)
+        told += [f"{_name_some(claims)}: {one}" for one, claims in sorted(same.items(), key=lambda one: -len(one[1]))]
+        return entries, told or ["What it is made from was told otherwise then; no entry of its own was added since."]
+
+    def _compare_claim_of_card(self, claim: str) -> SupersessionNotice:
+        """Return the most important of what came of one claim; nothing where a statement was erased, as the card's supplement tells."""
+        try:
+            after = self._now.dossier(claim)
+            before = None if self._then.find_claim(claim) is None else self._then.dossier(claim)
+        except NotFoundError as error:
+            if error.code != "body-erased":
+                raise
+            return [], []
+        entries = self._list_later(after)
+        return entries, list(tell_why(before, after, entries, since=self._then.log_size)[:1]) if entries else []
+
+    def _list_later(self, after: Dossier) -> list[Entry]:
+        """Return the entries since that *after* is made of or that its causes to be stale number, in log order; their rows are checked."""
+        since = self._then.log_size
+        found = {seq: one for seq, one in list_entries(after).items() if seq > since}
+        numbered = {one.entry for one in after.status.causes if one.entry > since} - found.keys()
+        found |= {one.seq: one for seq in numbered if (one := self._now.find_entry(seq)) is not None}
+        self._rows.check(found, {after.claim})
+        return [found[seq] for seq in sorted(found)]
+
+
+def _find_newest_entry(view: View, named: Identifier) -> int:
+    if named.kind is Kind.CARD:
+        card = view.find_card(named.bare)
+        number = card.payload.revision if card else None
+    else:
+        claim = view.find_claim(named.bare)
+        number = claim.payload.revision if claim else None
+    if number is None:
+        raise _not_found(named)
+    return number
+
+
+def _list_revisions(view: View, named: Identifier, *, after: int) -> Iterator[tuple[Entry, str]]:
+    """Yield each revision from *after* on, not itself, with a sentence on why it was made, in order."""
+    if named.kind is Kind.CARD:
+        for number in range(after + 1, _find_newest_entry(view, named) + 1):
+            if (card := view.find_card(named.bare, number)) is not None:
+                why = f": {quote(card.payload.why)}" if card.payload.why else ""
+                yield card.entry, f"Revision {number} of the card was registered{why} (entry {card.entry.seq})."
+        return
+    found = [view.find_revision(named.bare, number) for number in range(after, _find_newest_entry(view, named) + 1)]
+    revisions: list[Recorded[ClaimRevision]] = [one for one in found if one is not None]
+    for before, later in pairwise(revisions):
+        yield later.entry, f"{tell_revision(before.payload, later)} (entry {later.entry.seq})."
+
+
+def _name_some(claims: Sequence[str]) -> str:
+    named = ", ".join(claims[:_MOST_NAMED])
+    return named if len(claims) <= _MOST_NAMED else f"{named} and {len(claims) - _MOST_NAMED} more"
+
+
+def _count_kinds(payloads: Iterable[Payload]) -> list[str]:
+    """Return what was recorded of a card beside its revisions, by kind; nothing where nothing was."""
+    kinds = Counter(KINDS[type(one)].value.replace("_", " ") for one in payloads)
+    listed = ", ".join(f"{count} × {kind}" for kind, count in sorted(kinds.items()))
+    return [f"Recorded of the card since: {listed}."] if listed else []
+
+
+def _shorten(told: Sequence[str]) -> tuple[str, ...]:
+    more = len(told) - _MOST_TOLD
+    return tuple(told) if more <= 0 else (*told[:_MOST_TOLD], f"And {more} more.")
+
+
+def _not_found(named: Identifier) -> NotFoundError:
+    return NotFoundError(Fault(code="not-registered", where=str(named), found=f"no such {named.kind.name.lower()} is registered"))

@@ -1,0 +1,579 @@
+"""From identifiers to published files: supplements assembled, rendered, written, signed and proved."""
+
+import hashlib
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from registry.codec.file_io import name_part, put_in_place, replace_files, sync, sync_folders, write_part
+from registry.codec.statement_encoding import (
+    Consistency,
+    PublicationExtra,
+    SignerProof,
+    encode_nodes,
+    encode_published,
+    list_entries,
+    list_recorded,
+)
+from registry.errors import AlteredError, CaveatError, ConflictError, Fault, InputError, NotFoundError
+from registry.folder.supplement_changes import Supersession
+from registry.intake.outline.passage_sentences import PassageReader
+from registry.records.dossier import Dossier, Recorded
+from registry.records.record import Identifier, Kind
+from registry.records.statement import OutputFormat, Publication
+from registry.records.supplement import AnySupplement, CardSupplement, ChangeReport, Coverage, Supplement
+from registry.records.system_card import Card, CardText
+from registry.registration.card_registration import get_card_text
+from registry.registration.key_registration import get_log_keys, list_keys, seal_log
+from registry.report.assemble import assemble_card, assemble_claim
+from registry.report.coverage import ReadWords, Said, build_coverage
+from registry.report.enclosed import enclose_proof, is_finished, split_file
+from registry.report.html import digest_record, template_digest
+from registry.report.read import parse_subject, read_supplement
+from registry.report.signature import sign_pdf
+from registry.report.staleness import name_causes
+from registry.report.workers import Job, Made, render_many
+from registry.seal.signed_notes import format_proof
+from registry.seal.signing_keys import KeyRing
+from registry.store.derived import RowCheck
+from registry.store.seals import StoredCheckpoint, consistency_path, find_root, inclusion_path, prove
+from registry.store.view import View
+from registry.store.writer import Writer
+
+if TYPE_CHECKING:
+    from registry.seal.signing_keys import SigningKey
+    from registry.store.ledger import Ledger
+
+# From identifiers to files of supplements: what a registry holds on a claim or a card, assembled, drawn and written.
+
+LARGEST_FILE_BYTES = 200_000_000
+"""A file larger than this is not read as a supplement."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupplementSubject:
+    """What a supplement is about, and the supplement."""
+
+    name: str
+    """`CLM-…@n`, `CRD-…@n`, or `changes-…` of a change report; also the name of its files."""
+    supplement: AnySupplement
+    is_of_entry: bool = False
+    """Whether it was asked for as of an entry, so that its files are named by that."""
+
+    @property
+    def is_confidential(self) -> bool:
+        """Whether it shows what is sealed; its files are then named so."""
+        return isinstance(self.supplement, Supplement) and bool(self.supplement.openings)
+
+    @property
+    def stem(self) -> str:
+        """What its files are called before the last dot: `NAME`, and as of an earlier entry `NAME.entry-N`."""
+        superseded = None if isinstance(self.supplement, ChangeReport) else self.supplement.superseded
+        left = self.is_of_entry or (superseded is not None and superseded.log_size != self.supplement.log_size)
+        return self.name + (f".entry-{self.supplement.log_size}" if left else "") + (".confidential" if self.is_confidential else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupplementFacts:
+    """What of a supplement is said again when its files are given out; the supplement itself need not be kept for that."""
+
+    name: str
+    """`CLM-…@n` or `CRD-…@n`."""
+    record: str
+    """Record digest, hexadecimal."""
+    log_size: int
+    audit: str | None
+    """`AUD-…` that leads; None for a card, and for a claim that nobody has audited."""
+    is_recordable: bool = True
+    """Whether the log can say that it was given out: a publication names a claim or a card, and a change report is about neither."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenFile:
+    """What became of one file."""
+
+    name: str
+    """`CLM-…@n` or `CRD-…@n`."""
+    format: OutputFormat
+    path: Path
+    sha256: str | None
+    """Of the bytes that were drawn, hexadecimal, without proof and signature; None when it could not be drawn, and `error` says why."""
+    error: CaveatError | None
+    facts: SupplementFacts | None
+    """Of what was drawn; None when it could not be."""
+    size_bytes: int = 0
+    """How many bytes were drawn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderedSupplement:
+    """What became of one supplement, in all formats that were asked for."""
+
+    place: int
+    """Its number among the supplements, from 0."""
+    subject: SupplementSubject
+    made: tuple[Made, ...]
+    """In the order of the formats."""
+
+
+class SupplementCollector:
+    """Supplements of one reading of a registry, as it stands in its view.
+
+    The date that is printed is that of the last log entry which is seen: the same records give the same bytes at any time.
+
+    What is printed is decoded, and what is current, contested or stale is read off rows: so they are compared with their statements.
+    """
+
+    def __init__(self, view: View, *, now: View | None = None, subjects: Collection[str] | None = None) -> None:
+        """Read *view*; by *now*, the same log with later entries, it is told what superseded a supplement; *subjects* as `Supersession`."""
+        self._view = view
+        self._moment = _find_last_moment(view)
+        self._rows = RowCheck(view)
+        self._later = Supersession(view, view if now is None else now, subjects)
+        self._gathered: dict[str, Dossier] = {}
+
+    def gather(self, subjects: Iterable[Identifier]) -> None:
+        """Read together what `collect` will be asked for next, a few dozen: one query asks for all of them what it would for each.
+
+        What cannot be read so, because a statement was erased or a row altered, is left to `collect`, which tells of it.
+        """
+        wanted = {one.bare: one for one in subjects if one.kind is Kind.CLAIM}
+        found = {one.claim: one for one in _read_dossiers(self._view, [name for name in wanted if self._view.claim_exists(name)])}
+        named = ((wanted[name], one) for name, one in found.items() if one.revisions)
+        self._gathered = {
+            str(subject): one for subject, one in named if subject.revision in (None, len(one.revisions)) and not subject.digest
+        }
+        entries = {seq for one in self._gathered.values() for seq in list_entries(one)}
+        with suppress(AlteredError, InputError):
+            self._rows.check(entries, {one.claim for one in self._gathered.values()})
+
+    def collect(self, subject: Identifier) -> SupplementSubject:
+        """Return the supplement of the claim or card *subject*.
+
+        Raises:
+            NotFoundError: not registered, with what is near; only reserved; or a statement was erased (`body-erased`).
+            AlteredError: a row was edited by hand.
+        """
+        assembled = name_causes(self._assemble(subject), self._view.find_entry)
+        self._rows.check(list_entries(assembled), {subject.bare, *_list_kin(assembled)})
+        proven = _prove(self._view, assembled)
+        return name_subject(replace(proven, superseded=self._later.find(proven.identifier.partition("#")[0])))
+
+    def _assemble(self, subject: Identifier) -> Supplement | CardSupplement:
+        if subject.kind is Kind.CARD:
+            return _assemble_card(self._view, subject, self._moment)
+        gathered = self._gathered.pop(str(subject), None)
+        return _assemble_claim(gathered or self._view.dossier(str(subject)), subject, self._moment)
+
+
+def collect_supplements(view: View, subjects: Iterable[Identifier]) -> Iterator[SupplementSubject]:
+    """Give the supplement of each claim or card in *subjects*; raises as `Collector.collect`."""
+    collector = SupplementCollector(view)
+    for subject in subjects:
+        yield collector.collect(subject)
+
+
+def read_supplements(paths: Sequence[Path]) -> list[SupplementSubject]:
+    """Return the supplements that files (PDF, HTML, JSON) carry; raises InputError with every file that carries none."""
+    found: list[SupplementSubject] = []
+    faults: list[Fault] = []
+    for path in paths:
+        try:
+            found.append(name_subject(read_file(path)))
+        except CaveatError as error:
+            faults += error.faults
+    if faults:
+        raise InputError(faults)
+    return found
+
+
+def read_file(path: Path) -> AnySupplement:
+    """Return the supplement that the file at *path* carries; raises InputError as `registry.report.read`, also when it is too large."""
+    supplement = read_supplement(read_bytes(path), where=str(path))
+    parse_subject(supplement, where=str(path))
+    return supplement
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the bytes of *path*; raises InputError when there are more than any supplement has."""
+    with path.open("rb") as stream:
+        data = stream.read(LARGEST_FILE_BYTES + 1)
+    if len(data) > LARGEST_FILE_BYTES:
+        found = f"it has more than {LARGEST_FILE_BYTES:,} bytes, which no supplement has"
+        raise InputError(Fault(code="file-too-large", where=str(path), found=found))
+    return data
+
+
+def list_claims_of(view: View, card: Identifier) -> Sequence[str]:
+    """Return the claims of which any revision quotes *card*, in any of its revisions, `CLM-…`, in the order of their registration."""
+    return view.list_quoting(card.bare)
+
+
+def collect_coverage(view: View, card: Identifier) -> tuple[Recorded[Card], Coverage, tuple[str, ...]]:
+    """Return the card revision that *card* names (the latest without `@n`), how far its claims are known, and which are not told of.
+
+    The last are claims that are not counted, because the text of a statement that they rest on was erased.
+
+    Raises:
+        NotFoundError: not registered, with what is near.
+    """
+    found, dossiers = _read_card(view, card)
+    text = _find_text(view, found.payload)
+    coverage = _build_coverage(view, found, dossiers, text=text, read=PassageReader(text).read_words if text else None)
+    return found, coverage, _list_untold(view, card, dossiers)
+
+
+def render_supplements(
+    subjects: Iterable[SupplementSubject],
+    formats: Callable[[SupplementSubject], Sequence[OutputFormat]],
+    *,
+    time_limit_s: float,
+    workers: int,
+) -> Iterator[RenderedSupplement]:
+    """Draw each of *subjects* on *workers* processes, and yield each when all its formats are done; in memory are a few at a time.
+
+    Args:
+        subjects: taken one by one, as the drawing gets on.
+        formats: what of a supplement is drawn, at least one.
+        time_limit_s: for each file.
+        workers: how many processes draw at once.
+    """
+    open_: dict[str, tuple[SupplementSubject, Sequence[OutputFormat], dict[OutputFormat, Made]]] = {}
+
+    def list_jobs() -> Iterator[Job]:
+        for place, subject in enumerate(subjects):
+            wanted = formats(subject)
+            open_[str(place)] = (subject, wanted, {})
+            for one in wanted:
+                yield Job(key=str(place), supplement=subject.supplement, format=one, is_apart=OutputFormat.PDF in wanted)
+
+    jobs = list_jobs()
+    for made in render_many(list(jobs) if isinstance(subjects, Sequence) else jobs, workers=workers, time_limit_s=time_limit_s):
+        subject, wanted, done = open_[made.key]
+        done[made.format] = made
+        if len(done) == len(wanted):
+            del open_[made.key]
+            yield RenderedSupplement(place=int(made.key), subject=subject, made=tuple(done[one] for one in wanted))
+
+
+def write_supplements(
+    subjects: Iterable[SupplementSubject],
+    formats: Sequence[OutputFormat],
+    folder: Path,
+    *,
+    time_limit_s: float,
+    workers: int,
+    progress: Callable[[int], None],
+) -> list[WrittenFile]:
+    """Draw every subject in every format on *workers* processes and write the files into *folder*, in their order.
+
+    These are files asked for one by one: of an earlier entry, of another file, confidential ones, change reports. None takes the place of
+    a file that is there: the same drawing, published or signed or not, stays as it is; anything else is refused, and nothing is written.
+    What cannot be drawn is told in its `Written.error` and stops nothing else.
+
+    Raises:
+        ConflictError: `file-in-the-way`, every file that another one of its name stands in the way of.
+    """
+    written: dict[int, list[WrittenFile]] = {}
+    new: list[Path] = []
+    faults: list[Fault] = []
+    try:
+        for drawn in render_supplements(subjects, lambda _subject: formats, time_limit_s=time_limit_s, workers=workers):
+            folder.mkdir(parents=True, exist_ok=True)  # not before: a registry that is refused leaves no folder behind
+            facts = collect_facts(drawn.subject) if any(made.data is not None for made in drawn.made) else None
+            written[drawn.place] = [_stage(made, drawn.subject, facts, folder, new=new, faults=faults) for made in drawn.made]
+            progress(len(drawn.made))
+        if faults:
+            raise ConflictError(faults)
+        put_in_place(new)
+    finally:
+        for path in new:
+            name_part(path).unlink(missing_ok=True)
+    return [one for place in sorted(written) for one in written[place]]
+
+
+def collect_facts(subject: SupplementSubject) -> SupplementFacts:
+    """Return what of *subject* is said again when its files are given out."""
+    supplement = subject.supplement
+    audit = supplement.audit.opening.payload.audit if isinstance(supplement, Supplement) and supplement.audit else None
+    is_recordable = not isinstance(supplement, ChangeReport)
+    return SupplementFacts(
+        name=subject.name, record=digest_record(supplement), log_size=supplement.log_size, audit=audit, is_recordable=is_recordable
+    )
+
+
+def sign_written(written: Iterable[WrittenFile], key: "SigningKey", *, at: datetime) -> None:
+    """Sign every PDF that was written and has no proof and no signature yet: all of them, or none.
+
+    Args:
+        key: a document key.
+        at: when it is signed.
+    """
+    pdfs = (one.path for one in written if one.format is OutputFormat.PDF and one.sha256 is not None)
+    read = ((path, path.read_bytes()) for path in pdfs)
+    replace_files((path, sign_pdf(data, key, at=at)) for path, data in read if not is_finished(data, OutputFormat.PDF))
+
+
+def build_publication(written: WrittenFile) -> Publication:
+    """Return the statement that a file was given out; raises ValueError for one that was not written, or is a change report's."""
+    if written.sha256 is None or written.facts is None:
+        raise ValueError("a file that was not written cannot be given out")
+    if not written.facts.is_recordable:
+        raise ValueError(f"a publication names a claim or a card, and {written.name} is about neither")
+    facts = written.facts
+    return Publication(
+        subject=facts.name,
+        format=written.format,
+        sha256=written.sha256,
+        record=facts.record,
+        log_size=facts.log_size,
+        template=template_digest(),
+        audit=facts.audit,
+        size_bytes=written.size_bytes,
+    )
+
+
+def _list_kin(supplement: Supplement | CardSupplement) -> set[str]:
+    """Return the other claims, `CLM-…`, that the status of what is told follows from: an outcome of theirs must not have gone."""
+    if isinstance(supplement, CardSupplement):
+        return set()
+    outcomes = [one for one in (*supplement.family.outcomes, *supplement.family.others) if one.log is None]
+    return {name.partition("@")[0] for name in (*supplement.family.members, *(one.claim for one in outcomes))}
+
+
+def _prove(view: View, supplement: Supplement | CardSupplement) -> Supplement | CardSupplement:
+    """Return *supplement* with the proof that every entry it names stands in the log as it is seen in *view*."""
+    opened = [one.entry.seq for one in list_recorded(supplement)]
+    return replace(supplement, inclusion=prove(view, list_entries(supplement), openings=opened))
+
+
+def name_subject(supplement: AnySupplement) -> SupplementSubject:
+    """Return *supplement* with the name of its files."""
+    return SupplementSubject(name=supplement.identifier.partition("#")[0], supplement=supplement)
+
+
+def _stage(
+    made: Made, subject: SupplementSubject, facts: SupplementFacts | None, folder: Path, *, new: list[Path], faults: list[Fault]
+) -> WrittenFile:
+    """Write a file beside its place, unless the same drawing is there already; what stands in its way is added to *faults*."""
+    path = folder / f"{subject.stem}.{made.format.value}"
+    told = WrittenFile(name=subject.name, format=made.format, path=path, sha256=None, error=made.error, facts=None)
+    if made.data is None:
+        return told
+    if not os.path.lexists(path):
+        new.append(path)
+        write_part(path, made.data)
+    elif not holds_drawing(path, made.format, made.data):
+        faults.append(refuse_place(path))
+    return replace(told, sha256=hashlib.sha256(made.data).hexdigest(), facts=facts, size_bytes=len(made.data))
+
+
+def holds_drawing(path: Path, format_: OutputFormat, drawn: bytes) -> bool:
+    """Whether the file at *path* is *drawn*, with or without proof and signature."""
+    return path.is_file() and split_file(path.read_bytes(), format_).drawn == drawn
+
+
+def refuse_place(path: Path) -> Fault:
+    """Return the fault that another file than Caveat would write stands at *path*."""
+    found = "another file of this name is there, which Caveat did not write in this folder, or which was changed since; nothing was written"
+    return Fault(code="file-in-the-way", where=str(path), found=found, advice="move it away, or name another folder: -o DIR")
+
+
+def _assemble_claim(dossier: Dossier, subject: Identifier, moment: datetime) -> Supplement:
+    if not dossier.revisions:
+        found = "is reserved and has no text yet, so there is nothing to print"
+        raise NotFoundError(Fault(code="only-reserved", where=subject.bare, found=found, advice="register it: caveat claim add FILE"))
+    return assemble_claim(dossier, made_at=moment)
+
+
+def _assemble_card(view: View, subject: Identifier, moment: datetime) -> CardSupplement:
+    card, dossiers = _read_card(view, subject)
+    text = _find_text(view, card.payload)
+    read = None if text is None else PassageReader(text).read_words
+    coverage = _build_coverage(view, card, dossiers, text=text, read=read)
+    made = assemble_card(dossiers, card, coverage=coverage, read=read, log_origin=view.log_origin, log_size=view.log_size, made_at=moment)
+    return replace(made, erased=_list_untold(view, subject, dossiers))
+
+
+def _list_untold(view: View, card: Identifier, dossiers: Iterable[Dossier]) -> tuple[str, ...]:
+    told = {one.claim for one in dossiers}
+    return tuple(sorted(claim for claim in list_claims_of(view, card) if claim not in told))
+
+
+def _read_card(view: View, subject: Identifier) -> tuple[Recorded[Card], list[Dossier]]:
+    card: Recorded[Card] | None = view.find_card(subject.bare, subject.revision)
+    if card is None:
+        near = ", ".join(view.suggest(subject.bare)) or "caveat card list shows them all"
+        raise NotFoundError(Fault(code="not-registered", where=str(subject), found="no such card is registered", advice=near))
+    return card, list(_read_dossiers(view, list_claims_of(view, subject)))
+
+
+def _read_dossiers(view: View, claims: Sequence[str]) -> Iterator[Dossier]:
+    """Yield what is known of each of *claims*, but for those of which a statement was erased: halves are asked until they are found."""
+    try:
+        yield from list(view.dossiers(claims))
+    except NotFoundError as error:
+        if error.code != "body-erased":
+            raise
+        middle = len(claims) // 2
+        if middle:
+            yield from _read_dossiers(view, claims[:middle])
+            yield from _read_dossiers(view, claims[middle:])
+
+
+def _find_text(view: View, card: Card) -> CardText | None:
+    """Return the text of *card*; None where it was erased."""
+    return get_card_text(view, card) if view.has_content(card.text) else None
+
+
+def _build_coverage(
+    view: View, card: Recorded[Card], dossiers: Sequence[Dossier], *, text: CardText | None, read: ReadWords | None
+) -> Coverage:
+    name = card.payload.card
+    said = Said(surveys=view.list_surveys(name), omissions=view.list_omissions(name), erased=view.list_erased_of(name))
+    return build_coverage(card, dossiers, said, text=text.text if text else None, read=read)
+
+
+def _find_last_moment(view: View) -> datetime:
+    last = view.find_entry(view.log_size)
+    if last is None:
+        raise NotFoundError(Fault(code="empty-registry", where="registry", found="nothing is recorded yet", advice="caveat card add FILE"))
+    return last.at
+
+
+# From files that are published to their proofs: publications in the log, a checkpoint over them, and the proof inside each file.
+#
+# Each publication names the digest and length of what was drawn and the digest of its record, so one entry binds both. The record
+# prints the root and the size of the log that it was made of, and a log cannot hold what prints its own root: its publication comes
+# after, and the proof shows that the log it prints is the beginning of the log that holds the publication.
+#
+# The order is: the drawn files are on the disk; the log entries are committed; the proofs are on the disk; the files take their places.
+# An entry cannot be taken back, so it must not name bytes that a power cut can still take away; and no file may be seen with a proof of
+# an entry that is not committed. Killed at any moment, the same command goes on: what is recorded is not recorded again.
+
+PROOF_SUFFIX = ".tlog-proof"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publisher:
+    """Who publishes files, in which log, and with which keys."""
+
+    ledger: "Callable[[], Ledger]"
+    """Opens the registry, only when something is published."""
+    actor: str
+    """Code of the authority."""
+    ring: KeyRing
+    """Whose log keys sign the checkpoint; without one, files are recorded and get no proof."""
+    key: "SigningKey | None"
+    """A document key that signs PDF files; None to leave them unsigned."""
+    at: datetime
+    """When PDF files are signed."""
+
+
+def publish_files(publisher: Publisher, written: Sequence[WrittenFile]) -> bool:
+    """Record that files are published, and add proof and signature to each; return False where there is no key for proofs.
+
+    Change reports are passed over: a publication names a claim or a card. A file that has its proof already stays as it is.
+
+    Raises:
+        ConflictError: the registry does not know what a file is of, or has fewer entries than it was made of; or a key is not in force.
+        OSError: the disk is full, with the name of the file: no file was changed then, and the log entries are there for the next time.
+    """
+    drafts = [one for one in written if one.sha256 and one.facts and one.facts.is_recordable and not has_proof(one.path, one.format)]
+    if not drafts:
+        return True
+    for one in drafts:
+        sync(one.path)
+    sync_folders(one.path for one in drafts)
+    with publisher.ledger().write(actor=publisher.actor) as writer:
+        record_publications(writer, drafts)
+        checkpoint = sign_log(writer, publisher.ring) if publisher.ring.log else None
+    if checkpoint is None:
+        return False
+    with publisher.ledger().view() as view:
+        replace_files(_finish(view, drafts, checkpoint, publisher))
+    return True
+
+
+def has_proof(path: Path, format_: OutputFormat) -> bool:
+    """Whether the file at *path* has its proof, inside it or, JSON, beside it. A signed PDF takes none: it counts as having one."""
+    if format_ is OutputFormat.JSON:
+        return name_proof(path).is_file()
+    return is_finished(path.read_bytes(), format_)
+
+
+def name_proof(path: Path) -> Path:
+    """Return where the proof of a JSON file lies."""
+    return path.with_name(path.name + PROOF_SUFFIX)
+
+
+def record_publications(writer: Writer, written: Iterable[WrittenFile]) -> int:
+    """Record that files are published; one whose digest is recorded already is not recorded again. Return how many were new.
+
+    Raises:
+        ConflictError: the registry does not know what a file is of, or has fewer entries than it was made of.
+    """
+    files = {one.sha256: one for one in written if one.sha256 and one.facts and one.facts.is_recordable}
+    new = [one for sha256, one in files.items() if not writer.find_publications(sha256)]
+    writer.append_many([build_publication(one) for one in new])
+    return len(new)
+
+
+def sign_log(writer: Writer, ring: KeyRing) -> StoredCheckpoint:
+    """Return the checkpoint of the log as it stands now, signed with the log keys of *ring* and kept; one that is kept is taken.
+
+    Raises:
+        UnavailableError: `no-log-key`, there is no key here.
+        ConflictError: a key is not the log's, or not in force.
+    """
+    return seal_log(writer, get_log_keys(writer, ring))
+
+
+def build_proof(view: View, published: Recorded[Publication], checkpoint: StoredCheckpoint, *, signer: str | None) -> str:
+    """Return the proof that a file was published: that its publication stands in the log under *checkpoint*.
+
+    Args:
+        signer: fingerprint of the key that will sign the file; None for a file that will carry no signature.
+
+    Raises:
+        NotFoundError: the checkpoint is of fewer entries, or the text of the publication was erased.
+    """
+    seq, size, before = published.entry.seq, checkpoint.checkpoint.size, published.payload.log_size
+    said = PublicationExtra(
+        statement=_get_text(view, seq),
+        consistency=Consistency(size=before, root=find_root(view, before), path=encode_nodes(consistency_path(view, before, size))),
+        signer=None if signer is None else _find_signer(view, signer, size),
+    )
+    return format_proof(seq - 1, inclusion_path(view, seq, size), checkpoint.note, encode_published(said))
+
+
+def _finish(view: View, drafts: Iterable[WrittenFile], checkpoint: StoredCheckpoint, publisher: Publisher) -> Iterator[tuple[Path, bytes]]:
+    """Give every file with its proof and signature; of a JSON file the proof that lies beside it."""
+    for one in drafts:
+        published = view.find_publications(one.sha256) if one.sha256 else ()
+        key = publisher.key if one.format is OutputFormat.PDF else None
+        proof = build_proof(view, published[0], checkpoint, signer=key.fingerprint if key else None).encode()
+        if one.format is OutputFormat.JSON:
+            yield name_proof(one.path), proof
+            continue
+        data = enclose_proof(one.path.read_bytes(), one.format, proof)
+        yield one.path, sign_pdf(data, key, at=publisher.at) if key else data
+
+
+def _find_signer(view: View, fingerprint: str, size: int) -> SignerProof | None:
+    """Return the proof that the log recorded the key *fingerprint*; None where it did not, or later than *size*."""
+    states = [one for one in list_keys(view) if one.fingerprint == fingerprint]
+    if not states or states[0].added.entry.seq > size:
+        return None
+    seq = states[0].added.entry.seq
+    return SignerProof(entry=seq, statement=_get_text(view, seq), path=encode_nodes(inclusion_path(view, seq, size)))
+
+
+def _get_text(view: View, seq: int) -> str:
+    view.recorded((seq,))  # raises where it was erased or altered
+    ((_, text),) = view.log_entries(seq, seq + 1)
+    return (text or b"").decode()

@@ -1,1 +1,0 @@
-"""Whether what somebody hands over is what a registry said: every check by its name, with what it compared."""

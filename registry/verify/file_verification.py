@@ -1,0 +1,596 @@
+"""From files to their checks, bundles included, contradictions between files, and a verdict with an exit code."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from registry.errors import CaveatError, Fault, InputError
+from registry.exchange.bundle_check import Bundle, find_signer, read_whole
+from registry.report.workers import Job, Made, PdfWorker, render_many
+from registry.seal.signed_notes import SignedNote, parse_consistency, parse_note, parse_proof, verify_note
+from registry.verify.proof_checks import (
+    MISSING,
+    PROOF_SUFFIX,
+    Check,
+    CheckAnswer,
+    CheckName,
+    check_root,
+    check_witnesses,
+    no,
+    not_checked,
+    yes,
+)
+from registry.verify.verification_keys import Trust, VerificationMeans
+
+if TYPE_CHECKING:
+    from registry.store.ledger import Ledger
+    from registry.verify.record_checks import SupplementInFile
+
+# The checks of a bundle that another registry exported.
+
+
+def check_bundle(path: Path, means: VerificationMeans) -> tuple[Check, ...]:
+    """Return the checks of the bundle at *path*, in order."""
+    try:
+        bundle = read_whole(path)
+    except InputError as error:
+        fault = error.faults[0]
+        more = f"; and {len(error.faults) - 1} more" if len(error.faults) > 1 else ""
+        broken = no(CheckName.BUNDLE, f"{fault.code}: {fault.where}: {fault.found}{more}")
+        rest = (CheckName.CHECKPOINT, CheckName.WITNESSES, CheckName.CONSISTENCY)
+        return (broken, *(not_checked(name, "the bundle is not whole") for name in rest))
+    return (
+        _tell_whole(bundle),
+        _check_signer(bundle, means),
+        check_witnesses(bundle.checkpoint, means.trust),
+        check_root(bundle.checkpoint.checkpoint, means.ledger),
+    )
+
+
+def _tell_whole(bundle: Bundle) -> Check:
+    header = bundle.header
+    erased = f", {bundle.erased} of them without their text" if bundle.erased else ""
+    note = f"whole: entries {header.since + 1} to {header.size} of {header.origin}{erased}; every text gives its leaf, the leaves the root"
+    signed = f"; {bundle.signed} are signed by their authors" if bundle.signed else "; no entry is signed by its author"
+    signed += f", {bundle.signed_unknown} more with keys named before it begins" if bundle.signed_unknown else ""
+    before = "" if header.since == 0 else f"; of the {header.since} entries before, only what they add to the root"
+    return yes(CheckName.BUNDLE, f"{note} {bundle.checkpoint.checkpoint.root}{before}{signed}")
+
+
+def _check_signer(bundle: Bundle, means: VerificationMeans) -> Check:
+    """Keys that the bundle names are its sender's word: one is believed only if a key that is known here vouches for it."""
+    said = bundle.checkpoint.checkpoint
+    if means.origin is not None and said.origin != means.origin:
+        return no(CheckName.CHECKPOINT, f"it is of the log {said.origin}; expected was {means.origin}")
+    known = means.trust.list_log_keys(said.origin)
+    if not known:
+        signers = ", ".join(f"{line.name}+{line.key_id.hex()}" for line in bundle.checkpoint.lines[:6])
+        return not_checked(CheckName.CHECKPOINT, f"signed by {signers}, and nothing here says whose key that is; give it with --key")
+    try:
+        key = find_signer(bundle.checkpoint, known, bundle.steps, bundle.notes)
+    except InputError as error:
+        return no(CheckName.CHECKPOINT, f"{error.faults[0].code}: {error.faults[0].found}")
+    source = means.trust.find_vkey(str(key))
+    how = f"known: {source.source}" if source else "which a key that is known here put in its place"
+    if fork := means.trust.forks.get(said.origin):
+        return no(CheckName.CHECKPOINT, f"signed by {key.name}+{key.key_id.hex()}, {how}, and not to be believed: {fork}")
+    note = f"{said.origin} at {said.size} entries, root {said.root}, signed by {key.name}+{key.key_id.hex()}, {how}"
+    given = any(means.trust.is_given(str(one)) for one in known)  # a key that another put in its place rests on the first
+    return yes(CheckName.CHECKPOINT, note, rests_on_given_key=given)
+
+
+# From files to their checks: each told by what it begins with, never by its name; supplements are drawn again meanwhile.
+
+PROOF_FILE_SUFFIX = ".tlog-proof"
+_LARGEST_BYTES = 200_000_000
+_HEAD_BYTES = 4_000
+"""The text of a checkpoint is three short lines, of which its signatures follow."""
+_SQLITE = b"SQLite format 3\0"
+_BUNDLE = (b'{"cards":', b"\x28\xb5\x2f\xfd")
+"""A bundle's first line is canonical JSON, whose keys are sorted; or it is compressed (RFC 8878, section 3.1.1)."""
+_SIGNATURES = "\n\n\N{EM DASH} ".encode()
+_PDF = b"%PDF-"
+
+
+class FileKind(StrEnum):
+    """What can be verified."""
+
+    SUPPLEMENT = "supplement"
+    """PDF, HTML or JSON; also whatever is none of the others, which reading it as a supplement refuses in words."""
+    PROOF = "proof"
+    """C2SP tlog-proof."""
+    CHECKPOINT = "checkpoint"
+    """A signed note of C2SP tlog-checkpoint."""
+    CONSISTENCY = "consistency"
+    """What `caveat log prove --since` writes."""
+    BUNDLE = "bundle"
+    """What `caveat export` writes."""
+    REGISTRY = "registry"
+    """A SQLite file."""
+    UNREADABLE = "unreadable"
+    """None of these, or nothing that can be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputFile:
+    """A file to be verified."""
+
+    path: Path
+    kind: FileKind
+    data: bytes = b""
+    """Its bytes; empty for a bundle and a registry, which are read where they are."""
+    proof: bytes | None = None
+    """Those of the proof inside a supplement, or else beside it, or of one that a checkpoint begins; None where there is none."""
+    error: InputError | None = None
+    """Why it cannot be read at all; None where it can."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileVerification:
+    """What the checks of one file came to."""
+
+    name: str
+    kind: FileKind
+    checks: tuple[Check, ...]
+    faults: tuple[Fault, ...] = ()
+    """Why nothing of it could be checked; empty where something was."""
+
+
+def detect_kind(data: bytes) -> FileKind:
+    """Return what a file is that is, or begins with, *data*."""
+    if data.startswith(_SQLITE):
+        return FileKind.REGISTRY
+    if data.startswith(_BUNDLE):
+        return FileKind.BUNDLE
+    if data.startswith(b"c2sp.org/tlog-proof@"):
+        return FileKind.PROOF
+    if data.startswith(b"old "):
+        return FileKind.CONSISTENCY
+    if data.lstrip()[:1] == b"{":
+        return FileKind.SUPPLEMENT
+    return FileKind.CHECKPOINT if _SIGNATURES in data[:_HEAD_BYTES] and not data.startswith(_PDF) else FileKind.SUPPLEMENT
+
+
+def read_given(path: Path, proof: Path | None) -> InputFile:
+    """Return the file at *path* with its proof.
+
+    Args:
+        proof: where its proof is; None for `NAME.tlog-proof` beside it, where that is there. One inside the file is taken before it.
+
+    Raises:
+        InputError: `file-too-large`, `file-not-readable`.
+    """
+    head = _read(path, _HEAD_BYTES, is_part=True)
+    kind = detect_kind(head)
+    if kind in (FileKind.BUNDLE, FileKind.REGISTRY):
+        return InputFile(path=path, kind=kind)
+    beside = proof or path.with_name(path.name + PROOF_FILE_SUFFIX)
+    data = _read(path, _LARGEST_BYTES)
+    return InputFile(
+        path=path, kind=kind, data=data, proof=_choose_proof(data, kind, _read(beside, _LARGEST_BYTES) if beside.is_file() else None)
+    )
+
+
+def _choose_proof(data: bytes, kind: FileKind, beside: bytes | None) -> bytes | None:
+    """Return the proof inside a supplement, which anybody can put there; else the one beside it."""
+    from registry.report.enclosed import split_file  # noqa: PLC0415
+    from registry.verify.record_checks import detect_format  # noqa: PLC0415
+
+    if kind is not FileKind.SUPPLEMENT:
+        return beside
+    inside = split_file(data, detect_format(data)).proof
+    return beside if inside is None else inside
+
+
+def read_all(paths: Sequence[Path], proof: Path | None) -> list[InputFile]:
+    """Return the files at *paths*, as `read_given`; of several, one that cannot be read is given with its error.
+
+    Raises:
+        InputError: none of them can be read.
+    """
+    given: list[InputFile] = []
+    for path in paths:
+        try:
+            given.append(read_given(path, proof))
+        except InputError as error:
+            given.append(InputFile(path=path, kind=FileKind.UNREADABLE, error=error))
+    errors = [one.error for one in given if one.error is not None]
+    _refuse_all(errors, among=given)
+    return given
+
+
+def _refuse_all(errors: Sequence[CaveatError], *, among: Sequence[InputFile]) -> None:
+    """Of several files each is answered for itself; where there is none to answer, the command has nothing to say but why."""
+    if errors and len(errors) == len(among):
+        raise errors[0] if len(errors) == 1 else InputError(fault for one in errors for fault in one.faults)
+
+
+def verify_files(
+    files: Sequence[InputFile],
+    means: "VerificationMeans",
+    *,
+    time_limit_s: float,
+    workers: int,
+    progress: Callable[[int], None] = lambda _more: None,
+) -> list[FileVerification]:
+    """Return the checks of each of *files*, in their order.
+
+    Args:
+        time_limit_s: seconds that drawing one of them may take.
+        workers: how many processes draw at once.
+        progress: told how many more files are checked.
+
+    Raises:
+        CaveatError: none of them is anything that can be verified; one that is not, among others that are, is answered by its faults.
+    """
+    from registry.verify.supplement_checks import examine_supplement  # noqa: PLC0415  (the workers start first)
+
+    with ExitStack() as stack:
+        pdfs = sum(one.kind is FileKind.SUPPLEMENT and one.data.startswith(_PDF) for one in files)
+        ready = [stack.enter_context(PdfWorker()) for _ in range(max(1, min(workers, pdfs)))]
+        for worker in ready[:pdfs]:
+            worker.start()  # it loads while the files are read
+        failed: dict[int, CaveatError] = {at: one.error for at, one in enumerate(files) if one.error is not None}
+        opened = _open_all(files, means, failed)
+        carried = {at: one for at, one in opened.items() if not isinstance(one, tuple)}
+        done = {at: one for at, one in opened.items() if isinstance(one, tuple)}
+        jobs = [Job(key=str(at), supplement=one.supplement, format=one.format) for at, one in carried.items()]
+        drawn = render_many(jobs, workers=ready, time_limit_s=time_limit_s)
+        for at, one in enumerate(files):
+            if one.kind not in (FileKind.SUPPLEMENT, FileKind.UNREADABLE):
+                try:
+                    done[at] = _check_other(one, means)
+                except CaveatError as error:
+                    failed[at] = error
+        _refuse_all(list(failed.values()), among=files)
+        progress(len(done) + len(failed))
+        examined = {at: examine_supplement(one, means, proof=files[at].proof, where=_name_proof(files[at])) for at, one in carried.items()}
+        for made in drawn:
+            done[int(made.key)] = examined[int(made.key)].finish(made)
+            progress(1)
+    contradicted = find_contradictions(files, means.trust)
+    return [_tell(one, mark_contradiction(done.get(at, ()), contradicted.get(at)), failed.get(at)) for at, one in enumerate(files)]
+
+
+def _tell(given: InputFile, checks: tuple[Check, ...], error: CaveatError | None) -> FileVerification:
+    if error is None:
+        return FileVerification(name=str(given.path), kind=given.kind, checks=checks)
+    return FileVerification(name=str(given.path), kind=FileKind.UNREADABLE, checks=(), faults=error.faults)
+
+
+def check_file(
+    data: bytes, *, proof: bytes | None, trust: "Trust", ledger: "Ledger | None" = None, made: Made | None = None, where: str = "file"
+) -> tuple[Check, ...]:
+    """Return the checks of one file in memory, a supplement, proof or checkpoint, in order.
+
+    Args:
+        data: the file's bytes.
+        proof: those of the proof beside a supplement; None where there is none.
+        trust: the keys that are known.
+        ledger: a registry to compare with; None to do without.
+        made: what drawing the supplement again came to; None where it was not drawn, and then `bytes` was not checked.
+        where: what the file is called, for messages.
+
+    Raises:
+        InputError: it is nothing that can be verified.
+    """
+    from registry.verify.supplement_checks import examine_supplement  # noqa: PLC0415
+    from registry.verify.verification_keys import VerificationMeans  # noqa: PLC0415
+
+    means = VerificationMeans(trust=trust, given=trust, ledger=ledger)
+    given = InputFile(path=Path(where), kind=detect_kind(data), data=data, proof=_choose_proof(data, detect_kind(data), proof))
+    if given.kind is not FileKind.SUPPLEMENT:
+        return _check_other(given, means)
+    opened = _open(given, means)
+    if isinstance(opened, tuple):
+        return opened
+    return examine_supplement(opened, means, proof=given.proof, where=_name_proof(given)).finish(made)
+
+
+def _name_proof(given: InputFile) -> str:
+    return f"proof of {given.path}"
+
+
+def _open_all(
+    files: Sequence[InputFile], means: "VerificationMeans", failed: dict[int, CaveatError]
+) -> "dict[int, SupplementInFile | tuple[Check, ...]]":
+    """What each supplement carries, or its checks where it carries nothing that can be read; what is none is added to *failed*."""
+    opened: dict[int, SupplementInFile | tuple[Check, ...]] = {}
+    for at, one in enumerate(files):
+        if one.kind is FileKind.SUPPLEMENT:
+            try:
+                opened[at] = _open(one, means)
+            except InputError as error:
+                failed[at] = error
+    return opened
+
+
+def _open(given: InputFile, means: "VerificationMeans") -> "SupplementInFile | tuple[Check, ...]":
+    from registry.verify.record_checks import read_carried  # noqa: PLC0415
+    from registry.verify.supplement_checks import check_unreadable  # noqa: PLC0415
+
+    try:
+        return read_carried(given.data, where=str(given.path))
+    except InputError as error:
+        checks = check_unreadable(given.data, error, means, proof=given.proof, where=_name_proof(given))
+        if not checks:
+            raise
+        return checks
+
+
+def _check_other(given: InputFile, means: "VerificationMeans") -> tuple[Check, ...]:
+    from registry.verify import proof_checks as notes  # noqa: PLC0415
+
+    match given.kind:
+        case FileKind.PROOF:
+            return notes.check_proof(given.data, means, where=str(given.path))
+        case FileKind.CHECKPOINT:
+            return notes.check_note(given.data, means, proof=given.proof, where=str(given.path))
+        case FileKind.CONSISTENCY:
+            return notes.check_consistency_note(given.data, means, where=str(given.path))
+        case FileKind.BUNDLE:
+            return check_bundle(given.path, means)
+        case FileKind.REGISTRY:
+            from registry.verify.ledger_checks import check_ledger, open_copy  # noqa: PLC0415
+
+            with open_copy(given.path) as ledger:
+                return check_ledger(ledger, means)
+        case FileKind.SUPPLEMENT | FileKind.UNREADABLE:
+            raise AssertionError("a supplement is checked with what it carries, what cannot be read not at all")
+
+
+def _read(path: Path, most: int, *, is_part: bool = False) -> bytes:
+    """The first *most* bytes; a larger file is refused, unless its beginning is all that is asked for."""
+    if not path.is_file():
+        advice = "save what comes in as a file first"
+        raise InputError(Fault(code="file-not-readable", where=str(path), found="it is a pipe or device, and no file", advice=advice))
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(most if is_part else most + 1)
+    except OSError as error:
+        raise InputError(Fault(code="file-not-readable", where=str(path), found=error.strerror or str(error))) from error
+    if len(data) > most:
+        found = f"it has more than {most:,} bytes, which no supplement has"
+        raise InputError(Fault(code="file-too-large", where=str(path), found=found))
+    return data
+
+
+# Checkpoints that were given together and cannot both be true: one log, one size, two roots.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _CheckpointSighting:
+    """A checkpoint, and the file that brings it."""
+
+    at: int
+    """Place of the file among those that were given."""
+    note: SignedNote
+    is_signed: bool
+    """Whether a key of the log that is known here signed it."""
+
+
+def find_contradictions(files: Sequence[InputFile], trust: Trust) -> dict[int, str]:
+    """Return the files whose checkpoint contradicts that of another, by place, each with the words for it.
+
+    Where a known key signed one side alone, the other side proves nothing, and only its files are returned. Otherwise all are: either the
+    log signed two histories, or nothing here says which of them is forged.
+    """
+    groups: dict[tuple[str, int], list[_CheckpointSighting]] = defaultdict(list)
+    for at, given in enumerate(files):
+        for note in _list_notes(given):
+            said = note.checkpoint
+            lines = verify_note(note, trust.list_log_keys(said.origin))
+            sighting = _CheckpointSighting(at=at, note=note, is_signed=any(line.is_valid for line in lines))
+            groups[said.origin, said.size].append(sighting)
+    told: dict[int, str] = {}
+    for sightings in groups.values():
+        told |= _compare(sightings, files)
+    return told
+
+
+def mark_contradiction(checks: tuple[Check, ...], words: str | None) -> tuple[Check, ...]:
+    """Return *checks* with `consistency` found wrong, where *words* say what the file contradicts."""
+    if words is None:
+        return checks
+    wrong = no(CheckName.CONSISTENCY, words)
+    return tuple(replace(wrong, note=f"{words}; {one.note}") if one.name is CheckName.CONSISTENCY else one for one in checks)
+
+
+def _compare(sightings: Sequence[_CheckpointSighting], files: Sequence[InputFile]) -> Mapping[int, str]:
+    roots = {one.note.checkpoint.root for one in sightings}
+    if len(roots) == 1:
+        return {}
+    signed = {one.note.checkpoint.root for one in sightings if one.is_signed}
+    told = {}
+    for one in sightings:
+        said = one.note.checkpoint
+        if signed == {said.root}:
+            continue  # the others are not signed by a key that is known: they are no evidence against it
+        other = next(rival for rival in sightings if rival.note.checkpoint.root != said.root)
+        told[one.at] = (
+            f"two histories of {said.origin}: at {said.size} entries its root is {said.root} here, "
+            f"and {other.note.checkpoint.root} in {files[other.at].path}"
+        )
+    return told
+
+
+def _list_notes(given: InputFile) -> list[SignedNote]:
+    """The checkpoints that a file, or the proof that belongs to it, brings; what cannot be parsed is told by the file's own checks."""
+    notes = []
+    for data in (given.data, given.proof or b""):
+        try:
+            text = data.decode()
+            if text.startswith("c2sp.org/tlog-proof@"):
+                notes.append(parse_note(parse_proof(text, where="proof").note, where="proof"))
+            elif text.startswith("old "):
+                notes.append(parse_note(parse_consistency(text, where="proof").note, where="proof"))
+            elif given.kind is FileKind.CHECKPOINT and data is given.data:
+                notes.append(parse_note(text, where="checkpoint"))
+        except (CaveatError, UnicodeDecodeError):
+            continue
+    return notes
+
+
+# What the checks of a file come to: a verdict, one sentence, and an exit code.
+#
+# A file passes only if something that the user trusts shows who made it: a key or a registry. Otherwise the answer is INCOMPLETE,
+# however many checks are in order, since anybody can make a file of which they are.
+
+_WRONG, _NOT_MADE, _FINE = 1, 3, 0
+
+
+def find_wrong(checks: Sequence[Check], *, required: Collection[CheckName]) -> list[Check]:
+    """Return what was found to be wrong; that something newer was recorded since is wrong only where `current` is required."""
+    return [one for one in checks if one.answer is CheckAnswer.NO and (one.name is not CheckName.CURRENT or CheckName.CURRENT in required)]
+
+
+def find_missing(checks: Sequence[Check], *, required: Collection[CheckName]) -> list[CheckName]:
+    """Return the required checks that were not made, also those that a file of this kind has not."""
+    made = {one.name for one in checks if one.answer is not CheckAnswer.NOT_CHECKED}
+    return [name for name in CheckName if name in required and name not in made]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """What the user asks of the checks."""
+
+    required: frozenset[CheckName] = frozenset()
+    """Checks that must have been made."""
+    everything: bool = False
+    """Whether every check that a file of its kind has is required."""
+    has_keys: bool = False
+    """Whether the user gave a key, on which the answer must rest."""
+
+
+class FileVerdict(StrEnum):
+    """What the checks of a file come to."""
+
+    PASS = "PASS"  # noqa: S105  (no password)
+    FAIL = "FAIL"
+    INCOMPLETE = "INCOMPLETE"
+    """Nothing was found to be wrong, and what would show that the file is genuine could not be checked."""
+
+
+def find_verdict(found: FileVerification, demand: Demand) -> FileVerdict:
+    """Return what the checks of one file come to."""
+    checks = found.checks
+    if find_wrong(checks, required=demand.required):
+        return FileVerdict.FAIL
+    lacks = find_missing(checks, required=demand.required) or is_unseen(checks) or _is_nobodys(checks)
+    lacks = lacks or is_unread(checks) or (demand.has_keys and find_unused_key(found) is not None)
+    if demand.everything:
+        lacks = lacks or any(one.answer is CheckAnswer.NOT_CHECKED for one in checks)
+    return FileVerdict.INCOMPLETE if found.faults or not checks or lacks else FileVerdict.PASS
+
+
+def find_newer(checks: Sequence[Check]) -> str | None:
+    """Return what superseded a file, in words that follow “superseded by”; None where nothing that is known here did."""
+    note = next((one.note for one in checks if one.name is CheckName.CURRENT and one.answer is CheckAnswer.NO), None)
+    if note is None:
+        return None
+    name = re.search(r"((?:CLM|CRD)-\S+@\d+) stands in its place", note)
+    entry = re.search(r"first changed by (entry \d+)", note)
+    return name[1] if name else entry[1] if entry else "later entries"
+
+
+def format_verdict(verdict: FileVerdict, checks: Sequence[Check]) -> str:
+    """Return the verdict as the first line says it."""
+    newer = find_newer(checks) if verdict is FileVerdict.PASS else None
+    return verdict.value if newer is None else f"{verdict.value} (superseded by {newer})"
+
+
+def find_exit_code(found: Sequence[FileVerification], demand: Demand) -> int:
+    """Return 1 where a file fails, else 3 where one is incomplete, else 0."""
+    verdicts = {find_verdict(one, demand) for one in found}
+    if FileVerdict.FAIL in verdicts:
+        return _WRONG
+    return _NOT_MADE if FileVerdict.INCOMPLETE in verdicts else _FINE
+
+
+def summarise(found: FileVerification, demand: Demand) -> str:
+    """Return what the checks come to in a sentence or two."""
+    if found.faults:
+        return f"Nothing of it was checked: {'; '.join(f'{one.code}: {one.found}' for one in found.faults[:4])}"
+    checks = found.checks
+    wrong = find_wrong(checks, required=demand.required)
+    missing = [one.name.value for one in checks if one.answer is CheckAnswer.NOT_CHECKED]
+    if wrong:
+        return f"Do not rely on this; not in order: {', '.join(one.name.value for one in wrong)}."
+    told = "Everything that was asked is in order."
+    if is_unread(checks):
+        told = f"Its record cannot be read here, so what it says was not checked: see record. Not made: {', '.join(missing)}."
+    elif missing:
+        noun = "1 check" if len(missing) == 1 else f"{len(missing)} checks"
+        told = f"Nothing was found to be wrong; {noun} could not be made here: {', '.join(missing)}."
+    if demand.has_keys and (unused := find_unused_key(found)) is not None:
+        told += f" {unused}"
+    elif _is_nobodys(checks):
+        told += f" Nothing here shows who made this file, and anybody can make one of which all this holds: {_advise(checks)}."
+    if _is_unvouched(checks):
+        told += " Nobody vouches for what is composed in it, such as reasons and names: see entries."
+    if is_unseen(checks):
+        told += " What is printed in it was held against nothing, so it may say anything: see bytes and record."
+    return told
+
+
+def find_unused_key(found: FileVerification) -> str | None:
+    """Return that the keys given with `--key` decided nothing about a file, and why; None where one did. Only for calls with `--key`."""
+    if any(one.rests_on_given_key for one in found.checks):
+        return None
+    notes = {one.name: one.note for one in found.checks}
+    if any(one.name is CheckName.CHECKPOINTS and one.answer is CheckAnswer.NOT_CHECKED for one in found.checks):
+        why = _advise(found.checks)
+    elif notes.get(CheckName.INCLUSION) != MISSING:
+        why = notes.get(CheckName.CHECKPOINT) or notes.get(CheckName.SIGNATURE) or "nothing in it is signed"
+    elif found.name.lower().endswith((".pdf", ".html")):
+        why = "the file has no proof in it"
+    else:
+        why = f"the proof {Path(found.name).name}{PROOF_SUFFIX} is missing"
+    return f"Your key was not used: {why}."
+
+
+def is_unread(checks: Sequence[Check]) -> bool:
+    """Whether a supplement's record cannot be read: then there is no answer, whatever its digest and its proof say."""
+    return any(one.name is CheckName.RECORD and one.answer is CheckAnswer.NOT_CHECKED for one in checks)
+
+
+def is_unseen(checks: Sequence[Check]) -> bool:
+    """Whether neither drawing it again nor anybody that is known here says what the file shows: then there is no answer."""
+    answers = {one.name: one.answer for one in checks}
+    if CheckAnswer.NOT_CHECKED not in (answers.get(CheckName.BYTES), answers.get(CheckName.RECORD)):
+        return False
+    return not _is_published(checks) and answers.get(CheckName.SIGNATURE) is not CheckAnswer.YES
+
+
+def _is_nobodys(checks: Sequence[Check]) -> bool:
+    """Whether nothing that was checked rests on a key or a registry that the user knows."""
+    in_order = {one.name for one in checks if one.answer is CheckAnswer.YES}
+    asked = {one.name for one in checks}
+    return CheckName.CHECKPOINT in asked and in_order.isdisjoint({CheckName.CHECKPOINT, CheckName.SIGNATURE, CheckName.REGISTRY})
+
+
+def _advise(checks: Sequence[Check]) -> str:
+    """A key helps nothing where a registry keeps no checkpoint that it could verify."""
+    keeps_none = any(one.name is CheckName.CHECKPOINTS and one.answer is CheckAnswer.NOT_CHECKED for one in checks)
+    return "ask for a checkpoint kept elsewhere" if keeps_none else "give a key that you trust"
+
+
+def _is_unvouched(checks: Sequence[Check]) -> bool:
+    """Whether a supplement rests on its entries alone: neither who gave it out nor a registry says the words around them."""
+    answers = {one.name: one.answer for one in checks}
+    return (
+        CheckName.ENTRIES in answers
+        and not _is_published(checks)
+        and CheckAnswer.YES not in (answers.get(CheckName.SIGNATURE), answers.get(CheckName.REGISTRY))
+    )
+
+
+def _is_published(checks: Sequence[Check]) -> bool:
+    answers = {one.name: one.answer for one in checks}
+    by_proof = {answers.get(name) for name in (CheckName.INCLUSION, CheckName.CHECKPOINT)}
+    return answers.get(CheckName.PUBLISHED) is CheckAnswer.YES and len(by_proof) == 1  # both proven; or neither, and a registry said so

@@ -1,0 +1,223 @@
+"""The checks of a registry: its log, its rows, what guards them, and checkpoints that others may hold it to."""
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from registry.errors import CaveatError, ConflictError, Fault, InputError, UnavailableError
+from registry.exchange.bundle_check import KeyStep, find_signer
+from registry.registration.key_registration import KeyState, list_keys
+from registry.seal.signed_notes import VerifierKey, parse_note, parse_vkey
+from registry.store import schema
+from registry.store.integrity import LogReport, check_log, tell_given_out
+from registry.store.key_events import list_key_events
+from registry.store.ledger import Ledger
+from registry.store.rebuild import verify
+from registry.store.seals import StoredCheckpoint, list_checkpoints
+from registry.verify.proof_checks import Check, CheckName, check_witnesses, describe_others, no, not_checked, yes
+from registry.verify.verification_keys import VerificationMeans, list_forks
+
+_OF_CHECKPOINTS = frozenset({"checkpoint-altered", "checkpoint-missing", "checkpoint-unsigned", "root-differs", "clock-jumped"})
+_OF_GUARDS = frozenset({"trigger-missing"})
+_MOST_TOLD = 5
+
+Progress = Callable[[int], None]
+
+
+@contextmanager
+def open_copy(path: Path) -> Iterator[Ledger]:
+    """Give the registry in a copy of the SQLite file *path*: what is evidence is not written to, not even by opening it.
+
+    A registry of an earlier release is brought up to date in the copy.
+
+    Raises:
+        UnavailableError: it holds no registry, or none that this release can read.
+    """
+    with TemporaryDirectory(prefix="caveat-verify-") as folder:
+        copy = Path(folder, "registry.db")
+        for suffix in ("", "-wal"):
+            if Path(f"{path}{suffix}").is_file():
+                shutil.copyfile(f"{path}{suffix}", f"{copy}{suffix}")
+        ledger = _open(f"sqlite:///{copy}")
+        try:
+            yield ledger
+        finally:
+            ledger.close()
+
+
+def check_ledger(ledger: Ledger, means: VerificationMeans, *, progress: Progress = lambda _more: None) -> tuple[Check, ...]:
+    """Return the checks of a registry, in order.
+
+    Args:
+        progress: told how many entries are done.
+    """
+    keys, states = _check_keys(ledger)
+    own = means.given.list_log_keys(_find_origin(ledger)) or tuple(_list_vkeys(states))
+    report = check_log(ledger, vkeys=(*own, *means.given.list_witness_keys(_find_origin(ledger))), progress=progress)
+    with ledger.view() as view:
+        kept, forks = list_checkpoints(view, beyond=True), list_forks(view)
+    return (
+        _check_log(report),
+        _check_rows(ledger, report),
+        _check_guards(ledger),
+        _check_checkpoints(report),
+        _check_signed(ledger, kept, means, forks),
+        _check_witnesses(kept, means),
+        keys,
+    )
+
+
+def _open(url: str) -> Ledger:
+    try:
+        return Ledger.open(url, clock=_never, salt=_never)
+    except UnavailableError as error:
+        if error.code != "registry-not-current":
+            raise
+    schema.upgrade(url)
+    return Ledger.open(url, clock=_never, salt=_never)
+
+
+def _never() -> Any:
+    raise AssertionError("a verification records nothing")
+
+
+def _find_origin(ledger: Ledger) -> str:
+    with ledger.view() as view:
+        return view.log_origin
+
+
+def _check_keys(ledger: Ledger) -> tuple[Check, tuple[KeyState, ...]]:
+    try:
+        with ledger.view() as view:
+            states = list_keys(view)
+    except CaveatError as error:
+        return no(CheckName.KEYS, _tell(error.faults)), ()
+    if wrong := [fault for one in ledger.list_logs()[1:] for fault in _find_contradictions(ledger, one.origin)]:
+        return no(CheckName.KEYS, _tell(wrong)), states
+    if not states:
+        return not_checked(CheckName.KEYS, "the log names no key"), ()
+    force = sum(one.in_force for one in states)
+    ended = "; ".join(_tell_end(one) for one in states if not one.in_force)
+    note = f"{len(states)} recorded, {force} in force{'; ' if ended else ''}{ended}; each is the one that its entry names"
+    return yes(CheckName.KEYS, note), states
+
+
+def _find_contradictions(ledger: Ledger, origin: str) -> tuple[Fault, ...]:
+    """What is not in order with the keys of a log that was taken over."""
+    try:
+        with ledger.view(log=origin) as view:
+            list_keys(view)
+    except CaveatError as error:
+        return error.faults
+    return ()
+
+
+def _tell_end(state: KeyState) -> str:
+    if state.revoked is not None:
+        return f"{state.fingerprint[:16]} revoked in entry {state.revoked.entry.seq}"
+    return f"{state.fingerprint[:16]} replaced in entry {state.replaced.entry.seq if state.replaced else '?'}"
+
+
+def _list_vkeys(states: tuple[KeyState, ...]) -> Iterator[VerifierKey]:
+    for one in states:
+        if one.added.payload.vkey is not None:
+            yield parse_vkey(one.added.payload.vkey, where=f"entry {one.added.entry.seq}")
+
+
+def _check_log(report: LogReport) -> Check:
+    wrong = [one for one in report.findings if one.code not in _OF_CHECKPOINTS | _OF_GUARDS]
+    if wrong:
+        return no(CheckName.LOG, _tell(wrong, unlisted=report.unlisted))
+    if any(one.code == "root-differs" for one in report.findings):
+        return no(CheckName.LOG, "every leaf fits its text, and these are not, or not all, the entries that were sealed: see checkpoints")
+    erased = f"; {report.erased} texts were erased, and entries say so" if report.erased else ""
+    note = f"{report.entries} entries of {report.origin}, gapless and in order, every leaf the hash of its text, root {report.root}"
+    nodes = "; no subtree is kept, which slows proofs and no more: caveat rebuild makes them anew" if report.lacks_nodes else ""
+    return yes(CheckName.LOG, note + erased + nodes)
+
+
+def _check_rows(ledger: Ledger, report: LogReport) -> Check:
+    if any(one.code not in _OF_CHECKPOINTS | _OF_GUARDS for one in report.findings):
+        return not_checked(CheckName.ROWS, "the log itself was altered")
+    if any(one.checkpoint.size > report.entries for one in report.checkpoints):
+        return not_checked(CheckName.ROWS, "the log itself was cut off")
+    try:
+        found = verify(ledger)
+    except (ConflictError, InputError) as error:
+        return no(CheckName.ROWS, _tell(error.faults))
+    return yes(CheckName.ROWS, f"{found.rows:,} rows are what their statements give")
+
+
+def _check_guards(ledger: Ledger) -> Check:
+    try:
+        differences = schema.check(ledger.url).differences
+    except CaveatError as error:
+        return not_checked(CheckName.GUARDS, f"the whole schema could not be compared: {error.faults[0].found}")
+    if differences:
+        left = f"; and {len(differences) - _MOST_TOLD} more" if len(differences) > _MOST_TOLD else ""
+        return no(CheckName.GUARDS, "; ".join(differences[:_MOST_TOLD]) + left)
+    return yes(
+        CheckName.GUARDS, "the whole schema is that of this release, and nothing beside it: the database refuses to change what is recorded"
+    )
+
+
+def _check_checkpoints(report: LogReport) -> Check:
+    wrong = [one for one in report.findings if one.code in _OF_CHECKPOINTS]
+    if wrong:
+        return no(CheckName.CHECKPOINTS, _tell(wrong))
+    if report.given_out_since and not report.checkpoints:
+        return not_checked(CheckName.CHECKPOINTS, tell_given_out(report))
+    if not report.checkpoints:
+        return not_checked(
+            CheckName.CHECKPOINTS, "none is kept: nothing sealed says what the log was before now; next: caveat log checkpoint"
+        )
+    last = report.checkpoints[-1]
+    when = f" of {last.at:%Y-%m-%d %H:%M} UTC" if last.at else ""
+    note = f"the log still gives the root of each of {len(report.checkpoints)}, the last at {last.checkpoint.size} entries{when}"
+    if report.given_out_since:
+        note += f"; {tell_given_out(report)}"
+    return yes(CheckName.CHECKPOINTS, note)
+
+
+def _check_signed(ledger: Ledger, kept: tuple[StoredCheckpoint, ...], means: VerificationMeans, forks: Mapping[str, str]) -> Check:
+    """A registry's own word on its keys proves nothing about who keeps it: only keys that the user gives do."""
+    if not kept:
+        return not_checked(CheckName.CHECKPOINT, "no checkpoint is kept")
+    origin = kept[-1].checkpoint.origin
+    if means.origin is not None and origin != means.origin:
+        return no(CheckName.CHECKPOINT, f"it is the registry of the log {origin}; expected was {means.origin}")
+    if fork := forks.get(origin) or means.trust.forks.get(origin):
+        return no(CheckName.CHECKPOINT, f"the log {origin} is not to be believed: {fork}")
+    given = means.given.list_log_keys(origin)
+    if not given:
+        others = sorted({one.vkey.name for one in means.given.keys if one.vkey is not None})
+        note = f"nothing but the registry itself says whose keys sign {origin}; {describe_others(others)}"
+        return not_checked(CheckName.CHECKPOINT, note)
+    try:
+        with ledger.view() as view:
+            steps = [KeyStep(seq=one.entry.seq, at=one.entry.at, event=one.payload) for one in list_key_events(view)]
+        notes = [parse_note(one.note, where=f"checkpoint at {one.checkpoint.size}") for one in kept]
+        key = find_signer(notes[-1], given, steps, notes)
+    except CaveatError as error:
+        return no(CheckName.CHECKPOINT, f"{error.faults[0].code}: {error.faults[0].found}")
+    said = kept[-1].checkpoint
+    note = f"{origin} at {said.size} entries, root {said.root}, signed by {key.name}+{key.key_id.hex()}"
+    return yes(CheckName.CHECKPOINT, note, rests_on_given_key=True)
+
+
+def _check_witnesses(kept: tuple[StoredCheckpoint, ...], means: VerificationMeans) -> Check:
+    if not kept:
+        return not_checked(CheckName.WITNESSES, "no checkpoint is kept")
+    try:
+        return check_witnesses(parse_note(kept[-1].note, where="checkpoint"), means.given)
+    except InputError as error:
+        return no(CheckName.WITNESSES, error.faults[0].found)
+
+
+def _tell(faults: tuple[Fault, ...] | list[Fault], *, unlisted: int = 0) -> str:
+    told = "; ".join(f"{one.where}: {one.found}" for one in faults[:_MOST_TOLD])
+    left = len(faults) - _MOST_TOLD + unlisted
+    return f"{told}; and {left} more" if left > 0 else told

@@ -1,0 +1,478 @@
+"""Checks of proofs, signed checkpoints, consistency proofs and signatures."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from registry.codec.canonical_documents import leaf_hash
+from registry.codec.statement_encoding import PublicationExtra, decode_published, decode_statement
+from registry.errors import Fault, InputError
+from registry.records.log_seal import Checkpoint, KeyEvent, KeyEventKind, KeyPurpose
+from registry.records.statement import Publication, Statement
+from registry.report.signature import PdfSignature
+from registry.seal.merkle_tree import is_consistent, root_from_inclusion, root_of
+from registry.seal.signed_notes import (
+    ConsistencyProof,
+    SignedNote,
+    TlogProof,
+    VerifiedLine,
+    parse_consistency,
+    parse_note,
+    parse_proof,
+    verify_note,
+)
+from registry.verify.verification_keys import KnownKey, Trust, VerificationMeans, find_log
+
+if TYPE_CHECKING:
+    from registry.store.ledger import Ledger
+
+# One check: a question put to a file, its answer, and what was compared.
+
+
+class CheckAnswer(StrEnum):
+    """What one check came to."""
+
+    YES = "yes"
+    NO = "no"
+    NOT_CHECKED = "not_checked"
+
+
+class CheckName(StrEnum):
+    """What is checked, in the order in which it is told; docs/verifying.md says of each what it proves."""
+
+    LOG = "log"
+    ROWS = "rows"
+    GUARDS = "guards"
+    CHECKPOINTS = "checkpoints"
+    BUNDLE = "bundle"
+    SAFE = "safe"
+    SIGNATURE = "signature"
+    BYTES = "bytes"
+    RECORD = "record"
+    ENTRIES = "entries"
+    AUTHORS = "authors"
+    PUBLISHED = "published"
+    INCLUSION = "inclusion"
+    CHECKPOINT = "checkpoint"
+    WITNESSES = "witnesses"
+    CONSISTENCY = "consistency"
+    LOCK = "lock"
+    REGISTRY = "registry"
+    KEYS = "keys"
+    CURRENT = "current"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One question put to a file."""
+
+    name: CheckName
+    answer: CheckAnswer
+    note: str
+    """What was compared, or why it could not be."""
+    rests_on_given_key: bool = False
+    """Whether a key that the user gave with `--key` is what the answer rests on."""
+
+
+def yes(name: CheckName, note: str, *, rests_on_given_key: bool = False) -> Check:
+    """Return the check *name*, in order."""
+    return Check(name=name, answer=CheckAnswer.YES, note=note, rests_on_given_key=rests_on_given_key)
+
+
+def no(name: CheckName, note: str) -> Check:
+    """Return the check *name*, found wrong."""
+    return Check(name=name, answer=CheckAnswer.NO, note=note)
+
+
+def not_checked(name: CheckName, note: str) -> Check:
+    """Return the check *name*, which could not be made, with the reason."""
+    return Check(name=name, answer=CheckAnswer.NOT_CHECKED, note=note)
+
+
+# The proof beside a file: that its publication stands in a log, under a checkpoint that the log signed.
+
+PROOF_SUFFIX = ".tlog-proof"
+MISSING = f"no proof here: give the file NAME{PROOF_SUFFIX} beside it, or --proof"
+"""What the checks of a proof say where there is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicationProof:
+    """A proof as it was read; nothing in it is checked yet."""
+
+    proof: TlogProof
+    note: SignedNote
+    said: PublicationExtra
+    statement: Statement
+    publication: Publication
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """The log at the size that the proof is for."""
+        return self.note.checkpoint
+
+    @property
+    def entry(self) -> int:
+        """Number of the publication's entry."""
+        return self.proof.index + 1
+
+    @property
+    def at(self) -> datetime:
+        """When it was published, by the log's word."""
+        return self.statement.at
+
+
+def read_proof(data: bytes, *, where: str) -> PublicationProof:
+    """Return the proof in *data*.
+
+    Raises:
+        InputError: `bad-proof`, `bad-note`: it is none, it is not in its one form, or not of a publication.
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(_fault(where, f"it is no text in UTF-8: {error.reason}")) from error
+    proof = parse_proof(text, where=where)
+    said = decode_published(proof.extra, where=where)
+    statement = decode_statement(said.statement, where=f"{where}, statement")
+    if not isinstance(statement.payload, Publication):
+        raise InputError(_fault(where, f"its statement is a {statement.kind.value.replace('_', ' ')}, no publication"))
+    note = parse_note(proof.note, where=where)
+    return PublicationProof(proof=proof, note=note, said=said, statement=statement, publication=statement.payload)
+
+
+def check_inclusion(read: PublicationProof) -> Check:
+    """Whether the publication stands in the log at the root of the checkpoint (RFC 6962 section 2.1.1)."""
+    checkpoint = read.checkpoint
+    root = _find_root(read.said.statement, read.proof.index, checkpoint.size, list(read.proof.path))
+    if root != checkpoint.root:
+        note = f"entry {read.entry} with its path does not give the root of the checkpoint at {checkpoint.size} entries"
+        return no(CheckName.INCLUSION, note)
+    if not read.publication.log_size < read.entry:
+        return no(CheckName.INCLUSION, f"made of {read.publication.log_size} entries, it cannot be entry {read.entry}")
+    at = f"{read.at:%Y-%m-%d %H:%M} UTC"
+    note = f"the publication in the proof, by {read.statement.actor}, is entry {read.entry} of {at}, "
+    note += f"of {checkpoint.size} entries in {checkpoint.origin}"
+    return yes(CheckName.INCLUSION, note)
+
+
+def check_consistency(read: PublicationProof) -> Check:
+    """Whether the log that the supplement was made from is the beginning of the checkpoint's (RFC 6962 section 2.1.2)."""
+    old, checkpoint = read.said.consistency, read.checkpoint
+    if old.size != read.publication.log_size:
+        note = f"the proof begins at {old.size} entries, the supplement was made of {read.publication.log_size}"
+        return no(CheckName.CONSISTENCY, note)
+    if not _is_consistent(read):
+        note = f"the log as of entry {old.size} is not shown to be the beginning of the log at {checkpoint.size} entries"
+        return no(CheckName.CONSISTENCY, note)
+    note = f"the log as of entry {old.size}, of which it was made, is the beginning of the log at {checkpoint.size} entries"
+    return yes(CheckName.CONSISTENCY, note)
+
+
+def find_signer(read: PublicationProof) -> KeyEvent | None:
+    """Return the key event that the proof brings for the signature of its file, where it is proven under the same checkpoint."""
+    signer = read.said.signer
+    if signer is None or _find_root(signer.statement, signer.entry - 1, read.checkpoint.size, signer.nodes) != read.checkpoint.root:
+        return None
+    payload = decode_statement(signer.statement, where=f"entry {signer.entry}").payload
+    return payload if isinstance(payload, KeyEvent) else None
+
+
+def _is_consistent(read: PublicationProof) -> bool:
+    old, checkpoint = read.said.consistency, read.checkpoint
+    try:
+        roots = bytes.fromhex(old.root), bytes.fromhex(checkpoint.root)
+        return is_consistent(old.size, roots[0], checkpoint.size, roots[1], old.nodes)
+    except ValueError:
+        return False
+
+
+def _find_root(statement: str, index: int, size: int, path: list[bytes]) -> str | None:
+    """The root that a statement gives at a place of a log; None where the path cannot be one."""
+    try:
+        return root_from_inclusion(bytes.fromhex(leaf_hash(statement.encode())), index, size, path).hex()
+    except ValueError:
+        return None
+
+
+def _fault(where: str, found: str) -> Fault:
+    return Fault(code="bad-proof", where=where, found=found, advice="get the proof again, byte for byte, from who gave it out")
+
+
+# Whether keys that are known here signed: a PDF, a checkpoint as its log, a checkpoint as a witness.
+
+
+def check_signature(signature: PdfSignature | None, trust: Trust, *, proof: PublicationProof | None) -> Check:
+    """Return whether a key that may sign for the log's keeper signed exactly this file.
+
+    Args:
+        signature: what the file carries; None where it carries none.
+        trust: keys that are known here.
+        proof: the file's, where its checkpoint is signed by a known key: then the log itself may say whose key it is. None otherwise.
+    """
+    if signature is None:
+        return not_checked(CheckName.SIGNATURE, "the PDF is not signed; its proof, where it has one, shows who gave it out")
+    if not signature.is_intact:
+        return no(CheckName.SIGNATURE, "; ".join(signature.problems))
+    fingerprint = signature.fingerprint or ""
+    at = f" on {signature.at:%Y-%m-%d %H:%M} UTC by its own clock" if signature.at else ""
+    told = f"signed{at} with the key {fingerprint[:16]}, which calls itself {signature.subject}"
+    known = trust.find_document(fingerprint) or _find_proven(fingerprint, proof)
+    if known is None and proof is not None:
+        return no(CheckName.SIGNATURE, f"{told}: its publication is proven, and this key is none that the log recorded with it")
+    if known is None:
+        return _tell_unknown_signer(told, trust)
+    objection = known.find_objection(at=signature.at)
+    if objection is not None:
+        return no(CheckName.SIGNATURE, f"{told}: {objection}")
+    return yes(CheckName.SIGNATURE, f"{told}; key {known.source}", rests_on_given_key=known.is_given)
+
+
+def check_checkpoint(note: SignedNote, trust: Trust, *, origin: str | None, at: datetime | None) -> Check:
+    """Return whether a key that is known here, and may sign for this log, signed *note*.
+
+    Args:
+        origin: the log that it must be of, as what is checked says; None where nothing says.
+        at: when it was signed, as far as something says; it decides about keys that were revoked from a day on.
+    """
+    said = note.checkpoint
+    if origin is not None and said.origin != origin:
+        return no(CheckName.CHECKPOINT, f"it is a checkpoint of the log {said.origin}; expected one of {origin}")
+    lines = verify_note(note, trust.list_log_keys(said.origin))
+    if any(not line.is_valid for line in lines):
+        return no(CheckName.CHECKPOINT, f"the signature in the name of {said.origin} is not valid: the checkpoint was altered, or forged")
+    if not lines:
+        return _tell_unknown(note, trust)
+    objections = [why for line in lines if (why := _find_objection(line, note, trust, at))]
+    if len(objections) == len(lines):
+        return no(CheckName.CHECKPOINT, objections[0])
+    sound = [line for line in lines if not _find_objection(line, note, trust, at)]
+    if fork := trust.forks.get(said.origin):
+        return no(CheckName.CHECKPOINT, f"a key of {said.origin} signed it, and that log is not to be believed: {fork}")
+    sources = ", ".join(dict.fromkeys(f"{line.algorithm.value}, key {_tell_source(line, trust)}" for line in sound))
+    given = any(trust.is_given(line.vkey) for line in sound)
+    return yes(
+        CheckName.CHECKPOINT, f"{said.origin} at {said.size} entries, root {said.root}, signed ({sources})", rests_on_given_key=given
+    )
+
+
+def check_witnesses(note: SignedNote, trust: Trust) -> Check:
+    """Return how many witnesses that are known here cosigned *note*."""
+    lines = verify_note(note, trust.list_witness_keys(note.checkpoint.origin))
+    broken = [line.name for line in lines if not line.is_valid]
+    if broken:
+        return no(CheckName.WITNESSES, f"the cosignature of {', '.join(broken)} is not valid")
+    sound = [line for line in lines if not _find_objection(line, note, trust, line.at)]
+    if sound:
+        told = ", ".join(f"{line.name}{_tell_time(line.at)}" for line in sound)
+        given = any(trust.is_given(line.vkey) for line in sound)
+        return yes(CheckName.WITNESSES, f"cosigned by {told}: they saw no other history of this log", rests_on_given_key=given)
+    others = _list_others(note)
+    if others:
+        listed = ", ".join(others[:6])
+        return not_checked(CheckName.WITNESSES, f"cosigned in the name of {listed}, whose keys are not known here; give them with --key")
+    return not_checked(CheckName.WITNESSES, "nobody cosigned it: whether the log shows others another history cannot be seen from here")
+
+
+def _tell_unknown(note: SignedNote, trust: Trust) -> Check:
+    origin = note.checkpoint.origin
+    names = ", ".join(dict.fromkeys(f"{line.name}+{line.key_id.hex()}" for line in note.lines[:6]))
+    if trust.list_log_keys(origin):
+        told = f"no key of {origin} that is known here signed it; its signatures are of {names}. If the log has a new key, give that"
+        return no(CheckName.CHECKPOINT, told)
+    if why := trust.contradicted.get(origin):
+        told = f"signed by {names}; the registry here contradicts itself on the keys of {origin} ({why}), so give one with --key"
+        return not_checked(CheckName.CHECKPOINT, told)
+    others = sorted({one.vkey.name for one in trust.keys if one.vkey is not None})
+    return not_checked(CheckName.CHECKPOINT, f"signed by {names}, and nothing here says whose key that is; {describe_others(others)}")
+
+
+def describe_others(names: Sequence[str]) -> str:
+    """Return what to do where no key of a log is known, and *names* are those whose keys are."""
+    if not names:
+        return "give it with --key"
+    more = f" and {len(names) - 3} others" if len(names) > 3 else ""
+    return f"the keys known here are of {', '.join(names[:3])}{more}: give this log's with --key"
+
+
+def _find_objection(line: VerifiedLine, note: SignedNote, trust: Trust, at: datetime | None) -> str | None:
+    known = trust.find_vkey(line.vkey)
+    return None if known is None else known.find_objection(size=note.checkpoint.size, at=at)
+
+
+def _tell_source(line: VerifiedLine, trust: Trust) -> str:
+    known = trust.find_vkey(line.vkey)
+    return "" if known is None else f"{known.fingerprint[:16]} {known.source}"
+
+
+def _list_others(note: SignedNote) -> Sequence[str]:
+    origin = note.checkpoint.origin
+    return list(dict.fromkeys(line.name for line in note.lines if line.name != origin))
+
+
+def _tell_time(at: datetime | None) -> str:
+    return "" if at is None else f" on {at:%Y-%m-%d %H:%M} UTC"
+
+
+def _find_proven(fingerprint: str, proof: PublicationProof | None) -> KnownKey | None:
+    """The key that signed, where the log under a checkpoint that is trusted recorded it as one for documents."""
+    event: KeyEvent | None = None if proof is None else find_signer(proof)
+    if proof is None or event is None or proof.said.signer is None:
+        return None
+    if event.key != fingerprint or event.purpose is not KeyPurpose.DOCUMENT or event.event is KeyEventKind.REVOKE:
+        return None
+    source = f"recorded by the log itself in entry {proof.said.signer.entry}; whether it was revoked since, a file cannot tell"
+    return KnownKey(fingerprint=fingerprint, source=source)
+
+
+def _tell_unknown_signer(told: str, trust: Trust) -> Check:
+    if any(one.vkey is None for one in trust.keys):
+        return no(CheckName.SIGNATURE, f"{told}: none of the document keys that are known here")
+    return not_checked(CheckName.SIGNATURE, f"{told}, and nothing here says whose key that is; give its certificate with --key")
+
+
+# The checks of what stands alone: a proof, a signed checkpoint, a consistency proof.
+
+_LARGEST_BYTES = 17_000_000
+_PUBLISHED = b'{"consistency":'
+"""Canonical JSON sorts its keys: what the proof of a publication begins with."""
+
+
+def check_proof(data: bytes, means: VerificationMeans, *, where: str) -> tuple[Check, ...]:
+    """Return the checks of a proof without its file; raises InputError where it is none."""
+    text = _decode(_limit(data, where), where)
+    proof = parse_proof(text, where=where)
+    if proof.extra is None or not proof.extra.startswith(_PUBLISHED):
+        return _check_entry(proof, means, where=where)
+    read = read_proof(data, where=where)
+    file = f"{read.publication.subject}.{read.publication.format.value}, sha256 {read.publication.sha256}"
+    return (
+        not_checked(CheckName.PUBLISHED, f"it is of {file}; verify that file, with this beside it"),
+        check_inclusion(read),
+        check_checkpoint(read.note, means.trust, origin=means.origin, at=read.at),
+        check_witnesses(read.note, means.trust),
+        check_consistency(read),
+    )
+
+
+def _check_entry(proof: TlogProof, means: VerificationMeans, *, where: str) -> tuple[Check, ...]:
+    """The checks of what `caveat log prove ENTRY` writes: its extra data is the statement itself."""
+    note = parse_note(proof.note, where=where)
+    statement = None if proof.extra is None else decode_statement(proof.extra, where=f"{where}, extra")
+    return (
+        _check_statement(proof, statement, note.checkpoint),
+        check_checkpoint(note, means.trust, origin=means.origin, at=None if statement is None else statement.at),
+        check_witnesses(note, means.trust),
+        check_root(note.checkpoint, means.ledger),
+    )
+
+
+def _check_statement(proof: TlogProof, statement: Statement | None, said: Checkpoint) -> Check:
+    if statement is None or proof.extra is None:
+        return not_checked(CheckName.INCLUSION, f"it does not say what entry {proof.index + 1} is; who has the statement can check it")
+    try:
+        root = root_from_inclusion(bytes.fromhex(leaf_hash(proof.extra)), proof.index, said.size, list(proof.path)).hex()
+    except ValueError:
+        root = ""
+    what = f"{statement.kind.value.replace('_', ' ')} by {statement.actor} of {statement.at:%Y-%m-%d %H:%M} UTC"
+    if root != said.root:
+        return no(CheckName.INCLUSION, f"the {what} with its path does not give the root of the checkpoint at {said.size} entries")
+    return yes(CheckName.INCLUSION, f"entry {proof.index + 1} of {said.origin} is the {what} that stands in the proof")
+
+
+def check_note(data: bytes, means: VerificationMeans, *, proof: bytes | None, where: str) -> tuple[Check, ...]:
+    """Return the checks of a signed checkpoint; raises InputError where it is none.
+
+    Args:
+        proof: a consistency proof that begins with it; None where there is none.
+    """
+    note = parse_note(_decode(_limit(data, where), where), where=where)
+    leads = None if proof is None else parse_consistency(_decode(_limit(proof, where), where), where=f"proof of {where}")
+    return (
+        check_checkpoint(note, means.trust, origin=means.origin, at=None),
+        check_witnesses(note, means.trust),
+        check_root(note.checkpoint, means.ledger) if leads is None else _follow(note.checkpoint, leads, means),
+    )
+
+
+def check_consistency_note(data: bytes, means: VerificationMeans, *, where: str) -> tuple[Check, ...]:
+    """Return the checks of a consistency proof, which has no root to begin with: the registry here may know it.
+
+    Raises:
+        InputError: it is none.
+    """
+    leads = parse_consistency(_decode(_limit(data, where), where), where=where)
+    note = parse_note(leads.note, where=where)
+    return (
+        check_checkpoint(note, means.trust, origin=means.origin, at=None),
+        check_witnesses(note, means.trust),
+        _begin(note.checkpoint, leads, means),
+    )
+
+
+def _begin(said: Checkpoint, leads: ConsistencyProof, means: VerificationMeans) -> Check:
+    place = None if means.ledger is None else find_log(means.ledger, said.origin)
+    if means.ledger is None or place is None:
+        note = f"it leads on from {leads.old} entries: give the checkpoint that you have of these, and this as --proof"
+        return not_checked(CheckName.CONSISTENCY, note)
+    from registry.store.seals import find_root  # noqa: PLC0415
+
+    with means.ledger.view(log=place.log) as view:
+        if view.log_size < leads.old:
+            return not_checked(
+                CheckName.CONSISTENCY, f"it leads on from {leads.old} entries, the registry here has {view.log_size} of this log"
+            )
+        root = find_root(view, leads.old)
+    return _follow(Checkpoint(origin=said.origin, size=leads.old, root=root), leads, means)
+
+
+def _follow(old: Checkpoint, leads: ConsistencyProof, means: VerificationMeans) -> Check:
+    """Whether the checkpoint that a proof leads to is signed by a known key, and goes on from *old*."""
+    note = parse_note(leads.note, where="proof")
+    new = note.checkpoint
+    if (old.origin, old.size) != (new.origin, leads.old):
+        told = f"the proof leads on from {leads.old} entries of {new.origin}, the checkpoint is of {old.size} of {old.origin}"
+        return no(CheckName.CONSISTENCY, told)
+    if not is_consistent(old.size, bytes.fromhex(old.root), new.size, bytes.fromhex(new.root), list(leads.path)):
+        return no(
+            CheckName.CONSISTENCY, f"the log at {new.size} entries does not go on from the one at {old.size}: two histories of one log"
+        )
+    signed = check_checkpoint(note, means.trust, origin=means.origin, at=None)
+    told = f"the log at {new.size} entries goes on from the one at {old.size}"
+    if signed.answer is not CheckAnswer.YES:
+        return not_checked(CheckName.CONSISTENCY, f"{told}, but for the checkpoint that it leads to: {signed.note}")
+    return yes(CheckName.CONSISTENCY, told)
+
+
+def check_root(said: Checkpoint, ledger: "Ledger | None") -> Check:
+    """Return whether the log of the registry here, its own or one that it took over, has this root at this size."""
+    if ledger is None:
+        return not_checked(CheckName.CONSISTENCY, "no registry here to hold it against; give one with --registry")
+    place = find_log(ledger, said.origin)
+    if place is None:
+        return not_checked(CheckName.CONSISTENCY, f"the registry here has no log {said.origin}")
+    with ledger.view(log=place.log) as view:
+        if view.log_size < said.size:
+            note = f"it is of {said.size} entries, the registry here has {view.log_size} of this log"
+            return no(CheckName.CONSISTENCY, f"{note}: it was cut") if place.log is None else not_checked(CheckName.CONSISTENCY, note)
+        leaves = list(view.leaves(1, said.size + 1))
+    root = root_of(leaves).hex()  # from the leaves themselves: the subtrees that are kept of them may be those of before they were changed
+    if root != said.root:
+        note = f"the registry here has the root {root} at {said.size} entries, this one {said.root}: two histories of one log"
+        return no(CheckName.CONSISTENCY, note)
+    return yes(CheckName.CONSISTENCY, f"the registry here has the same root at {said.size} entries")
+
+
+def _limit(data: bytes, where: str) -> bytes:
+    if len(data) > _LARGEST_BYTES:
+        raise InputError(Fault(code="file-too-large", where=where, found=f"it has {len(data):,} bytes, which no proof has"))
+    return data
+
+
+def _decode(data: bytes, where: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(Fault(code="bad-note", where=where, found=f"it is no text in UTF-8: {error.reason}")) from error

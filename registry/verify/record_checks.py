@@ -1,0 +1,472 @@
+"""Checks of a supplement's record: that it agrees with itself, with its entries and with the order of lock and run."""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from registry.codec.canonical_documents import Json, canonical_bytes, to_document
+from registry.codec.statement_encoding import EntryReference, check_openings, find_misfit, list_entries, list_named, public_document
+from registry.errors import CaveatError, Fault, InputError
+from registry.records.analysis_plan import Lock
+from registry.records.audit_case import Result
+from registry.records.claim import ClaimRevision
+from registry.records.dossier import Inclusion, Recorded
+from registry.records.record import Identifier
+from registry.records.replay_run import Run
+from registry.records.statement import OutputFormat
+from registry.records.supplement import AnySupplement, AuditPart, CardSupplement, ChangeReport, ClaimState, SpecPart, SpecRole, Supplement
+from registry.report.backing import Backings
+from registry.report.change import is_newly_inverted
+from registry.report.opening import open_pdf
+from registry.report.read import find_record, parse_subject, read_supplement
+from registry.seal.merkle_tree import root_from_nodes
+from registry.verify.proof_checks import Check, CheckName, no, not_checked, yes
+
+# What a file of a supplement carries: its record, as it stands there.
+
+_DRAWN_BY = re.compile(rb'<meta name="generator" content="([^"]{1,200})">')
+_HEAD_BYTES = 4_000
+_DRAWN_WITH = "Caveat, templates "
+_NAMED = re.compile(r"(?<![A-Z0-9])((?:CLM|CRD)-[A-Z][A-Z0-9]{1,11}-[0-9]{4}-[0-9]{4,12}-[0-9A-Z])(?:@([1-9][0-9]{0,8}))?", re.IGNORECASE)
+"""A claim or card in the name of a file, with or without its revision; how the rest is called is the user's affair."""
+_MOST_TOLD = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupplementInFile:
+    """A supplement with the file that it was found in."""
+
+    data: bytes
+    format: OutputFormat
+    supplement: AnySupplement
+    subject: Identifier | None
+    """The claim or card, with its revision; None for a change report, which is about neither."""
+    document: Json
+    """The record as the file has it, also fields that are missing."""
+    is_canonical: bool
+    """Whether the record stands there in its one canonical form."""
+    file: str = ""
+    """The name of the file, without its folder; empty where it has none."""
+
+    @property
+    def name(self) -> str:
+        """What the supplement is called: `CLM-…@n`, `CRD-…@n`, `changes-…`."""
+        return self.supplement.identifier.partition("#")[0]
+
+    @property
+    def named(self) -> Identifier:
+        """The claim or card, with its revision; raises ValueError for a change report."""
+        if self.subject is None:
+            raise ValueError(f"{self.name} is about no one claim or card")
+        return self.subject
+
+    @property
+    def public(self) -> Json:
+        """The record without what a rendering adds to it: openings, and what superseded it."""
+        return public_document(self.document)
+
+    @property
+    def digest(self) -> str:
+        """The record digest, which all renderings share: SHA-256 of the canonical JSON of `public`, hexadecimal."""
+        return hashlib.sha256(canonical_bytes(self.public)).hexdigest()
+
+
+def read_carried(data: bytes, *, where: str) -> SupplementInFile:
+    """Return what *data* carries; raises InputError as `registry.report.read.read_supplement`."""
+    supplement = read_supplement(data, where=where)
+    named = parse_subject(supplement, where=where)
+    subject = None if named is None else replace(named, digest=None)
+    text = find_record(data, where=where)
+    document = json.loads(text)
+    canonical = canonical_bytes(document)
+    format_ = detect_format(data)
+    written = canonical.replace(b"<", b"\\u003c") if format_ is OutputFormat.HTML else canonical
+    return SupplementInFile(
+        data=data,
+        format=format_,
+        supplement=supplement,
+        subject=subject,
+        document=document,
+        is_canonical=written == text,
+        file=Path(where).name,
+    )
+
+
+def detect_format(data: bytes) -> OutputFormat:
+    """Return in what form *data* is, by its first bytes."""
+    if data.startswith(b"%PDF-"):
+        return OutputFormat.PDF
+    return OutputFormat.JSON if data.lstrip()[:1] == b"{" else OutputFormat.HTML
+
+
+def find_template(carried: SupplementInFile) -> str | None:
+    """Return the digest of the templates that the file says drew it, hexadecimal; None where it does not say, as JSON never does."""
+    if carried.format is OutputFormat.PDF:
+        with open_pdf(carried.data, where="PDF") as opened:
+            said = str(opened.pdf.docinfo.get("/Creator", ""))
+    else:
+        found = _DRAWN_BY.search(carried.data[:_HEAD_BYTES])
+        said = found[1].decode() if found else ""
+    return said.removeprefix(_DRAWN_WITH) if said.startswith(_DRAWN_WITH) else None
+
+
+def check_record(carried: SupplementInFile) -> Check:
+    """Whether the file carries one record, in the form that its digest is of."""
+    if not carried.is_canonical:
+        note = "it carries a record that does not stand there in canonical JSON (RFC 8785): Caveat wrote no such file"
+        return no(CheckName.RECORD, note)
+    if other := find_other_name(carried):
+        return no(CheckName.RECORD, other)
+    if differing := list(_list_differences(to_document(carried.supplement), carried.document, "")):
+        more = f"; and {len(differing) - _MOST_TOLD} more" if len(differing) > _MOST_TOLD else ""
+        return no(CheckName.RECORD, f"it is not a whole record: {'; '.join(differing[:_MOST_TOLD])}{more}")
+    supplement = carried.supplement
+    opened = supplement.openings if isinstance(supplement, Supplement) else ()
+    if isinstance(supplement, Supplement) and (faults := check_openings(supplement)):
+        return no(CheckName.RECORD, "; ".join(f"{one.where}: {one.found}" for one in faults[:3]))
+    told = f"; CONFIDENTIAL: {len(opened)} sealed specifications are shown, each the one that was committed to" if opened else ""
+    superseded = None if isinstance(supplement, ChangeReport) else supplement.superseded
+    if superseded is not None:
+        told += f"; a notice stands before it, outside that digest, that {superseded.name} superseded it: only a registry knows"
+    return yes(CheckName.RECORD, f"carries the record of {supplement.identifier}, sha256 {carried.digest}{told}")
+
+
+def find_other_name(carried: SupplementInFile) -> str | None:
+    """Return that the file is called after another claim, card or revision than its record is of; None where its name agrees."""
+    for claim, revision in _NAMED.findall(carried.file):
+        called = f"{claim.upper()}@{revision}" if revision else claim.upper()
+        name = carried.name if revision else carried.name.partition("@")[0]
+        if called != name:
+            return f"the file is called {called}, and its record is of {carried.name}: it was renamed, or put in the place of another"
+    return None
+
+
+def _list_differences(whole: Json, document: Json, path: str) -> Iterator[str]:
+    """Give each field that *document* lacks, or has written otherwise, beside the record that was read from it."""
+    if isinstance(whole, dict) and isinstance(document, dict):
+        yield from (f"{path}{name} is missing" for name in whole if name not in document)
+        for name, value in document.items():
+            if name in whole:
+                yield from _list_differences(whole[name], value, f"{path}{name}.")
+    elif isinstance(whole, list) and isinstance(document, list) and len(whole) == len(document):
+        for position, (item, other) in enumerate(zip(whole, document, strict=True)):
+            yield from _list_differences(item, other, f"{path.removesuffix('.')}[{position}].")
+    elif canonical_bytes(whole) != canonical_bytes(document):
+        yield f"{path.removesuffix('.')} is written in another way than Caveat writes it"
+
+
+# Whether the signatures in a supplement are those of the authorities in whose names its statements were made.
+
+_KEYS = "the log names these keys, and the operator of the registry the first of each authority: compare fingerprints with the authority"
+
+
+def check_authors(carried: SupplementInFile) -> Check:
+    """Return whether every signature is its author's, and how many statements rest on the word of the registry's operator alone."""
+    if carried.supplement.inclusion is None:
+        return not_checked(CheckName.AUTHORS, "the proof that its entries stand in the log was taken out, and with it every signature")
+    try:
+        backings = Backings(carried.supplement)
+        faults = list(backings.find_faults())
+        groups = backings.list_groups()
+    except CaveatError as error:
+        return no(CheckName.AUTHORS, f"{error.faults[0].where}: {error.faults[0].found}")
+    if faults:
+        more = f"; and {len(faults) - _MOST_TOLD} more" if len(faults) > _MOST_TOLD else ""
+        return no(CheckName.AUTHORS, "; ".join(f"{one.code}: {one.where}: {one.found}" for one in faults[:_MOST_TOLD]) + more)
+    signed = [one for one in groups if one.is_signed]
+    asserted = sum(one.count for one in groups if not one.is_signed)
+    if not signed:
+        return not_checked(CheckName.AUTHORS, f"no statement is signed: all {asserted} are asserted by the registry's operator")
+    told = "; ".join(f"{one.count} of {one.authority} by key {', '.join(key[:16] for key in one.keys)}" for one in signed)
+    rest = f"; {asserted} more asserted by the registry's operator" if asserted else ""
+    return yes(CheckName.AUTHORS, f"signed by their authors: {told}{rest}; {_KEYS}")
+
+
+# What a supplement tells in its own words and the statements beside it settle: held against them, part by part.
+#
+# Much of a supplement is composed from what was recorded and is no entry itself. Where that takes no more than to copy, it is compared
+# here; for the rest whoever gave the file out vouches, or a registry that composes it anew.
+
+
+def list_contradictions(supplement: AnySupplement) -> tuple[str, ...]:
+    """Return each part that says something else than the statement it is copied from, in words; empty where none does.
+
+    A change report quotes no statement: of it the order of its entries, and what follows from its own numbers, is looked at.
+    """
+    if isinstance(supplement, ChangeReport):
+        return tuple(_check_changes(supplement))
+    if isinstance(supplement, CardSupplement):
+        card = supplement.card
+        return tuple(_check_identifier(supplement.identifier, f"{card.card}@{card.revision}", card.entry.leaf))
+    claim = supplement.claim
+    return (
+        *_check_identifier(supplement.identifier, claim.payload.reference, claim.entry.leaf),
+        *_check_verdict(supplement),
+        *_check_parties(supplement),
+        *_check_card(supplement),
+        *(told for part in supplement.specs for told in _check_spec(part)),
+        *_check_property(supplement),
+        *_check_history(supplement),
+    )
+
+
+def _check_identifier(said: str, reference: str, leaf: str) -> Iterator[str]:
+    if said != (expected := f"{reference}#{leaf[:16]}"):
+        yield f"identifier: it says {said}, its entry is {expected}"
+
+
+def _check_verdict(supplement: Supplement) -> Iterator[str]:
+    outcome = supplement.outcome
+    if outcome is not None and supplement.verdict != outcome.text.verdict:
+        yield f"verdict: it says {supplement.verdict[:100]!r}, the outcome recorded {outcome.text.verdict[:100]!r}"
+
+
+def _check_parties(supplement: Supplement) -> Iterator[str]:
+    pairs = [("claimant", supplement.claimant.code, supplement.claim.entry.actor)]
+    if supplement.audit is not None:
+        pairs.append(("audit.auditor", supplement.audit.auditor.code, supplement.audit.opening.payload.auditor))
+    for part, said, recorded in pairs:
+        if said != recorded:
+            yield f"{part}: it says {said}, recorded was {recorded}"
+
+
+def _check_card(supplement: Supplement) -> Iterator[str]:
+    card = supplement.card
+    if card is not None and (said := f"{card.card}@{card.revision}") != supplement.claim.payload.card:
+        yield f"card: it says {said}, the claim quotes {supplement.claim.payload.card or 'none'}"
+
+
+def _check_spec(part: SpecPart) -> Iterator[str]:
+    if part.version is None:
+        return
+    version = part.version.payload
+    if part.reference != (recorded := f"{version.spec}@{version.version}"):
+        yield f"specs: it says {part.reference}, beside it stands {recorded}"
+    if part.owner is not None and part.owner.code != version.owner:
+        yield f"owner of {part.reference}: it says {part.owner.code}, recorded was {version.owner}"
+
+
+def _check_property(supplement: Supplement) -> Iterator[str]:
+    wanted = supplement.claim.payload.property
+    part = next((one for one in supplement.specs if one.role is SpecRole.PROPERTY), None)
+    if part is not None and part.reference != wanted:
+        yield f"property: the specification shown is {part.reference}, the claim is of {wanted}"
+    elif part is not None and part.version is not None:
+        body = part.reveal.payload.opening.body if part.reveal else part.version.payload.body
+        if supplement.property != body:
+            yield f"property: it is not the body of {wanted} as recorded"
+
+
+def _check_history(supplement: Supplement) -> Iterator[str]:
+    numbers = [one.payload.revision for one in supplement.history]
+    claim = supplement.claim.payload
+    if numbers != list(range(1, claim.revision + 1)) or any(one.payload.claim != claim.claim for one in supplement.history):
+        told = ", ".join(map(str, numbers[:20])) or "none"
+        yield f"history: it shows revisions {told} of {claim.claim}; of revision {claim.revision} each from 1 belongs there, once, in order"
+    elif supplement.history[-1] != supplement.claim:
+        yield f"history: its last revision is not the claim {claim.reference} that is shown"
+
+
+def _check_changes(report: ChangeReport) -> Iterator[str]:
+    yield from (f"{name} stands there twice" for name, times in Counter(one.claim for one in report.changes).items() if times > 1)
+    for one in report.changes:
+        for state, last in ((one.before, report.since), (one.after, report.log_size)):
+            if state is not None:
+                yield from _check_state(one.claim, state, last)
+        outside = [entry.seq for entry in one.entries if not report.since < entry.seq <= report.log_size]
+        if outside:
+            yield f"{one.claim}: entry {outside[0]} is not between {report.since} and {report.log_size}"
+        if one.newly_inverted != is_newly_inverted(one.before, one.after):
+            yield f"{one.claim}: newly inverted is {one.newly_inverted}, which its classes do not say"
+
+
+def _check_state(claim: str, state: ClaimState, last: int) -> Iterator[str]:
+    reference, _, digest = state.identifier.partition("#")
+    if reference.partition("@")[0] != claim or digest != state.claim_entry.leaf[:16]:
+        yield f"{claim}: {state.identifier} is not what its entry {state.claim_entry.seq} is called"
+    for entry in (state.claim_entry, state.outcome_entry):
+        if entry is not None and entry.seq > last:
+            yield f"{claim}: entry {entry.seq} cannot have been known at entry {last}"
+
+
+# Whether threshold and direction were fixed before the replay: read from the entries that the record quotes.
+
+
+def check_lock(supplement: AnySupplement, *, is_proven: bool) -> Check:
+    """Return whether the lock stands before the runs, in the log and in time, and fixes what the claim says.
+
+    Args:
+        is_proven: whether the entries that the record quotes are those of the log; else order and time are the record's own word.
+    """
+    if isinstance(supplement, CardSupplement):
+        return not_checked(CheckName.LOCK, "a card supplement quotes no lock; verify the supplement of each claim")
+    if isinstance(supplement, ChangeReport):
+        return not_checked(CheckName.LOCK, "a change report quotes no lock; verify the supplements of its claims")
+    audit = supplement.audit
+    if audit is None:
+        return not_checked(CheckName.LOCK, "nobody has audited this revision of the claim, so there is nothing to fix before")
+    if audit.lock is None:
+        note = "nothing was locked: it is not shown that θ and direction were fixed before the scores were seen"
+        return not_checked(CheckName.LOCK, note)
+    return _check_locked(audit.lock, audit, supplement.claim, is_proven=is_proven)
+
+
+def _check_locked(lock: Recorded[Lock], audit: AuditPart, claim: Recorded[ClaimRevision], *, is_proven: bool) -> Check:
+    faults = [*_check_terms(lock, claim), *_check_order(lock, audit)]
+    if faults:
+        return no(CheckName.LOCK, "; ".join(faults))
+    told = _tell_terms(lock)
+    if not audit.runs:
+        return not_checked(CheckName.LOCK, f"{told}; no replay is recorded under it")
+    if not is_proven:
+        return not_checked(CheckName.LOCK, f"{told}, as the record has it; its entries are not proven, so this shows nothing")
+    return yes(CheckName.LOCK, f"{told}, before {_tell_run(audit.runs[0])}{_tell_deviations(audit)}")
+
+
+def _check_terms(lock: Recorded[Lock], claim: Recorded[ClaimRevision]) -> Iterator[str]:
+    """Give everything in which the lock is not of this claim as it was then."""
+    locked, claimed = lock.payload, claim.payload
+    if locked.claim != claimed.reference:
+        yield f"the lock in entry {lock.entry.seq} is of {locked.claim}, the supplement of {claimed.reference}"
+    if lock.entry.seq <= claim.entry.seq:
+        yield f"the claim is of entry {claim.entry.seq}, its lock of entry {lock.entry.seq} before it"
+    for name, one, other in (
+        ("θ", locked.theta, claimed.theta),
+        ("relation", locked.relation, claimed.relation),
+        ("direction", locked.direction, claimed.direction),
+    ):
+        if one != other:
+            yield f"{name} is {other} in the claim, and {one} was locked"
+
+
+def _check_order(lock: Recorded[Lock], audit: AuditPart) -> Iterator[str]:
+    """Give everything that does not follow its lock."""
+    if lock.payload.audit != audit.opening.payload.audit:
+        yield f"the lock is of {lock.payload.audit}, the audit is {audit.opening.payload.audit}"
+    for run in audit.runs:
+        yield from _check_run(lock, run)
+    if audit.result is not None:
+        yield from _check_result(audit.result, {run.entry.seq for run in audit.runs})
+
+
+def _check_run(lock: Recorded[Lock], run: Recorded[Run]) -> Iterator[str]:
+    if run.payload.audit != lock.payload.audit:
+        yield f"the run in entry {run.entry.seq} is of {run.payload.audit}"
+    if run.entry.seq <= lock.entry.seq:
+        yield f"the run is entry {run.entry.seq}, its lock entry {lock.entry.seq} after it"
+    if run.payload.started_at < lock.entry.at:
+        began, fixed = f"{run.payload.started_at:%Y-%m-%d %H:%M:%S}", f"{lock.entry.at:%Y-%m-%d %H:%M:%S}"
+        yield f"the run in entry {run.entry.seq} began {began}, before the lock of {fixed}"
+
+
+def _check_result(result: Recorded[Result], runs: set[int]) -> Iterator[str]:
+    if result.payload.run not in runs or result.entry.seq <= result.payload.run:
+        yield f"the result in entry {result.entry.seq} is of run {result.payload.run}, which is none of this audit's before it"
+
+
+def _tell_terms(lock: Recorded[Lock]) -> str:
+    said = lock.payload
+    theta = "no θ" if said.theta is None else f"θ {said.relation or ''} {said.theta:g}".replace("  ", " ")
+    return f"{theta} and {said.direction.value} locked in entry {lock.entry.seq} of {lock.entry.at:%Y-%m-%d %H:%M} UTC"
+
+
+def _tell_run(run: Recorded[Run]) -> str:
+    return f"the run of entry {run.entry.seq}, begun {run.payload.started_at:%Y-%m-%d %H:%M} UTC by its own word"
+
+
+def _tell_deviations(audit: AuditPart) -> str:
+    count = len(audit.deviations)
+    if not count:
+        return "; no deviation from it is recorded"
+    return f"; {count} {'deviation' if count == 1 else 'deviations'} from it {'is' if count == 1 else 'are'} recorded, and shown"
+
+
+# Whether the entries that a supplement names stand in the log it names, at the root it names. Nothing else is needed: no network, no
+# key.
+#
+# It says nothing of who keeps the log: that the root is the log's is shown by a signed checkpoint.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InclusionResult:
+    """What the proof of a supplement comes to."""
+
+    entries: tuple[int, ...]
+    """Numbers of the entries that stand in the log, each with the leaf that the supplement gives it; ascending."""
+    recomputed: tuple[int, ...]
+    """Those whose statement the supplement holds: kind, actor, time and every word of it are the ones that were logged. Of the others
+    the number and the leaf are proven, and nothing that is told of them."""
+
+
+def check_inclusion(supplement: AnySupplement, *, document: Json = None) -> InclusionResult:
+    """Return what the inclusion of *supplement* proves.
+
+    Every leaf whose statement stands in the supplement is computed from it; with the other leaves, as they are named, and the nodes
+    given, the root must come out (RFC 6962 section 2.1).
+
+    Args:
+        document: the JSON that *supplement* was read from; payloads are hashed as they stand in it. Without it they are written again.
+
+    Raises:
+        InputError: there is no proof (`proof-missing`), an entry does not fit (`entry-not-proven`, one fault each), an entry is told
+            twice and differently (`entry-contradicted`), or the root does not come out (`root-differs`).
+    """
+    inclusion = supplement.inclusion
+    if inclusion is None:
+        found = "it carries no proof that its entries stand in the log: it was made before supplements did, or the proof was taken out"
+        raise InputError(Fault(code="proof-missing", where="inclusion", found=found))
+    entries = list_entries(supplement)
+    named = list(list_named(supplement, document))
+    faults = list(_find_faults(named, inclusion, supplement.log_size))
+    if faults:
+        raise InputError(faults)
+    root = _compute_root({seq - 1: bytes.fromhex(one.leaf) for seq, one in entries.items()}, inclusion)
+    if root != inclusion.root:
+        found = f"the entries and nodes give the root {root}, the supplement names {inclusion.root}"
+        raise InputError(Fault(code="root-differs", where="inclusion", found=found))
+    return InclusionResult(entries=tuple(entries), recomputed=tuple(sorted({one.entry.seq for one in named if one.recorded})))
+
+
+def _find_faults(named: Sequence[EntryReference], inclusion: Inclusion, log_size: int) -> Iterator[Fault]:
+    if inclusion.size != log_size:
+        yield _fault("inclusion", f"the proof is of {inclusion.size} entries, the supplement of {log_size}")
+    yield from _find_unopened({one.entry.seq for one in named if one.recorded}, inclusion)
+    openings = {one.entry: one for one in inclusion.openings}
+    for one in named:
+        where = f"entry {one.entry.seq}"
+        if not 1 <= one.entry.seq <= inclusion.size:
+            yield _fault(where, f"the log is said to have {inclusion.size} entries")
+        elif not _is_digest(one.entry.leaf):
+            yield _fault(where, f"its leaf {one.entry.leaf!r} is no SHA-256 in hexadecimal")
+        elif one.recorded and one.entry.seq in openings and (misfit := find_misfit(one, openings[one.entry.seq])):
+            yield _fault(where, misfit)
+
+
+def _find_unopened(wanted: set[int], inclusion: Inclusion) -> Iterator[Fault]:
+    """There is one opening for each entry whose payload stands in the record, in log order, and no other."""
+    given = [one.entry for one in inclusion.openings]
+    for seq in sorted(wanted.difference(given)):
+        yield _fault(f"entry {seq}", "its salt is missing, so that its leaf cannot be computed from what stands beside it")
+    for seq in sorted(set(given) - wanted):
+        yield _fault(f"entry {seq}", "it is opened, but no payload stands beside it")
+    if given != sorted(set(given)):
+        yield _fault("inclusion.openings", "they do not stand in log order, once each")
+
+
+def _compute_root(leaves: dict[int, bytes], inclusion: Inclusion) -> str:
+    try:
+        return root_from_nodes(leaves, inclusion.nodes, inclusion.size).hex()
+    except ValueError as error:
+        raise InputError(_fault("inclusion.nodes", f"they do not lead to a root: {error}")) from error
+
+
+def _is_digest(text: str) -> bool:
+    return len(text) == 64 and set(text) <= set("0123456789abcdef")
+
+
+def _fault(where: str, found: str) -> Fault:
+    return Fault(code="entry-not-proven", where=where, found=found)

@@ -1,0 +1,133 @@
+"""Whether a registry says what a supplement says: assembled again, as of its entry and as of now."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from registry.codec.canonical_documents import to_document
+from registry.codec.statement_encoding import public_record
+from registry.errors import CaveatError, NotFoundError, UnavailableError
+from registry.folder.supplement_changes import collect_changes, find_superseded, list_changed
+from registry.folder.supplement_publishing import collect_supplements
+from registry.records.supplement import AnySupplement, CardSupplement, ChangeReport
+from registry.store.ledger import Ledger
+from registry.store.view import View
+from registry.verify.proof_checks import Check, CheckName, no, not_checked, yes
+from registry.verify.record_checks import SupplementInFile
+from registry.verify.verification_keys import LogPlace, find_log
+
+_MOST_TOLD = 6
+
+
+def check_registry(carried: SupplementInFile, ledger: Ledger | None) -> Check:
+    """Return whether the registry says the same as of the entry that the supplement names, word for word."""
+    if ledger is None:
+        return not_checked(CheckName.REGISTRY, "no registry here; give one with --registry to compare what it says")
+    supplement = carried.supplement
+    place = find_log(ledger, supplement.log_origin)
+    if place is None or (place.log is not None and isinstance(supplement, CardSupplement)):
+        return not_checked(CheckName.REGISTRY, f"the registry here {_tell_lack(place)} {supplement.log_origin}, which the supplement is of")
+    with ledger.view(log=place.log) as now:
+        size = now.log_size
+    if size < supplement.log_size:
+        note = f"the supplement is of entry {supplement.log_size}, the registry has only {size}"
+        return no(CheckName.REGISTRY, note) if place.log is None else not_checked(CheckName.REGISTRY, f"{note} of this log")
+    try:
+        made = _make_again(carried, ledger, place)
+    except UnavailableError:
+        raise
+    except NotFoundError as error:
+        note = f"as of entry {supplement.log_size} the registry has no {carried.name}: {error.faults[0].found}"
+        return no(CheckName.REGISTRY, note)
+    except CaveatError as error:
+        note = f"the registry does not stand as it was recorded: {error.faults[0].where}: {error.faults[0].found}"
+        return no(CheckName.REGISTRY, note)
+    return _compare(carried, made, later=size - supplement.log_size, notice=_check_notice(carried, ledger, place, size))
+
+
+def check_current(carried: SupplementInFile, ledger: Ledger | None) -> Check:
+    """Return whether the registry has recorded nothing since that concerns the claim or card; what there is, in words."""
+    if ledger is None:
+        return not_checked(CheckName.CURRENT, "no registry here: what was recorded since cannot be known from a file")
+    supplement = carried.supplement
+    place = find_log(ledger, supplement.log_origin)
+    if place is None:
+        return not_checked(CheckName.CURRENT, f"the registry here has no log {supplement.log_origin}")
+    with ledger.view(log=place.log) as now:
+        if now.log_size < supplement.log_size:
+            return not_checked(CheckName.CURRENT, f"the registry here has only {now.log_size} entries of its log")
+        try:
+            with ledger.view(supplement.log_size, log=place.log) as then:
+                found = list(_list_since(then, now, carried))
+        except UnavailableError:
+            raise
+        except CaveatError as error:
+            return not_checked(CheckName.CURRENT, f"the registry cannot be read: {error.faults[0].where}: {error.faults[0].found}")
+        last = now.find_entry(now.log_size)
+    if not found:
+        return yes(
+            CheckName.CURRENT, f"nothing that concerns it was recorded up to entry {now.log_size}{_tell_day(last.at if last else None)}"
+        )
+    left = f"; and {len(found) - _MOST_TOLD} more" if len(found) > _MOST_TOLD else ""
+    since = f"since entry {supplement.log_size}: " if isinstance(supplement, ChangeReport) else ""
+    return no(CheckName.CURRENT, f"{since}{'; '.join(found[:_MOST_TOLD])}{left}")
+
+
+def _make_again(carried: SupplementInFile, ledger: Ledger, place: LogPlace) -> AnySupplement:
+    """Return what the registry says as of the entries that the file names."""
+    said = carried.supplement
+    with ledger.view(said.log_size, log=place.log) as then:
+        if isinstance(said, ChangeReport):
+            with ledger.view(said.since, log=place.log) as before:
+                return collect_changes(before, then, claims=said.claims, scope=said.scope)
+        (subject,) = collect_supplements(then, [carried.named])
+        return public_record(subject.supplement)
+
+
+def _check_notice(carried: SupplementInFile, ledger: Ledger, place: LogPlace, size: int) -> str | None:
+    """Return in what the notice that the supplement is superseded is not what the registry says; None where it is, or there is none."""
+    said = None if isinstance(carried.supplement, ChangeReport) else carried.supplement.superseded
+    if said is None:
+        return None
+    if not carried.supplement.log_size <= said.log_size <= size:
+        return f"it is said to be known as of entry {said.log_size}, the registry has {size}"
+    with ledger.view(carried.supplement.log_size, log=place.log) as then, ledger.view(said.log_size, log=place.log) as now:
+        found = find_superseded(then, now, carried.name)
+    if found is None:
+        return f"as of entry {said.log_size} nothing superseded it"
+    same = (found.name, found.entry, found.why) == (said.name, said.entry, said.why)
+    return None if same else f"as of entry {said.log_size} it is {found.name}, entry {found.entry.seq}: {' '.join(found.why)}"
+
+
+def _compare(carried: SupplementInFile, now: AnySupplement, *, later: int, notice: str | None) -> Check:
+    size = carried.supplement.log_size
+    if to_document(now) != carried.public:
+        note = f"as of entry {size} the registry says something else: "
+        note += "the record was altered, or composed by another version of Caveat"
+        return no(CheckName.REGISTRY, note)
+    if notice is not None:
+        return no(CheckName.REGISTRY, f"the notice that it is superseded is not what the registry says: {notice}")
+    note = f"as of entry {size} the registry says the same, word for word"
+    note += f"; it has {later:,} later {'entry' if later == 1 else 'entries'}" if later else ""
+    return yes(CheckName.REGISTRY, note)
+
+
+def _tell_lack(place: LogPlace | None) -> str:
+    return "has no log" if place is None else "keeps no card texts of"
+
+
+def _list_since(then: View, now: View, carried: SupplementInFile) -> Iterator[str]:
+    """Give what superseded the supplement, as a file drawn as of its entry says it; of a change report, the claims that changed since."""
+    if isinstance(carried.supplement, ChangeReport):
+        yield from (f"{claim} changed" for claim in list_changed(then, now, claims=carried.supplement.claims))
+        return
+    for _ in collect_supplements(now, [replace(carried.named, revision=None)]):
+        pass  # whose rows are compared with their statements: states are read off rows
+    superseded = find_superseded(then, now, carried.name)
+    if superseded is not None:
+        what = "it says something else" if superseded.name == carried.name else f"{superseded.name} stands in its place"
+        yield f"{what}, first changed by entry {superseded.entry.seq}{_tell_day(superseded.entry.at)}: {' '.join(superseded.why)}"
+
+
+def _tell_day(at: datetime | None) -> str:
+    return "" if at is None else f" of {at:%Y-%m-%d}"

@@ -1,0 +1,427 @@
+"""The checks of one supplement, in order, also where its record cannot be read."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from registry.errors import CaveatError, InputError, UnavailableError
+from registry.records.dossier import Recorded
+from registry.records.statement import OutputFormat, Publication
+from registry.report.enclosed import split_file
+from registry.report.signature import PdfSignature, find_signature
+from registry.report.suspicious import list_threats
+from registry.verify import proof_checks as proofs
+from registry.verify.proof_checks import (
+    Check,
+    CheckAnswer,
+    CheckName,
+    PublicationProof,
+    check_checkpoint,
+    check_root,
+    check_signature,
+    check_witnesses,
+    no,
+    not_checked,
+    read_proof,
+    yes,
+)
+from registry.verify.record_checks import (
+    SupplementInFile,
+    check_authors,
+    check_lock,
+    check_record,
+    detect_format,
+    find_template,
+    list_contradictions,
+)
+from registry.verify.record_checks import check_inclusion as check_entries_of
+from registry.verify.verification_keys import Trust, VerificationMeans, find_log
+
+if TYPE_CHECKING:
+    from registry.report.workers import Made
+    from registry.store.ledger import Ledger
+
+# What of a supplement a log proves: the entries that it names, and that it was given out.
+
+_MOST_TOLD = 3
+_COMPOSED = (
+    "not covered is what the supplement composes from them (reasons, names, a card's title and rows, what is missing, other audits): "
+    "`published` with `checkpoint`, `signature` or `registry` vouch for that"
+)
+_OF_PROOF = (CheckName.PUBLISHED, CheckName.INCLUSION, CheckName.CHECKPOINT, CheckName.WITNESSES, CheckName.CONSISTENCY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupplementSeals:
+    """What stands around a supplement."""
+
+    proof: PublicationProof | None
+    """The proof of its publication; None where there is none, or none that can be read."""
+    broken: InputError | None
+    """Why the proof cannot be read; None where it can, or where there is none."""
+    drawn: bytes
+    """The file without its proof and signature, as far as Caveat wrote them; all of it where the signature is not intact."""
+
+
+def check_entries(carried: SupplementInFile) -> Check:
+    """Return whether every entry that the record quotes stands in the log, at the root that it names, and what copies one is its copy."""
+    supplement = carried.supplement
+    if supplement.inclusion is None:
+        note = "IT PROVES NO ENTRY: the proof that its entries stand in the log was taken out; ask for the file as it was made"
+        return no(CheckName.ENTRIES, note)
+    try:
+        proven = check_entries_of(supplement, document=carried.document)
+    except CaveatError as error:
+        told = list(dict.fromkeys(f"{one.where}: {one.found}" for one in error.faults))
+        more = f"; and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
+        return no(CheckName.ENTRIES, "; ".join(told[:_MOST_TOLD]) + more)
+    if contradictions := list_contradictions(supplement):
+        more = f"; and {len(contradictions) - _MOST_TOLD} more" if len(contradictions) > _MOST_TOLD else ""
+        return no(CheckName.ENTRIES, f"not what the statements beside it say: {'; '.join(contradictions[:_MOST_TOLD])}{more}")
+    count, whole = len(proven.entries), len(proven.recomputed)
+    hashed = f"of {whole} every word was hashed again" if whole else "what they say does not stand in it"
+    note = f"{count} entries stand in {supplement.log_origin} at {supplement.log_size} entries, root {supplement.inclusion.root}; "
+    return yes(CheckName.ENTRIES, f"{note}{hashed}; {_COMPOSED}")
+
+
+def check_publication(carried: SupplementInFile, sealed: SupplementSeals, ledger: "Ledger | None") -> Check:
+    """Return whether this very file was given out, by its digest: as its proof says, or without one as the registry here says."""
+    sha256 = hashlib.sha256(sealed.drawn).hexdigest()
+    if sealed.broken is not None:
+        fault = sealed.broken.faults[0]
+        return no(CheckName.PUBLISHED, f"its proof cannot be read: {fault.where}: {fault.found}")
+    if sealed.proof is None:
+        return _check_published(carried, sha256, ledger)
+    faults = _compare(sealed.proof.publication, carried, sealed, sha256)
+    if faults:
+        return no(CheckName.PUBLISHED, f"its proof is {faults[0]}{_tell_others(faults[1:])}")
+    note = f"the statement proven is of this file: {len(sealed.drawn):,} bytes, sha256 {sha256}, and of its record"
+    added = len(carried.data) - len(sealed.drawn)
+    return yes(CheckName.PUBLISHED, note + (f"; the {added:,} bytes added to them are its proof and signature" if added else ""))
+
+
+def check_seals(
+    carried: SupplementInFile, sealed: SupplementSeals, trust: Trust, ledger: "Ledger | None", *, origin: str | None
+) -> tuple[Check, ...]:
+    """Return the checks of the proof, in order: publication, inclusion, checkpoint, witnesses, consistency.
+
+    Args:
+        origin: the log that the user expects; None takes the one that the supplement names.
+    """
+    publication = check_publication(carried, sealed, ledger)
+    read = sealed.proof
+    if read is None:
+        why = _tell_lack(carried, is_broken=sealed.broken is not None)
+        return (publication, *(not_checked(name, why) for name in _OF_PROOF[1:]))
+    return (
+        publication,
+        proofs.check_inclusion(read),
+        check_checkpoint(read.note, trust, origin=origin or carried.supplement.log_origin, at=read.at),
+        check_witnesses(read.note, trust),
+        _check_consistency(carried, read, ledger),
+    )
+
+
+def _tell_lack(carried: SupplementInFile, *, is_broken: bool) -> str:
+    if is_broken:
+        return "its proof cannot be read"
+    if carried.subject is None:
+        return "a change report has no proof of publication; a registry gives the root that it names, or another: see registry"
+    return proofs.MISSING
+
+
+def find_published(sealed: SupplementSeals, checks: tuple[Check, ...]) -> Publication | None:
+    """Return the publication, where all that leads to it was found in order."""
+    wanted = (CheckName.PUBLISHED, CheckName.INCLUSION, CheckName.CHECKPOINT)
+    in_order = {one.name for one in checks if one.answer is CheckAnswer.YES}
+    return sealed.proof.publication if sealed.proof is not None and in_order.issuperset(wanted) else None
+
+
+def _compare(said: Publication, carried: SupplementInFile, sealed: SupplementSeals, sha256: str) -> list[str]:
+    """Return everything in which a publication is not of this file."""
+    supplement = carried.supplement
+    pairs = [
+        ("of another file: sha256", said.sha256, sha256),
+        ("of a file of another length:", str(said.size_bytes), str(len(sealed.drawn))),
+        ("of another record: sha256", said.record, carried.digest),
+        ("of another subject:", said.subject, carried.name),
+        ("of another form:", said.format.value, carried.format.value),
+        ("of another size of the log:", str(said.log_size), str(supplement.log_size)),
+    ]
+    return [f"{what} {there}, here {here}" for what, there, here in pairs if there != here]
+
+
+def _tell_others(faults: list[str]) -> str:
+    """What else differs, without the digests: the first says enough."""
+    return "".join(f", and {one.partition(':')[0]}" for one in faults)
+
+
+def _check_published(carried: SupplementInFile, sha256: str, ledger: "Ledger | None") -> Check:
+    if ledger is not None:
+        place = find_log(ledger, carried.supplement.log_origin)
+        found: tuple[Recorded[Publication], ...] = ()
+        if place is not None:
+            with ledger.view(log=place.log) as view:
+                found = view.find_publications(sha256)
+        if found:
+            entry = found[0].entry
+            note = f"no proof here; the registry recorded in entry {entry.seq} on {entry.at:%Y-%m-%d} that this file was given out"
+            return yes(CheckName.PUBLISHED, note)
+    if carried.subject is None:
+        note = "a change report is about no one claim or card, so no log says that it was given out; see signature and registry"
+        return not_checked(CheckName.PUBLISHED, note)
+    note = "no proof that it was given out: ask for the file NAME.tlog-proof, and put it beside this one"
+    return not_checked(CheckName.PUBLISHED, note)
+
+
+def _check_consistency(carried: SupplementInFile, read: PublicationProof, ledger: "Ledger | None") -> Check:
+    """The supplement's own root and the registry's, where there is one here, are of the same history as the checkpoint's."""
+    inclusion = carried.supplement.inclusion
+    if inclusion is not None and (inclusion.size, inclusion.root) != (read.said.consistency.size, read.said.consistency.root):
+        note = f"the supplement names the root {inclusion.root} at {inclusion.size} entries, its proof {read.said.consistency.root}"
+        return no(CheckName.CONSISTENCY, f"{note} at {read.said.consistency.size}")
+    check = proofs.check_consistency(read)
+    if ledger is None or check.answer is not CheckAnswer.YES:
+        return check
+    return _compare_roots(check, read, ledger)
+
+
+def _compare_roots(check: Check, read: PublicationProof, ledger: "Ledger") -> Check:
+    held = check_root(read.checkpoint, ledger)
+    if held.answer is CheckAnswer.NOT_CHECKED:
+        return check
+    return held if held.answer is CheckAnswer.NO else yes(CheckName.CONSISTENCY, f"{check.note}, and of the registry here")
+
+
+# The checks of a file whose record cannot be read: its bytes can still be the ones that were published.
+#
+# The digest, the proof, the checkpoint and the signature need no record. What the record says is not checked, and the file never
+# passes.
+
+_BROKEN = frozenset(
+    {"pdf-attachment", "pdf-encrypted", "pdf-too-slow", "file-too-large", "file-not-readable", "not-json", "not-a-supplement"}
+)
+"""What a file is called when no record can be taken out of it."""
+_NEWER = "record-newer"
+_OF_RECORD = (CheckName.BYTES, CheckName.ENTRIES, CheckName.AUTHORS, CheckName.LOCK, CheckName.REGISTRY, CheckName.CURRENT)
+_OF_UNREAD_PROOF = (CheckName.INCLUSION, CheckName.CHECKPOINT, CheckName.WITNESSES, CheckName.CONSISTENCY)
+
+
+def is_foreign(data: bytes, error: InputError) -> bool:
+    """Whether *data*, which *error* says cannot be read, is nothing that Caveat wrote."""
+    return error.code == "not-a-supplement" or (detect_format(data) is OutputFormat.JSON and error.code == "not-json")
+
+
+def check_unread(data: bytes, error: InputError, means: VerificationMeans, *, proof: bytes | None, where: str) -> tuple[Check, ...]:
+    """Return the checks of the file *data*, but for what only a PDF can be asked: what its pages do.
+
+    Args:
+        error: why its record cannot be read.
+        proof: the bytes of the proof inside it or beside it; None where there is none.
+        where: what the proof is called, for messages.
+    """
+    signature = find_signature(data) if detect_format(data) is OutputFormat.PDF else None
+    try:
+        read = None if proof is None else read_proof(proof, where=where)
+    except InputError as broken:
+        fault = broken.faults[0]
+        seals: tuple[Check, ...] = (
+            no(CheckName.PUBLISHED, f"its proof cannot be read: {fault.where}: {fault.found}"),
+            *(not_checked(name, "its proof cannot be read") for name in _OF_UNREAD_PROOF),
+        )
+        read = None
+    else:
+        seals = _check_seals(_find_drawn(data, signature), detect_format(data), read, means)
+    in_order = {one.name for one in seals if one.answer is CheckAnswer.YES}
+    is_published = in_order.issuperset((CheckName.PUBLISHED, CheckName.INCLUSION, CheckName.CHECKPOINT))
+    of_pdf: tuple[Check, ...] = ()
+    if detect_format(data) is OutputFormat.PDF:
+        of_pdf = (check_signature(signature, means.trust, proof=read if is_published else None),)
+    rest = (not_checked(name, "its record cannot be read") for name in _OF_RECORD)
+    return (*of_pdf, _describe_record(error, is_published=is_published), *seals, *rest)
+
+
+def _describe_record(error: InputError, *, is_published: bool) -> Check:
+    fault = error.faults[0]
+    if error.code == _NEWER:
+        return not_checked(CheckName.RECORD, f"{fault.found}; {fault.advice}")
+    if error.code in _BROKEN:
+        return no(CheckName.RECORD, f"{error.code}: {fault.found}")
+    told = f"it does not fit the form that it names ({fault.where}: {fault.found})"
+    if is_published:  # by a key that is known: so another version of Caveat wrote it, and nobody altered it since
+        return not_checked(CheckName.RECORD, f"{told}: another version of Caveat made it; what it says was not checked")
+    return no(CheckName.RECORD, f"{told}: it was altered")
+
+
+def _find_drawn(data: bytes, signature: PdfSignature | None) -> bytes:
+    """Return the file without its proof and signature, as far as Caveat wrote them."""
+    unsigned = signature.unsigned if signature is not None and signature.is_intact else data
+    return split_file(data, detect_format(data), unsigned=unsigned).drawn
+
+
+def _check_seals(drawn: bytes, format_: OutputFormat, read: PublicationProof | None, means: VerificationMeans) -> tuple[Check, ...]:
+    if read is None:
+        return (_find_publication_in_logs(drawn, means.ledger), *(not_checked(name, proofs.MISSING) for name in _OF_UNREAD_PROOF))
+    return (
+        _check_publication(drawn, format_, read.publication),
+        proofs.check_inclusion(read),
+        check_checkpoint(read.note, means.trust, origin=means.origin, at=read.at),
+        check_witnesses(read.note, means.trust),
+        proofs.check_consistency(read),
+    )
+
+
+def _check_publication(drawn: bytes, format_: OutputFormat, said: Publication) -> Check:
+    sha256 = hashlib.sha256(drawn).hexdigest()
+    if (said.sha256, said.format, said.size_bytes) != (sha256, format_, len(drawn)):
+        return no(CheckName.PUBLISHED, f"its proof is of another file: {said.format.value}, sha256 {said.sha256}; here {sha256}")
+    return yes(CheckName.PUBLISHED, f"the statement proven is of this file, sha256 {sha256}; its record cannot be read")
+
+
+def _find_publication_in_logs(drawn: bytes, ledger: "Ledger | None") -> Check:
+    """Look for the digest in every log of the registry: which log the record names cannot be read."""
+    sha256 = hashlib.sha256(drawn).hexdigest()
+    for log in () if ledger is None else ledger.list_logs():
+        place = None if ledger is None else find_log(ledger, log.origin)
+        if ledger is None or place is None:
+            continue
+        with ledger.view(log=place.log) as view:
+            if published := view.find_publications(sha256):
+                return yes(
+                    CheckName.PUBLISHED,
+                    f"no proof here; the registry recorded in entry {published[0].entry.seq} that this file was given out",
+                )
+    note = f"no proof that it was given out: ask for the file NAME{proofs.PROOF_SUFFIX}, and put it beside this one"
+    return not_checked(CheckName.PUBLISHED, note)
+
+
+# The checks of one supplement, in order: all are made, whatever the others come to.
+
+_ORDER = tuple(CheckName)
+_MOST_THREATS = 4
+_AGAIN = "caveat report --from FILE draws its record here, to be read instead"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupplementExamination:
+    """A supplement of which all is checked but whether it shows what its record says."""
+
+    carried: SupplementInFile
+    sealed: SupplementSeals
+    published: Publication | None
+    """What is proven of it by a checkpoint that a known key signed; None where nothing is."""
+    checks: tuple[Check, ...]
+
+    def finish(self, made: "Made | None") -> tuple[Check, ...]:
+        """Return all checks in order; *made* is what drawing it again came to, None where it was not drawn."""
+        return _sort(*self.checks, _check_bytes(self, made))
+
+
+def examine_supplement(carried: SupplementInFile, means: VerificationMeans, *, proof: bytes | None, where: str) -> SupplementExamination:
+    """Return every check of a supplement but `bytes`.
+
+    Args:
+        proof: the bytes of the `.tlog-proof` beside it; None where there is none.
+        where: what the proof is called, for messages.
+    """
+    signature = find_signature(carried.data) if carried.format is OutputFormat.PDF else None
+    sealed = _read_seal(carried, signature, proof, where)
+    seals = check_seals(carried, sealed, means.trust, means.ledger, origin=means.origin)
+    published = find_published(sealed, seals)
+    entries, registry = check_entries(carried), _ask_registry(carried, means)
+    of_pdf: tuple[Check, ...] = ()
+    if carried.format is OutputFormat.PDF:
+        of_pdf = (_check_threats(carried.data), check_signature(signature, means.trust, proof=sealed.proof if published else None))
+    lock = check_lock(carried.supplement, is_proven=CheckAnswer.YES in (entries.answer, registry[0].answer))
+    checks = (*of_pdf, check_record(carried), entries, check_authors(carried), *seals, lock, *registry)
+    return SupplementExamination(carried=carried, sealed=sealed, published=published, checks=checks)
+
+
+def check_unreadable(data: bytes, error: InputError, means: VerificationMeans, *, proof: bytes | None, where: str) -> tuple[Check, ...]:
+    """Return the checks of a file whose record cannot be read; none where Caveat wrote no such file and no proof is of it.
+
+    Args:
+        error: why it cannot be read.
+        proof, where: as `examine_supplement` takes them.
+    """
+    if proof is None and is_foreign(data, error):
+        return ()
+    of_pdf = (_check_threats(data),) if data.startswith(b"%PDF-") else ()
+    return _sort(*of_pdf, *check_unread(data, error, means, proof=proof, where=where))
+
+
+def _sort(*checks: Check) -> tuple[Check, ...]:
+    return tuple(sorted(checks, key=lambda one: _ORDER.index(one.name)))
+
+
+def _ask_registry(carried: SupplementInFile, means: VerificationMeans) -> tuple[Check, Check]:
+    if means.ledger is None:
+        return (
+            not_checked(CheckName.REGISTRY, "no registry here; give one with --registry to compare what it says"),
+            not_checked(CheckName.CURRENT, "no registry here: what was recorded since cannot be known from a file"),
+        )
+    from registry.verify.registry_comparison import check_current, check_registry  # noqa: PLC0415  (SQLAlchemy, and all that assembles)
+
+    return check_registry(carried, means.ledger), check_current(carried, means.ledger)
+
+
+def _read_seal(carried: SupplementInFile, signature: PdfSignature | None, beside: bytes | None, where: str) -> SupplementSeals:
+    """Return the proof and what it is of. The one inside the file is taken before the one beside it."""
+    unsigned = signature.unsigned if signature is not None and signature.is_intact else carried.data
+    layers = split_file(carried.data, carried.format, unsigned=unsigned)
+    proof = beside if layers.proof is None else layers.proof
+    read: PublicationProof | None = None
+    try:
+        read = None if proof is None else read_proof(proof, where=where)
+    except InputError as error:
+        return SupplementSeals(proof=None, broken=error, drawn=layers.drawn)
+    return SupplementSeals(proof=read, broken=None, drawn=layers.drawn)
+
+
+def _check_threats(data: bytes) -> Check:
+    threats = list_threats(data)
+    if threats:
+        more = f"; and {len(threats) - _MOST_THREATS} more" if len(threats) > _MOST_THREATS else ""
+        return no(CheckName.SAFE, "; ".join(one.found for one in threats[:_MOST_THREATS]) + more)
+    return yes(
+        CheckName.SAFE,
+        "nothing that acts, hides, reaches outside or came later was found; what is attached is its record, and its proof where it has one",
+    )
+
+
+def _check_bytes(one: SupplementExamination, made: "Made | None") -> Check:
+    """Whether the file shows what its record says: what was drawn from the record is the file, without its proof and signature."""
+    drawn = one.sealed.drawn
+    if made is None:
+        return not_checked(CheckName.BYTES, "it was not drawn again")
+    if isinstance(made.error, UnavailableError):
+        return not_checked(CheckName.BYTES, made.error.faults[0].found)
+    if made.data == drawn:
+        before = "" if len(drawn) == len(one.carried.data) else ", to which proof and signature are added"
+        return yes(CheckName.BYTES, f"drawn again from its record: the same {len(drawn):,} bytes{before}")
+    what = "it is another file" if made.error is None else f"it cannot be: {made.error.faults[0].found}"
+    if (who := _find_other_version(one)) is not None:
+        note = f"{who} another version of Caveat, which alone draws these bytes: what is printed was not compared with the record; "
+        return not_checked(CheckName.BYTES, note + _AGAIN)
+    other = ", or laid out with other system libraries (Pango, HarfBuzz)" if one.carried.format is OutputFormat.PDF else ""
+    return no(CheckName.BYTES, f"drawn again from its record, {what}: it was altered{other}")
+
+
+def _find_other_version(one: SupplementExamination) -> str | None:
+    """Who says that other templates drew the file, in words that “names” ends; None where nobody does.
+
+    The log does, under a checkpoint that is trusted; or the proof beside it, or the file itself, of which neither is believed for more
+    than this: that it cannot be compared here. So an altered file may escape a *no* by such words, and gets no *yes* by them.
+    """
+    from registry.report.html import template_digest  # noqa: PLC0415  (Jinja2: only a file that differs needs it)
+
+    here = template_digest()
+    if one.published is not None:
+        return None if one.published.template == here else "its publication in the log names the templates of"
+    said = None if one.sealed.proof is None else one.sealed.proof.publication.template
+    if said is not None and said != here:
+        return "its proof, for which nothing here vouches, names the templates of"
+    if one.carried.format is OutputFormat.JSON:
+        return None  # it is its record, whatever the templates
+    inside = find_template(one.carried)
+    return None if inside == here else "it says of itself that it was drawn by" if inside else "it does not say what drew it, as files of"

@@ -1,0 +1,256 @@
+"""Keys and registries that files are verified with; what is not known here is never believed."""
+
+import re
+import ssl
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from registry.errors import CaveatError, Fault, InputError
+from registry.records.log_seal import KeyAlgorithm
+from registry.seal.signed_notes import VerifierKey, parse_vkey
+from registry.seal.signing_keys import fingerprint_of_certificate, fingerprint_of_vkey
+
+if TYPE_CHECKING:
+    from registry.registration.key_registration import KeyState
+    from registry.store.ledger import Ledger
+    from registry.store.view import View
+
+# Whose keys are known here: given by the user, or recorded by a registry at hand. What is not known here is never believed.
+#
+# A key that a file brings along proves nothing about who made the file.
+
+_LARGEST_KEY_FILE = 1_000_000
+_PEM = re.compile(r"-----BEGIN CERTIFICATE-----\s.*?-----END CERTIFICATE-----", re.DOTALL)
+_SECRET = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?-----END [A-Z ]*PRIVATE KEY-----", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownKey:
+    """A public key that is known here, and what became of it."""
+
+    fingerprint: str
+    """SHA-256 of the public key as DER SubjectPublicKeyInfo, hexadecimal."""
+    source: str
+    """Who says so, in words that follow “known”."""
+    vkey: VerifierKey | None = None
+    """Of a log or witness; None of a key that signs documents."""
+    state: "KeyState | None" = None
+    """What a log says became of it; None for a key that the user alone names."""
+    is_given: bool = False
+    """Whether the user gave it with `--key`, whatever else knows it."""
+
+    def find_objection(self, *, size: int | None = None, at: datetime | None = None) -> str | None:
+        """Return why what it signed is not to be believed, in words; None where nothing speaks against it. As `KeyState.find_distrust`."""
+        fault = None if self.state is None else self.state.find_distrust(size=size, at=at)
+        return None if fault is None else fault.found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trust:
+    """The keys that are known here."""
+
+    keys: tuple[KnownKey, ...] = ()
+    forks: Mapping[str, str] = field(default_factory=dict)
+    """Logs, by origin, that are known to have signed two histories; each with the words for it."""
+    contradicted: Mapping[str, str] = field(default_factory=dict)
+    """Logs, by origin, whose keys a registry here was changed in, so that none of them was taken from it; each with the words for it."""
+
+    def list_log_keys(self, origin: str) -> tuple[VerifierKey, ...]:
+        """Return the keys that may sign checkpoints of the log *origin*: those that bear its name, as C2SP tlog-checkpoint asks."""
+        return tuple(key for key in self._list_vkeys() if key.name == origin and _signs_logs(key))
+
+    def list_witness_keys(self, origin: str) -> tuple[VerifierKey, ...]:
+        """Return the keys that may cosign checkpoints of the log *origin*: those of others. A log's key cosigns for other logs too."""
+        others = (key for key in self._list_vkeys() if key.name != origin)
+        return tuple({str(one): one for one in (key if key.is_cosigner else key.as_cosigner() for key in others)}.values())
+
+    def find_document(self, fingerprint: str) -> KnownKey | None:
+        """Return the key with *fingerprint* that signs documents; None where it is not known."""
+        return next((one for one in self.keys if one.vkey is None and one.fingerprint == fingerprint), None)
+
+    def find_vkey(self, vkey: str) -> KnownKey | None:
+        """Return what is known of the key that is written as *vkey*, for a log or for a witness."""
+        wanted = parse_vkey(vkey, where="verifier key")
+        same = (one for one in self.keys if one.vkey and (one.vkey.name, one.vkey.public) == (wanted.name, wanted.public))
+        return next(same, None)
+
+    def is_given(self, vkey: str) -> bool:
+        """Whether the user gave the key that is written as *vkey*."""
+        known = self.find_vkey(vkey)
+        return known is not None and known.is_given
+
+    def _list_vkeys(self) -> list[VerifierKey]:
+        return [one.vkey for one in self.keys if one.vkey is not None]
+
+
+def read_given(texts: Iterable[str]) -> Trust:
+    """Return the keys that the user gives, each a verifier key, or a file with verifier keys or certificates in PEM.
+
+    Raises:
+        InputError: `bad-vkey`, one is none; `bad-certificate`; `file-not-readable`; all of them at once.
+    """
+    found: list[KnownKey] = []
+    faults: list[Fault] = []
+    for text in texts:
+        try:
+            found += _read_one(text)
+        except CaveatError as error:
+            faults += error.faults
+    if faults:
+        raise InputError(faults)
+    return Trust(keys=tuple(found))
+
+
+def collect_keys(states: "Iterable[KeyState]", *, source: str) -> Trust:
+    """Return the keys of one log, each with what became of it.
+
+    Args:
+        source: whose log it is, in words such as “the registry here”.
+    """
+    return Trust(keys=tuple(_build_known_key(one, source) for one in states))
+
+
+def join(*trusts: Trust) -> Trust:
+    """Return all keys; of one that is known twice, what any of them knows of its end."""
+    joined: dict[str, KnownKey] = {}
+    for one in (key for trust in trusts for key in trust.keys):
+        name = str(one.vkey or one.fingerprint)
+        before = joined.get(name)
+        if before is None or before.state is None or before.state.in_force:
+            known = one if before is None or one.state is not None else before
+            joined[name] = replace(known, is_given=one.is_given or (before is not None and before.is_given))
+    return Trust(
+        keys=tuple(joined.values()),
+        forks={origin: told for trust in trusts for origin, told in trust.forks.items()},
+        contradicted={origin: told for trust in trusts for origin, told in trust.contradicted.items()},
+    )
+
+
+def _build_known_key(state: "KeyState", source: str) -> KnownKey:
+    vkey, entry = state.added.payload.vkey, state.added.entry
+    return KnownKey(
+        fingerprint=state.fingerprint,
+        source=f"recorded by {source} in entry {entry.seq}",
+        vkey=None if vkey is None else parse_vkey(vkey, where=f"entry {entry.seq}"),
+        state=state,
+    )
+
+
+def _read_one(text: str) -> list[KnownKey]:
+    """A verifier key has two plus signs; whatever is a file is read."""
+    path = Path(text)
+    if text.count("+") >= 2 and not path.is_file():
+        return _list_vkeys([text.strip()], where="--key")
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(_LARGEST_KEY_FILE).decode(errors="replace")
+    except (OSError, ValueError) as error:
+        found = f"is neither a verifier key (name+hash+base64) nor a file that can be read: {getattr(error, 'strerror', None) or error}"
+        advice = "caveat key show prints the keys of a registry"
+        raise InputError(Fault(code="file-not-readable", where=text[:200], found=found, advice=advice)) from error
+    return _read_content(content, where=text)
+
+
+def _read_content(content: str, *, where: str) -> list[KnownKey]:
+    blocks = _PEM.findall(content)
+    rest = _SECRET.sub("", _PEM.sub("", content))
+    lines = [line.strip() for line in rest.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    if not blocks and not lines:
+        found = "it holds neither a verifier key nor a certificate in PEM"
+        raise InputError(Fault(code="bad-vkey", where=where, found=found, advice="caveat key show prints them"))
+    return [*_list_vkeys(lines, where=where), *(_read_certificate(block, where) for block in blocks)]
+
+
+def _list_vkeys(lines: Sequence[str], *, where: str) -> list[KnownKey]:
+    keys = [parse_vkey(line, where=where) for line in lines]
+    source = f"given with --key {where}" if where != "--key" else "given with --key"
+    return [KnownKey(fingerprint=fingerprint_of_vkey(str(key)), source=source, vkey=key, is_given=True) for key in keys]
+
+
+def _read_certificate(block: str, where: str) -> KnownKey:
+    try:
+        fingerprint = fingerprint_of_certificate(ssl.PEM_cert_to_DER_cert(block.strip()))
+    except ValueError as error:
+        advice = "give the certificate that caveat key show prints"
+        raise InputError(Fault(code="bad-certificate", where=where, found=str(error), advice=advice)) from error
+    return KnownKey(fingerprint=fingerprint, source=f"given with --key {where}", is_given=True)
+
+
+def _signs_logs(key: VerifierKey) -> bool:
+    """Lines with ML-DSA-44 are of one type for logs and witnesses."""
+    return not key.is_cosigner or key.algorithm is KeyAlgorithm.ML_DSA_44
+
+
+# What files are verified with: keys, a registry, the name of a log.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerificationMeans:
+    """What files are verified with; nothing is believed that is not here."""
+
+    trust: Trust = Trust()
+    """The keys that are known here: those that the user gives, and those of `ledger`."""
+    given: Trust = Trust()
+    """Those of them that the user gives."""
+    ledger: "Ledger | None" = None
+    """A registry to compare with; None to do without."""
+    origin: str | None = None
+    """The log that checkpoints must be of; None takes what each file names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogPlace:
+    """Where a log is kept in a registry."""
+
+    log: str | None
+    """As `Ledger.view` takes it: None for the registry's own."""
+
+
+def collect_means(ledger: "Ledger | None", given: Trust, *, origin: str | None) -> VerificationMeans:
+    """Return *given* with all that the registry knows of keys: its own, those of logs that it took over after verifying them, witnesses.
+
+    Which logs are known to have signed two histories comes with them, and whose keys were changed by hand, of which none is taken.
+    """
+    known = Trust() if ledger is None else join(*_collect_recorded_keys(ledger))
+    return VerificationMeans(trust=join(given, known), given=given, ledger=ledger, origin=origin)
+
+
+def find_log(ledger: "Ledger", origin: str) -> LogPlace | None:
+    """Return where the log *origin* is kept in the registry; None where it is not."""
+    found = next((one for one in ledger.list_logs() if one.origin == origin), None)
+    return None if found is None else LogPlace(log=None if found.is_own else origin)
+
+
+def list_forks(view: "View") -> dict[str, str]:
+    """Return the logs that the registry has evidence against: that they signed two histories."""
+    from registry.store.seen import list_equivocations  # noqa: PLC0415
+
+    told = "it signed two histories, of which the registry here keeps the evidence in entry"
+    return {one.payload.origin: f"{told} {one.entry.seq}: {one.payload.finding}" for one in list_equivocations(view)}
+
+
+def _collect_recorded_keys(ledger: "Ledger") -> Iterator[Trust]:
+    from registry.registration.key_registration import list_witness_keys  # noqa: PLC0415  (SQLAlchemy: what files show needs no registry)
+
+    with ledger.view() as view:
+        yield _collect_keys(view, source="the registry here")
+        witnesses, forks = list_witness_keys(view), list_forks(view)
+    for one in ledger.list_logs()[1:]:
+        with ledger.view(log=one.origin) as view:
+            yield _collect_keys(view, source=f"the log {one.origin}, which the registry here took over,")
+    source = "recorded by the registry here as another registry's"
+    keys = (KnownKey(fingerprint=fingerprint_of_vkey(str(key)), source=source, vkey=key) for key in witnesses)
+    yield Trust(keys=tuple(keys), forks=forks)
+
+
+def _collect_keys(view: "View", *, source: str) -> Trust:
+    from registry.registration.key_registration import list_keys  # noqa: PLC0415
+
+    try:
+        return collect_keys(list_keys(view), source=source)
+    except CaveatError as error:
+        fault = error.faults[0]
+        return Trust(contradicted={view.log_origin: f"{fault.where}: {fault.found}"})
