@@ -30,7 +30,7 @@ from audit.statistics.version_differences import (
     pair_cells,
 )
 from audit.versions import Setting, Version, Versions, build_version, find_versions
-from audit.wording import SLACK
+from registry.report.units import SLACK
 from registry.errors import Fault
 from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.audit_case import Case

@@ -19,7 +19,8 @@ from audit.reproduction import NO_FIGURE
 from audit.standing import NEEDS_LOG, Conduct, Ground, check_conditions, find_missing, find_standing, find_trace_standing
 from audit.statistics.estimate_intervals import relevel
 from audit.typology import JUDGES_DISAGREE, SPECS_DIFFER, decide
-from audit.wording import CONDITIONAL, NOT_MET, NOT_MET_BY_CARD, POST_HOC, join, say_off_lock
+from audit.wording import CONDITIONAL, NOT_MET, NOT_MET_BY_CARD, POST_HOC, say_off_lock
+from registry.report.units import join
 from registry.records.audit_case import Access, Case, Sign
 from registry.records.claim import Form, Relation
 from registry.records.estimates import Estimate

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from audit.recognition import weigh_recognition
 from audit.reproduction import NO_FIGURE, check_reproduction, find_reported_interval
-from audit.wording import SLACK
+from registry.report.units import SLACK
 from registry.records.analysis_plan import ContextDesign
 from registry.records.audit_case import Access, Case, Evidence, EvidenceKind, EvidenceLayer, Infeasible, PerturbationEffect, RaterStatus
 from registry.records.claim import Form, Relation, Reported

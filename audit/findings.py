@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 
-from audit.wording import join
+from registry.report.units import join
 from registry.errors import ConflictError, Fault
 from registry.records.analysis_plan import Plan
 from registry.records.dossier import AuditFile

@@ -18,7 +18,7 @@ from audit.recognition import weigh_recognition
 from audit.statistics.design_remarks import find_likely_half_width, find_present, predict_chance, resolve_deploy, resolve_difference
 from audit.statistics.detectable_effect import ExtraSample, unseen_bound
 from audit.statistics.estimate_intervals import relevel
-from audit.wording import Unit, share
+from registry.report.units import Unit, share
 from registry.records.analysis_plan import ContextDesign, IntervalMethod
 from registry.records.audit_case import Access, Case, Evidence, EvidenceKind, EvidenceLayer, Sign
 from registry.records.claim import Form, Relation

@@ -6,7 +6,7 @@ Every item that a model left unanswered counts as the worst for the contexts tha
 
 from collections.abc import Iterable, Iterator
 
-from audit.wording import Unit, share
+from registry.report.units import Unit, share
 from registry.records.audit_case import RaterCheck, RaterStatus
 from registry.records.estimates import Measure
 from registry.records.module_findings import FindingBody, Naturalness, RaterKind, RaterResult, RealismJudge

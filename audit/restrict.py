@@ -6,7 +6,8 @@ from audit.classify import build_at_level
 from audit.conditions import build_facts
 from audit.phrases import Phrases, describe_verdicts, fold
 from audit.sentences import get_wording
-from audit.wording import CONDITIONAL, POST_HOC, Unit, join, say_carried, say_off_lock
+from audit.wording import CONDITIONAL, POST_HOC, say_carried, say_off_lock
+from registry.report.units import Unit, join
 from registry.records.audit_case import Case
 from registry.records.claim import Form, Relation
 from registry.records.estimates import BoundedEstimate, Estimate, SpecEstimate

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from audit.conditions import FEWEST_CONTEXTS
-from audit.wording import share
+from registry.report.units import share
 from registry.records.analysis_plan import ContextDesign
 from registry.records.audit_case import Case, RaterStatus
 from registry.records.estimates import Estimate, SpecEstimate, TruncationCounts

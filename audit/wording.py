@@ -5,7 +5,6 @@ The numbers themselves are written by `registry.report.units`; here stand the re
 
 from registry.report.units import SLACK, Unit, join, share
 
-__all__ = ["CONDITIONAL", "NOT_MET", "POST_HOC", "SLACK", "Unit", "join", "say_carried", "say_off_lock", "share"]
 
 NOT_MET = "The replay of the claim's own evaluation fails its limit too."
 NOT_MET_BY_CARD = "The figure that the card reports fails the claim's own limit."

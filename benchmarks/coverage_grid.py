@@ -18,7 +18,7 @@ from audit.statistics.design_remarks import ENOUGH_TASKS
 from audit.statistics.intervals import IntervalBasis, find_difference, find_sides
 from audit.statistics.responses import Floats
 from audit.statistics.side_moments import ENOUGH_CONTEXTS, Cells, Moments, compute_moments
-from audit.wording import SLACK
+from registry.report.units import SLACK
 from registry.records.analysis_plan import IntervalMethod
 
 LEVEL = 0.95

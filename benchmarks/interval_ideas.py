@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import expit
 
-from audit.wording import SLACK
+from registry.report.units import SLACK
 from benchmarks.coverage_grid import CERTAIN, CONTEXT_SDS, CROSSED_SD, RATES, TASK_SD, Cell, Drawn, draw_tables, find_center
 from benchmarks.interval_candidates import CHOSEN, IDEAS, Idea, Sums, Z, compute_sums, find_limits
 

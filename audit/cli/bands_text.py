@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from rich.console import Console
 
-from audit.wording import Unit
+from registry.report.units import Unit
 from registry.cli.terminal_output import build_table, show
 from registry.records.estimates import Bands, Bootstrap
 from registry.report.numbers import format_number

@@ -6,7 +6,7 @@ from rich.console import Console
 
 from audit.cli.estimate_text import print_estimate
 from audit.run import Outcome
-from audit.wording import Unit, share
+from registry.report.units import Unit, share
 from registry.cli.terminal_output import build_table, show
 from registry.codec.canonical_documents import to_document
 from registry.records.audit_case import Case

@@ -19,7 +19,7 @@ from audit.cli.contamination_tables import (
 )
 from audit.contamination.published_figures import format_plain
 from audit.sources.skill_study_records import Aggregate, ContaminationStudy, Effect, SkillContrasts
-from audit.wording import share
+from registry.report.units import share
 from registry.configuration import find_resource
 from registry.report.numbers import format_count, format_items, format_number, format_p
 

@@ -8,7 +8,7 @@ from rich.table import Table
 from audit.cli.contamination_matches import print_patterns
 from audit.cli.warnings_text import print_warnings
 from audit.sources.skill_study_records import AbsentContrast, Aggregate, ContaminationStudy, FigureCount, Inventory, SkillContrasts
-from audit.wording import Unit, share
+from registry.report.units import Unit, share
 from registry.cli.terminal_output import build_table, show
 from registry.records.estimates import Measure
 from registry.report.numbers import format_items, format_p, format_range, format_signed

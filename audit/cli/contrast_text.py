@@ -4,7 +4,7 @@ from rich.console import Console
 
 from audit.cli.warnings_text import print_warnings
 from audit.records.contrast_result import Contrast, ContrastKind, Contrasts
-from audit.wording import Unit, share
+from registry.report.units import Unit, share
 from registry.cli.terminal_output import build_table, show
 from registry.records.estimates import Measure
 from registry.report.numbers import format_number, format_p

@@ -6,7 +6,7 @@ from rich.console import Console
 
 from audit.cli.rate_judge import describe_limit, describe_share
 from audit.demo_recognition import JUDGE, RATING, RecognitionStory
-from audit.wording import Unit, share
+from registry.report.units import Unit, share
 from registry.cli.terminal_output import build_table, show
 from registry.codec.canonical_documents import to_document
 from registry.records.module_findings import ItemJudgment, PairJudgment, RealismJudge

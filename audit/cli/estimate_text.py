@@ -4,7 +4,7 @@ from rich.console import Console
 
 from audit.cli.bands_text import print_bands
 from audit.cli.warnings_text import print_warnings
-from audit.wording import Unit, share
+from registry.report.units import Unit, share
 from registry.cli.terminal_output import build_table, show
 from registry.records.analysis_plan import IntervalMethod
 from registry.records.estimates import BoundedEstimate, Differential, Estimate, NormalisedDifferential, Regression, SpecEstimate

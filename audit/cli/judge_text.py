@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 
 from audit.cli.warnings_text import print_warnings
-from audit.wording import Unit, share
+from registry.report.units import Unit, share
 from registry.cli.terminal_output import build_table, show
 from registry.codec.canonical_documents import to_document
 from registry.records.estimates import Measure

@@ -3,7 +3,7 @@
 from rich.console import Console
 
 from audit.cli.warnings_text import print_warnings
-from audit.wording import Unit, share
+from registry.report.units import Unit, share
 from registry.cli.terminal_output import build_table, show
 from registry.records.estimates import Measure
 from registry.records.module_findings import LinkGroup, RecognitionLink, RecognitionLinks

@@ -14,7 +14,7 @@ from audit.probe.classify import Classified
 from audit.probe.mention import Mention
 from audit.probe.passage import Passage
 from audit.probe.patterns import VERSION, find_hits
-from audit.wording import Unit, share
+from registry.report.units import Unit, share
 from registry.cli.terminal_output import build_table, show
 from registry.codec.canonical_documents import to_document
 from registry.codec.file_io import replacing

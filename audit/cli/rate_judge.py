@@ -14,7 +14,7 @@ from audit.cli.record import record_finding
 from audit.cli.warnings_text import print_warnings
 from audit.rating.station import JudgeTask, judge_sheet, plan_calls, read_answers
 from audit.replay.run_store import Call, RunStore, open_store
-from audit.wording import Unit, share
+from registry.report.units import Unit, share
 from registry.cli.application import App
 from registry.cli.terminal_output import show
 from registry.codec.canonical_documents import canonical_bytes, to_document

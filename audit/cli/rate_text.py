@@ -8,7 +8,7 @@ from rich.console import Console
 from audit.blinding import Drawn
 from audit.cli.warnings_text import print_warnings
 from audit.records.rating_sheet import SampleSide
-from audit.wording import Unit, share
+from registry.report.units import Unit, share
 from registry.cli.terminal_output import build_table, show
 from registry.records.estimates import Measure
 from registry.records.module_findings import Naturalness, RaterResult

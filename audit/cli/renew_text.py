@@ -9,7 +9,7 @@ from audit.cli.renew_session import Job, Renewal
 from audit.renewing.choice import Left
 from audit.renewing.movement import NOT_AUDITED, count_transitions, describe_class
 from audit.replay.run_budget import SpentAmount, format_usd
-from audit.wording import Unit
+from registry.report.units import Unit
 from registry.cli.card_comparison_presenter import render_redline
 from registry.cli.terminal_output import build_table
 from registry.records.supplement import ClaimChange

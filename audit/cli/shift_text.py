@@ -2,7 +2,7 @@
 
 from rich.console import Console
 
-from audit.wording import Unit, share
+from registry.report.units import Unit, share
 from registry.cli.terminal_output import build_table, show
 from registry.records.estimates import BoundedEstimate, Differential
 from registry.records.module_findings import Shift

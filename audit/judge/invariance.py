@@ -13,7 +13,7 @@ import numpy as np
 from audit.judge.question import SpecScores
 from audit.statistics.estimate_intervals import ScoreScale
 from audit.statistics.judge_correction import JudgedResponses, LinearEstimate, find_bias, find_bias_difference
-from audit.wording import Unit, share
+from registry.report.units import Unit, share
 from registry.records.estimates import Measure
 from registry.records.module_findings import Invariance
 

@@ -20,7 +20,7 @@ from audit.statistics.judge_correction import compare_unlabelled
 from audit.statistics.mean_intervals import ConfidenceLimits
 from audit.statistics.responses import ScoreTable, find_noise_share, measure_noise
 from audit.statistics.side_moments import total_variance
-from audit.wording import Unit
+from registry.report.units import Unit
 from registry.errors import CaveatError, Fault
 from registry.records.analysis_plan import Plan
 from registry.records.estimates import BoundedEstimate, Differential, Estimate, EstimateWarning, Measure, SpecEstimate

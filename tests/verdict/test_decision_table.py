@@ -16,7 +16,7 @@ from audit.statistics.design_remarks import ENOUGH_TASKS
 from audit.statistics.estimate_intervals import relevel
 from audit.statistics.side_moments import ENOUGH_CONTEXTS
 from audit.typology import ACROSS_JUDGES, ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE
-from audit.wording import Unit
+from registry.report.units import Unit
 from registry.records.audit_case import (
     Case,
     Deployment,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-import audit.typology
+from audit import typology
 from audit.classify import classify
 from audit.conditions import Facts
 from audit.restrict import restrict
@@ -155,19 +155,19 @@ def _list_numbers(reading: ReadingVerdict) -> set[float]:
 
 
 TABLES = ("WITH_ESTIMATE", "WITHOUT_ESTIMATE")
-MUTANTS = [(table, row.name) for table in TABLES for row in getattr(audit.typology, table) if row.condition is not audit.typology.always]
+MUTANTS = [(table, row.name) for table in TABLES for row in getattr(typology, table) if row.condition is not typology.always]
 
 
 @pytest.mark.parametrize(("table", "name"), MUTANTS)
 @pytest.mark.parametrize("mutation", ["never", "always"])
 def test_a_mutant_of_the_decision_table_is_noticed(monkeypatch: pytest.MonkeyPatch, table: str, name: str, mutation: str) -> None:
     """A row that never applies, or always, changes the outcome of at least one of the cases that are tested."""
-    rows = getattr(audit.typology, table)
+    rows = getattr(typology, table)
     conditions = {"never": lambda _: False, "always": lambda _: True}
     mutant = tuple(replace(row, condition=conditions[mutation]) if row.name == name else row for row in rows)
-    decide_as_it_is = audit.typology.decide
+    decide_as_it_is = typology.decide
 
-    def decide(facts: Facts) -> audit.typology.Row:
+    def decide(facts: Facts) -> typology.Row:
         is_concerned = (facts.estimate is not None) == (table == "WITH_ESTIMATE")
         if not is_concerned:
             return decide_as_it_is(facts)

@@ -9,7 +9,7 @@ from audit.classify import classify
 from audit.conditions import is_inverted_by_deployment, is_inverted_by_differential
 from audit.restrict import restrict
 from audit.typology import ACROSS_JUDGES, ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE
-from audit.wording import SLACK, Unit
+from registry.report.units import SLACK, Unit
 from registry.codec.canonical_documents import from_document, to_document
 from registry.records.audit_case import Case
 from registry.records.claim import Form, Relation
