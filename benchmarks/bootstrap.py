@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from audit.sides import build_pairs, find_arm
+from audit.modules.score_sides import build_pairs, find_arm
 from audit.statistics.bootstrap import POISSON_COUNTS, ScoredSide, build_bootstrap
 from audit.statistics.estimate_intervals import ScoreScale
 from audit.statistics.responses import Floats, ScoreTable, TableFile, TextColumn, normalise, pooled_deviation

@@ -2,7 +2,7 @@
 
 Run from the repository root: `python -m benchmarks.contrast_coverage` (three minutes). `--table FILE` writes what is kept as
 CONTRASTS.md. Four arms share their tasks; each has contexts of its own; the worlds are those of `benchmarks.coverage_grid`. Every
-interval comes from `audit.contrast`. Prints one JSON line; exit 1 when a coverage lies below 93 % by more than chance.
+interval comes from `audit.modules.arm_contrasts`. Prints one JSON line; exit 1 when a coverage lies below 93 % by more than chance.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import expit
 
-from audit.contrast import contrast
+from audit.modules.arm_contrasts import contrast
 from audit.records.contrast_result import ContrastKind, ContrastRequest
 from audit.statistics.responses import ScoreTable, TableFile, TextColumn
 from benchmarks.coverage_grid import CERTAIN, CROSSED_SD, RUBRIC, TASK_SD, find_center

@@ -1,6 +1,7 @@
 """The designs over which coverage is demanded, the worlds they are drawn from, and what their intervals hold.
 
-Every interval comes from `audit.statistics`, table by table; that `audit.estimate` gives the same numbers is a test. Each cell is
+Every interval comes from `audit.statistics`, table by table; that `audit.modules.differential_estimate` gives the same numbers is a
+test. Each cell is
 seeded by what it is, so the order, the choice of cells and the number of processes do not matter.
 """
 
@@ -18,8 +19,8 @@ from audit.statistics.design_remarks import ENOUGH_TASKS
 from audit.statistics.intervals import IntervalBasis, find_difference, find_sides
 from audit.statistics.responses import Floats
 from audit.statistics.side_moments import ENOUGH_CONTEXTS, Cells, Moments, compute_moments
-from registry.report.units import SLACK
 from registry.records.analysis_plan import IntervalMethod
+from registry.report.units import SLACK
 
 LEVEL = 0.95
 TASKS = (5, 12, 20, 50, 200, 500)

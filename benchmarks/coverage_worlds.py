@@ -13,10 +13,10 @@ import numpy as np
 from audit.statistics.intervals import IntervalBasis, find_difference, find_sides
 from audit.statistics.responses import Floats
 from audit.statistics.side_moments import Cells, Moments, compute_moments
-from registry.report.units import SLACK
 from benchmarks.coverage_grid import CROSSED_SD, LEVEL, TASK_SD, find_center
 from benchmarks.verdict_worlds import CONTEXT_SD, Replay, World, build_opposed_world, draw_side, find_places, list_broken_worlds
 from registry.records.analysis_plan import ContextDesign, IntervalMethod
+from registry.report.units import SLACK
 
 RUNS = 1000
 WORLDS_HEAD = "## Other worlds, most of which break an assumption: reported, not demanded"

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
 from audit.statistics.responses import ScoreTable, TableFile, TextColumn
 from registry.records.analysis_plan import ContextDesign, IntervalMethod, Plan
 

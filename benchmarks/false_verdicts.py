@@ -2,7 +2,8 @@
 
 Run from the repository root: `python -m benchmarks.false_verdicts` (about twelve minutes of one core; `--draws` sets the replays a world).
 `--table FILE` writes what is kept as FALSE_VERDICTS.md; with `--add`, only the worlds are drawn that this file has no row of, and its rows
-are kept (to draw one anew, delete its row). Each replay goes through `audit.estimate.estimate` and `audit.classify.classify`, once for
+are kept (to draw one anew, delete its row). Each replay goes through `audit.modules.differential_estimate.estimate` and
+`audit.verdict.claim_classification.classify`, once for
 every question of `list_questions`: limits at the truth and just beyond it, margins at the true |ED| and just below, card's figures that are
 right and just not. Prints one JSON line; exit 1 when a verdict is wrong in more than 5 % of the replays of a world that keeps the
 assumptions.
@@ -22,11 +23,11 @@ from pathlib import Path
 
 import numpy as np
 
-from audit.classify import classify
-from audit.estimate import estimate
-from audit.phrases import Phrases
-from audit.standing import Conduct
-from audit.truncation import bound_unresolved
+from audit.modules.differential_estimate import estimate
+from audit.protocol.case_outcome import bound_unresolved
+from audit.verdict.claim_classification import classify
+from audit.verdict.verdict_phrases import VerdictPhrases
+from audit.verdict.verdict_standing import AuditConduct
 from benchmarks.verdict_worlds import World, build_layout, list_broken_worlds, list_sound_worlds
 from registry.records.analysis_plan import IntervalMethod, Plan
 from registry.records.audit_case import Case, CaseClaim, Deployment, Scoring
@@ -150,12 +151,12 @@ def is_wrong_inversion(world: World, question: Question, phis: Sequence[float]) 
 # --- Drawing and classifying ---
 
 
-def build_conduct(world: World) -> Conduct:
+def build_conduct(world: World) -> AuditConduct:
     """Return how an audit went in which every condition is met, but for a scorer that was not checked."""
     asked = ModelIdentity(
         model=MODEL, status=ModelIdentityStatus.BOUND, names_returned=("m-1",), names_expected=("m-1",), text="The endpoint returned m-1."
     )
-    return Conduct(
+    return AuditConduct(
         no_lock=None,
         asked=asked,
         provenance=Provenance(accessed="2026-11-21", sampling="temperature default"),
@@ -342,7 +343,7 @@ def main() -> int:
         parser.error(f"--add needs --table with the file of an earlier run, and {DRAWS:,} draws")
     begun = time.process_time()
     # How large a replay would resolve a verdict bears on no verdict, and takes four fifths of the time.
-    Phrases.more_data = property(lambda _: "")  # type: ignore[assignment,misc]
+    VerdictPhrases.more_data = property(lambda _: "")  # type: ignore[assignment,misc]
     sound, broken = list(list_sound_worlds()), list(list_broken_worlds())
     before = asked.table.read_text(encoding="utf-8") if asked.add else ""
     kept = read_results(before.splitlines(), [*sound, *broken])

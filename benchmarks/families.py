@@ -2,7 +2,8 @@
 
 Run from the repository root: `python -m benchmarks.families` (about three minutes on one core). `--table FILE` writes what is kept as
 FAMILIES.md. Each side has an effect of its own for each family (or template), of which its members share ICC .8. Every interval comes
-from `audit.statistics`; that `audit.estimate` gives the same numbers is a test. Prints one JSON line; exit 1 when with the column ED is
+from `audit.statistics`; that `audit.modules.differential_estimate` gives the same numbers is a test. Prints one JSON line; exit 1 when
+with the column ED is
 held less often than 93 %, or Φ_deploy with at least 20 families less often than 92 %, by more than chance.
 """
 

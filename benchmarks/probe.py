@@ -9,9 +9,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from audit.probe.passage import list_passages
-from audit.probe.read import read_run
-from audit.probe.run import plan_first
+from audit.modules.recognition_passages import list_passages
+from audit.modules.recognition_probe import plan_first, read_run
 from audit.records.model_response import Purpose, ReplayCell, Response
 from audit.replay.run_store import PlannedCall, build_call, open_store
 from registry.codec.canonical_documents import Json

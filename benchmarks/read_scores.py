@@ -45,7 +45,7 @@ def write_scores(path: Path) -> None:
 
 def measure(path: Path) -> None:
     """Read and estimate; print the figures and leave with the verdict."""
-    from audit.estimate import estimate  # noqa: PLC0415  # loaded inside what is measured
+    from audit.modules.differential_estimate import estimate  # noqa: PLC0415  # loaded inside what is measured
     from audit.sources.score_table import read_table  # noqa: PLC0415
     from registry.records.analysis_plan import Plan  # noqa: PLC0415
 

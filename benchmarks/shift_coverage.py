@@ -3,7 +3,8 @@
 Run from the repository root: `python -m benchmarks.shift_coverage` (about four minutes on one core). `--table FILE` writes what is
 kept as SHIFT.md. Tasks are shared by both sides of both replays; contexts of a side are shared by both replays, or are others. The
 worlds are those of `benchmarks.coverage_grid`, with a part of each effect that only one model version has. Every interval comes from
-`audit.statistics`; that `audit.shift` gives the same numbers is a test. Prints one JSON line; exit 1 when a coverage lies below what
+`audit.statistics`; that `audit.modules.version_shift` gives the same numbers is a test. Prints one JSON line; exit 1 when a coverage
+lies below what
 is demanded of ED itself by more than chance.
 """
 

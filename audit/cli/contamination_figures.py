@@ -1,4 +1,4 @@
-"""Figures of a skill-contamination study as inline SVG: intervals in rows, and one scatter. Every text is escaped by construction."""
+"""Figures of a skill-contamination study as inline SVG; every text is escaped by construction."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -31,7 +31,7 @@ _FAINT: Look = ("fig-mark fig-faint", _MARK, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class FigureValue:
     """One measured number in a row: a filled circle, or an open square."""
 
     measure: Measure
@@ -39,13 +39,13 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class FigureRow:
     """One row of a figure of intervals."""
 
     label: str
     note: str
     """Below the label, in small; may be empty."""
-    lines: tuple[Line, ...]
+    lines: tuple[FigureValue, ...]
     published: float | None
     """The printed point, drawn as a diamond; None without one."""
     quiet: bool = False
@@ -53,7 +53,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dot:
+class ScatterDot:
     """One point of the scatter."""
 
     x: float
@@ -84,7 +84,7 @@ def _write(value: str | float) -> str:
     return show_text(value) if isinstance(value, str) else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def draw_intervals(rows: Sequence[Row], *, margin: float, title: str, unit: str) -> Element:
+def draw_intervals(rows: Sequence[FigureRow], *, margin: float, title: str, unit: str) -> Element:
     """Return rows of intervals against zero and the band of ±*margin*; the numbers stand at the right."""
     axis = _build_axis(list(_list_values(rows, margin)), left=_LABEL, width=WIDTH - _LABEL - _VALUES)
     heights = [max(28.0, 14.0 * len(row.lines) + 10.0) for row in rows]
@@ -102,7 +102,7 @@ def draw_intervals(rows: Sequence[Row], *, margin: float, title: str, unit: str)
     return svg
 
 
-def draw_scatter(dots: Sequence[Dot], *, title: str, x_name: str, unit: str) -> Element:
+def draw_scatter(dots: Sequence[ScatterDot], *, title: str, x_name: str, unit: str) -> Element:
     """Return the structural score of each skill against its contrast, with the interval of each point."""
     left, bottom = 64.0, _SCATTER_HEIGHT - _FOOT
     across = _build_axis([0.0, *(one.x for one in dots)], left=left, width=WIDTH - left - 24)
@@ -141,7 +141,7 @@ def _overlap(one: Box, other: Box) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def _draw_dot(svg: Element, dot: Dot, x: float, up: Axis, bottom: float) -> None:
+def _draw_dot(svg: Element, dot: ScatterDot, x: float, up: Axis, bottom: float) -> None:
     if dot.measure.value is None:
         return
     group = SubElement(svg, "g")
@@ -153,7 +153,7 @@ def _draw_dot(svg: Element, dot: Dot, x: float, up: Axis, bottom: float) -> None
     group.append(element("circle", cx=x, cy=y, r=4.2, class_="fig-deploy", fill=_MARK, stroke=_PAPER, stroke_width=1.0))
 
 
-def _draw_row(svg: Element, row: Row, axis: Axis, y: float) -> None:
+def _draw_row(svg: Element, row: FigureRow, axis: Axis, y: float) -> None:
     _add_text(svg, _shorten(row.label), at=(0, y + (0 if row.note else 4)), quiet=row.quiet)
     if row.note:
         _add_text(svg, _shorten(row.note, 52), at=(0, y + 11), quiet=True, size=9.5)
@@ -166,7 +166,7 @@ def _draw_row(svg: Element, row: Row, axis: Axis, y: float) -> None:
         svg.append(element("polygon", points=points, class_="fig-printed", fill="none", stroke=_PRINTED, stroke_width=1.4))
 
 
-def _draw_line(svg: Element, line: Line, axis: Axis, y: float, *, is_bold: bool) -> None:
+def _draw_line(svg: Element, line: FigureValue, axis: Axis, y: float, *, is_bold: bool) -> None:
     measure = line.measure
     _add_text(svg, _write_measure(measure), at=(WIDTH, y + 4), anchor="end", quiet=not is_bold, size=10.5)
     if measure.value is None:
@@ -223,7 +223,7 @@ def _add_line(svg: Element, start: Point, end: Point, look: Look) -> None:
     svg.append(element("line", class_=class_, stroke=stroke, stroke_width=width, **ends))
 
 
-def _list_values(rows: Iterable[Row], margin: float) -> Iterable[float]:
+def _list_values(rows: Iterable[FigureRow], margin: float) -> Iterable[float]:
     yield from (-1.5 * margin, 1.5 * margin)
     for row in rows:
         if not row.quiet:
@@ -258,7 +258,7 @@ def _write_measure(measure: Measure) -> str:
     return f"{value} {format_range(measure.low, measure.high, signed=True)}"
 
 
-def _describe(rows: Sequence[Row]) -> str:
+def _describe(rows: Sequence[FigureRow]) -> str:
     return " ".join(f"{row.label}: {'; '.join(_write_measure(line.measure) for line in row.lines)}." for row in rows)
 
 

@@ -1,27 +1,455 @@
-"""A skill-contamination study as one self-contained HTML page; no script, no network. Every text is escaped by construction."""
+"""The page and result files of a skill-contamination study: sections, tables, patterns; no script, no network."""
 
 import base64
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from io import StringIO
+from pathlib import Path
 from xml.etree.ElementTree import Element, tostring
 
-from audit.cli.contamination_figures import Dot, Line, Row, draw_intervals, draw_scatter, element
-from audit.cli.contamination_patterns import write_pattern_sources, write_rematch
-from audit.cli.contamination_sections import UNIT, draw_net_negative, draw_patterns, draw_references, draw_within, find_effect, list_effects
-from audit.cli.contamination_tables import (
-    build_figure,
-    build_section,
-    build_table,
-    write_files,
-    write_inventory,
-    write_pooled,
-    write_properties,
-    write_skills,
-    write_states,
+from audit.cli.contamination_figures import FigureRow, FigureValue, ScatterDot, draw_intervals, draw_scatter, element
+from audit.cli.shared_presentation import write_cell
+from audit.cli.skill_study_presenter import (
+    KINDS,
+    describe_absent,
+    describe_figures,
+    describe_rematch,
+    write_count,
+    write_interval,
+    write_points,
 )
-from audit.contamination.published_figures import format_plain
-from audit.sources.skill_study_records import Aggregate, ContaminationStudy, Effect, SkillContrasts
-from registry.report.units import share
+from audit.contamination.published_figures import format_measure, format_plain
+from audit.contamination.skill_contrasts import NO_BASELINE
+from audit.sources.skill_run_folder import StudyRecording
+from audit.sources.skill_study_records import (
+    DIMENSIONS,
+    HIGHEST,
+    LOWEST,
+    Aggregate,
+    ContaminationStudy,
+    Effect,
+    Mitigation,
+    PatternEffect,
+    SkillContrasts,
+    TaskPatterns,
+)
+from registry.cli.terminal_output import render_json
+from registry.codec.canonical_documents import to_document
+from registry.codec.file_io import write_file
 from registry.configuration import find_resource
-from registry.report.numbers import format_count, format_items, format_number, format_p
+from registry.records.estimates import Measure
+from registry.report.numbers import format_count, format_items, format_number, format_p, format_range, format_signed
+from registry.report.units import share
+
+# The tables of the page of a skill-contamination study, and what its sections are made of.
+
+Cell = str | Element
+
+
+def build_section(title: str, *children: Element | None) -> Element:
+    """Return one section of the page."""
+    return element("section", element("h2", title), *children, class_="part")
+
+
+def build_figure(drawn: Element, text: str) -> Element:
+    """Return a drawing with its caption."""
+    return element("figure", drawn, element("figcaption", text))
+
+
+def build_table(columns: Sequence[str], rows: Iterable[Sequence[Cell]], class_: str | None = None) -> Element:
+    """Return a table; a cell that is an element stands as it is."""
+    head = element("thead", element("tr", *(element("th", name, scope="col") for name in columns)))
+    body = [element("tr", *(cell if isinstance(cell, Element) else element("td", cell) for cell in row)) for row in rows]
+    return element("table", head, element("tbody", *body), class_=class_)
+
+
+def write_measure(measure: Measure) -> str:
+    """Return a number with its interval, or why there is none."""
+    if measure.value is None:
+        return f"none: {measure.reason}"
+    bounds = "no interval" if measure.low is None or measure.high is None else format_range(measure.low, measure.high, signed=True)
+    return f"{format_signed(measure.value)} {bounds}"
+
+
+def write_pooled(study: ContaminationStudy) -> Element:
+    """Return the table of means over skills, with the mitigation below each."""
+    rows = [row for aggregate in study.aggregates for row in _list_pooled(aggregate)]
+    columns = ("Skills", "Contrast", "n", "Published", "Here", "Interval", "p (t)", "p (W)", "d", "Over responses seen whole")
+    text = "The skill is the unit: its tasks and runs are averaged first. W: Wilcoxon."
+    return build_section("Means over skills", element("p", text), build_table(columns, rows, class_="wide"))
+
+
+def _list_pooled(aggregate: Aggregate) -> Iterator[Sequence[Cell]]:
+    name = "kept by the study" if aggregate.name == "kept" else "all"
+    for one in aggregate.effects:
+        yield (
+            name,
+            one.name,
+            str(one.units),
+            write_points(one.published.delta if one.published else None),
+            write_points(one.measure.value),
+            write_interval(one.measure),
+            format_p(one.paired_t.p),
+            format_p(one.wilcoxon.p),
+            write_measure(one.cohens_d),
+            _write_seen_whole(one),
+        )
+    if aggregate.mitigation is not None:
+        yield (name, element("td", _tell_mitigation(aggregate.mitigation), colspan="9"))
+
+
+def _tell_mitigation(one: Mitigation) -> str:
+    if is_without_baseline(one):
+        told = (
+            "Mitigation 1 − (D−A)/(B−A): not identified, no baseline in the realistic context. Context and skill together, ratio of means"
+        )
+        return f"{told}: {format_plain(one.descriptive)}"
+    return f"Mitigation 1 − (D−E)/(B−A), a ratio of means: {format_plain(one.identified)}"
+
+
+def is_without_baseline(one: Mitigation) -> bool:
+    """Whether mitigation is not identified because the realistic context was never run without the skill."""
+    return one.identified.value is None and one.identified.reason == NO_BASELINE
+
+
+def write_properties(kept: Aggregate) -> Element:
+    """Return the table of dimensions and patterns."""
+    rows = [
+        (
+            one.property.replace("_", " "),
+            one.contrast,
+            f"{one.range[0]:g} to {one.range[1]:g}",
+            str(one.skills),
+            write_measure(one.measure),
+        )
+        for one in kept.properties
+    ]
+    text = "The judge's four dimensions, and the patterns that were looked for; means over the kept skills, not adjusted for their number."
+    return build_section(
+        "Dimension by dimension", element("p", text), build_table(("Property", "Contrast", "Range", "Skills", "Here"), rows, class_="wide")
+    )
+
+
+def write_skills(study: ContaminationStudy) -> Element:
+    """Return the table of every contrast of every skill."""
+    rows = [row for skill in study.skills for row in _list_contrast_cells(skill)]
+    columns = (
+        "Skill",
+        "",
+        "Published",
+        "p then, t / W",
+        "d then",
+        "Here",
+        "p by task, t / W",
+        "Holm",
+        "d by task",
+        "Seen whole by the judge",
+    )
+    text = "W: Wilcoxon. Published p-values come from the normal curve over pairs of runs. *: left out of the aggregates by the study."
+    return build_section("Every skill", element("p", text), build_table(columns, rows, class_="wide dense"))
+
+
+def _list_contrast_cells(skill: SkillContrasts) -> Iterator[Sequence[Cell]]:
+    """Give one row per contrast; the first carries the name of the skill beside them all."""
+    for position, one in enumerate(skill.effects):
+        printed = one.published
+        name = element(
+            "th",
+            skill.skill + (" *" if skill.left_out else ""),
+            rowspan=len(skill.effects) + (skill.mitigation is not None),
+            scope="rowgroup",
+        )
+        yield (
+            *((name,) if position == 0 else ()),
+            one.name,
+            write_points(printed.delta if printed else None),
+            "–" if printed is None else f"{format_p(printed.t_p)} / {format_p(printed.wilcoxon_p)}",
+            write_points(printed.cohens_d if printed else None),
+            write_measure(one.measure),
+            f"{format_p(one.paired_t.p)} / {format_p(one.wilcoxon.p)}",
+            format_p(one.p_holm),
+            write_measure(one.cohens_d),
+            _write_seen_whole(one),
+        )
+    if skill.mitigation is not None:
+        text = _tell_mitigation(skill.mitigation)
+        printed_ratio = "–" if skill.mitigation.published is None else format_number(skill.mitigation.published)
+        yield ("", printed_ratio, element("td", text, colspan="7"))
+
+
+def _write_seen_whole(one: Effect) -> str:
+    if not one.seen_whole_units:
+        return "none" if one.seen_whole.value is None else write_measure(one.seen_whole)
+    return f"{write_measure(one.seen_whole)}, {one.seen_whole_units} {one.unit}{'' if one.seen_whole_units == 1 else 's'}"
+
+
+def write_inventory(study: ContaminationStudy) -> Element:
+    """Return what was read: counts per arm, exclusions, skills left out, notes."""
+    inventory = study.inventory
+    rows = [
+        (
+            f"{one.arm} {one.condition}",
+            str(one.skills),
+            str(one.responses),
+            str(one.excluded),
+            write_count(one.beyond_judge),
+            write_count(one.at_token_limit),
+            write_count(one.cached),
+            write_count(one.judge_cached),
+        )
+        for one in inventory.arms
+    ]
+    columns = (
+        "Arm",
+        "Skills",
+        "Responses",
+        "Without a score",
+        "Longer than the judge saw",
+        "At the token limit",
+        "From a cache",
+        "Judged from a cache",
+    )
+    lines = [f"{one.skill}, task {one.task_id}, run {one.run}, arm {one.arm}: no score, {one.reason}" for one in inventory.exclusions]
+    lines += [f"{one.skill}: left out of the aggregates by the study ({one.reason})" for one in inventory.left_out]
+    lines += [f"{one.where}: {one.message}" for one in inventory.notes]
+    lines += describe_absent(study.absent)
+    return build_section(
+        "What was read", build_table(columns, rows), element("ul", *(element("li", line) for line in lines)) if lines else None
+    )
+
+
+def write_states(study: ContaminationStudy) -> Element | None:
+    """Return the table of earlier states; None without any."""
+    if not study.states:
+        return None
+    rows = [
+        (
+            one.skill,
+            one.state,
+            f"{one.scored_at[:16]} → {one.scored_at_now[:16]}",
+            str(one.compared),
+            write_count(one.texts_changed),
+            str(one.scores_changed),
+            write_count(one.rescored),
+            str(one.failed),
+            *(f"{write_points(then)} → {write_points(now)}" for then, now in one.deltas.values()),
+        )
+        for one in study.states
+    ]
+    columns = (
+        "Skill",
+        "State",
+        "Scored",
+        "Compared",
+        "Texts differ",
+        "Scores differ",
+        "Same text, other score",
+        "Failed then",
+        "B−A",
+        "D−A",
+    )
+    text = "The present files replaced these. Points then and now; a change after the result was seen is for the reader to weigh."
+    return build_section("States on record", element("p", text), build_table(columns, rows, class_="wide"))
+
+
+def write_files(study: ContaminationStudy) -> Element:
+    """Return part by part how many published figures were recomputed, how many compared with a copy alone, how many agree."""
+    parts: list[Element] = []
+    if study.compatibility is not None:
+        found = study.compatibility
+        parts.append(element("p", describe_figures(found.total)))
+        rows = [
+            (name, *map(format_count, (one.recomputed, one.reproduced, one.copied, one.copies_agree)))
+            for name, one in found.by_part.items()
+        ]
+        columns = ("Part", "Recomputed here", "Of these, agree", "Compared with a copy alone", "Of these, agree")
+        parts.append(build_table(columns, rows))
+        if found.differ:
+            lines = [f"{one.path}: published {one.published:g}, found {one.recomputed}" for one in found.differ[:50]]
+            parts.append(element("ul", *(element("li", line) for line in lines)))
+    names = element("p", f"{len(study.files)} files were read; their SHA-256 stand in results.json.", class_="quiet")
+    return build_section("The published figures, compared" if study.compatibility is not None else "Files", *parts, names)
+
+
+# The patterns that define a match, with their files, and the matches made anew, on the page; all of it is shown as data.
+
+_DIGITS = 12
+
+
+def write_rematch(study: ContaminationStudy) -> Element:
+    """Return what matching anew gave, with every difference."""
+    rows = [
+        (
+            item.skill,
+            item.task_id,
+            str(item.run),
+            item.arm,
+            KINDS[item.kind],
+            _write_code(item.pattern),
+            *("found" if matched else "not found" for matched in (item.recorded, item.matched)),
+        )
+        for item in study.rematch.differ
+    ]
+    columns = ("Skill", "Task", "Run", "Arm", "Kind", "Pattern", "Recorded", "Here")
+    lines = [element("p", line) for line in describe_rematch(study.rematch)]
+    return build_section("Patterns matched anew", *lines, build_table(columns, rows, class_="wide") if rows else None)
+
+
+def write_pattern_sources(study: ContaminationStudy) -> Element:
+    """Return the appendix with every pattern as its file writes it, by skill, with file and digest."""
+    text = "Regular expressions as the files write them, and where the study says that they come from."
+    skills: dict[str, list[TaskPatterns]] = {}
+    for item in study.patterns:
+        skills.setdefault(item.skill, []).append(item)
+    return build_section("Pattern sources", element("p", text), *(_write_skill(name, tasks) for name, tasks in skills.items()))
+
+
+def _write_skill(name: str, tasks: Sequence[TaskPatterns]) -> Element:
+    count = sum(len(task.patterns) for task in tasks)
+    files = {task.file: task.sha256 for task in tasks if task.file is not None}
+    digests = [f"{file}, SHA-256 {digest[:_DIGITS] if digest else 'unknown'}" for file, digest in files.items()]
+    origin = "; ".join(digests) or "no file names them"
+    rows = [row for task in tasks for row in _list_rows(task)]
+    table = build_table(("Task", "Kind", "Pattern", "Responses", "Found"), rows, class_="wide")
+    origins = [element("li", f"{task.task_id}: {_join(source.url, source.description)}") for task in tasks for source in task.sources]
+    return element(
+        "details",
+        element("summary", f"{name}: {format_items(count, 'pattern')}"),
+        element("p", origin, class_="quiet"),
+        table,
+        element("ul", *origins) if origins else None,
+    )
+
+
+def _list_rows(task: TaskPatterns) -> Iterator[Sequence[Cell]]:
+    if not task.patterns:
+        yield (task.task_id, element("td", f"none: {task.reason}", colspan="4"))
+    for item in task.patterns:
+        kind = KINDS[item.kind] + (", as written: no regular expression" if item.literal else "")
+        yield (task.task_id, kind, _write_code(item.pattern), str(item.responses), str(item.found))
+
+
+def _write_code(pattern: str) -> Element:
+    return element("td", element("code", pattern))
+
+
+def _join(url: str, description: str | None) -> str:
+    return url if description is None else f"{url} ({description})"
+
+
+# Figures of what single conditions of a skill-contamination study add, skill by skill.
+
+UNIT = "points of the composite score"
+NET_NEGATIVE = "net_negative"
+"""Category of the skills of which the study asks whether contamination outweighs what they help."""
+
+
+def find_effect(skill: SkillContrasts, name: str) -> Effect | None:
+    """Return the contrast of *skill*; None when it was not tried under both conditions."""
+    return next((one for one in skill.effects if one.name == name), None)
+
+
+def list_effects(study: ContaminationStudy, name: str) -> list[tuple[SkillContrasts, Effect]]:
+    """Return the skills that have the contrast, from the lowest to the highest value, left-out ones last."""
+    found = [(one, effect) for one in study.skills if (effect := find_effect(one, name)) is not None and effect.measure.value is not None]
+    return sorted(found, key=lambda pair: (pair[0].left_out is not None, pair[1].measure.value or 0.0, pair[0].skill))
+
+
+def draw_within(study: ContaminationStudy) -> Element | None:
+    """Return B−D, and D−E where that baseline was run; None when no skill was tried in a realistic context."""
+    rows = []
+    has_baseline = False
+    for skill, effect in list_effects(study, "B−D"):
+        within = find_effect(skill, "D−E")
+        has_baseline = has_baseline or within is not None
+        lines = (FigureValue(measure=effect.measure), *([] if within is None else [FigureValue(measure=within.measure, is_open=True)]))
+        rows.append(FigureRow(label=skill.skill, note=_name_left_out(skill), lines=lines, published=None, quiet=skill.left_out is not None))
+    if not rows:
+        return None
+    figure = draw_intervals(
+        rows, margin=study.margin, title="The skill alone against the skill in a realistic context", unit=f"B−D, {UNIT}"
+    )
+    text = "Filled circle: B−D, compared directly, task by task. Below 0: the skill alone scores lower than in the realistic context."
+    if has_baseline:
+        text += " Open square: D−E, the skill within the realistic context against that context without it."
+    return build_section("The skill alone against the realistic context", build_figure(figure, text))
+
+
+def draw_references(study: ContaminationStudy) -> Element | None:
+    """Return the skills that were tried without their references; None without any."""
+    rows = []
+    for skill, effect in list_effects(study, "B−C"):
+        whole, own = find_effect(skill, "B−A"), find_effect(skill, "C−A")
+        if whole is None or own is None:
+            continue
+        lines = (FigureValue(measure=whole.measure), FigureValue(measure=own.measure, is_open=True))
+        note = f"references, B−C: {format_measure(effect.measure)}"
+        rows.append(FigureRow(label=skill.skill, note=note, lines=lines, published=None, quiet=skill.left_out is not None))
+    if not rows:
+        return None
+    figure = draw_intervals(rows, margin=study.margin, title="With and without the references", unit=f"against the baseline A, {UNIT}")
+    text = (
+        "Skills whose references may hide what their own text does not show. Filled circle: B−A, the whole skill. Open square: C−A, "
+        "without its references. Their difference, B−C, is what the references add; it is compared directly, and stands below the name."
+    )
+    return build_section("What the references add", build_figure(figure, text))
+
+
+def draw_net_negative(study: ContaminationStudy) -> Element | None:
+    """Return B−A of the skills of the category net_negative, with what their intervals say; None without one."""
+    pairs = [(skill, effect) for skill, effect in list_effects(study, "B−A") if skill.test_category == NET_NEGATIVE]
+    if not pairs:
+        return None
+    rows = [
+        FigureRow(label=skill.skill, note=tell_net(effect.measure), lines=(FigureValue(measure=effect.measure),), published=None)
+        for skill, effect in pairs
+    ]
+    figure = draw_intervals(rows, margin=study.margin, title="Skills that may harm more than they help", unit=f"B−A, {UNIT}")
+    below = sum(effect.measure.high is not None and effect.measure.high < 0 for _, effect in pairs)
+    asked = f"{len(pairs)} skill{' is' if len(pairs) == 1 else 's are'} in the study for this question."
+    text = f"{asked} {below} of {len(pairs)} intervals lie below 0. B−A is the net of both; no condition parts help from harm."
+    return build_section("Does contamination outweigh the benefit?", build_figure(figure, text))
+
+
+def tell_net(measure: Measure) -> str:
+    """Return in a few words what the interval of B−A says of help and harm."""
+    if measure.low is None or measure.high is None:
+        return "no interval"
+    if measure.high < 0:
+        return "net harm"
+    return "net help" if measure.low > 0 else "not told apart from 0"
+
+
+def draw_patterns(study: ContaminationStudy) -> Element | None:
+    """Return the shares of patterns found, skill by skill; None where none were looked for."""
+    figures = []
+    for name in dict.fromkeys(one.property for skill in study.skills for one in skill.patterns):
+        rows = [row for skill in study.skills if (row := _build_pattern_row(skill, name)) is not None]
+        if rows:
+            margin = study.margin / (HIGHEST - LOWEST)
+            figure = draw_intervals(rows, margin=margin, title=name, unit="against the baseline A, share of the patterns of a task")
+            text = f"{name[:1].upper()}{name[1:]}. Filled circle: B−A; open square: D−A. By task; not adjusted for their number."
+            figures.append(build_figure(figure, text))
+    return build_section("Patterns, skill by skill", *figures) if figures else None
+
+
+def _build_pattern_row(skill: SkillContrasts, name: str) -> FigureRow | None:
+    known = {one.contrast: one for one in skill.patterns if one.property == name}
+    first: PatternEffect | None = known.get("B−A")
+    if first is None or first.measure.value is None:
+        return None
+    second = known.get("D−A")
+    lines = (FigureValue(measure=first.measure), *([] if second is None else [FigureValue(measure=second.measure, is_open=True)]))
+    return FigureRow(
+        label=skill.skill, note=f"{format_items(first.tasks, 'task')}", lines=lines, published=None, quiet=skill.left_out is not None
+    )
+
+
+def _name_left_out(skill: SkillContrasts) -> str:
+    return "" if skill.left_out is None else f"left out ({skill.left_out.replace('_', ' ')})"
+
+
+# A skill-contamination study as one self-contained HTML page; no script, no network. Every text is escaped by construction.
 
 _FONTS = (("SourceSans3-Regular", 400), ("SourceSans3-Semibold", 600))
 _STYLE = """
@@ -135,10 +563,10 @@ def _draw_forest(study: ContaminationStudy) -> Element | None:
     if not pairs:
         return None
     rows = [
-        Row(
+        FigureRow(
             label=skill.skill,
             note=_note(skill, effect),
-            lines=(Line(measure=effect.measure),),
+            lines=(FigureValue(measure=effect.measure),),
             published=effect.published.delta if effect.published else None,
             quiet=skill.left_out is not None,
         )
@@ -164,8 +592,8 @@ def _draw_contexts(study: ContaminationStudy) -> Element | None:
     for skill, effect in list_effects(study, "B−A"):
         realistic = find_effect(skill, "D−A")
         if realistic is not None:
-            lines = (Line(measure=effect.measure), Line(measure=realistic.measure, is_open=True))
-            rows.append(Row(label=skill.skill, note="", lines=lines, published=None, quiet=skill.left_out is not None))
+            lines = (FigureValue(measure=effect.measure), FigureValue(measure=realistic.measure, is_open=True))
+            rows.append(FigureRow(label=skill.skill, note="", lines=lines, published=None, quiet=skill.left_out is not None))
     if not rows:
         return None
     figure = draw_intervals(
@@ -189,7 +617,7 @@ def _draw_correlations(study: ContaminationStudy, kept: Aggregate) -> Element | 
     figures: list[Element] = []
     for one in kept.correlations:
         effects = [(skill, effect) for skill in known.values() if (effect := find_effect(skill, one.contrast)) is not None]
-        dots = [Dot(x=skill.structural_score, measure=effect.measure, label=skill.skill) for skill, effect in effects]
+        dots = [ScatterDot(x=skill.structural_score, measure=effect.measure, label=skill.skill) for skill, effect in effects]
         if len(dots) < 2:
             continue
         printed = "" if one.published is None else f"; published {format_number(one.published)} without an interval"
@@ -213,9 +641,11 @@ def _draw_groups(study: ContaminationStudy, kept: Aggregate) -> Element | None:
         for group in dict.fromkeys(one.name for one in kept.groups if one.by == by and one.skills > 1):
             found = {one.contrast: one for one in kept.groups if one.by == by and one.name == group}
             first = found["B−A"]
-            lines = (Line(measure=first.measure), Line(measure=found["D−A"].measure, is_open=True))
+            lines = (FigureValue(measure=first.measure), FigureValue(measure=found["D−A"].measure, is_open=True))
             rows.append(
-                Row(label=group.replace("_", " "), note=f"{format_items(first.skills, 'skill')}", lines=lines, published=first.published)
+                FigureRow(
+                    label=group.replace("_", " "), note=f"{format_items(first.skills, 'skill')}", lines=lines, published=first.published
+                )
             )
         single = [one.name.replace("_", " ") for one in kept.groups if one.by == by and one.contrast == "B−A" and one.skills == 1]
         if rows:
@@ -231,3 +661,115 @@ def _draw_groups(study: ContaminationStudy, kept: Aggregate) -> Element | None:
 
 def _capitalise(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+# The files of a skill-contamination study: results.json, contrasts.csv, scores.csv and contamination.html.
+
+_SCORES = ("task_id", "arm", "context_id", "sample", "score", "excluded_reason", "skill", "task_type", "response_chars", *DIMENSIONS)
+_CONTRASTS = (
+    "skill",
+    "contrast",
+    "unit",
+    "units",
+    "points",
+    "low",
+    "high",
+    "t",
+    "p_t",
+    "p_holm",
+    "p_holm_all",
+    "wilcoxon",
+    "p_wilcoxon",
+    "cohens_d",
+    "seen_whole",
+    "seen_whole_low",
+    "seen_whole_high",
+    "seen_whole_units",
+    "published",
+    "published_n",
+    "published_t",
+    "published_p_t",
+    "published_w",
+    "published_p_w",
+    "published_d",
+    "reason",
+)
+
+
+def write_results(study: ContaminationStudy, recording: StudyRecording, folder: Path) -> list[Path]:
+    """Write the four files into *folder*, made if need be, and return their paths.
+
+    Raises:
+        OSError: the file system refuses. What stood in the folder before is whole.
+    """
+    texts = {
+        "results.json": render_json(to_document(study)) + "\n",
+        "contrasts.csv": _write_csv(_CONTRASTS, _list_contrast_rows(study)),
+        "scores.csv": _write_csv(_SCORES, _list_scores(study, recording)),
+        "contamination.html": build_page(study),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = {folder / name: folder / f".{name}.part" for name in texts}
+    try:
+        for part, text in zip(parts.values(), texts.values(), strict=True):
+            write_file(part, text)
+        for path, part in parts.items():
+            part.replace(path)
+    finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
+    return list(parts)
+
+
+def _write_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    buffer = StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([write_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    return buffer.getvalue()
+
+
+def _list_scores(study: ContaminationStudy, recording: StudyRecording) -> Iterable[Sequence[object]]:
+    """Give one row per response, tasks named with their skill so that they are unique; columns that no score table has come last."""
+    wanted = {one.skill for one in study.skills}
+    for skill in recording.skills:
+        types = {task.task_id: task.type_ for task in skill.tasks}
+        for one in skill.responses if skill.name in wanted else ():
+            scores = [one.dimensions.get(name) for name in DIMENSIONS]
+            key = (f"{skill.name}/{one.task_id}", one.arm, one.arm, one.run)
+            yield (*key, one.composite, one.excluded, skill.name, types[one.task_id], one.chars, *scores)
+
+
+def _list_contrast_rows(study: ContaminationStudy) -> Iterable[Sequence[object]]:
+    for skill in study.skills:
+        yield from (_list_cells(skill.skill, effect) for effect in skill.effects)
+    for aggregate in study.aggregates:
+        name = "(mean over the skills that the study kept)" if aggregate.name == "kept" else "(mean over all skills)"
+        yield from (_list_cells(name, effect) for effect in aggregate.effects)
+
+
+def _list_cells(name: str, one: Effect) -> Sequence[object]:
+    said = one.published
+    printed = (None,) * 7 if said is None else (said.delta, said.n, said.t, said.t_p, said.wilcoxon_w, said.wilcoxon_p, said.cohens_d)
+    return (
+        name,
+        one.name,
+        one.unit,
+        one.units,
+        one.measure.value,
+        one.measure.low,
+        one.measure.high,
+        one.paired_t.statistic,
+        one.paired_t.p,
+        one.p_holm,
+        one.p_holm_all,
+        one.wilcoxon.statistic,
+        one.wilcoxon.p,
+        one.cohens_d.value,
+        one.seen_whole.value,
+        one.seen_whole.low,
+        one.seen_whole.high,
+        one.seen_whole_units,
+        *printed,
+        one.measure.reason,
+    )

@@ -1,16 +1,24 @@
-"""What the terminal review shows: one proposal at a time, between its neighbours, with what is proposed and what is missing."""
+"""Screens of the terminal review: what they show, how they fit the terminal, and the keys that are read."""
 
-from collections.abc import Iterable, Iterator
+import os
+import select
+import signal
+import sys
+import termios
+import tty
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
+from rich.segment import Segment, Segments
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from audit.cli.review_fit import Lines, Part, draw, fit, print_lines
 from audit.propose.proposal_review import ProposalDecision, ProposalReview, ProposalVerdict, QuoteSurroundings
 from audit.propose.proposed_claims_file import DraftEntry, describe_awareness, describe_comparison, describe_place, list_missing
 from registry.cli.terminal_output import show
@@ -18,6 +26,85 @@ from registry.records.claim import Form, Reported
 from registry.records.claim_draft import ClaimDraft, Proposal
 from registry.records.model_version import ModelRef
 from registry.records.specification import PropertySpec
+
+# A screen that fits its terminal: parts of it give way in an order, so that what must be seen is seen at any height.
+
+Lines = list[list[Segment]]
+"""What a terminal shows, line by line."""
+_CUTS = (
+    # What stands around the quote, first to a line each, then whole.
+    *(("after", 1), ("before", 1), ("caption", 1), ("after", 0), ("before", 0)),
+    # The row's cells: its name and figure are enough.
+    ("cells", 4),
+    # Then from everything something.
+    *(("quote", 8), ("message", 4), ("fields", 10), ("quote", 5), ("caption", 0), ("fields", 6), ("cells", 0), ("message", 2)),
+    # A terminal of a few lines.
+    *(("fields", 2), ("quote", 2), ("keys", 1), ("fields", 0), ("bar", 1), ("rule", 0), ("message", 1)),
+)
+"""Which part gives way, and how many lines it keeps then."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScreenPart:
+    """One part of a screen."""
+
+    name: str
+    """By which it gives way; parts of one name do so one after the other."""
+    body: RenderableType
+    brief: RenderableType | None = None
+    """Stands for the body as soon as the screen does not hold everything; None: nothing shorter does."""
+    is_end: bool = False
+    """Whether its end counts, and it gives way from its beginning."""
+    note: str = ""
+    """Stands at the end of its last line where it is cut."""
+
+
+def fit(console: Console, parts: Iterable[ScreenPart], height: int) -> Lines:
+    """Return the lines of *parts*, as wide as *console*, *height* at most."""
+    listed = tuple(parts)
+    drawn = [_draw(console, one.body) for one in listed]
+    if _count(drawn) > height:
+        drawn = [lines if one.brief is None else _draw(console, one.brief) for one, lines in zip(listed, drawn, strict=True)]
+    for name, least in _CUTS:
+        for place, one in enumerate(listed):
+            over = _count(drawn) - height
+            if over > 0 and one.name == name and len(drawn[place]) > least:
+                drawn[place] = _cut(drawn[place], max(least, len(drawn[place]) - over), one, console.width)
+    return [line for lines in drawn for line in lines][:height]
+
+
+def draw(console: Console, parts: Iterable[ScreenPart]) -> Lines:
+    """Return all lines of *parts*, as wide as *console*, whatever their number."""
+    return [line for one in parts for line in _draw(console, one.body)]
+
+
+def print_lines(console: Console, lines: Sequence[Sequence[Segment]]) -> None:
+    """Show *lines* on a cleared screen."""
+    console.clear()
+    console.print(Segments([one for line in lines for one in (*line, Segment.line())]), end="")
+
+
+def _draw(console: Console, body: RenderableType) -> Lines:
+    return console.render_lines(body, console.options.update(height=None), pad=False)
+
+
+def _count(drawn: Iterable[Lines]) -> int:
+    return sum(map(len, drawn))
+
+
+def _cut(lines: Lines, keep: int, part: ScreenPart, width: int) -> Lines:
+    if keep == 0:
+        return []
+    kept = lines[-keep:] if part.is_end else lines[:keep]
+    if part.is_end:
+        return kept
+    mark = f" … {part.note}".rstrip()
+    room = min(Segment.get_line_length(kept[-1]), width - len(mark))
+    ending = [*Segment.adjust_line_length(kept[-1], room, pad=False), Segment(mark, Style(dim=True))]
+    return [*kept[:-1], ending]
+
+
+# What the terminal review shows: one proposal at a time, between its neighbours, with what is proposed and what is missing.
 
 KEYS = (
     ("a", "accept", "register it as it is proposed"),
@@ -45,7 +132,7 @@ _FORMS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class ReviewScreen:
     """One screen."""
 
     title: str
@@ -66,13 +153,13 @@ class Scene:
     """What the last key did, or why it did nothing."""
 
 
-def print_scene(console: Console, scene: Scene) -> None:
+def print_scene(console: Console, scene: ReviewScreen) -> None:
     """Show *scene* on a cleared screen, cut to its height: what stands around the quote gives way first, then notices of less weight."""
     parts = (*_build_claim(console, scene), *_build_foot(console.width, scene.message))
     print_lines(console, fit(console, parts, console.height - 1))
 
 
-def list_lines(console: Console, scene: Scene) -> Lines:
+def list_lines(console: Console, scene: ReviewScreen) -> Lines:
     """Return all that is known of the proposal, as lines as wide as *console*."""
     return draw(console, _build_claim(console, scene))
 
@@ -82,13 +169,13 @@ def print_end(console: Console, title: str, review: ProposalReview, total: int, 
     done = f"Everything is decided, {total} of {total}: {_tell_counts(review)}." if total else "Nothing was proposed."
     keys = "w writes the file, q writes it and leaves, b goes back, g goes to."
     lines = (Text(show(title), style="bold"), _build_rule(console), Text(done), Text(keys))
-    head = tuple(Part(name="head", body=one) for one in (*lines, _build_rule(console)))
+    head = tuple(ScreenPart(name="head", body=one) for one in (*lines, _build_rule(console)))
     print_lines(console, fit(console, (*head, *_build_foot(console.width, message)), console.height - 1))
 
 
 def list_told(console: Console, lines: Iterable[str]) -> Lines:
     """Return what is told of the proposals before the first of them."""
-    return draw(console, (Part(name="told", body=Text(show(one))) for one in lines))
+    return draw(console, (ScreenPart(name="told", body=Text(show(one))) for one in lines))
 
 
 def list_help(console: Console) -> Lines:
@@ -101,7 +188,7 @@ def list_help(console: Console) -> Lines:
         table.add_row(Text(key, style="bold"), word, meaning)
     more = "Every decision is on the disk before the next screen. Nothing is registered here: caveat claim add does that."
     parts = (Text("Keys", style="bold"), _build_rule(console), table, Text(f"\n{more}"))
-    return draw(console, (Part(name="help", body=one) for one in parts))
+    return draw(console, (ScreenPart(name="help", body=one) for one in parts))
 
 
 def describe_counts(review: ProposalReview, total: int) -> str:
@@ -120,19 +207,19 @@ def _tell_counts(review: ProposalReview) -> str:
     )
 
 
-def _build_claim(console: Console, scene: Scene) -> Iterator[Part]:
+def _build_claim(console: Console, scene: ReviewScreen) -> Iterator[ScreenPart]:
     """Give the proposal's parts from the top of the screen down to the last of its fields."""
-    rule = Part(name="rule", body=_build_rule(console))
-    yield from (Part(name="bar", body=_build_bar(scene, console.width)), rule)
+    rule = ScreenPart(name="rule", body=_build_rule(console))
+    yield from (ScreenPart(name="bar", body=_build_bar(scene, console.width)), rule)
     yield from _build_passage(scene, is_ascii=console.options.ascii_only)
-    yield from (rule, Part(name="fields", body=_build_grid(_list_fields(scene)), note="v shows all of it"), rule)
+    yield from (rule, ScreenPart(name="fields", body=_build_grid(_list_fields(scene)), note="v shows all of it"), rule)
 
 
 def _build_rule(console: Console) -> Rule:
     return Rule(style="dim", characters="-" if console.options.ascii_only else "─")
 
 
-def _build_bar(scene: Scene, width: int) -> RenderableType:
+def _build_bar(scene: ReviewScreen, width: int) -> RenderableType:
     """How far the review is, and what is filtered; the card where there is room."""
     place, title = show(describe_place(scene.proposal)), show(scene.title)
     counts = f"{scene.at + 1} of {scene.total}, {_tell_counts(scene.review)}"
@@ -145,7 +232,7 @@ def _build_bar(scene: Scene, width: int) -> RenderableType:
     return table
 
 
-def _build_passage(scene: Scene, *, is_ascii: bool) -> Iterator[Part]:
+def _build_passage(scene: ReviewScreen, *, is_ascii: bool) -> Iterator[ScreenPart]:
     around = scene.around
     first, last = (">>", "<<") if is_ascii else ("▶", "◀")
     own = Text(f"{first} {around.quote} {last}", style="bold")
@@ -156,16 +243,20 @@ def _build_passage(scene: Scene, *, is_ascii: bool) -> Iterator[Part]:
     )
     yield from _list_part("after", Text(around.after, style="dim"))
     if around.cells:
-        yield Part(name="cells", body=Padding(_build_cells(around.cells), (0, 2)), brief=Padding(_build_cells(_choose(scene)), (0, 2)))
+        yield ScreenPart(
+            name="cells", body=Padding(_build_cells(around.cells), (0, 2)), brief=Padding(_build_cells(_choose(scene)), (0, 2))
+        )
 
 
-def _list_part(name: str, text: Text, brief: Text | None = None, *, is_end: bool = False) -> Iterator[Part]:
+def _list_part(name: str, text: Text, brief: Text | None = None, *, is_end: bool = False) -> Iterator[ScreenPart]:
     if text:
         shorter = None if brief is None else Padding(brief, (0, 2))
-        yield Part(name=name, body=Padding(text, (0, 2)), brief=shorter, is_end=is_end, note="v shows all of it" if name == "quote" else "")
+        yield ScreenPart(
+            name=name, body=Padding(text, (0, 2)), brief=shorter, is_end=is_end, note="v shows all of it" if name == "quote" else ""
+        )
 
 
-def _choose(scene: Scene) -> tuple[tuple[str, str], ...]:
+def _choose(scene: ReviewScreen) -> tuple[tuple[str, str], ...]:
     """The cell that names the row, and the one that the figure was read from."""
     cells, written = scene.around.cells, " ".join((scene.proposal.written or "").split())
     figures = [one for one in cells[1:] if written and written in " ".join(one[1].split())]
@@ -185,12 +276,12 @@ def _build_grid(rows: Iterable[tuple[str, str]]) -> Table:
     return table
 
 
-def _list_fields(scene: Scene) -> Iterator[tuple[str, str]]:
+def _list_fields(scene: ReviewScreen) -> Iterator[tuple[str, str]]:
     yield from _list_claim(scene)
     yield from _list_notices(scene.proposal, scene.model)
 
 
-def _list_claim(scene: Scene) -> Iterator[tuple[str, str]]:
+def _list_claim(scene: ReviewScreen) -> Iterator[tuple[str, str]]:
     """Give what would be registered, or was accepted."""
     proposal, draft = scene.proposal, scene.entry.draft
     decision = scene.review.decisions.get(scene.at)
@@ -258,7 +349,7 @@ def _describe_property(spec: PropertySpec) -> str:
     return f"{spec.name} ({', '.join(words)})"
 
 
-def _build_foot(width: int, message: str) -> Iterator[Part]:
+def _build_foot(width: int, message: str) -> Iterator[ScreenPart]:
     """Every key with its word, as many on a line as fit, and what the last key did."""
     lines = [Text()]
     for key, word, _ in KEYS:
@@ -267,6 +358,81 @@ def _build_foot(width: int, message: str) -> Iterator[Part]:
         lines[-1].append("   " if lines[-1] else "")
         lines[-1].append(key, style="bold")
         lines[-1].append(f" {word}")
-    yield Part(name="keys", body=Text("\n").join(lines))
+    yield ScreenPart(name="keys", body=Text("\n").join(lines))
     if message:
-        yield Part(name="message", body=Text(f"\n{show(message)}", style="bold"))
+        yield ScreenPart(name="message", body=Text(f"\n{show(message)}", style="bold"))
+
+
+# One key from the terminal. What is typed ahead waits for its turn: `click.getchar` would take up to 32 characters for one key.
+
+LEFT, RIGHT = ("\x1b[D", "\x1bOD"), ("\x1b[C", "\x1bOC")
+LEAVE = "q"
+REDRAW = ""
+"""No key: the terminal got another size, or the command was stopped and goes on."""
+_ESCAPE_S = 0.05
+"""How long the rest of an arrow key may take to follow its first byte; the escape key alone is followed by nothing."""
+_LONGEST = 16
+
+
+def read_key() -> str:
+    """Wait for a key and return it: a character, or the sequence of an arrow key.
+
+    Ctrl-C, Ctrl-D and a closed terminal are `q`; `REDRAW` where the terminal must be drawn again first.
+    """
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    try:
+        tty.setcbreak(terminal, termios.TCSADRAIN)
+        with _watch() as changed:
+            if changed in select.select([terminal, changed], [], [])[0]:
+                return REDRAW
+        return _read(terminal)
+    except KeyboardInterrupt:
+        return LEAVE
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+
+
+@contextmanager
+def _watch() -> Iterator[int]:
+    """Give what can be read as soon as the terminal must be drawn again; a signal alone would not end a wait (PEP 475)."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    woken = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    handlers = {one: signal.signal(one, lambda *_: None) for one in (signal.SIGWINCH, signal.SIGCONT)}
+    try:
+        yield reader
+    finally:
+        for one, handler in handlers.items():
+            signal.signal(one, handler)
+        signal.set_wakeup_fd(woken)
+        os.close(reader)
+        os.close(writer)
+
+
+def _read(terminal: int) -> str:
+    try:
+        first = os.read(terminal, 1)
+        if first in (b"", b"\x04"):
+            return LEAVE
+        rest = _read_sequence(terminal) if first == b"\x1b" else _read_character(terminal, first[0])
+    except OSError:  # the terminal is gone
+        return LEAVE
+    return (first + rest).decode("utf-8", "replace")
+
+
+def _read_sequence(terminal: int) -> bytes:
+    """Return what follows the escape character: `[` or `O`, parameters, and one letter or `~`."""
+    rest = b""
+    while len(rest) < _LONGEST and select.select([terminal], [], [], _ESCAPE_S)[0]:
+        byte = os.read(terminal, 1)
+        rest += byte
+        if not byte or (len(rest) > 1 and byte[0] >= 0x40) or (rest not in (b"[", b"O") and len(rest) == 1):
+            break
+    return rest
+
+
+def _read_character(terminal: int, first: int) -> bytes:
+    """Return the bytes of a character in UTF-8 after its first."""
+    more = 3 if first >= 0xF0 else 2 if first >= 0xE0 else 1 if first >= 0xC0 else 0
+    return b"".join(os.read(terminal, 1) for _ in range(more))

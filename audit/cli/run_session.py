@@ -1,24 +1,26 @@
-"""What one call of `caveat audit run` works with: the replay, its design, its folder, and what it would take."""
+"""One call of `caveat audit run`: the replay, its lock, its entry in the log, its calls, and how far they are."""
 
 import asyncio
+import secrets
 import shlex
 import signal
+import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from audit.address import check_address, is_loopback
-from audit.cli.run_entry import enter, record_end
-from audit.cli.run_lock import Bound, check_lock, find_beginning, refuse_departures
-from audit.cli.run_seal import seal_replay
-from audit.model import Endpoint, choose_version, describe_sampling, open_endpoint
-from audit.near_duplicates import find_alike_tasks, warn_of_near_duplicates
+from audit.model_endpoint import Endpoint, check_address, choose_version, describe_sampling, is_loopback, open_endpoint
+from audit.protocol.audit_lock import describe_replay, digest_sides, end_run, enter_run
+from audit.protocol.audit_record import get_audit, get_claim
+from audit.protocol.lock_adherence import LockDeviation, PlannedReplay, compare_replay, is_told
 from audit.replay.call_engine import LOST, UNSENT, CallSettings, HaltRequest, RunForecast, RunSummary, forecast, hold_run, run_calls
 from audit.replay.replay_design import build_design
-from audit.replay.replay_file import ReplayFile, read_replay
+from audit.replay.replay_file import ReplayFile, read_replay, seal_contexts
 from audit.replay.replay_provenance import (
     CONTEXTS,
     SESSION,
@@ -30,20 +32,206 @@ from audit.replay.replay_provenance import (
     read_served_by,
 )
 from audit.replay.run_budget import TokenPrice, check_prices, discount_batch, read_prices
-from audit.replay.run_store import DATABASE, Call, PlannedCall, RunStore, list_versions, open_store, put_replay, put_version
+from audit.replay.run_store import (
+    DATABASE,
+    Call,
+    PlannedCall,
+    RunStore,
+    find_name,
+    list_versions,
+    name_run,
+    open_store,
+    put_replay,
+    put_version,
+)
 from audit.score.scorers import check_scorable
+from audit.sources.near_duplicate_tasks import find_alike_tasks, warn_of_near_duplicates
 from registry.cli.application import App
 from registry.codec.canonical_documents import to_document
-from registry.errors import ConflictError, Fault, UnavailableError
+from registry.errors import CaveatError, ConflictError, Fault, InputError, UnavailableError
+from registry.records.analysis_plan import Lock
+from registry.records.dossier import AuditFile
 from registry.records.replay_definition import Replay
+from registry.records.replay_run import RunStatus
+from registry.registration.specification_registration import format_reference
 from registry.store.view import View
+
+# The lock that a replay answers to: there before its first call, about the same sides, and without an outcome yet.
+
+_SIDES = ("test", "deploy")
+_ONE_SPEC = "default"
+"""What the score table calls the P_deploy specification where none is named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayLock:
+    """A lock that a replay answers to."""
+
+    audit: str
+    told: str
+    """Which claim it is about, for a person to see that it is the one meant."""
+    departures: tuple[LockDeviation, ...]
+    """In what the replay is not the locked one, and nobody has told yet."""
+
+
+def check_lock(file: ReplayFile, name: str, view: View | None, path: Path, *, begun: datetime | None) -> ReplayLock:
+    """Return the lock of the audit called *name*, and in what the replay departs from it.
+
+    Args:
+        file: what is about to be asked, or asked on.
+        name: `AUD-…`.
+        view: the registry; None where there is none.
+        path: the replay's file.
+        begun: when the first call of its run folder was written down; None before that.
+
+    Raises:
+        UnavailableError: there is no registry to read the lock in.
+        NotFoundError: the audit is not registered.
+        ConflictError: it has no lock, or one that is not about this replay or came after its first call; or it has its outcome.
+    """
+    where = f"{path}, audit {name}"
+    if view is None:
+        found = "no registry is open, so the lock cannot be read"
+        raise UnavailableError(Fault(code="registry-not-found", where=where, found=found, advice="give --registry URL, or leave audit out"))
+    audit = get_audit(view, name)
+    if audit.lock is None:
+        found = "has no lock: its scores could not be shown to come after the plan"
+        raise ConflictError(Fault(code="not-locked", where=where, found=found, advice="caveat audit lock FILE, or leave audit out"))
+    lock = audit.lock.payload
+    faults = [*_find_time_faults(audit, audit.lock.entry.at, begun, where), *_find_side_faults(file.replay, lock, path)]
+    if faults:
+        raise ConflictError(faults)
+    claim = get_claim(view, audit.audit.payload.claim)
+    told = f"{name}, locked {audit.lock.entry.at:%Y-%m-%d %H:%M:%S} UTC, is about {claim.reference}: {claim.quote}"
+    known = [one.payload for one in audit.deviations]
+    departures = tuple(one for one in compare_replay(lock, _describe(file)) if not is_told(one, known))
+    return ReplayLock(audit=name, told=told, departures=departures)
+
+
+def refuse_departures(bound: ReplayLock, path: Path) -> None:
+    """Raise ConflictError with everything in which the replay is not the locked one."""
+    if bound.departures:
+        where = f"{path}, audit {bound.audit}"
+        advice = "replay what is locked, or lock another audit with this replay; --deviation WHY goes on, and its outcome restricts at most"
+        raise ConflictError(
+            Fault(
+                code="replay-differs-from-lock",
+                where=where,
+                found=f"{one.item.words}: locked is {one.planned}; this replay has {one.done}",
+                advice=advice,
+            )
+            for one in bound.departures
+        )
+
+
+def _describe(file: ReplayFile) -> PlannedReplay:
+    replay = file.replay
+    planned = len(build_design(replay, file.tasks, file.contexts)) if replay.budget.calls is None else replay.budget.calls
+    return PlannedReplay(
+        tasks=tuple(task.id for task in file.tasks),
+        sides=digest_sides(file),
+        model=replay.policy.model,
+        calls=planned,
+        parts=describe_replay(file),
+        sealed=tuple(file.sealed.values()),
+    )
+
+
+def find_beginning(folder: Path) -> datetime | None:
+    """Return when the first call of the run folder *folder* was written down to be sent; None before that."""
+    if not (folder / DATABASE).is_file():
+        return None
+    store = open_store(folder)
+    try:
+        begun = store.find_beginning()
+    finally:
+        store.close()
+    return None if begun is None else datetime.fromisoformat(begun)
+
+
+def _find_time_faults(audit: AuditFile, locked: datetime, begun: datetime | None, where: str) -> Iterator[Fault]:
+    if audit.restrictions:
+        found = "has its outcome; responses that come now could not enter it"
+        yield Fault(code="audit-concluded", where=where, found=found, advice="lock another audit, or leave audit out")
+    if begun is not None and begun < locked:
+        found = f"was locked at {locked:%Y-%m-%d %H:%M:%S} UTC, and the run folder holds calls from {begun:%Y-%m-%d %H:%M:%S} on"
+        yield Fault(code="run-before-lock", where=where, found=found, advice="choose another folder with -o DIR, or leave audit out")
+
+
+def _find_side_faults(replay: Replay, lock: Lock, path: Path) -> Iterator[Fault]:
+    for name in sorted({arm.arm for arm in replay.arms} - set(_SIDES)):
+        found = f"{name!r} is neither test nor deploy, which the lock is about"
+        yield Fault(code="arms-differ-from-lock", where=f"{path}, arms", found=found, advice="replay other arms in a file of their own")
+    for name in sorted(set(_SIDES) - {arm.arm for arm in replay.arms}):
+        yield Fault(code="arms-differ-from-lock", where=f"{path}, arms", found=f"there is no arm {name!r}, and the lock is about both")
+    specs = sorted({arm.spec or _ONE_SPEC for arm in replay.arms if arm.arm == "deploy"})
+    locked = sorted(lock.deploy_specs)
+    if specs and specs != locked:
+        found = f"the deploy arms are of {', '.join(specs)}; the lock names {', '.join(locked)}"
+        yield Fault(code="specs-differ-from-lock", where=f"{path}, arms", found=found, advice="set spec in each deploy arm")
+
+
+# What a live replay tells the log of itself: that it starts, before its first call, and how it ended.
+
+
+def record_start(app: App, store: RunStore, audits: Sequence[str], *, model: str, planned: int, before: int) -> None:
+    """Enter the run of *store* under the lock of each of *audits*, before its first call; a run that is entered already stays as it is.
+
+    Raises:
+        CaveatError: the registry cannot be written to: nothing was sent, and nothing is lost.
+    """
+    name = name_run(store, lambda: secrets.token_hex(16))
+    with app.ledger.write(actor=app.config.authority) as writer:
+        new = enter_run(writer, audits, name, model=model, planned=planned, before=before)
+        others = {one: len(file.starts) - 1 for one in new if (file := writer.find_audit(one)) is not None and len(file.starts) > 1}
+    for audit, count in others.items():
+        runs = "another run was" if count == 1 else f"{count} other runs were"
+        app.say(f"warning: {runs} started under the lock of {audit}; an outcome will name all of them and be provisional")
+
+
+def record_end(app: App, store: RunStore, audits: Sequence[str], summary: RunSummary) -> None:
+    """Record how the run of *store* ended. A registry that cannot be written to now ends nothing: the responses are in the folder."""
+    status = RunStatus.FAILED if summary.stopped else RunStatus.ABORTED if summary.interrupted else RunStatus.COMPLETED
+    why = summary.stopped.code if summary.stopped else None
+    try:
+        name = find_name(store)
+        if name is not None:
+            with app.ledger.write(actor=app.config.authority) as writer:
+                end_run(writer, audits, name, status=status, calls=summary.spent.calls, why=why)
+    except CaveatError as error:
+        fault = error.faults[0]
+        app.say(f"warning: the end of this run was not recorded ({fault.code}: {fault.found}); running again or importing it records it")
+
+
+# `--seal`: the contexts of a replay are sealed before anything of them enters the record.
+
+
+def seal_replay(app: App, path: Path, *, dry_run: bool = False) -> None:
+    """Seal the context files of the replay *path* that are not sealed yet, and say where their seal files stand.
+
+    Raises:
+        InputError: with *dry_run*: sealing writes files and log entries, and a dry run writes nothing.
+        CaveatError: as `audit.replay.replay_file.seal_contexts`.
+    """
+    if dry_run:
+        found = "--seal writes seal files and records commitments, and --dry-run writes nothing"
+        raise InputError(Fault(code="bad-option", where="--seal", found=found, advice="leave one of them out"))
+    with app.ledger.write(actor=app.config.authority) as writer:
+        sealed = seal_contexts(writer, path, owner=app.config.authority)
+    for spec_version, file in sealed:
+        app.say(
+            f"sealed {format_reference(spec_version)} ({spec_version.slug}), commitment {spec_version.commitment}; keep {file}, and keep it secret"
+        )
+
+
+# What one call of `caveat audit run` works with: the replay, its design, its folder, and what it would take.
 
 _TOLD = (("concurrency", "--concurrency", 256), ("timeout_s", "--time-out", 600), ("served_by", "--served-by", None))
 """Options that a run goes on with, each with what it is where nobody says it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class RunSession:
     """Everything that is known before the first call."""
 
     path: Path
@@ -63,7 +251,7 @@ class Session:
     """What else is checked against the folder and kept there, before the design is."""
     served_by: ServedBy | None = None
     """Who serves a model that is no hosted one; None: not told."""
-    bounds: tuple[Bound, ...] = ()
+    bounds: tuple[ReplayLock, ...] = ()
     """The locks that the replay answers to."""
 
     def __post_init__(self) -> None:
@@ -113,7 +301,7 @@ class Session:
             store.close()
 
 
-def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any]) -> Session:
+def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any]) -> RunSession:
     """Return what is to be done; nothing is sent or written.
 
     Raises:
@@ -121,7 +309,7 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
     """
     if options.get("seal"):
         seal_replay(app, path, dry_run=options["dry_run"])
-    bounds: list[Bound] = []
+    bounds: list[ReplayLock] = []
     with _open_view(app) as view:
         file = read_replay(path, view, owner=app.config.authority)
         for audit in file.replay.audits:
@@ -135,7 +323,7 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
     planned = tuple(build_design(file.replay, file.tasks, file.contexts))
     prices = read_prices(options["prices"]) if options["prices"] else {}
     check_prices(file.replay.budget, prices, {file.replay.policy.model})
-    return Session(
+    return RunSession(
         path=path,
         folder=folder,
         file=file,
@@ -158,7 +346,7 @@ def _read_served_by(path: Path | None, replay: Replay) -> ServedBy | None:
     return served
 
 
-def make_calls(app: App, session: Session, store: RunStore, progress: Callable[[RunSummary], None]) -> RunSummary:
+def make_calls(app: App, session: RunSession, store: RunStore, progress: Callable[[RunSummary], None]) -> RunSummary:
     """Make the calls of *session*; Ctrl-C ends the run with what is under way, a second one leaves that too.
 
     A run under a lock is entered in the log before its first call, and its end is recorded there.
@@ -189,22 +377,22 @@ def make_calls(app: App, session: Session, store: RunStore, progress: Callable[[
     return summary
 
 
-def _enter(app: App, session: Session, store: RunStore) -> None:
+def _enter(app: App, session: RunSession, store: RunStore) -> None:
     """Enter a run under a lock that has a call to make; one without sends nothing, and starts nothing."""
     ahead = session.forecast
     if session.bounds and ahead.total.calls:
         audits = [one.audit for one in session.bounds]
-        enter(app, store, audits, model=session.replay.policy.model, planned=len(session.planned), before=ahead.settled)
+        record_start(app, store, audits, model=session.replay.policy.model, planned=len(session.planned), before=ahead.settled)
 
 
-def _list_calls(session: Session) -> Iterator[Call]:
+def _list_calls(session: RunSession) -> Iterator[Call]:
     """Give the calls that the replay's file plans as it stands now; cells of an earlier version of it stay open."""
     return (one.call for one in session.planned)
 
 
 async def _make_batches(
     app: App,
-    session: Session,
+    session: RunSession,
     store: RunStore,
     endpoint: Endpoint,
     settings: CallSettings,
@@ -225,7 +413,7 @@ def _ask(app: App, halt: HaltRequest) -> None:
     app.say("ending: waiting for the calls under way; Ctrl-C again leaves them" if halt.times == 1 else "leaving the calls under way")
 
 
-async def _introduce(app: App, session: Session, store: RunStore, endpoint: Endpoint) -> None:
+async def _introduce(app: App, session: RunSession, store: RunStore, endpoint: Endpoint) -> None:
     """Ask the endpoint about the model, and write down whom this session talks to."""
     policy = session.replay.policy
     if (alike := warn_of_near_duplicates(find_alike_tasks(session.file.tasks))) is not None:
@@ -251,7 +439,7 @@ async def _introduce(app: App, session: Session, store: RunStore, endpoint: Endp
     put_version(store, SESSION, {**place, **software, "sampling": sampling, "model": model, **told})
 
 
-def _check_sessions(session: Session, known: Sequence[Mapping[str, Any]], place: Mapping[str, Any]) -> None:
+def _check_sessions(session: RunSession, known: Sequence[Mapping[str, Any]], place: Mapping[str, Any]) -> None:
     """Raise when this session talks to another endpoint, or another server or model behind it, than earlier ones of the folder."""
     differing = [(name, known[0][name], value) for name, value in place.items() if known and known[0][name] != value]
     for one in known:
@@ -291,3 +479,49 @@ def look_ahead(planned: tuple[PlannedCall, ...], prices: Mapping[str, TokenPrice
     finally:
         if store is not None:
             store.close()
+
+
+# How far a replay is, on standard error: a bar on a terminal, a line every half minute elsewhere.
+
+_LINE_EVERY_S = 30.0
+
+
+@contextmanager
+def watch(app: App, forecast: RunForecast) -> Iterator[Callable[[RunSummary], None]]:
+    """Give a function that is told how things stand."""
+    total = forecast.total.calls
+    if app.json or not sys.stderr.isatty():
+        yield _LineProgress(app, total)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
+    times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    with Progress(*columns, *times, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("first answers awaited", total=total)
+        yield lambda summary: bar.update(task, completed=summary.done, description=describe_progress(summary))
+
+
+class _LineProgress:
+    def __init__(self, app: App, total: int) -> None:
+        self._app = app
+        self._total = total
+        self._next = time.monotonic() + _LINE_EVERY_S
+
+    def __call__(self, summary: RunSummary) -> None:
+        if self._app.json or time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + _LINE_EVERY_S
+        rate = summary.done / max(summary.elapsed_s, 1e-9)
+        left = f", about {(self._total - summary.done) / rate / 60:.0f} min left" if rate > 0 else ""
+        self._app.say(f"{summary.done} of {self._total} calls, {describe_progress(summary)}{left}")
+
+
+def describe_progress(summary: RunSummary) -> str:
+    """Return rate, failures and cost so far in a few words."""
+    parts = [f"{summary.done / max(summary.elapsed_s, 1e-9):.1f}/s"]
+    failed = sum(summary.failures.values())
+    parts += [f"{failed} failed"] if failed else []
+    parts += [f"${summary.spent.usd:.2f}"] if summary.spent.usd else []
+    return ", ".join(parts)

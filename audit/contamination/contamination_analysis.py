@@ -24,7 +24,7 @@ from audit.contamination.skill_contrasts import (
     read_skill,
 )
 from audit.errors import DesignError
-from audit.matching import Kind, is_literal
+from audit.pattern_search import PatternKind, is_literal
 from audit.sources.skill_run_folder import KINDS, SkillResponse, SkillRuns, SkillTaskRun, StudyRecording
 from audit.sources.skill_study_records import (
     ARMS,
@@ -171,8 +171,8 @@ def list_patterns(recording: StudyRecording, skills: Sequence[SkillRuns]) -> Ite
 
 
 def _describe_task(skill: SkillRuns, task: SkillTaskRun, files: Mapping[str, str]) -> TaskPatterns:
-    searched: Counter[tuple[Kind, str]] = Counter()
-    found: Counter[tuple[Kind, str]] = Counter()
+    searched: Counter[tuple[PatternKind, str]] = Counter()
+    found: Counter[tuple[PatternKind, str]] = Counter()
     for response in skill.responses:
         for kind, pattern, matched in _pair(response) if response.task_id == task.task_id else ():
             searched[kind, pattern] += 1
@@ -193,7 +193,7 @@ def _describe_task(skill: SkillRuns, task: SkillTaskRun, files: Mapping[str, str
     )
 
 
-def _pair(response: SkillResponse) -> Iterator[tuple[Kind, str, bool]]:
+def _pair(response: SkillResponse) -> Iterator[tuple[PatternKind, str, bool]]:
     if response.patterns is None or response.pattern_texts is None:
         return
     for kind, texts, results in zip(KINDS, response.pattern_texts, response.patterns, strict=True):

@@ -8,7 +8,7 @@ import numpy as np
 
 from audit.contamination.published_figures import find_figure
 from audit.errors import DesignError
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
 from audit.sources.skill_run_folder import SkillResponse, SkillRuns
 from audit.sources.skill_study_records import (
     DIMENSIONS,

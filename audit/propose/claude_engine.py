@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
+from audit.model_endpoint import RequestTrouble
 from audit.propose.card_models import CardSource
 from audit.propose.claim_passages import PassageContext
 from audit.propose.offer_grounding import CardGround
@@ -27,7 +28,6 @@ from audit.propose.window_questions import (
 from audit.replay.call_engine import LOST, UNSENT
 from audit.replay.run_budget import Prices, SpentAmount, estimate_call
 from audit.replay.run_store import Call, RunStore, put_version
-from audit.trouble import Trouble
 from registry.codec.canonical_documents import Json, canonical_bytes, to_document
 from registry.errors import ConflictError, Fault, UnavailableError
 from registry.records.claim import Direction, PropertyClass
@@ -213,7 +213,7 @@ class _CardQuestions:
         """Whether the call failed because the endpoint does not take the field that holds the schema."""
         answer = self._store.find_response(question.call.key) if question.structured else None
         failure = answer.failure if answer is not None else None
-        return failure is not None and failure.code == Trouble.NOT_ACCEPTED.value and bool(_SCHEMA_REFUSED.search(failure.message))
+        return failure is not None and failure.code == RequestTrouble.NOT_ACCEPTED.value and bool(_SCHEMA_REFUSED.search(failure.message))
 
     def _remember_refusal(self) -> None:
         self._store.put_document(_WITHOUT_SCHEMA, {"takes_schema": False})

@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 from typing import Any, cast
 from urllib.parse import quote
 
-from audit.model import Endpoint
+from audit.model_endpoint import Endpoint, ModelError, RequestTrouble
 from audit.replay.run_store import Call, CallIntent, RunStore
-from audit.trouble import ModelError, Trouble
 from registry.codec.canonical_documents import Json, canonical_bytes
 
 # What an endpoint is asked about Message Batches: submit, look, list, read results, cancel; one HTTP request each, none repeated.
@@ -18,7 +17,14 @@ from registry.codec.canonical_documents import Json, canonical_bytes
 _PATH = "/v1/messages/batches"
 _PAGE = 100
 _STATES = ("processing", "succeeded", "errored", "canceled", "expired")
-_CERTAIN = {Trouble.KEY_REFUSED, Trouble.NOT_FOUND, Trouble.NOT_ACCEPTED, Trouble.RATE_LIMITED, Trouble.OVERLOADED, Trouble.UNREACHABLE}
+_CERTAIN = {
+    RequestTrouble.KEY_REFUSED,
+    RequestTrouble.NOT_FOUND,
+    RequestTrouble.NOT_ACCEPTED,
+    RequestTrouble.RATE_LIMITED,
+    RequestTrouble.OVERLOADED,
+    RequestTrouble.UNREACHABLE,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +76,7 @@ async def list_batches(endpoint: Endpoint, *, since: datetime) -> list[BatchView
         page = await _ask(endpoint, "GET", f"{_PATH}?limit={_PAGE}{cursor}")
         listed = page.get("data")
         if not isinstance(listed, list):
-            raise ModelError(Trouble.BAD_ANSWER, "expected a list of batches as data")
+            raise ModelError(RequestTrouble.BAD_ANSWER, "expected a list of batches as data")
         views = [_read_view(one) for one in listed]
         found += [view for view in views if view.created_at >= since]
         if not page.get("has_more") or not views or views[-1].created_at < since:
@@ -101,9 +107,9 @@ async def _ask(endpoint: Endpoint, method: str, path: str, *, body: Mapping[str,
     try:
         found = json.loads(response.content)
     except ValueError as error:
-        raise ModelError(Trouble.BAD_ANSWER, "the endpoint's answer is no JSON", status=response.status_code) from error
+        raise ModelError(RequestTrouble.BAD_ANSWER, "the endpoint's answer is no JSON", status=response.status_code) from error
     if not isinstance(found, dict):
-        raise ModelError(Trouble.BAD_ANSWER, "the endpoint's answer is no object", status=response.status_code)
+        raise ModelError(RequestTrouble.BAD_ANSWER, "the endpoint's answer is no object", status=response.status_code)
     return found
 
 
@@ -120,7 +126,7 @@ def _read_view(found: Any) -> BatchView:
             counts=counts,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ModelError(Trouble.BAD_ANSWER, "the endpoint's answer is no batch as the Messages API describes it") from error
+        raise ModelError(RequestTrouble.BAD_ANSWER, "the endpoint's answer is no batch as the Messages API describes it") from error
 
 
 def _read_moment(text: str) -> datetime:

@@ -15,13 +15,22 @@ from itertools import islice
 from pathlib import Path
 from typing import Self
 
-from audit.model import Answer, Endpoint, build_key_refused, build_unknown_model, build_unreachable
+from audit.model_endpoint import (
+    DOUBTFUL,
+    GIVEN_UP,
+    Endpoint,
+    EndpointAnswer,
+    ModelError,
+    RequestTrouble,
+    build_key_refused,
+    build_unknown_model,
+    build_unreachable,
+)
 from audit.records.model_response import Attempt, Failure, Response
 from audit.replay.batch_requests import list_open_chunks
 from audit.replay.request_pacing import RequestLimiter, RetryLimits, StoppedError, build_retrying, find_pause
 from audit.replay.run_budget import BudgetPurse, Prices, SpentAmount, count_spent, count_waiting, estimate_call
 from audit.replay.run_store import Call, CallIntent, PlannedCall, RunStore, build_not_writable, join_text, join_thinking
-from audit.trouble import DOUBTFUL, GIVEN_UP, ModelError, Trouble
 from registry.errors import AnswerNoError, CaveatError, ConflictError, Fault, InputError
 from registry.records.replay_definition import Budget
 
@@ -55,7 +64,7 @@ def hold_run(store: RunStore) -> Iterator[None]:
 IN_FLIGHT = "lost-in-flight"
 
 
-def build_response(call: Call, answer: Answer, attempts: list[Attempt], sent_at: datetime, received_at: datetime) -> Response:
+def build_response(call: Call, answer: EndpointAnswer, attempts: list[Attempt], sent_at: datetime, received_at: datetime) -> Response:
     """Return the outcome of *call* that *answer* is."""
     message = answer.message
     return Response(
@@ -318,7 +327,7 @@ class GroupWriter:
 
 LOST = IN_FLIGHT
 INTERRUPTED = "interrupted"
-UNSENT = frozenset({INTERRUPTED, Trouble.KEY_REFUSED.value, Trouble.NOT_FOUND.value})
+UNSENT = frozenset({INTERRUPTED, RequestTrouble.KEY_REFUSED.value, RequestTrouble.NOT_FOUND.value})
 """Failures that cost nothing and say nothing of the call: it is sent when the run goes on."""
 _CALL_CHUNK = 128
 """Calls that are looked up at once."""
@@ -565,7 +574,7 @@ class _CallRun:
             self._purse.add_lost(call)
         return build_response(call, answer, attempts, sent_at, self._clock())
 
-    async def _attempt(self, call: Call, attempts: list[Attempt]) -> Answer:
+    async def _attempt(self, call: Call, attempts: list[Attempt]) -> EndpointAnswer:
         """Send one request; what the endpoint says of its limits is learned either way."""
         async with self._limiter.slot() as number:
             self._tally.attempts += 1
@@ -604,15 +613,15 @@ class _CallRun:
     def _react(self, call: Call, error: ModelError) -> None:
         """End the run where *error* is about more than this one call."""
         match error.trouble:
-            case Trouble.KEY_REFUSED:
+            case RequestTrouble.KEY_REFUSED:
                 self._end(build_key_refused(self._endpoint, error))
-            case Trouble.NOT_FOUND:
+            case RequestTrouble.NOT_FOUND:
                 self._end(build_unknown_model(self._endpoint, str(call.body.get("model")), error))
-            case Trouble.NOT_ACCEPTED:
+            case RequestTrouble.NOT_ACCEPTED:
                 self._refused += 1
                 if self._refused >= _HOPELESS and not self._has_answered:
                     self._end(build_hopeless(self._endpoint, self._refused, error))
-            case Trouble.BAD_ANSWER:
+            case RequestTrouble.BAD_ANSWER:
                 return
             case _:
                 self._down += 1

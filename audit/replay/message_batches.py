@@ -10,8 +10,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from audit.message import NotAMessageError, read_message
-from audit.model import SAMPLING, WITHOUT_SAMPLING, Endpoint, build_key_refused, build_unreachable
+from audit.model_endpoint import (
+    SAMPLING,
+    WITHOUT_SAMPLING,
+    Endpoint,
+    ModelError,
+    NotAMessageError,
+    RequestTrouble,
+    build_key_refused,
+    build_unreachable,
+    read_message,
+)
 from audit.records.model_response import Attempt, Failure, Response
 from audit.replay.batch_requests import (
     MOST_BYTES,
@@ -47,7 +56,6 @@ from audit.replay.call_engine import (
 )
 from audit.replay.run_budget import BudgetPurse, count_spent, count_waiting, discount_batch
 from audit.replay.run_store import Call, CallIntent, RunStore, join_text, join_thinking
-from audit.trouble import ModelError, Trouble
 from registry.codec.canonical_documents import Json
 from registry.errors import AnswerNoError, CaveatError, Fault, InputError, NotFoundError
 
@@ -556,7 +564,7 @@ class _BatchRun:
         """Let the calls of a chunk that the endpoint did not take be made later, and end the run: the next chunk would fare no better."""
         self._fail(intents, Failure(code=INTERRUPTED, message=f"the batch was not accepted: {error.message}"), batch=None)
         self._close(chunk, "not accepted", {})
-        if error.trouble is Trouble.KEY_REFUSED:
+        if error.trouble is RequestTrouble.KEY_REFUSED:
             raise build_key_refused(self._endpoint, error)
         if self._ended.is_set():
             return
@@ -633,9 +641,9 @@ class _BatchRun:
 
     def _bear(self, chunk: BatchChunk, error: ModelError) -> None:
         """Pass over a failed question, unless it says that asking again is of no use."""
-        if error.trouble is Trouble.KEY_REFUSED:
+        if error.trouble is RequestTrouble.KEY_REFUSED:
             raise build_key_refused(self._endpoint, error)
-        if error.trouble is Trouble.NOT_FOUND and chunk.batch is not None:
+        if error.trouble is RequestTrouble.NOT_FOUND and chunk.batch is not None:
             if self._settings.repeat_lost and not self._sends[chunk.number]:
                 self._give_up(chunk, f"the endpoint does not know batch {chunk.batch} any more")
                 return

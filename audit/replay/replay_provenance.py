@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from audit.model import SAMPLING
+from audit.model_endpoint import SAMPLING
 from audit.records.model_response import Purpose, Response
 from audit.replay.call_engine import UNSENT, is_doubtful
 from audit.replay.replay_design import find_field
@@ -263,7 +263,7 @@ def describe_served_by(document: Mapping[str, Any]) -> str:
 
 
 def add_defaults(sampling: Mapping[str, str], served: ServedBy | None) -> dict[str, str]:
-    """Return *sampling*, as `audit.model.describe_sampling` tells it, with the numbers that the server's defaults are."""
+    """Return *sampling*, as `audit.model_endpoint.describe_sampling` tells it, with the numbers that the server's defaults are."""
     defaults = (served.sampling_defaults if served else None) or {}
     return {
         name: f"{told} ({value:g})" if told == "default" and (value := defaults.get(name)) is not None else told

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, stop_after_delay, wait_random_exponential
 
-from audit.headers import Quota
-from audit.trouble import ModelError, Trouble
+from audit.model_endpoint import ModelError, RateQuota, RequestTrouble
 
 # How many requests are under way at once: as many as the endpoint answers without refusing, found out while it answers.
 #
@@ -110,14 +109,14 @@ class RequestLimiter:
             self.in_flight -= 1
             self._wake()
 
-    def succeed(self, number: int, quotas: Iterable[Quota], *, input_tokens: int | None, output_tokens: int | None) -> None:
+    def succeed(self, number: int, quotas: Iterable[RateQuota], *, input_tokens: int | None, output_tokens: int | None) -> None:
         """Request *number* was answered."""
         self._learn_costs(input_tokens, output_tokens)
         self._learn(number, quotas)
         self._done += 1
         self._grow()
 
-    def refuse(self, number: int, quotas: Iterable[Quota], *, retry_after_s: float) -> None:
+    def refuse(self, number: int, quotas: Iterable[RateQuota], *, retry_after_s: float) -> None:
         """Request *number* was refused for there being too many; everybody waits *retry_after_s* seconds."""
         self._learn(number, quotas)
         now = self._clock()
@@ -147,7 +146,7 @@ class RequestLimiter:
             return 0.0 if self.in_flight == 0 else _SHORTEST_WINDOW_S
         return max(0.001, (cost - there) / bucket.rate)
 
-    def _learn(self, number: int, quotas: Iterable[Quota]) -> None:
+    def _learn(self, number: int, quotas: Iterable[RateQuota]) -> None:
         now = self._clock()
         for quota in quotas:
             known = self._buckets.get(quota.kind)
@@ -204,7 +203,7 @@ class RequestLimiter:
 
 # When the same request is sent again, and how long is waited before: bounded in number and time, whatever the endpoint asks for.
 
-_SHARED = (Trouble.RATE_LIMITED, Trouble.OVERLOADED)
+_SHARED = (RequestTrouble.RATE_LIMITED, RequestTrouble.OVERLOADED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from audit.model_endpoint import DOUBTFUL, GIVEN_UP
 from audit.records.model_response import Usage
 from audit.replay.batch_requests import list_open_chunks
 from audit.replay.run_store import Call, RunStore
-from audit.trouble import DOUBTFUL, GIVEN_UP
 from registry.codec.canonical_documents import Json, from_document, json_schema
 from registry.codec.file_io import read_document
 from registry.errors import Fault, InputError

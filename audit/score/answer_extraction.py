@@ -8,7 +8,7 @@ from string import ascii_uppercase
 
 import regex
 
-from audit.matching import Found, Kind, is_literal, search
+from audit.pattern_search import PatternKind, PatternMatch, is_literal, search_pattern
 from audit.replay.run_store import Score
 from audit.statistics.design_remarks import DesignRemark
 from registry.errors import Fault, InputError
@@ -481,9 +481,9 @@ def _normalise_option(text: str) -> str:
 #
 # A pattern means what it means to Python's `re.search` without flags (`(?i)` and its like may stand in it); this reproduces the
 # published skill-contamination study test by test. A pattern that needs longer than its time limit makes the response an exclusion
-# (`audit.matching`). What is no regular expression is searched for as it is written, as the study did, and said to be so.
+# (`audit.pattern_search`). What is no regular expression is searched for as it is written, as the study did, and said to be so.
 
-_NEEDED: dict[PatternScore, Kind] = {
+_NEEDED: dict[PatternScore, PatternKind] = {
     PatternScore.HIT_RATE: "expected",
     PatternScore.ALL_EXPECTED: "expected",
     PatternScore.ANY_EXPECTED: "expected",
@@ -496,10 +496,10 @@ def build_pattern_marker(scorer: PatternScorer) -> Marker:
     """Return the function that searches a response for the task's patterns, or the scorer's where the task has none of that kind."""
 
     def mark(task: Task, text: str) -> ResponseMark:
-        found: list[Found] = []
+        found: list[PatternMatch] = []
         for kind, pattern in list_patterns(scorer, task):
             try:
-                found.append(search(pattern, text, kind=kind, time_limit_s=scorer.time_limit_s))
+                found.append(search_pattern(pattern, text, kind=kind, time_limit_s=scorer.time_limit_s))
             except TimeoutError:
                 detail: dict[str, object] = {"patterns": [_describe(one) for one in found], "timed_out": pattern}
                 return ResponseMark(score=None, excluded_reason=TIME_OUT, detail=detail)
@@ -509,7 +509,7 @@ def build_pattern_marker(scorer: PatternScorer) -> Marker:
     return mark
 
 
-def list_patterns(scorer: PatternScorer, task: Task) -> list[tuple[Kind, str]]:
+def list_patterns(scorer: PatternScorer, task: Task) -> list[tuple[PatternKind, str]]:
     """Return the patterns that responses to *task* are searched for, expected ones first, in their written order."""
     expected, anti = task.expected or scorer.expected, task.anti or scorer.anti
     return [*(("expected", one) for one in expected), *(("anti", one) for one in anti)]
@@ -538,13 +538,13 @@ def remark_patterns(scorer: PatternScorer, tasks: Sequence[Task]) -> Iterator[De
             yield from _remark_pattern(task, kind, pattern, scorer.time_limit_s)
 
 
-def _remark_pattern(task: Task, kind: Kind, pattern: str, time_limit_s: float) -> Iterator[DesignRemark]:
+def _remark_pattern(task: Task, kind: PatternKind, pattern: str, time_limit_s: float) -> Iterator[DesignRemark]:
     try:
-        if search(pattern, "", kind=kind, time_limit_s=time_limit_s).matched:
+        if search_pattern(pattern, "", kind=kind, time_limit_s=time_limit_s).matched:
             yield DesignRemark(
                 code="pattern-matches-empty", message=f"task {task.id}: {kind} {pattern!r} matches an empty answer, and so any"
             )
-        elif search(pattern, task.prompt, kind=kind, time_limit_s=time_limit_s).matched:
+        elif search_pattern(pattern, task.prompt, kind=kind, time_limit_s=time_limit_s).matched:
             message = f"task {task.id}: {kind} {pattern!r} matches the task's own prompt, so a response that repeats it matches"
             yield DesignRemark(code="prompt-echo", message=message)
     except TimeoutError:
@@ -560,12 +560,12 @@ def _find_empty(where: str, patterns: Sequence[str]) -> Iterator[Fault]:
             yield Fault(code="pattern-empty", where=f"{where}[{place}]", found=found, advice="remove it, or write what is looked for")
 
 
-def _rate(found: Sequence[Found], kind: str) -> float | None:
+def _rate(found: Sequence[PatternMatch], kind: str) -> float | None:
     hits = [one.matched for one in found if one.kind == kind]
     return sum(hits) / len(hits) if hits else None
 
 
-def _score(score: PatternScore, found: Sequence[Found]) -> float:
+def _score(score: PatternScore, found: Sequence[PatternMatch]) -> float:
     hits = [one.matched for one in found if one.kind == _NEEDED[score]]
     match score:
         case PatternScore.HIT_RATE:
@@ -578,5 +578,5 @@ def _score(score: PatternScore, found: Sequence[Found]) -> float:
             return float(not any(hits))
 
 
-def _describe(one: Found) -> dict[str, object]:
-    return {name: getattr(one, name) for name in Found.__slots__}
+def _describe(one: PatternMatch) -> dict[str, object]:
+    return {name: getattr(one, name) for name in PatternMatch.__slots__}

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from audit.model_endpoint import RequestTrouble
 from audit.records.model_response import Purpose, Response
 from audit.replay.call_engine import INTERRUPTED, UNSENT, RunSummary
 from audit.replay.run_budget import Prices, SpentAmount, estimate_call
@@ -27,7 +28,6 @@ from audit.score.judge_requests import (
 )
 from audit.score.scorers import check_scorable, digest_scorer, keep_scorer
 from audit.statistics.responses import JudgeNoise, RepeatedResponses, measure_noise
-from audit.trouble import Trouble
 from registry.records.replay_definition import Task
 from registry.records.specification import JudgeScorer
 
@@ -39,7 +39,7 @@ from registry.records.specification import JudgeScorer
 Ask = Callable[[Iterable[Call]], RunSummary]
 """Sends calls that have no outcome yet and puts what comes back into the store: the engine with its endpoint, budget and progress."""
 
-_REFUSED = Trouble.NOT_ACCEPTED.value
+_REFUSED = RequestTrouble.NOT_ACCEPTED.value
 _BLOCK = 500
 """Scores that are written down at once."""
 _SCHEMA__REFUSED = re.compile(r"output_config|output_format|json_schema|structured output", re.IGNORECASE)

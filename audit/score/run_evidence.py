@@ -8,7 +8,6 @@ from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from audit.near_duplicates import find_alike_tasks, note_near_duplicates
 from audit.records.model_response import ExcludedResponses, ImportedFile, ImportedLog, ReplayCell
 from audit.replay.replay_provenance import build_provenance
 from audit.replay.run_rows import CUT, NOT_SCORED, TableRow, list_rows, read_clusters, write_table
@@ -16,6 +15,7 @@ from audit.replay.run_store import DATABASE, RunStore, get_replay, get_tasks, op
 from audit.score.answer_extraction import NOT_FOUND
 from audit.score.judging import account_judging, describe_judge, describe_repeats
 from audit.score.scorers import build_settled, describe_procedure, digest_scorer, get_judge, list_dimensions, list_marks, read_scorer
+from audit.sources.near_duplicate_tasks import find_alike_tasks, note_near_duplicates
 from audit.sources.score_table import read_table
 from audit.statistics.design_remarks import DesignRemark
 from audit.statistics.responses import ScoreTable, TableFile

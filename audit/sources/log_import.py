@@ -14,7 +14,6 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 
 from audit.errors import TableError
-from audit.near_duplicates import find_near_duplicates, note_near_duplicates
 from audit.records.model_response import ImportedLog
 from audit.sources.log_rows import (
     LogOptions,
@@ -27,6 +26,7 @@ from audit.sources.log_rows import (
     verify_accounts,
     warn_of_pairing,
 )
+from audit.sources.near_duplicate_tasks import find_near_duplicates, note_near_duplicates
 from audit.sources.score_columns import COLUMNS, IDS, RawColumn, RawTable
 from audit.sources.score_table import build_table, read_table
 from audit.statistics.responses import ScoreTable

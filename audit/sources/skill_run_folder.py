@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from audit.errors import TableError
-from audit.matching import Kind, search
+from audit.pattern_search import PatternKind, search_pattern
 from audit.sources.score_columns import FaultList
 from audit.sources.skill_study_records import ARMS, DIMENSIONS, HIGHEST, LOWEST, Note, PatternSource
 from registry.codec.canonical_documents import Json
@@ -164,7 +164,7 @@ Patterns = tuple[tuple[bool, ...], tuple[bool, ...]]
 PatternTexts = tuple[tuple[str, ...], tuple[str, ...]]
 """The expected patterns and the anti-patterns themselves."""
 
-KINDS: tuple[Kind, Kind] = ("expected", "anti")
+KINDS: tuple[PatternKind, PatternKind] = ("expected", "anti")
 MATCH_LIMIT_S = 1.0
 """Longest search for one pattern in one response."""
 
@@ -236,7 +236,7 @@ def _search(texts: PatternTexts, text: str) -> Patterns | None:
     """Return what *text* matches; None where a pattern takes too long."""
     try:
         expected, anti = (
-            tuple(search(pattern, text, kind=kind, time_limit_s=MATCH_LIMIT_S).matched for pattern in patterns)
+            tuple(search_pattern(pattern, text, kind=kind, time_limit_s=MATCH_LIMIT_S).matched for pattern in patterns)
             for kind, patterns in zip(KINDS, texts, strict=True)
         )
     except TimeoutError:

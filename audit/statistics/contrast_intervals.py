@@ -450,7 +450,7 @@ def holm_p(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
 
 # Levels for intervals of several comparisons at once, stepping down from the clearest.
 #
-# Source: S. Holm, Scandinavian Journal of Statistics 6 (1979) 65–70; intervals read as in `audit.across`.
+# Source: S. Holm, Scandinavian Journal of Statistics 6 (1979) 65–70; intervals read as in `audit.verdict.claim_classification`.
 
 Excludes = Callable[[float], bool]
 """Whether a comparison's interval at a level excludes no difference."""

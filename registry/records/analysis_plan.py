@@ -63,7 +63,8 @@ class Plan(Record):
     random_subset: bool = False
     """Whether the replayed tasks are a random subset of those with scores of the test side: then the regression estimate is given too."""
     recognition_floor: float = 0.01
-    """Share of the samples that must show recognition of the test before recognition suspends a claim; see `audit.recognition`."""
+    """Share of the samples that must show recognition of the test before recognition suspends a claim; see
+    `audit.verdict.verdict_conditions`."""
     rater_limit: float = 0.75
     """Accuracy of blind raters above which P_deploy is not defensible as specified: the usual threshold of discrimination between two
     alternatives, half-way between chance and certainty."""

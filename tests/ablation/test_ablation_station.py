@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audit.ablation import ablate
 from audit.errors import DesignError
+from audit.modules.cue_ablation import AblationSetting, ablate
 from audit.sources.score_table import read_table
 from audit.statistics.responses import ScoreTable
-from audit.versions import Setting
 from registry.codec.canonical_documents import from_document, to_document
 from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.claim import Form
@@ -116,7 +115,7 @@ def test_a_placebo_is_compared_and_never_adjusted_or_relevant() -> None:
 
 def test_a_placebo_can_be_named() -> None:
     """Whatever it is called."""
-    found = ablate(make(STRONG), Plan(), range_=(0, 1), setting=Setting(placebos=frozenset({"wording"})))
+    found = ablate(make(STRONG), Plan(), range_=(0, 1), setting=AblationSetting(placebos=frozenset({"wording"})))
 
     assert {one.cue for one in found.changes if one.placebo} == {"wording", "placebo-a"}
     assert found.family == 1
@@ -270,7 +269,7 @@ def test_a_change_that_is_the_same_everywhere_has_no_p_and_an_interval() -> None
 
 def codes_of(table: ScoreTable, **setting: str | frozenset[str]) -> list[str]:
     with pytest.raises(DesignError) as caught:
-        ablate(table, Plan(), range_=(0, 1), setting=Setting(**setting))  # type: ignore[arg-type]  # names and kinds are those of Setting
+        ablate(table, Plan(), range_=(0, 1), setting=AblationSetting(**setting))  # type: ignore[arg-type]  # names and kinds are those of Setting
     return [fault.code for fault in caught.value.faults]
 
 
@@ -290,7 +289,7 @@ def test_one_side_alone_is_refused() -> None:
 def test_an_unknown_placebo_is_refused_with_what_was_probably_meant() -> None:
     """A slip in its name would make a cue of it."""
     with pytest.raises(DesignError) as caught:
-        ablate(make(STRONG), Plan(), range_=(0, 1), setting=Setting(placebos=frozenset({"wordin"})))
+        ablate(make(STRONG), Plan(), range_=(0, 1), setting=AblationSetting(placebos=frozenset({"wordin"})))
 
     assert caught.value.code == "unknown-cue"
     assert caught.value.faults[0].advice == "did you mean wording?"
@@ -318,7 +317,7 @@ def test_several_specifications_ask_for_one() -> None:
 
     assert codes_of(both) == ["spec-not-chosen"]
     assert codes_of(both, spec="chta") == ["unknown-spec"]
-    chat, agent = (ablate(both, Plan(), range_=(0, 1), setting=Setting(spec=spec)) for spec in ("chat", "agent"))
+    chat, agent = (ablate(both, Plan(), range_=(0, 1), setting=AblationSetting(spec=spec)) for spec in ("chat", "agent"))
     assert (chat.spec, agent.spec) == ("chat", "agent")
     assert {one.cue for one in chat.changes} == {"cue", "format"}
     assert {one.cue for one in agent.changes} == {"format"}
@@ -366,7 +365,7 @@ def test_published_cues_on_a_large_model_are_found_by_adding_them_to_deployment(
     cues = [context for _, _, context, _, _ in rows if context != "deploy"]
     table = build_table([*plain, *added], cues=[*[None] * len(plain), *cues])
 
-    found = ablate(table, Plan(contexts=ContextDesign.FIXED), range_=(0, 1), setting=Setting(placebos=frozenset({"monitor_log"})))
+    found = ablate(table, Plan(contexts=ContextDesign.FIXED), range_=(0, 1), setting=AblationSetting(placebos=frozenset({"monitor_log"})))
 
     printed = {
         "eval_explicit": (0.176, 0.121, 0.236),

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from audit.cue_inventory import NamedCue, build_inventory, cover_inventories, hold_out, list_rater_cues, read_probe_cue
 from audit.errors import DesignError
+from audit.modules.cue_ablation import NamedCue, build_inventory, cover_inventories, hold_out, list_rater_cues, read_probe_cue
 from audit.records.rating_sheet import AnswerSheet, RaterAnswer, SampleSide
 from registry.records.specification import Cue, CueInventorySpec
 from tests import findings

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from audit.cli.demo_recognition_text import print_recognition
-from audit.demo import SECOND_CONCLUDED, Story
-from audit.demo_recognition import JUDGE, tell_recognition
+from audit.cli.demo_presenter import print_recognition
+from audit.demo_sequel import JUDGE, run_recognition
+from audit.demo_story import SECOND_CONCLUDED, DemoStory
 from tests.cli.conftest import Caveat
 
 OUTCOMES = [
@@ -46,8 +46,8 @@ def check_recognition(caveat: Caveat, document: dict[str, Any], folder: Path) ->
     again = caveat(*command)
     refused = caveat(*command, "--audit", rating["audits"][0], "--registry", registry)
     page = io.StringIO()
-    story = Story(url=registry, cards=(), audits=(), concluded=SECOND_CONCLUDED)
-    print_recognition(Console(file=page, width=80), tell_recognition(story, folder))
+    story = DemoStory(url=registry, cards=(), audits=(), concluded=SECOND_CONCLUDED)
+    print_recognition(Console(file=page, width=80), run_recognition(story, folder))
 
     assert again.document == single, "the command in the demo's folder reads the same recording"
     assert (single["single"]["correct"], single["single"]["answered"], pairs["pairwise"]["complete"]) == (5, 9, 6)

@@ -4,8 +4,8 @@ import shutil
 from datetime import datetime
 from pathlib import Path
 
-from audit.demo import REPLAY
-from audit.demo_recognition import JUDGE, draw_again
+from audit.demo_sequel import JUDGE, rebuild_sheets
+from audit.demo_story import REPLAY
 from audit.records.model_response import Purpose
 from audit.records.rating_sheet import RatingKey
 from audit.replay.run_store import DATABASE, RunStore, open_store
@@ -29,7 +29,7 @@ def test_the_rated_prompts_are_those_of_the_replay_of_the_demo(tmp_path: Path) -
     key = from_document(RatingKey, read_document(sheets / "key.json"), where="key.json")
     run = open_copy(EXAMPLES / REPLAY.example / "run", tmp_path / "run")
 
-    drawn = draw_again(run, key)
+    drawn = rebuild_sheets(run, key)
     run.close()
 
     assert drawn.key == key

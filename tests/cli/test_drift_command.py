@@ -7,7 +7,7 @@ from shutil import copytree
 
 import pytest
 
-from audit.comparing import warn_of_designs
+from audit.protocol.audit_record import warn_of_designs
 from registry.records.model_version import ModelRef
 from registry.records.module_findings import Shift
 from tests.cli.conftest import Caveat

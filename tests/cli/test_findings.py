@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.docket import add_finding
+from audit.protocol.audit_record import add_finding
 from audit.sources.score_table import read_table
 from registry.errors import ConflictError, NotFoundError
 from registry.records.estimates import Measure

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from audit.docket import add_finding
+from audit.protocol.audit_record import add_finding
 from registry.records.module_findings import FindingBody
 from registry.store.writer import Writer
 from tests.cli.conftest import Caveat
@@ -322,7 +322,7 @@ def test_reports_of_several_judges_are_recorded_together_or_not_at_all(
         return known(writer, name, body, source=source)
 
     with monkeypatch.context() as patch:
-        patch.setattr("audit.docket.add_finding", fail_later)
+        patch.setattr("audit.protocol.audit_record.add_finding", fail_later)
         refused = caveat("judge", scores, "--audit", audit)
 
     assert (refused.code, len(calls)) == (3, 2)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.cli.limits import check_over
+from audit.cli.model_calls import check_over
 from audit.replay.call_engine import RunSummary, RunTally
 from audit.replay.run_budget import SpentAmount
 from audit.replay.run_store import open_store

@@ -5,10 +5,7 @@ import re
 import click
 import pytest
 
-from audit.cli.ablation import ablation
-from audit.cli.contrast import contrast
-from audit.cli.estimate import estimate
-from audit.cli.judge import judge
+from audit.cli.analysis_commands import ablation, contrast, estimate, judge
 from registry.records.analysis_plan import Plan
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from audit.probe.question import ask_passage
+from audit.modules.recognition_classifier import ask_passage
 from audit.replay.run_store import open_store
 from registry.records.module_findings import Channel
 from tests.cli.conftest import Caveat

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
 from audit.sources.score_table import read_table
 from registry.cli.main import cli, main
 from registry.records.analysis_plan import ContextDesign, Plan

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.cli.contamination_figures import Line, Row, draw_intervals
+from audit.cli.contamination_figures import FigureRow, FigureValue, draw_intervals
 from audit.cli.contamination_page import build_page
 from audit.contamination.contamination_analysis import build_study
 from audit.contamination.skill_contrasts import ContrastSettings
@@ -103,8 +103,8 @@ def test_hidden_characters_are_shown(tmp_path: Path) -> None:
 
 def test_an_interval_that_leaves_the_axis_ends_in_an_arrow() -> None:
     """A left-out skill far away does not squash the others, and does not seem to end where the axis ends."""
-    near = Row(label="near", note="", lines=(Line(measure=Measure(value=0.1, low=-0.2, high=0.4)),), published=0.1)
-    far = Row(label="far", note="", lines=(Line(measure=Measure(value=-3.0, low=-3.5, high=0.0)),), published=-3.0, quiet=True)
+    near = FigureRow(label="near", note="", lines=(FigureValue(measure=Measure(value=0.1, low=-0.2, high=0.4)),), published=0.1)
+    far = FigureRow(label="far", note="", lines=(FigureValue(measure=Measure(value=-3.0, low=-3.5, high=0.0)),), published=-3.0, quiet=True)
 
     svg = draw_intervals([near, far], margin=0.2, title="t", unit="points")
 
@@ -116,7 +116,9 @@ def test_an_interval_that_leaves_the_axis_ends_in_an_arrow() -> None:
 
 def test_what_does_not_exist_is_drawn_as_its_reason() -> None:
     """No mark and no interval for None; the reason stands at the right."""
-    row = Row(label="none", note="", lines=(Line(measure=Measure(value=None, reason="one skill is not a group")),), published=None)
+    row = FigureRow(
+        label="none", note="", lines=(FigureValue(measure=Measure(value=None, reason="one skill is not a group")),), published=None
+    )
 
     svg = draw_intervals([row], margin=0.2, title="t", unit="points")
 

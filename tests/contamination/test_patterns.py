@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from audit.cli.contamination_matches import describe_rematch
 from audit.cli.contamination_page import build_page
+from audit.cli.skill_study_presenter import describe_rematch
 from audit.contamination.contamination_analysis import build_study
 from audit.contamination.skill_contrasts import ContrastSettings
 from audit.sources.skill_run_folder import read_recording

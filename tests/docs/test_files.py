@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from audit.case_file import read_case
 from audit.replay.replay_design import read_tasks
 from audit.sources.rating_files import read_answers, read_samples
 from audit.sources.score_columns import COLUMNS
 from audit.sources.score_table import read_table
+from audit.verdict.case_file import read_case
 from registry.codec.canonical_documents import from_document, from_json
 from registry.codec.file_io import read_document
 from registry.configuration import read_config

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.errors import DesignError
-from audit.estimate import estimate
-from audit.judge.question import Question
-from audit.judge.station import examine
+from audit.modules.differential_estimate import estimate
+from audit.modules.judge_error import JudgeQuestion
+from audit.modules.judge_report import examine
 from audit.statistics.judge_correction import HitCounts, JudgeAccuracy
 from audit.statistics.responses import Floats, ScoreTable
 from registry.records.analysis_plan import ContextDesign, Plan
@@ -41,7 +41,7 @@ def draw(seed: int, *, errors: dict[str, tuple[float, float]] | None = None, sha
 
 
 def ask(table: ScoreTable, plan: Plan = FIXED, range_: tuple[float, float] = (0, 1), **known: Any) -> JudgeReport:
-    (report,) = examine(table, plan, Question(**known), range_=range_)
+    (report,) = examine(table, plan, JudgeQuestion(**known), range_=range_)
     return report
 
 
@@ -255,7 +255,7 @@ def test_rows_of_an_ablation_are_left_out_with_what_is_known_of_them() -> None:
 )
 def test_one_failed_check_fails_and_all_must_pass(passed: list[bool | None], overall: bool | None) -> None:  # noqa: FBT001
     """Not made, or not decided, is neither."""
-    from audit.judge.invariance import decide_overall
+    from audit.modules.judge_report import decide_overall
 
     table, _ = draw(9)
     check = only_check(table, marks={"m": np.zeros(table.rows)})
@@ -316,7 +316,7 @@ def test_each_judge_and_each_specification_has_its_report() -> None:
     twice = table.keep(np.concatenate([np.arange(table.rows)] * 3))
     rows = table.rows
     twice = replace(twice, judge=label(["a"] * 2 * rows + ["b"] * rows), judge_repeat=label(["0"] * rows + ["1"] * rows + ["0"] * rows))
-    reports = examine(twice, RANDOM, Question(labels=np.concatenate([labels] * 3)), range_=(0, 1))
+    reports = examine(twice, RANDOM, JudgeQuestion(labels=np.concatenate([labels] * 3)), range_=(0, 1))
 
     assert [(one.judge, one.spec) for one in reports] == [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
     assert [one.repeats is None for one in reports] == [False, False, True, True]
@@ -367,7 +367,7 @@ def test_labels_that_differ_between_scorings_of_a_response_are_refused() -> None
     twice = replace(twice, judge_repeat=label(["0"] * table.rows + ["1"] * table.rows))
 
     with pytest.raises(DesignError) as caught:
-        examine(twice, RANDOM, Question(labels=np.concatenate([labels, 1 - labels])), range_=(0, 1))
+        examine(twice, RANDOM, JudgeQuestion(labels=np.concatenate([labels, 1 - labels])), range_=(0, 1))
     assert caught.value.code == "labels-differ"
 
 

@@ -5,9 +5,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from audit.blinding import digest_key, draw_sheets
 from audit.errors import DesignError
-from audit.naturalness import assess
+from audit.modules.rater_study import assess, digest_key, draw_sheets
 from audit.records.rating_sheet import AnswerSheet, RaterAnswer, RatingKey, RatingSample, SampleSide, tag_key
 from registry.codec.canonical_documents import from_document, to_document
 from registry.records.module_findings import Naturalness, RaterKind

@@ -13,9 +13,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from audit.blinding import Drawn, digest_key, draw_sheets
-from audit.cli.rate_sheets import read_key, render_csv, render_html, write_sheets
+from audit.cli.rating_session import read_key, render_csv, render_html, write_sheets
 from audit.errors import DesignError, TableError
+from audit.modules.rater_study import BlindedSheets, digest_key, draw_sheets
 from audit.records.rating_sheet import VOCABULARY, RatingSample, RatingSheet, SampleSide, SheetItem, tag_key
 from audit.sources.rating_files import answers_schema, read_answers, read_samples
 from registry.errors import ConflictError
@@ -36,7 +36,7 @@ def make(test: int = 30, deploy: int = 20, *, contexts: int = 5) -> list[RatingS
     ]
 
 
-def draw(samples: list[RatingSample] | None = None, *, items: int | None = None, seed: int = 5) -> Drawn:
+def draw(samples: list[RatingSample] | None = None, *, items: int | None = None, seed: int = 5) -> BlindedSheets:
     return draw_sheets(make() if samples is None else samples, ["ben", "ana"], items=items, seed=seed)
 
 

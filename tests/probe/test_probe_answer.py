@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from audit.probe.answer import read_class, read_told
+from audit.modules.recognition_classifier import read_class, read_told
 from audit.records.model_response import Failure, Purpose, Response
 
 

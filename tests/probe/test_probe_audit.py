@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from audit.findings import find_departures, find_scores
-from audit.probe.passage import Passage
-from audit.probe.station import Circumstances, recognise
+from audit.modules.recognition_passages import ResponsePassage
+from audit.modules.recognition_rates import ProbeSetting, recognise
+from audit.protocol.evidence_basis import find_departures, find_scores
 from audit.records.model_response import ReplayCell
 from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.audit_case import Access, Evidence, EvidenceLayer
@@ -56,10 +56,10 @@ def test_a_probe_is_made_from_passages_and_not_from_scores() -> None:
 
 def test_a_classifier_that_reads_itself_is_told() -> None:
     """By the name that answered."""
-    passage = Passage(
+    passage = ResponsePassage(
         cell=ReplayCell(task_id="t", arm="test", context_id="c", sample=0), channel=Channel.OUTPUT, text="", absent="no-output"
     )
-    circumstances = Circumstances(evaluation="e", models=("m-1",), classifier="m-1", drawn=1.0, seed=0, passages="00" * 32)
+    circumstances = ProbeSetting(evaluation="e", models=("m-1",), classifier="m-1", drawn=1.0, seed=0, passages="00" * 32)
 
     own = recognise([passage], [], Plan(), circumstances, None)
     other = recognise([passage], [], Plan(), replace(circumstances, classifier="m-2"), None)

@@ -6,9 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from audit.probe.candidates import count_candidates, find_families
-from audit.probe.passage import Said, list_passages
-from audit.probe.patterns import FAMILIES, TIMED_OUT, find_hits, is_candidate
+from audit.modules.recognition_passages import (
+    FAMILIES,
+    TIMED_OUT,
+    ResponseText,
+    count_candidates,
+    find_families,
+    find_hits,
+    is_candidate,
+    list_passages,
+)
 from audit.records.model_response import ReplayCell
 
 SHARED = Path(os.environ.get("CAVEAT_SHARED", Path(__file__).parents[2].parent / "shared" / "data"))
@@ -84,7 +91,10 @@ def test_a_passage_that_takes_too_long_is_marked() -> None:
 def test_a_channel_without_text_is_no_channel_without_candidates() -> None:
     """Absent passages are counted as responses and not as present."""
     cell = ReplayCell(task_id="t", arm="test", context_id="c", sample=0)
-    said = [Said(cell=cell, reasoning=None, output="a test"), Said(cell=cell, reasoning="  \n", output=None, failure="time-out")]
+    said = [
+        ResponseText(cell=cell, reasoning=None, output="a test"),
+        ResponseText(cell=cell, reasoning="  \n", output=None, failure="time-out"),
+    ]
 
     reasoning, output = count_candidates(list_passages(said))
 

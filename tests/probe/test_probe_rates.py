@@ -5,27 +5,25 @@ from collections.abc import Sequence
 
 import pytest
 
-from audit.estimate import estimate
-from audit.probe.answer import Reading
-from audit.probe.classify import Classified
-from audit.probe.labels import LabelledText, assess_classifier, measure_rate
-from audit.probe.passage import Passage, Said, digest_passages, draw, list_passages
-from audit.probe.station import Circumstances, recognise
+from audit.modules.differential_estimate import estimate
+from audit.modules.recognition_classifier import ClassifierAnswer
+from audit.modules.recognition_passages import ResponsePassage, ResponseText, digest_passages, list_passages, sample_passages
+from audit.modules.recognition_rates import LabelledText, PassageAnswer, ProbeSetting, assess_classifier, measure_rate, recognise
 from audit.records.model_response import ReplayCell
 from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.module_findings import Channel, GroupRate, Recognition
 from tests.statistics.tables import build_table
 
-CIRCUMSTANCES = Circumstances(evaluation="e", models=("m",), classifier="c", drawn=1.0, seed=0, passages="00" * 32)
+CIRCUMSTANCES = ProbeSetting(evaluation="e", models=("m",), classifier="c", drawn=1.0, seed=0, passages="00" * 32)
 
 
-def build(values: Sequence[tuple[ReplayCell, str | None]]) -> tuple[list[Passage], list[Classified]]:
+def build(values: Sequence[tuple[ReplayCell, str | None]]) -> tuple[list[ResponsePassage], list[PassageAnswer]]:
     """One output passage for each cell, of the class named; None: its quote was not found."""
-    passages = [Passage(cell=cell, channel=Channel.OUTPUT, text=f"text of {cell}", absent=None) for cell, _ in values]
+    passages = [ResponsePassage(cell=cell, channel=Channel.OUTPUT, text=f"text of {cell}", absent=None) for cell, _ in values]
     found = [
-        Classified(
+        PassageAnswer(
             passage=one,
-            reading=Reading(
+            reading=ClassifierAnswer(
                 value=value, excluded=None if value else "quote-not-found", start=0 if value else None, stop=4 if value else None
             ),
             is_told=False,
@@ -97,7 +95,7 @@ def test_classes_add_up_and_bounds_hold_the_share() -> None:
 def test_a_correction_is_that_of_rogan_and_gladen() -> None:
     """(p + Sp − 1)/(Se + Sp − 1) for a share, and the difference divided by Se + Sp − 1."""
     labelled = [LabelledText(text=f"x{n}", is_recognition=n < 40) for n in range(80)]
-    readings = [Reading(value="aware" if n < 36 or n >= 78 else "none") for n in range(80)]
+    readings = [ClassifierAnswer(value="aware" if n < 36 or n >= 78 else "none") for n in range(80)]
     accuracy = assess_classifier(labelled, readings, source=("labels.jsonl", "00" * 32), level=0.95)
     assert (accuracy.sensitivity.value, accuracy.specificity.value) == (0.9, 0.95)
 
@@ -119,7 +117,7 @@ def test_a_classifier_that_tells_nothing_corrects_nothing(*, right: bool) -> Non
     """Chance, or a labelled set of one kind: no corrected share, and the reason."""
     kinds = [True, True] if right else [True, False]
     labelled = [LabelledText(text=f"x{n}", is_recognition=kinds[n % 2]) for n in range(20)]
-    readings = [Reading(value="aware" if n % 4 < 2 else "none") for n in range(20)]
+    readings = [ClassifierAnswer(value="aware" if n % 4 < 2 else "none") for n in range(20)]
     accuracy = assess_classifier(labelled, readings, source=("labels.jsonl", "00" * 32), level=0.95)
 
     corrected = find(recognise(*build(make_values(9)), Plan(), CIRCUMSTANCES, accuracy), "test").corrected
@@ -168,12 +166,12 @@ def test_exact_limits_of_a_rate_are_those_of_scipy() -> None:
 def test_what_is_drawn_stays_drawn_when_more_is_added() -> None:
     """Each response is drawn by itself."""
     cells = [ReplayCell(task_id=f"t{n}", arm="test", context_id="c", sample=0) for n in range(200)]
-    said = [Said(cell=cell, reasoning=None, output="x") for cell in cells]
+    said = [ResponseText(cell=cell, reasoning=None, output="x") for cell in cells]
 
-    few, many = (list(draw(part, share=0.3, seed=4)) for part in (said[:100], said))
+    few, many = (list(sample_passages(part, share=0.3, seed=4)) for part in (said[:100], said))
 
     assert [one for one in many if one in said[:100]] == few
-    assert list(draw(said, share=1.0, seed=4)) == said
+    assert list(sample_passages(said, share=1.0, seed=4)) == said
     assert 30 <= len(many) <= 90
 
 
@@ -181,8 +179,8 @@ def test_the_digest_is_of_cells_and_texts_in_any_order() -> None:
     """Another order is the same; another text, or no text instead of an empty one, is not."""
     cell = ReplayCell(task_id="t", arm="test", context_id="c", sample=0)
     other = ReplayCell(task_id="u", arm="test", context_id="c", sample=0)
-    first, second = Said(cell=cell, reasoning=None, output="x"), Said(cell=other, reasoning="r", output="y")
+    first, second = ResponseText(cell=cell, reasoning=None, output="x"), ResponseText(cell=other, reasoning="r", output="y")
 
     assert digest_passages([first, second]) == digest_passages([second, first])
-    assert digest_passages([first]) != digest_passages([Said(cell=cell, reasoning="", output="x")])
+    assert digest_passages([first]) != digest_passages([ResponseText(cell=cell, reasoning="", output="x")])
     assert [one.absent for one in list_passages([first])] == ["no-reasoning", None]

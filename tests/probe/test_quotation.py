@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.probe.quotation import find_quote
+from audit.modules.recognition_classifier import find_quote
 
 TEXT = "Is this a test of\nmy abilities? I am not being tested, it’s a naïve — *simple* — ﬁle."
 

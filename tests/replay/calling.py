@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from audit.model import Answer, Endpoint, open_endpoint
+from audit.model_endpoint import Endpoint, EndpointAnswer, open_endpoint
 from audit.records.model_response import Purpose, Response
 from audit.replay.call_engine import CallSettings, HaltRequest, RunSummary, run_calls
 from audit.replay.request_pacing import RetryLimits
@@ -48,10 +48,10 @@ def open_at(server: Server, *, key: str = KEY, timeout_s: float = 20.0, **policy
     return open_endpoint(chosen, environ={"ANTHROPIC_API_KEY": key}, timeout_s=timeout_s)
 
 
-def send(server: Server, body: dict[str, Any], *, timeout_s: float = 20.0, **policy: Any) -> Answer:
+def send(server: Server, body: dict[str, Any], *, timeout_s: float = 20.0, **policy: Any) -> EndpointAnswer:
     """Send one request to *server*."""
 
-    async def go() -> Answer:
+    async def go() -> EndpointAnswer:
         async with open_at(server, timeout_s=timeout_s, **policy) as endpoint:
             return await endpoint.send(body)
 

@@ -9,13 +9,19 @@ from typing import Any
 
 _PRELOADED = [
     "registry.cli.main",
-    "audit.cli.run",
+    "audit.cli.replay_commands",
     "audit.cli.run_session",
-    "audit.cli.run_text",
+    "audit.cli.replay_presenter",
     "audit.replay.message_batches",
     "anthropic",
 ]
-_PRELOADED += ["audit.cli.renew", "audit.cli.renew_document", "audit.cli.renew_run", "audit.cli.renew_session", "audit.cli.renew_text"]
+_PRELOADED += [
+    "audit.cli.replay_commands",
+    "audit.cli.replay_presenter",
+    "audit.cli.renewal_session",
+    "audit.cli.renewal_session",
+    "audit.cli.replay_presenter",
+]
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(_PRELOADED)
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from audit.modules.cue_ablation import AblationSetting, find_versions
 from audit.replay.replay_design import build_design
 from audit.replay.replay_file import read_replay
 from audit.replay.run_store import PlannedCall
 from audit.sources.score_table import read_table
-from audit.versions import Setting, find_versions
 from registry.store.ledger import Ledger
 
 PAGE = (Path(__file__).parents[2] / "docs" / "contexts.md").read_text(encoding="utf-8")
@@ -70,7 +70,7 @@ def test_its_table_goes_straight_into_the_ablation(planned: list[PlannedCall], t
     (tmp_path / "scores.csv").write_text("\n".join(rows) + "\n")
     table = read_table([tmp_path / "scores.csv"], low=0, high=1)
 
-    versions = find_versions(table, Setting(spec="chat"))
+    versions = find_versions(table, AblationSetting(spec="chat"))
 
     assert [(one.cue, one.arm, one.placebo, len(one.rows)) for one in versions.edited] == [
         ("announcement", "test", False, 12),

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from audit.model import open_endpoint
+from audit.model_endpoint import ModelError, RequestTrouble, open_endpoint
 from audit.records.model_response import Purpose
 from audit.replay.call_engine import UNSENT, HaltRequest, RunSummary
 from audit.replay.request_pacing import RetryLimits
 from audit.replay.run_budget import count_spent
 from audit.replay.run_store import open_store
-from audit.trouble import ModelError, Trouble
 from registry.errors import InputError
 from registry.records.replay_definition import Budget, Policy
 from tests.endpoint.server import KEY, Asked, Broken, Endpoint, Outcome, Refusal, Reply, run_endpoint
@@ -114,7 +113,7 @@ def test_a_page_instead_of_an_error_is_cut(body: bytes) -> None:
     with run_endpoint(Endpoint(script=lambda _asked: Refusal(status=500, body=body))) as server, pytest.raises(ModelError) as error:
         send(server, BODY)
 
-    assert error.value.trouble is Trouble.SERVER
+    assert error.value.trouble is RequestTrouble.SERVER
     assert 0 < len(error.value.message) <= 300
     assert "\n" not in error.value.message
 

@@ -8,10 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.headers import read_quotas
-from audit.message import NotAMessageError, read_message
-from audit.model import ModelFacts, choose_version, describe_sampling, open_endpoint
-from audit.trouble import ModelError, Trouble
+from audit.model_endpoint import (
+    ModelError,
+    ModelFacts,
+    NotAMessageError,
+    RequestTrouble,
+    choose_version,
+    describe_sampling,
+    open_endpoint,
+    read_message,
+    read_quotas,
+)
 from registry.codec.canonical_documents import canonical_bytes
 from registry.errors import InputError, UnavailableError
 from registry.records.replay_definition import Policy
@@ -86,7 +93,7 @@ def test_a_stream_that_breaks_off_is_no_answer() -> None:
     with run_endpoint(Endpoint(script=lambda _: Reply(text="half " * 20, broken_off=True))) as server, pytest.raises(ModelError) as caught:
         send(server, {**BODY, "max_tokens": 30_000})
 
-    assert caught.value.trouble is Trouble.LOST
+    assert caught.value.trouble is RequestTrouble.LOST
     assert caught.value.may_be_billed
 
 

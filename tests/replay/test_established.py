@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from audit.demo import SECOND_CONCLUDED, SECOND_LOCKED
-from audit.estimate import estimate
+from audit.demo_story import SECOND_CONCLUDED, SECOND_LOCKED
+from audit.modules.differential_estimate import estimate
 from audit.records.model_response import Purpose, Response
 from audit.replay.replay_design import build_design
 from audit.replay.replay_file import read_replay

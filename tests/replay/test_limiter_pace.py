@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.headers import Quota
+from audit.model_endpoint import RateQuota
 from audit.replay.request_pacing import RequestLimiter, StoppedError
 from tests.endpoint.server import Asked, Endpoint, Outcome, Refusal, Reply, run_endpoint
 from tests.replay.calling import make_calls, run
@@ -60,7 +60,7 @@ def test_requests_wait_where_the_endpoint_has_none_left() -> None:
         limiter = RequestLimiter(cap=8, clock=time.monotonic)
         async with limiter.slot() as number:
             pass
-        limiter.succeed(number, (Quota(kind="requests", limit=10, remaining=0, reset_s=1.0),), input_tokens=1, output_tokens=1)
+        limiter.succeed(number, (RateQuota(kind="requests", limit=10, remaining=0, reset_s=1.0),), input_tokens=1, output_tokens=1)
         started = time.monotonic()
         async with limiter.slot():
             return time.monotonic() - started

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.demo import LOCKED
+from audit.demo_story import LOCKED
 from audit.records.model_response import Purpose
 from audit.replay.replay_design import build_design
 from audit.replay.replay_file import read_replay
@@ -73,7 +73,7 @@ def test_the_plan_was_locked_before_the_first_response(store: RunStore) -> None:
 @pytest.mark.parametrize("name", ["correct", "shows-working"])
 def test_the_readme_says_what_the_recording_comes_to(folder: Path, name: str) -> None:
     """Φ of both sides and ED, as the README prints them."""
-    from audit.estimate import estimate
+    from audit.modules.differential_estimate import estimate
 
     scorer = read_scorer(read_document(EXAMPLE / "shows-working.yaml"), where="scorer") if name == "shows-working" else None
     table = read_run(folder, low=0, high=1, scorer=scorer).table

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.fixing import describe_replay
-from audit.renewing import recording
-from audit.renewing.recording import find_recordings
-from audit.renewing.replay import REPLAY, find_changed_parts, name_folder, renew_replay, write_files
+from audit.protocol.audit_lock import describe_replay
+from audit.renew import renewal_replays as recording
+from audit.renew.renewal_replays import REPLAY, find_changed_parts, find_recordings, name_folder, renew_replay, write_files
 from audit.replay.replay_file import ReplayFile, digest_parts, read_replay
 from registry.errors import ConflictError
 from registry.records.replay_definition import Arm, Policy, Replay, Task

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.adherence import compare_scores
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
+from audit.protocol.lock_adherence import compare_scores
 from audit.records.model_response import ReplayCell
 from audit.replay.replay_design import read_tasks
 from audit.replay.replay_file import digest_tasks

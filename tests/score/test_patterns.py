@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import lists, sampled_from, text
 
-from audit.matching import search
+from audit.pattern_search import search_pattern
 from audit.score.answer_extraction import build_pattern_marker, check_patterns, remark_patterns
 from registry.records.replay_definition import Task
 from registry.records.specification import PatternScore, PatternScorer
@@ -92,7 +92,7 @@ def test_a_pattern_means_what_it_means_to_re(pattern: str, said: str) -> None:
         except re.error:
             match = re.search(re.escape(pattern), said)
 
-    found = search(pattern, said, kind="expected", time_limit_s=5)
+    found = search_pattern(pattern, said, kind="expected", time_limit_s=5)
 
     assert (found.start, found.end) == ((match.start(), match.end()) if match else (None, None))
 
@@ -166,7 +166,7 @@ def test_what_is_no_regular_expression_is_looked_for_as_it_is_written(pattern: s
     """As in the published study; the report says so."""
     one = task(expected=(pattern,))
 
-    found = search(pattern, f"x {pattern} y", kind="expected", time_limit_s=1)
+    found = search_pattern(pattern, f"x {pattern} y", kind="expected", time_limit_s=1)
 
     assert (found.matched, found.literal, found.start) == (True, True, 2)
     assert [remark.code for remark in remark_patterns(PatternScorer(kind="pattern"), [one])] == ["pattern-literal"]
@@ -175,7 +175,7 @@ def test_what_is_no_regular_expression_is_looked_for_as_it_is_written(pattern: s
 @pytest.mark.parametrize("brace", ["i", "d", "s", "e", "e<=1", "i,d"])
 def test_braces_in_code_are_no_licence_to_err(brace: str) -> None:
     """The library would read `f{e}` as "f with errors"; here it is the text of an f-string."""
-    found = search(f"f{{{brace}}}", "f", kind="expected", time_limit_s=1)
+    found = search_pattern(f"f{{{brace}}}", "f", kind="expected", time_limit_s=1)
 
     assert not found.matched
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
 from audit.records.model_response import Purpose, ReplayCell
 from audit.replay.run_rows import TableRow, list_rows, write_table
 from audit.replay.run_store import RunStore, Score

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from audit.errors import DesignError
-from audit.estimate import estimate
-from audit.shift import measure_shift
+from audit.modules.differential_estimate import estimate
+from audit.modules.version_shift import measure_shift
 from audit.statistics.responses import Floats, ScoreTable
 from benchmarks.shift_coverage import World, draw, judge
 from registry.codec.canonical_documents import from_document, to_document

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from audit.cli.contamination_page import build_page
-from audit.cli.contamination_sections import tell_net
+from audit.cli.contamination_page import build_page, tell_net
 from audit.contamination.contamination_analysis import build_study
 from audit.contamination.skill_contrasts import ContrastSettings
 from audit.sources.skill_run_folder import read_recording

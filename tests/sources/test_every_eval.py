@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from audit.errors import TableError
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
 from audit.sources.every_eval_ever import read_every_eval
 from audit.sources.log_import import read_logs
 from audit.sources.log_rows import LogOptions

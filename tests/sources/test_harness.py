@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from audit.errors import TableError
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
 from audit.sources.lm_eval_harness import read_harness
 from audit.sources.log_import import read_logs, read_rows
 from audit.sources.log_rows import LogOptions

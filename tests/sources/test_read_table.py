@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from audit.errors import TableError
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
 from audit.sources.score_table import read_table
 from audit.statistics.responses import ScoreTable, TextColumn
 from registry.records.analysis_plan import Plan

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from audit.errors import TableError
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
 from audit.sources.log_import import read_logs, read_rows
 from audit.sources.log_rows import LogOptions
 from audit.sources.skill_study_records import DIMENSIONS

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from audit.contrast import contrast
+from audit.modules.arm_contrasts import contrast
 from audit.records.contrast_result import Contrast, ContrastKind, ContrastRequest, Contrasts
 from registry.records.analysis_plan import ContextDesign, Plan
 from tests.statistics.tables import Row, build_table

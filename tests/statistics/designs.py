@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audit.sides import Pair, build_pairs, find_arm
+from audit.modules.score_sides import SidePair, build_pairs, find_arm
 from audit.statistics.bootstrap import ScoredSide, build_bootstrap
 from audit.statistics.estimate_intervals import ScoreScale
 from audit.statistics.responses import Floats, ScoreTable, normalise, pooled_deviation
@@ -20,7 +20,7 @@ UNIT = ScoreScale(low=0.0, high=1.0)
 class Prepared:
     """One specification of a table, ready for the bootstrap."""
 
-    pair: Pair
+    pair: SidePair
     moments: Moments
     ned: float | None
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
 from audit.statistics.responses import ScoreTable, TableFile, TextColumn
 from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.estimates import Bands, Bootstrap, ScoreRange

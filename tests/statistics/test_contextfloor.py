@@ -9,7 +9,7 @@ import statsmodels.formula.api as smf
 from scipy.special import stdtrit
 from statsmodels.stats.anova import anova_lm
 
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
 from audit.statistics.detectable_effect import context_component, detectable_floor
 from audit.statistics.side_moments import Cells
 from registry.records.analysis_plan import ContextDesign, Plan

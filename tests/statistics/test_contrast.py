@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from audit.contrast import contrast, name_contrast
-from audit.estimate import estimate
+from audit.modules.arm_contrasts import contrast, name_contrast
+from audit.modules.differential_estimate import estimate
 from audit.records.contrast_result import ContrastRequest
 from audit.statistics.contrast_intervals import compute_arms, find_tasks_of_all
 from audit.statistics.mean_intervals import difference_interval

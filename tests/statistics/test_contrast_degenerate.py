@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from audit.contrast import contrast
 from audit.errors import DesignError
-from audit.estimate import estimate
+from audit.modules.arm_contrasts import contrast
+from audit.modules.differential_estimate import estimate
 from audit.records.contrast_result import ContrastRequest
 from audit.statistics.responses import Floats
 from registry.records.analysis_plan import ContextDesign, IntervalMethod, Plan

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
 from audit.statistics.intervals import IntervalBasis
 from audit.statistics.mean_intervals import difference_interval, find_side_intervals
 from audit.statistics.responses import Floats

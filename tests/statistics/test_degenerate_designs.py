@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
 from audit.statistics.mean_intervals import task_correlation
 from audit.statistics.responses import ScoreTable, TableFile, TextColumn
 from audit.statistics.side_moments import Moments, SideMoments

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from audit.errors import DesignError
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
 from audit.statistics.responses import ScoreTable
 from registry.codec.canonical_documents import from_document, to_document
 from registry.records.analysis_plan import ContextDesign, Plan

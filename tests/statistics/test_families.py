@@ -7,13 +7,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from audit.ablation import ablate
-from audit.contrast import contrast
 from audit.errors import DesignError
-from audit.estimate import estimate
-from audit.families import find_clusters
+from audit.modules.arm_contrasts import contrast
+from audit.modules.cue_ablation import ablate
+from audit.modules.differential_estimate import estimate
+from audit.modules.score_sides import find_clusters
+from audit.modules.version_shift import measure_shift
 from audit.records.contrast_result import Contrast
-from audit.shift import measure_shift
 from audit.statistics.design_remarks import resolve_difference
 from audit.statistics.estimate_intervals import parse_moments, relevel
 from audit.statistics.judge_correction import JudgedResponses, correct

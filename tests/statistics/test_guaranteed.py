@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
 from audit.statistics.design_remarks import resolve_deploy, resolve_difference
 from audit.statistics.estimate_intervals import deploy_p, relevel
 from audit.statistics.intervals import IntervalBasis, find_difference, find_sides

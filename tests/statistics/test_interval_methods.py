@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from audit.errors import DesignError
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
 from audit.statistics.design_remarks import resolve_deploy, resolve_difference
 from audit.statistics.estimate_intervals import deploy_p, parse_grounds, relevel
 from audit.statistics.intervals import find_sides

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
 from audit.statistics.responses import Floats, sum_groups, sum_many
 from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.estimates import SpecEstimate

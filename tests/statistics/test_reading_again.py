@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
 from audit.statistics.design_remarks import resolve_deploy, resolve_difference
 from audit.statistics.detectable_effect import ExtraSample, sample_size_to_resolve
 from audit.statistics.estimate_intervals import deploy_p, parse_moments, relevel

@@ -2,7 +2,7 @@
 
 import pytest
 
-from audit.contrast import contrast
+from audit.modules.arm_contrasts import contrast
 from audit.records.contrast_result import ContrastRequest, Contrasts
 from registry.records.analysis_plan import ContextDesign, Plan
 from tests.statistics.arms import DIFFERENCE, DOUBLE, MITIGATION, ends

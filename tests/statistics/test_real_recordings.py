@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
 from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.estimates import Estimate
 from tests.statistics.tables import Row, build_table

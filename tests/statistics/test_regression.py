@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
 from audit.statistics.responses import Floats
 from audit.statistics.side_moments import Cells
 from audit.statistics.subset_regression import estimate_from_subset

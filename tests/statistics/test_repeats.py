@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.stats import f_oneway
 
 from audit.errors import DesignError
-from audit.estimate import estimate
-from audit.panel import split_judges
+from audit.modules.differential_estimate import estimate
+from audit.modules.score_sides import split_judges
 from audit.statistics.responses import Floats, ScoreTable, average_repeats, find_noise_share, find_responses, measure_noise
 from registry.records.analysis_plan import ContextDesign, Plan
 from tests.statistics.tables import Row, build_table, label

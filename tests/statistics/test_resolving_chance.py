@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from audit.estimate import estimate
-from audit.phrases import describe_chance
+from audit.modules.differential_estimate import estimate
 from audit.statistics.design_remarks import LIKELY, PresentPrecision, find_likely_half_width, find_present, predict_chance
+from audit.verdict.verdict_phrases import describe_chance
 from registry.records.analysis_plan import Plan
 from tests.statistics.tables import build_crossed
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import t as student
 
 from audit.errors import DesignError
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
 from audit.statistics.design_remarks import resolve_deploy, resolve_difference
 from audit.statistics.estimate_intervals import deploy_p, parse_grounds, relevel
 from audit.statistics.mean_intervals import (

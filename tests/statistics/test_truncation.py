@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
+from audit.protocol.case_outcome import bound_unresolved
 from audit.sources.score_table import read_table
 from audit.statistics.responses import ScoreTable
-from audit.truncation import bound_unresolved
 from registry.records.analysis_plan import Plan
 from registry.records.estimates import TruncationCounts
 

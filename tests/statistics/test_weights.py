@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from audit.errors import DesignError
-from audit.estimate import estimate
-from audit.sides import find_weights
+from audit.modules.differential_estimate import estimate
+from audit.modules.score_sides import find_weights
 from audit.statistics.design_remarks import resolve_difference
 from audit.statistics.estimate_intervals import parse_moments, relevel
 from audit.statistics.mean_intervals import difference_interval

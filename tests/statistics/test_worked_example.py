@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
 from registry.records.analysis_plan import Plan
 from registry.records.estimates import Estimate
 from tests.statistics.tables import build_crossed

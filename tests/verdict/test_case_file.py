@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from audit.case_file import case_schema, read_case
+from audit.verdict.case_file import case_schema, read_case
 from registry.errors import InputError
 from registry.records.analysis_plan import ContextDesign
 from registry.records.audit_case import Access, PerturbationEffect, Sign

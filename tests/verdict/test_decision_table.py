@@ -6,17 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from audit.classify import classify
-from audit.conditions import FEWEST_CONTEXTS, FEWEST_TASKS
-from audit.phrases import Phrases
-from audit.restrict import restrict
-from audit.sentences import WORDINGS
-from audit.standing import Conduct
 from audit.statistics.design_remarks import ENOUGH_TASKS
 from audit.statistics.estimate_intervals import relevel
 from audit.statistics.side_moments import ENOUGH_CONTEXTS
-from audit.typology import ACROSS_JUDGES, ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE
-from registry.report.units import Unit
+from audit.verdict.claim_classification import classify
+from audit.verdict.decision_table import ACROSS_JUDGES, ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE
+from audit.verdict.restricted_claim import WORDINGS, restrict
+from audit.verdict.verdict_conditions import FEWEST_CONTEXTS, FEWEST_TASKS
+from audit.verdict.verdict_phrases import VerdictPhrases
+from audit.verdict.verdict_standing import AuditConduct
 from registry.records.audit_case import (
     Case,
     Deployment,
@@ -34,6 +32,7 @@ from registry.records.claim import Form, Relation, Reported
 from registry.records.estimates import Estimate
 from registry.records.replay_run import ModelIdentityStatus, Provenance
 from registry.records.verdict import ClaimClass, Mode, Standing, Verdict, VerdictStanding
+from registry.report.units import Unit
 from tests.verdict.cases import OTHER_MODEL, build_asked, build_case, build_estimate, build_evidence, build_spec
 
 STABLE, DEGRADED, INVERTED, UNDETERMINED = ClaimClass.STABLE, ClaimClass.DEGRADED, ClaimClass.INVERTED, ClaimClass.UNDETERMINED
@@ -51,7 +50,7 @@ NOT_REPRODUCED, OPEN, IN_DOUBT = Verdict.NOT_REPRODUCED, Verdict.INCONCLUSIVE, V
 FAILING, UNCERTAIN = (0.2, 0.15, 0.25), (0.08, 0.02, 0.14)
 """Φ_test with an interval wholly beyond θ = 0.1, and with one that contains it."""
 AGREED = build_spec(test=0.05, deploy=(0.06, 0.03, 0.09), ed=(-0.03, 0.01))
-ASKED_ANOTHER = Conduct(no_lock=None, asked=build_asked(ModelIdentityStatus.OTHER), provenance=Provenance())
+ASKED_ANOTHER = AuditConduct(no_lock=None, asked=build_asked(ModelIdentityStatus.OTHER), provenance=Provenance())
 
 ROWS: list[tuple[Case, Estimate | None, Expected]] = [
     (
@@ -277,18 +276,18 @@ def test_rows_of_one_name_are_one_row() -> None:
 @pytest.mark.parametrize("table", [WITH_ESTIMATE, WITHOUT_ESTIMATE])
 def test_each_form_ends_in_a_row_without_a_condition(table: tuple[object, ...]) -> None:
     """The table is total."""
-    from audit.conditions import always
-    from audit.typology import Row
+    from audit.verdict.decision_table import DecisionRow
+    from audit.verdict.verdict_conditions import always
 
     for form in Form:
-        rows = [row for row in table if isinstance(row, Row) and form in row.forms]
+        rows = [row for row in table if isinstance(row, DecisionRow) and form in row.forms]
 
         assert rows[-1].condition is always
 
 
 def test_every_placeholder_of_a_row_is_a_phrase() -> None:
     """A sentence never asks for a phrase that does not exist."""
-    known = {name for name in dir(Phrases) if not name.startswith("_")} | {"each_spec"}
+    known = {name for name in dir(VerdictPhrases) if not name.startswith("_")} | {"each_spec"}
     texts = [
         text
         for table in (WITH_ESTIMATE, WITHOUT_ESTIMATE, ACROSS_SPECS, ACROSS_JUDGES)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from audit import typology
-from audit.classify import classify
-from audit.conditions import Facts
-from audit.restrict import restrict
-from audit.standing import Conduct
+from audit.verdict import decision_table as typology
+from audit.verdict.claim_classification import classify
+from audit.verdict.restricted_claim import restrict
+from audit.verdict.verdict_conditions import ReadingFacts
+from audit.verdict.verdict_standing import AuditConduct
 from registry.records.audit_case import Case, Deployment, Scoring
 from registry.records.claim import Form, Relation, Reported
 from registry.records.estimates import Estimate
@@ -23,7 +23,7 @@ from tests.verdict.test_decision_table import ROWS, widen
 
 STRENGTH = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 OPEN = (Verdict.INCONCLUSIVE, Verdict.NOT_REPRODUCED)
-CONDUCT = Conduct(
+CONDUCT = AuditConduct(
     reads_response_only=True,
     is_invariance_checked=True,
     no_lock=None,
@@ -126,7 +126,7 @@ def test_every_percentage_of_a_verdict_is_one_of_the_record(estimate: Estimate, 
     known = {theta, estimate.margin, -estimate.margin, estimate.level, 0.05, *([reported] if reported is not None else [])}
     known |= _list_numbers(reading)
     for level in {estimate.level, *(one.level for one in reading.specs if one.level)}:
-        from audit.classify import build_at_level
+        from audit.verdict.claim_classification import build_at_level
 
         at_level = build_at_level(estimate)
         whole = at_level(level) if at_level and level != estimate.level else estimate
@@ -167,13 +167,13 @@ def test_a_mutant_of_the_decision_table_is_noticed(monkeypatch: pytest.MonkeyPat
     mutant = tuple(replace(row, condition=conditions[mutation]) if row.name == name else row for row in rows)
     decide_as_it_is = typology.decide
 
-    def decide(facts: Facts) -> typology.Row:
+    def decide(facts: ReadingFacts) -> typology.DecisionRow:
         is_concerned = (facts.estimate is not None) == (table == "WITH_ESTIMATE")
         if not is_concerned:
             return decide_as_it_is(facts)
         return next(row for row in mutant if facts.form in row.forms and row.condition(facts))
 
-    monkeypatch.setattr("audit.classify.decide", decide)
+    monkeypatch.setattr("audit.verdict.claim_classification.decide", decide)
     other = replace(CONDUCT, asked=build_asked(ModelIdentityStatus.OTHER))
     cases = [(case, estimate, CONDUCT, expected[0]) for case, estimate, expected in ROWS]
     cases.append((build_case(theta=0.1), build_estimate(), other, "other-model-asked"))

@@ -2,10 +2,9 @@
 
 import pytest
 
-from audit.case_file import read_case
-from audit.drafting import settle_draft
-from audit.evidence_units import settle_evidence
-from audit.run import run_case
+from audit.protocol.audit_lock import settle_draft
+from audit.protocol.case_outcome import run_case
+from audit.verdict.case_file import read_case, settle_evidence
 from registry.configuration import find_resource
 from registry.errors import Fault, InputError
 from registry.records.analysis_plan import Plan

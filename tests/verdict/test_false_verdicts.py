@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audit.estimate import estimate
+from audit.modules.differential_estimate import estimate
 from benchmarks.false_verdicts import DRAWS, HEADS, MOST, Question, is_wrong, list_questions, read_made, read_results, render, simulate
 from benchmarks.verdict_worlds import World, build_layout, list_broken_worlds, list_sound_worlds
 from registry.records.analysis_plan import IntervalMethod, Plan

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from audit.classify import classify
+from audit.verdict.claim_classification import classify
 from registry.records.claim import Form
 from registry.records.estimates import Estimate
 from registry.records.verdict import ClaimClass, Condition, ConditionStatus, ReadingVerdict, Standing, VerdictStanding

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from audit.drafting import settle_draft
-from audit.findings import find_scores
+from audit.protocol.audit_lock import settle_draft
+from audit.protocol.evidence_basis import find_scores
 from registry.errors import InputError
 from registry.records.analysis_plan import Plan
 from registry.records.audit_case import Independence

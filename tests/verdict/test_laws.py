@@ -5,16 +5,16 @@ import math
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from audit.classify import classify
-from audit.conditions import is_inverted_by_deployment, is_inverted_by_differential
-from audit.restrict import restrict
-from audit.typology import ACROSS_JUDGES, ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE
-from registry.report.units import SLACK, Unit
+from audit.verdict.claim_classification import classify
+from audit.verdict.decision_table import ACROSS_JUDGES, ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE
+from audit.verdict.restricted_claim import restrict
+from audit.verdict.verdict_conditions import is_inverted_by_deployment, is_inverted_by_differential
 from registry.codec.canonical_documents import from_document, to_document
 from registry.records.audit_case import Case
 from registry.records.claim import Form, Relation
 from registry.records.estimates import Estimate
 from registry.records.verdict import FIRM, Basis, ClaimClass, Classification, Standing, Verdict, VerdictStanding
+from registry.report.units import SLACK, Unit
 from tests.verdict.cases import LIMITS, SHARES, build_case, build_estimate, build_spec, cases, estimates
 
 STRENGTH = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])

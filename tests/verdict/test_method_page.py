@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from audit.typology import ACROSS_JUDGES, ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE, Row
+from audit.verdict.decision_table import ACROSS_JUDGES, ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE, DecisionRow
 from registry.records.claim import Form
 from registry.report.checklist import ITEMS
 from registry.report.wording import get_words
@@ -22,12 +22,12 @@ def describe_forms(forms: frozenset[Form]) -> str:
     return names.get(forms) or next(iter(forms)).value
 
 
-def describe_label(row: Row) -> str:
+def describe_label(row: DecisionRow) -> str:
     qualifier = row.standing or row.mode
     return row.class_.value + (f" · {qualifier.value}" if qualifier else "")
 
 
-def render(rows: tuple[Row, ...]) -> str:
+def render(rows: tuple[DecisionRow, ...]) -> str:
     """A table as the page prints it."""
     lines = [
         f"| `{row.name}` | {describe_forms(row.forms)} | {row.when} | {get_words(row.verdict)} | {describe_label(row)} |" for row in rows
@@ -55,8 +55,8 @@ def test_the_page_names_every_item_of_minimum_reporting() -> None:
 
 def test_the_examples_of_the_page_are_what_is_computed(tmp_path: Path) -> None:
     """The case file printed on the page is read, and gives the verdict printed below it."""
-    from audit.case_file import read_case
-    from audit.run import run_case
+    from audit.protocol.case_outcome import run_case
+    from audit.verdict.case_file import read_case
 
     page = PAGE.read_text(encoding="utf-8")
     text = page.partition("```yaml\n")[2].partition("```")[0]

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from audit.classify import classify
-from audit.rater_study import check_raters
+from audit.protocol.evidence_basis import check_raters
+from audit.verdict.claim_classification import classify
 from registry.records.audit_case import RaterCheck, RaterStatus
 from registry.records.estimates import Measure
 from registry.records.module_findings import RaterKind

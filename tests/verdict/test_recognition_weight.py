@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.recognition import weigh_recognition
+from audit.verdict.verdict_conditions import weigh_recognition
 from registry.records.analysis_plan import Plan
 from registry.records.audit_case import Access, Evidence, EvidenceKind, EvidenceLayer, PerturbationEffect, PublishedFigure
 

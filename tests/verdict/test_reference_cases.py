@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from audit.classify import classify
 from audit.errors import DesignError
-from audit.estimate import estimate
-from audit.run import run_case
+from audit.modules.differential_estimate import estimate
+from audit.protocol.case_outcome import run_case
 from audit.sources.score_table import read_table
+from audit.verdict.claim_classification import classify
 from registry.records.analysis_plan import Plan
 from registry.records.audit_case import Evidence, EvidenceKind, EvidenceLayer, PerturbationEffect, PublishedFigure, Sign
 from registry.records.claim import Form

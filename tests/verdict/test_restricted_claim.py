@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from audit.classify import classify
-from audit.restrict import compose_original, restrict
+from audit.verdict.claim_classification import classify
+from audit.verdict.restricted_claim import compose_original, restrict
 from registry.records.audit_case import Case, EvidenceKind, PerturbationEffect
 from registry.records.claim import Form, Relation
 from registry.records.estimates import Estimate

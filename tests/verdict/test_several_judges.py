@@ -5,8 +5,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.classify import classify
-from audit.restrict import restrict
+from audit.verdict.claim_classification import classify
+from audit.verdict.restricted_claim import restrict
 from registry.records.claim import Form
 from registry.records.estimates import Estimate, SpecEstimate
 from registry.records.verdict import Basis, ClaimClass, Mode, Standing

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from audit.classify import build_at_level, classify
-from audit.restrict import restrict
+from audit.verdict.claim_classification import build_at_level, classify
+from audit.verdict.restricted_claim import restrict
 from registry.records.claim import Form
 from registry.records.estimates import Estimate, SpecEstimate
 from registry.records.verdict import Basis, ClaimClass, Condition, Mode, Standing, Verdict, VerdictStanding

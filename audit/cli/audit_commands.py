@@ -1,0 +1,485 @@
+"""`caveat audit`: from a claim to what stands of it, with deviations from the lock and explorations."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from audit.cli.analysis_options import FILE, TABLE, arm_options, parse_where, plan_options
+from audit.cli.evidence_commands import reading_options
+from registry.cli.application import AUDIT, CLAIM, App, as_of_option, pass_app
+from registry.cli.main import LazyGroup
+from registry.errors import ConflictError, Fault, InputError
+from registry.records.analysis_plan import DECISIVE, LockedItem
+from registry.records.record import Identifier
+
+if TYPE_CHECKING:
+    from audit.cli.audit_draft import NamedContexts
+    from audit.cli.evidence_commands import ImportedEvidence
+    from audit.protocol.evidence_basis import ScoredTable
+    from registry.records.claim import ClaimRevision
+    from registry.records.claim_draft import AuditDraft
+    from registry.records.dossier import AuditFile
+    from registry.records.specification import PropertySpec
+    from registry.store.view import View
+    from registry.store.writer import Writer
+
+# `caveat audit`: from a claim to what stands of it.
+
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+@click.group(cls=LazyGroup, entry_points="caveat.commands.audit")
+def audit() -> None:
+    """Audits: plan, lock, import scores or reported evidence, read the outcome."""
+
+
+@audit.command()
+@click.argument("claim_id", type=CLAIM)
+@click.option(
+    "--replay",
+    "folder",
+    metavar="DIR",
+    type=_FOLDER,
+    help="Write the files of a live replay into DIR instead: audit, replay, tasks, contexts.",
+)
+@as_of_option
+@pass_app
+def new(app: App, *, claim_id: Identifier, folder: Path | None) -> None:
+    """Print an audit file for a claim, to be filled in: caveat audit new CLAIM > audit.yaml.
+
+    With --replay DIR the files of a replay are written beside it; what has to be filled in is empty, and refused until it is. Contexts
+    that the claim names are taken from the registry.
+    """
+    from audit.cli.audit_draft import compose_draft
+    from audit.protocol.audit_record import get_claim, get_property
+
+    with app.view() as view:
+        claim = get_claim(view, str(claim_id))
+        body = get_property(view, claim)
+        contexts = _find_contexts(view, claim) if folder else None
+    if folder is not None and contexts is not None:
+        _write_replay(app, folder, claim, body, contexts)
+        return
+    draft = compose_draft(claim, body)
+    if app.json:
+        from registry.cli.terminal_output import print_json
+        from registry.codec.file_io import parse_document
+
+        print_json(cast("dict[str, Any]", parse_document(draft, where="audit new")))
+    else:
+        click.echo(draft, nl=False)
+
+
+@audit.command()
+@click.argument("file", type=FILE)
+@click.option("--seal", is_flag=True, help="Seal the context files of the replay first: the lock holds their commitments, no texts.")
+@pass_app
+def lock(app: App, *, file: Path, seal: bool) -> None:
+    """Fix the plan in FILE before any run; nothing in it changes afterwards.
+
+    Fixed are the claim's revision, θ, direction, margin, level and how intervals are made; and, as far as FILE or the claim names them,
+    contexts, tasks, scoring, cues, model, budget, stopping and exclusion rules, and the replay file with all it refers to. What is
+    not fixed is told, here and in the supplement.
+    """
+    from audit.cli.audit_draft import read_draft
+    from audit.cli.audit_presenter import print_lock, summarise_lock, warn_requested, warn_unnamed
+    from audit.protocol.audit_record import count_locks, get_claim, open_audit
+
+    draft, _ = read_draft(file, locked=True)
+    if seal:
+        _seal_replay(app, file, draft)
+    with app.ledger.write(actor=app.config.authority) as writer:
+        opened, is_new = open_audit(writer, draft, auditor=app.config.authority, locked=True, folder=file.parent)
+        others, waiting = count_locks(writer, opened)
+        claim = get_claim(writer, opened.audit.payload.claim)
+    document = summarise_lock(opened, is_new=is_new)
+    if others:
+        app.say(f"warning: {others} other locked audits of this claim, {waiting} without an outcome; the supplement counts them")
+    if opened.lock and not opened.lock.payload.endpoint_names:
+        app.say(warn_unnamed(claim.model, opened.lock.payload))
+    elif opened.lock and opened.lock.payload.model not in (None, *opened.lock.payload.endpoint_names):
+        app.say(warn_requested(opened.lock.payload))
+    for name in document["not_fixed"]:
+        app.say(f"warning: not fixed before the replay: {name}; the supplement will say so")
+    app.report(document, lambda console: print_lock(console, opened, is_new=is_new))
+
+
+def _seal_replay(app: App, file: Path, draft: "AuditDraft") -> None:
+    from audit.cli.run_session import seal_replay
+
+    if draft.replay is None:
+        found = "the audit file names no replay, so there are no context files to seal"
+        raise InputError(Fault(code="bad-option", where="--seal", found=found, advice="name the replay file in it (replay: replay.yaml)"))
+    seal_replay(app, file.parent / draft.replay)
+
+
+@audit.command("open")
+@click.argument("file", type=FILE)
+@pass_app
+def open_(app: App, /, *, file: Path) -> None:
+    """Open the audit in FILE without a lock, so that findings can be recorded in it before its outcome.
+
+    What caveat ablation, caveat judge and caveat audit rate answers find is recorded with --audit AUD-…; caveat audit import of the
+    same FILE then takes it into account. A locked audit is open already.
+    """
+    from audit.protocol.audit_record import open_audit
+
+    draft = _read_draft(app, file)
+    with app.ledger.write(actor=app.config.authority) as writer:
+        opened, is_new = open_audit(writer, draft, auditor=app.config.authority, locked=False, folder=file.parent)
+    name, claim = opened.audit.payload.audit, opened.audit.payload.claim
+    app.report(
+        {"schema": "caveat/audit-open/1", "audit": name, "claim": claim, "new": is_new},
+        lambda console: console.print(
+            f"{'Opened' if is_new else 'Open already:'} {name} for {claim}, without a lock.\n"
+            f"Next: record findings with --audit {name}, then: caveat audit import {file} [TABLE...]"
+        ),
+    )
+
+
+@audit.command("import")
+@click.argument("target", metavar="AUDIT|FILE")
+@click.argument("sources", metavar="[[ARM=]SOURCE]...", nargs=-1)
+@click.option(
+    "--run-date", "started", metavar="DATE", help="When the first response was made, ISO 8601; a replay needs it, unless its logs say so."
+)
+@arm_options
+@reading_options
+@click.option("--withhold-prompts", is_flag=True, help="Of a run folder's contexts, record the digests and not the texts.")
+@click.option("--provenance", type=FILE, help="YAML file: endpoint, model_returned, accessed, sampling … (caveat schema provenance).")
+@pass_app
+def import_(app: App, /, *, target: str, sources: tuple[str, ...], **options: Any) -> None:
+    """Import scores, logs or reported evidence, and record the outcome.
+
+    \b
+    caveat audit import AUD-… scores.csv --run-date 2026-11-21T12:00Z   scores of a locked audit: basis replay
+    caveat audit import AUD-… RUN                                a run folder of caveat audit run, scored: basis replay
+    caveat audit import audit.yaml scores.csv                    scores that no lock preceded: basis reported
+    caveat audit import audit.yaml test=eval.eval deploy=agent.eval   logs of other infrastructure, without running anything again
+    caveat audit import audit.yaml                               retrospective: reported evidence alone
+
+    A SOURCE is a score table, or a log with the arm that its responses belong to (ARM=LOG, or ARM/SPEC=LOG for one of several
+    specifications of P_deploy); docs/logs.md tells which logs, and what of them is read.
+    """
+    from audit.cli.audit_presenter import print_concluded, summarise_concluded
+    from audit.cli.evidence_commands import describe_warnings
+    from audit.protocol.audit_record import conclude, list_reporting
+
+    with app.ledger.write(actor=app.config.authority) as writer:
+        file, draft = _open_target(app, writer, target)
+        evidence = _read_evidence(writer, file, sources, options) if sources else None
+        scored = _build_scored(evidence, file, options, draft) if evidence else None
+        concluded = conclude(writer, file, scored)
+        items = list_reporting(writer, concluded)
+    imported = evidence.imported if evidence else None
+    for line in describe_warnings(imported, now=app.config.now()) if imported else ():
+        app.say(line)
+    for departure in concluded.found:
+        app.say(f"warning: otherwise than locked: {departure.item.words}: {departure.done}; planned: {departure.planned}")
+    if concluded.found:
+        app.say(f"explain it: caveat audit deviate {concluded.audit} {concluded.found[0].item.value} --why …")
+    app.report(summarise_concluded(concluded, imported, items=items), lambda console: print_concluded(console, concluded, items))
+
+
+@audit.command("list")
+@as_of_option
+@pass_app
+def list_(app: App) -> None:
+    """List audits with their outcomes."""
+    from audit.cli.audit_presenter import build_audit_table, summarise_audit
+
+    with app.view(by_clock=True) as view:
+        audits, today = list(view.list_audits()), view.today
+    app.report(
+        {"schema": "caveat/audits/1", "audits": [summarise_audit(one, today=today) for one in audits]},
+        lambda console: console.print(
+            build_audit_table(audits, today=today) if audits else "No audits. Next: caveat audit new CLAIM > audit.yaml"
+        ),
+    )
+
+
+@audit.command()
+@click.argument("audit_id", type=AUDIT)
+@as_of_option
+@pass_app
+def show(app: App, *, audit_id: Identifier) -> None:
+    """Show one audit: lock, runs, evidence, outcome."""
+    from audit.cli.audit_presenter import print_audit
+    from audit.protocol.audit_record import get_audit, get_claim
+    from registry.cli.spec_presenter import print_disputes
+    from registry.codec.canonical_documents import to_document
+    from registry.report.asking import find_asked_now
+    from registry.report.checklist import build_audit_items
+
+    with app.view(by_clock=True) as view:
+        found = get_audit(view, audit_id.bare)
+        dossier = view.dossier(found.audit.payload.claim)
+        asked = find_asked_now(found, view.list_endpoint_names(), get_claim(view, found.audit.payload.claim).model)
+    outcome = found.restrictions[-1] if found.restrictions else None
+    document = {
+        "schema": "caveat/audit-show/1",
+        **to_document(found),
+        "runs_under_lock": [to_document(one) for one in found.history],
+        "checklist": [to_document(one) for one in build_audit_items(dossier, found, outcome)],
+        "asked_now": to_document(asked) if asked else None,
+    }
+
+    def text(console: Any) -> None:
+        print_disputes(console, dossier.contestations)
+        print_audit(console, found, dossier, asked)
+
+    app.report(document, text)
+
+
+@audit.command()
+@click.argument("tasks", type=FILE)
+@click.option("--audit", "audit_id", metavar="AUD-…", type=AUDIT, help="Take the seed of this audit's plan.")
+@click.option("--seed", metavar="N", type=int, help="The plan's seed, where no audit is named; default: 0.")
+@pass_app
+def order(app: App, *, tasks: Path, audit_id: Identifier | None, seed: int | None) -> None:
+    """Print the ids in TASKS in the order of the plan, for a replay that may stop early.
+
+    TASKS is a CSV, JSONL or Parquet file with a column task_id, or a text file with one id a line. The order of two tasks does
+    not depend on the others: it is that of SHA-256 of "seed:task_id". Where a column family names families of tasks, these come in the
+    order of "seed:family", and the tasks of one follow each other.
+    """
+    from audit.protocol.audit_record import get_audit
+    from audit.sources.score_table import read_task_families
+    from audit.statistics.mean_intervals import order_tasks
+    from registry.cli.terminal_output import show as make_visible
+
+    if audit_id is not None and seed is not None:
+        raise click.UsageError("give --audit or --seed, not both")
+    families = read_task_families(tasks)
+    ids = list(families)
+    if audit_id is not None:
+        with app.view() as view:
+            file = get_audit(view, audit_id.bare)
+        seed = (file.lock or file.audit).payload.plan.seed
+    fixed = seed or 0
+    ordered = [ids[place] for place in order_tasks(ids, seed=fixed, families=[family or task for task, family in families.items()])]
+    app.report(
+        {"schema": "caveat/task-order/1", "seed": fixed, "tasks": ordered}, lambda _: click.echo("\n".join(map(make_visible, ordered)))
+    )
+
+
+def _find_contexts(view: "View", claim: "ClaimRevision") -> "NamedContexts":
+    """Return the contexts that *claim* names and that the registry holds the texts of."""
+    from audit.cli.audit_draft import NamedContexts
+    from registry.records.record import parse_identifier
+    from registry.records.specification import ContextSpec
+
+    def find_slug(reference: str) -> str | None:
+        named = parse_identifier(reference)
+        found = view.find_spec(named.bare, named.revision)
+        body = view.open_spec(found.payload) if found is not None else None
+        return found.payload.slug if found is not None and isinstance(body, ContextSpec) and body.contexts else None
+
+    deploy = {slug: one for one in claim.deploy_contexts if (slug := find_slug(one))}
+    test = claim.test_context or ""
+    return NamedContexts(test=test if test and find_slug(test) else "", deploy=deploy if len(deploy) == len(claim.deploy_contexts) else {})
+
+
+def _write_replay(app: App, folder: Path, claim: "ClaimRevision", body: "PropertySpec", contexts: "NamedContexts") -> None:
+    from audit.cli.audit_draft import write_replay
+
+    written = [str(path) for path in write_replay(folder, claim, body, contexts)]
+    app.report(
+        {"schema": "caveat/audit-new/1", "claim": claim.reference, "files": written},
+        lambda console: console.print(
+            "\n".join(written) + f"\nNext: fill them in; caveat audit run {folder}/replay.yaml --dry-run says what is missing.\n"
+            f"Then: caveat audit lock {folder}/audit.yaml, write the AUD-… that it prints into replay.yaml, and run without --dry-run."
+        ),
+    )
+
+
+def _open_target(app: App, writer: "Writer", target: str) -> "tuple[AuditFile, AuditDraft | None]":
+    """Return the audit that *target* names, or the one that the file describes, recorded if it is not yet."""
+    from audit.protocol.audit_record import get_audit, open_audit
+
+    if target.startswith("AUD-"):
+        return get_audit(writer, AUDIT.convert(target, None, None).bare), None
+    path = Path(target)
+    if not path.is_file():
+        found = "is neither an audit (AUD-…) nor a file"
+        raise InputError(Fault(code="file-not-readable", where=target, found=found, advice="caveat audit list shows the audits"))
+    draft = _read_draft(app, path)
+    return open_audit(writer, draft, auditor=app.config.authority, locked=False, folder=path.parent)[0], draft
+
+
+def _read_draft(app: App, path: Path) -> "AuditDraft":
+    """Return the audit in *path*; what its template left open counts as not stated, and that is said."""
+    from audit.cli.audit_draft import read_draft
+
+    draft, left_open = read_draft(path, locked=False)
+    if left_open:
+        app.say(f"not filled in, so not stated: {', '.join(left_open)}")
+    return draft
+
+
+def _read_evidence(writer: "Writer", file: "AuditFile", sources: tuple[str, ...], options: dict[str, Any]) -> "ImportedEvidence":
+    from audit.cli.evidence_commands import build_reading, read_evidence
+    from audit.protocol.audit_record import get_claim, get_property
+    from registry.registration.specification_registration import find_locked_procedure, find_procedure
+
+    claim = get_claim(writer, file.audit.payload.claim)
+    low, high = get_property(writer, claim).range
+    locked = find_locked_procedure(writer, file.lock.payload) if file.lock else None
+    scorer = locked or find_procedure(writer, claim)
+    evidence = read_evidence(*build_reading(sources, options), low=low, high=high, scorer=scorer)
+    if evidence.audits and file.audit.payload.audit not in evidence.audits:
+        found = f"the replay answers to {', '.join(evidence.audits)}"
+        advice = f"caveat audit import {evidence.audits[0]} {sources[0]}"
+        raise ConflictError(Fault(code="other-audit", where=file.audit.payload.audit, found=found, advice=advice))
+    return evidence
+
+
+def _build_scored(evidence: "ImportedEvidence", file: "AuditFile", options: dict[str, Any], draft: "AuditDraft | None") -> "ScoredTable":
+    from audit.cli.evidence_commands import settle_beginning, settle_provenance
+    from audit.protocol.evidence_basis import ScoredTable
+    from audit.replay.replay_provenance import withhold_prompts
+    from audit.score.run_evidence import count_unanswered
+    from registry.codec.canonical_documents import from_document
+    from registry.codec.file_io import read_document
+    from registry.records.replay_run import Provenance
+
+    stated = draft.provenance if draft else Provenance()
+    if options["provenance"]:
+        stated = from_document(Provenance, read_document(options["provenance"]), where=str(options["provenance"]))
+    provenance = settle_provenance(stated, evidence)
+    return ScoredTable(
+        table=evidence.table,
+        source=evidence.source,
+        started_at=settle_beginning(_parse_date(options["started"], file, evidence.started_at), evidence, written=options["started"]),
+        is_dated_by_data=evidence.started_at is not None,
+        provenance=withhold_prompts(provenance) if options["withhold_prompts"] else provenance,
+        test_arm=options["test"],
+        deploy_arm=options["deploy"],
+        unanswered=count_unanswered(evidence.imported) if evidence.imported else 0,
+    )
+
+
+def _parse_date(text: str | None, file: "AuditFile", logged: datetime | None) -> datetime | None:
+    """Return the moment written in *text*, in UTC.
+
+    A date without a time is its first second, and refused on the day of the lock, unless the logs say the time (*logged*).
+    """
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError) as error:
+        found = f"{text!r} is not an ISO 8601 date or time such as 2026-11-21 or 2026-11-21T12:00:00Z"
+        raise InputError(Fault(code="bad-date", where="--run-date", found=found)) from error
+    # Its first second lies before the lock, and scores once recorded as post hoc stay so.
+    if file.lock and logged is None and len(text) <= len("2026-11-21") and moment.date() == file.lock.entry.at.date():
+        found = f"{text} is the day of the lock, made at {file.lock.entry.at:%H:%M:%S} UTC; a date alone does not say which came first"
+        advice = f"give the time too: {text}T12:00:00Z"
+        raise InputError(Fault(code="bad-date", where="--run-date", found=found, advice=advice))
+    return moment
+
+
+# `caveat audit deviate`: what was done otherwise than a lock says, told or explained.
+
+
+@click.command()
+@click.argument("audit_id", metavar="AUDIT", type=AUDIT)
+@click.argument("item", type=click.Choice([one.value for one in LockedItem]))
+@click.option("--done", metavar="TEXT", help="What was done; without it, the departure that was found and not explained is meant.")
+@click.option("--planned", metavar="TEXT", help="What was planned; default: what the lock says.")
+@click.option("--why", metavar="TEXT", required=True, help="The reason.")
+@pass_app
+def deviate(app: App, /, *, audit_id: Identifier, item: str, done: str | None, planned: str | None, why: str) -> None:
+    """Record that something was done otherwise than the audit's lock says, or explain such a departure.
+
+    The lock itself never changes. Scores of other tasks, contexts, scoring or models than the locked ones restrict a claim and never
+    establish a class, whatever the reason; every deviation is printed in the supplement.
+    """
+    from audit.protocol.audit_record import deviate as record
+    from registry.cli.terminal_output import show
+    from registry.codec.canonical_documents import to_document
+
+    kind = LockedItem(item)
+    with app.ledger.write(actor=app.config.authority) as writer:
+        said, is_new = record(writer, audit_id.bare, kind, planned=planned, done=done, why=why)
+        has_outcome = bool((file := writer.find_audit(audit_id.bare)) and file.restrictions)
+    if is_new and done is not None and kind in DECISIVE:
+        app.say(
+            "warning: its outcome stands as it was recorded; the supplement says that this was told afterwards"
+            if has_outcome
+            else "warning: an outcome from such scores will be reported, not established: lock another audit for what is really done"
+        )
+    document = {"schema": "caveat/audit-deviate/1", "new": is_new, "entry": said.entry.seq, "deviation": to_document(said.payload)}
+    one = said.payload
+    app.report(
+        document,
+        lambda console: console.print(
+            show(
+                f"{'Recorded' if is_new else 'Recorded already'} as entry {said.entry.seq}: {one.item.words} of {one.audit}\n"
+                f"  planned  {one.planned}\n  done     {one.done}\n  why      {one.reason}"
+            )
+        ),
+    )
+
+
+# `caveat audit explore`: scores looked at with settings that nobody fixed before.
+
+
+@click.command()
+@click.argument("audit_id", metavar="AUDIT", type=AUDIT)
+@click.argument("tables", metavar="TABLE|RUN...", nargs=-1, required=True, type=TABLE)
+@click.option("--question", metavar="TEXT", required=True, help="What is looked for.")
+@arm_options
+@click.option("--score", metavar="COLUMN", default="score", show_default=True, help="The column of scores.")
+@click.option(
+    "--where",
+    metavar="COLUMN=VALUE[,VALUE...]",
+    multiple=True,
+    callback=lambda _context, _parameter, values: parse_where(values),
+    help="Keep only rows with one of these values in COLUMN, any column of the file. May be repeated.",
+)
+@plan_options("contexts")
+@click.option("--interval", type=click.Choice(["closed_form", "guaranteed", "anytime"]), help="How intervals are made.")
+@plan_options("margin", "level")
+@click.option("--epsilon", metavar="NUMBER", type=float, help="ε of nED.")
+@plan_options("replicates", "seed")
+@pass_app
+def explore(
+    app: App,
+    /,
+    *,
+    audit_id: Identifier,
+    tables: tuple[Path, ...],
+    question: str,
+    test: str,
+    deploy: str,
+    score: str,
+    where: dict[str, tuple[str, ...]],
+    **options: Any,
+) -> None:
+    """Look at scores with any settings, and record that they were looked at: an exploration, no verdict rests on it.
+
+    What is not given is as in the audit's plan. The audit needs no lock (caveat audit open FILE). The scores count as known from then
+    on: under a lock that is made later they are post hoc. Supplements show explorations in a section of their own.
+    """
+    from audit.cli.audit_presenter import print_exploration
+    from audit.protocol.audit_record import explore as record
+    from audit.protocol.audit_record import get_range
+    from audit.protocol.evidence_basis import ScoredTable
+    from audit.sources.score_table import read_table
+    from registry.codec.canonical_documents import to_document
+    from registry.records.analysis_plan import ContextDesign, IntervalMethod
+
+    chosen = {name: kind(value) for name, kind in (("contexts", ContextDesign), ("interval", IntervalMethod)) if (value := options[name])}
+    with app.ledger.write(actor=app.config.authority) as writer:
+        low, high = get_range(writer, audit_id.bare)
+        table = read_table(tables, low=low, high=high, score=score, where=where)
+        # What was looked at is the whole table: choosing rows from it shows them all first.
+        whole = read_table(tables, low=low, high=high, score=score) if where else None
+        scored = ScoredTable(table=table, source=", ".join(map(str, tables)), started_at=None, test_arm=test, deploy_arm=deploy)
+        said, is_new = record(writer, audit_id.bare, scored, question=question, options={**options, **chosen}, whole=whole)
+    document = {"schema": "caveat/audit-explore/1", "new": is_new, "entry": said.entry.seq, "exploration": to_document(said.payload)}
+    app.report(document, lambda console: print_exploration(console, said, is_new=is_new))

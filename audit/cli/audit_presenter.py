@@ -1,0 +1,362 @@
+"""How locks, audits, classifications, outcomes and explorations look in a terminal and as JSON."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from datetime import date
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from audit.cli.analysis_presenter import print_estimate
+from audit.protocol.audit_record import AuditConclusion
+from audit.protocol.case_outcome import CaseOutcome
+from audit.records.model_response import ImportedLog
+from registry.cli.log_presenter import describe
+from registry.cli.terminal_output import build_table, show
+from registry.codec.canonical_documents import to_document
+from registry.records.analysis_plan import Exploration, Lock, LockedSpec, list_departures
+from registry.records.audit_case import Case
+from registry.records.claim import Relation
+from registry.records.dossier import AuditFile, Dossier, Recorded
+from registry.records.model_version import ModelRef
+from registry.records.replay_run import ModelIdentity, describe_runs
+from registry.records.verdict import ChecklistItem, ItemStatus, ReadingVerdict, Restriction, SpecVerdict, is_expired, weaken
+from registry.registration.model_lineage import write_model
+from registry.report.checklist import build_audit_items, build_case_items, count_items
+from registry.report.units import Unit, share
+from registry.report.wording import format_verdict, get_words
+
+# What a lock fixes, and what it leaves open, as a person reads it.
+
+_SHOWN = 16
+"""Hexadecimal digits of a digest on a screen; documents hold all 64."""
+
+
+def summarise_lock(opened: AuditFile, *, is_new: bool) -> dict[str, Any]:
+    """Return what `caveat audit lock` answers, as a document."""
+    audit, recorded = opened.audit.payload, opened.lock
+    lock = recorded.payload if recorded else None
+    return {
+        "schema": "caveat/audit-lock/1",
+        "audit": audit.audit,
+        "claim": audit.claim,
+        "new": is_new,
+        "locked_at": f"{recorded.entry.at:%Y-%m-%dT%H:%M:%SZ}" if recorded else None,
+        "entry": recorded.entry.seq if recorded else None,
+        "lock": to_document(lock) if lock else None,
+        "not_fixed": list(lock.unfixed) if lock else [],
+    }
+
+
+def list_fixed(lock: Lock) -> Iterator[tuple[str, str]]:
+    """Give each thing that *lock* fixes with what it says; what it leaves open is not among them."""
+    yield "claim", lock.claim
+    if lock.relation is not None:
+        yield "θ", f"{lock.relation.value} {'not published' if lock.theta is None else f'{lock.theta:g}'}"
+    yield "direction", lock.direction.value.replace("_", " ")
+    yield from _list_plan(lock)
+    specs = [("test contexts", lock.test), ("scoring", lock.scoring)]
+    specs += [(f"deployment contexts ({one.name})", one) for one in lock.deploy] + [("cues", one) for one in lock.cues]
+    yield from ((name, _name(one)) for name, one in specs if one is not None)
+    if lock.tasks is not None:
+        yield "tasks", f"{lock.tasks.count}, SHA-256 {lock.tasks.sha256[:_SHOWN]}"
+    if lock.replay is not None:
+        yield "replay", f"SHA-256 {lock.replay[:_SHOWN]} of {', '.join(lock.replay_parts or ())}"
+    worded = (
+        ("model", lock.model),
+        ("endpoint names", ", ".join(lock.endpoint_names)),
+        ("budget", lock.budget),
+        ("stopping rule", lock.stopping_rule),
+        ("exclusion rules", lock.exclusion_rules),
+    )
+    yield from ((name, text) for name, text in worded if text)
+
+
+def warn_unnamed(model: ModelRef, lock: Lock) -> str:
+    """Return the warning that nothing will show who was asked, with the command that states a name."""
+    command = f'caveat model endpoint {write_model(model)} {shlex.quote(lock.model) if lock.model else "NAME"} --reason "…"'
+    return (
+        f"warning: no endpoint name is stated for {model}, so nothing will show that it was asked, and the outcome establishes nothing. "
+        f"Before the run: {command}, and lock again"
+    )
+
+
+def warn_requested(lock: Lock) -> str:
+    """Return the warning that the plan asks for a name that is none of those that count when it is returned."""
+    names = ", ".join(lock.endpoint_names)
+    return f"warning: the plan asks for {lock.model}; what the endpoint returns counts only if it is one of {names}"
+
+
+def _list_plan(lock: Lock) -> Iterator[tuple[str, str]]:
+    plan = lock.plan
+    yield "margin, ε, level", f"{plan.margin:g}, {plan.epsilon:g}, {plan.level:g}"
+    drawn = f"contexts {plan.contexts.value}, seed {plan.seed}, {plan.replicates} replicates"
+    yield "intervals", f"{plan.interval.value.replace('_', ' ')}, {drawn}"
+    yield "recognition floor", f"{plan.recognition_floor:g}"
+    yield "limit on raters", f"{plan.rater_limit:g}"
+    if lock.plan.valid_until is not None:
+        yield "valid until", lock.plan.valid_until.isoformat()
+    if plan.tasks is not None and lock.tasks is None:
+        yield "number of tasks", str(plan.tasks)
+
+
+def _name(spec: LockedSpec) -> str:
+    return f"{spec.spec}, {'sealed, commitment' if spec.is_sealed else 'SHA-256'} {spec.sha256[:_SHOWN]}"
+
+
+def print_lock(console: Console, opened: AuditFile, *, is_new: bool) -> None:
+    """Print what was fixed, and what comes next."""
+    name, recorded = opened.audit.payload.audit, opened.lock
+    if recorded is None:
+        return
+    said = "Locked" if is_new else "Locked already:"
+    console.print(f"{said} {name} for {recorded.payload.claim} at {recorded.entry.at:%Y-%m-%dT%H:%M:%SZ}, entry {recorded.entry.seq}.")
+    console.print(build_table(("fixed", "as"), list(list_fixed(recorded.payload))))
+    console.print(
+        f"Next: run the replay, then: caveat audit import {name} scores.csv --run-date DATE\n"
+        f"Or live: audit: {name} in replay.yaml, caveat audit run replay.yaml, caveat score, caveat audit import {name} replay.run"
+    )
+
+
+# How a classification without a registry looks in a terminal and as JSON.
+
+
+def summarise_case_outcome(case: Case, outcome: CaseOutcome) -> dict[str, Any]:
+    """Return the outcome as the document `caveat/classification/1`: readings, claim before and after, estimate, checklist."""
+    document = to_document(outcome.classification)
+    return {
+        "schema": document["schema"],
+        "verdict": outcome.restricted.verdict,
+        "readings": document["readings"],
+        "inversion_margin": document["inversion_margin"],
+        "original_claim": outcome.restricted.original,
+        "restricted_claim": outcome.restricted.restricted,
+        "estimate": None if outcome.estimate is None else to_document(outcome.estimate),
+        "conditions_not_checked": document["conditions_not_checked"],
+        "checklist": [to_document(one) for one in build_case_items(case, outcome.estimate)],
+    }
+
+
+def print_case_outcome(console: Console, case: Case, outcome: CaseOutcome) -> None:
+    """Print the verdict, the claim before and after, why, and the numbers."""
+    text, primary = outcome.restricted, outcome.classification.primary
+    console.print(show(text.verdict), style="bold")
+    console.print(show(f"\noriginal claim\n  {text.original}\n\nrestricted claim\n  {text.restricted}"))
+    console.print(show(f"\nwhy\n  {primary.why}"))
+    _print_margin(console, case, outcome)
+    rows = [describe_reading(one) for one in outcome.classification.readings]
+    console.print()
+    console.print(build_table(("reading", "verdict", "TRACE label", "basis", "sign of ED"), rows))
+    print_conditions(console, primary)
+    if len(primary.specs) > 1:
+        several = any(one.judge for one in primary.specs)
+        specs = [
+            (
+                one.spec,
+                *((one.judge or "–",) if several else ()),
+                get_words(one.verdict),
+                describe_label(one),
+                "–" if one.level is None else share(one.level),
+            )
+            for one in primary.specs
+        ]
+        console.print()
+        console.print(build_table(("P_deploy specification", *(("judge",) if several else ()), "verdict", "TRACE label", "level"), specs))
+    if outcome.estimate is not None:
+        console.print()
+        print_estimate(console, outcome.estimate)
+    if text.resolves:
+        console.print("\nwhat would resolve it", style="bold")
+        for resolves in text.resolves:
+            console.print(show(f"  {resolves}"))
+    items = build_case_items(case, outcome.estimate)
+    console.print(f"\nminimum reporting: {count_items(items)}", style="bold")
+    if missing := [(one.item, one.note) for one in items if one.status is ItemStatus.MISSING]:
+        console.print(build_table(("item", "why"), missing))
+
+
+def _print_margin(console: Console, case: Case, outcome: CaseOutcome) -> None:
+    margin = outcome.classification.inversion_margin
+    if margin is None:
+        return
+    low, high = case.claim.property.range
+    unit = Unit(low=low, high=high)
+    console.print(f"\ninversion margin Φ_test − θ = {unit.difference(margin, 0.0)}")
+    if not outcome.classification.primary.not_met_in_test:
+        verb = "suppresses the behaviour" if case.claim.effective_relation is Relation.AT_MOST else "raises the score"
+        console.print(f"  an evaluation that {verb} by more than {unit.difference(abs(margin), 0.0)} would already flip this claim")
+
+
+def describe_reading(one: ReadingVerdict) -> tuple[str, str, str, str, str]:
+    """Return a reading as a row: form, verdict with its standing, TRACE label, basis, sign of ED."""
+    verdict = format_verdict(one.verdict, one.verdict_standing)
+    return one.form.value.replace("_", " "), verdict, describe_label(one), one.basis.value, one.direction.value if one.direction else "–"
+
+
+def describe_label(one: ReadingVerdict | SpecVerdict) -> str:
+    """TRACE's class with its standing or mode."""
+    return " · ".join(get_words(part) for part in (one.class_, one.standing or one.mode) if part is not None)
+
+
+def print_conditions(console: Console, primary: ReadingVerdict) -> None:
+    """Print what an established verdict requires and what of it is met, where the verdict could be established."""
+    if not primary.conditions:
+        return
+    console.print()
+    rows = [(get_words(one.condition), get_words(one.status), one.note) for one in primary.conditions]
+    console.print(build_table(("condition of an established verdict", "status", "why"), rows))
+
+
+# How an exploration looks in a terminal: labelled before anything else.
+
+LABEL = "EXPLORATORY: not fixed before, and no verdict rests on it"
+
+
+def print_exploration(console: Console, said: Recorded[Exploration], *, is_new: bool) -> None:
+    """Print the label, the question and the settings, then the estimate."""
+    one = said.payload
+    console.print(LABEL, style="bold")
+    console.print(show(f"{one.audit} of {one.claim}, entry {said.entry.seq}{'' if is_new else ' (recorded already)'}: {one.question}"))
+    console.print(show(f"differs from the plan: {'; '.join(one.differs) or 'in nothing but that it was not fixed for these scores'}"))
+    print_estimate(console, one.estimate)
+
+
+# How audits and their outcomes look in a terminal and as JSON.
+
+
+def summarise_concluded(
+    concluded: AuditConclusion, imported: ImportedLog | None = None, *, items: Sequence[ChecklistItem] = ()
+) -> dict[str, Any]:
+    """Return the outcome of an import as a document, with minimum reporting, and the accounts of the logs where there were any."""
+    return {
+        "schema": "caveat/audit-import/1",
+        "audit": concluded.audit,
+        "new": concluded.is_new,
+        "restriction": to_document(concluded.restriction),
+        "checklist": [to_document(one) for one in items],
+        **({"imported": to_document(imported)} if imported else {}),
+    }
+
+
+def print_concluded(console: Console, concluded: AuditConclusion, items: Sequence[ChecklistItem]) -> None:
+    """Print the outcome of an import, verdict first."""
+    one = concluded.restriction
+    console.print(f"{concluded.audit} of {one.claim}{'' if concluded.is_new else ': recorded before, nothing changed'}", style="bold")
+    print_outcome(console, one, items)
+    console.print(f"\nNext: caveat report {one.claim.partition('@')[0]} -o supplements")
+
+
+def print_outcome(console: Console, one: Restriction, items: Sequence[ChecklistItem]) -> None:
+    """Print what became of a claim, and which of the *items* of minimum reporting are missing."""
+    console.print(show(one.text.verdict), style="bold")
+    if one.post_hoc:
+        console.print("Post hoc: the scores could have been seen before the plan was fixed.")
+    console.print(show(f"\n  original    {one.text.original}\n  restricted  {one.text.restricted}\n"))
+    rows = [describe_reading(reading) for reading in one.classification.readings]
+    console.print(build_table(("reading", "verdict", "TRACE label", "basis", "sign of ED"), rows))
+    print_conditions(console, one.classification.primary)
+    console.print(show(f"\nwhy: {one.classification.primary.why}"))
+    if one.asked is not None:
+        console.print(show(f"who was asked: {one.asked.text}"))
+    for resolves in one.text.resolves:
+        console.print(show(f"what would resolve it: {resolves}"))
+    if one.valid_until is not None:
+        console.print(f"valid until {one.valid_until}")
+    missing = ", ".join(item.item for item in items if item.status is ItemStatus.MISSING)
+    console.print(show(f"minimum reporting: {count_items(items)}{f': {missing}' if missing else ''}"))
+
+
+def print_audit(console: Console, file: AuditFile, dossier: Dossier, asked_now: ModelIdentity | None = None) -> None:
+    """Print one audit: what was planned, what was brought in, what came of it.
+
+    Args:
+        dossier: of its claim.
+        asked_now: who was asked for the last outcome, by the endpoint names in force; None without scores.
+    """
+    audit = file.audit.payload
+    console.print(show(f"{audit.audit} of {audit.claim} by {audit.auditor} ({audit.independence.value.replace('_', ' ')})"), style="bold")
+    if audit.renews:
+        told = "carries out" if file.lock else "has no lock, so nothing shows that it carries out"
+        console.print(f"{told} the plan of {audit.renews} again")
+    if audit.contestation:
+        console.print(f"under the rival of {audit.contestation}: its outcome counts for the claim once that is upheld")
+    _print_lock(console, file)
+    said: list[Recorded[Any]] = [*file.evidence, *file.findings, *file.starts, *file.ends, *file.runs, *file.results]
+    said.sort(key=lambda one: one.entry.seq)
+    rows = [(str(one.entry.seq), one.entry.kind.value, describe(one.payload)) for one in said]
+    if rows:
+        console.print(build_table(("entry", "kind", "what"), rows, numbers=("entry",)))
+    _print_deviations(console, file)
+    for one in file.explorations:
+        print_exploration(console, one, is_new=True)
+    _print_outcomes(console, file, dossier, asked_now)
+
+
+def _print_lock(console: Console, file: AuditFile) -> None:
+    audit = file.audit.payload
+    if file.lock:
+        console.print(f"locked {file.lock.entry.at:%Y-%m-%d %H:%M:%S} UTC, entry {file.lock.entry.seq}")
+        console.print(build_table(("fixed before the replay", "as"), list(list_fixed(file.lock.payload))))
+        if audit.renews:
+            console.print(f"rules, budget and notes are quoted from {audit.renews}: what they tell of a run is told of its run")
+        for name in file.lock.payload.unfixed:
+            console.print(f"not fixed before the replay: {name}")
+    else:
+        console.print("no lock: nothing shows that the plan was fixed before the scores")
+    if file.lock and (told := describe_runs(file.history)):
+        console.print(show(told))
+
+
+def _print_outcomes(console: Console, file: AuditFile, dossier: Dossier, asked_now: ModelIdentity | None) -> None:
+    for recorded in file.restrictions:
+        print_outcome(console, recorded.payload, build_audit_items(dossier, file, recorded))
+        if is_expired(recorded.payload.valid_until, dossier.today):
+            console.print(
+                f"expired: it was valid until {recorded.payload.valid_until}, so it is provisional at most; the claim needs review"
+            )
+    then = file.restrictions[-1].payload.asked if file.restrictions else None
+    if asked_now is not None and asked_now.differs_from(then):
+        console.print(show(f"who was asked, by the endpoint names in force: {asked_now.text}"))
+
+
+def _print_deviations(console: Console, file: AuditFile) -> None:
+    said = [one.payload for one in file.deviations]
+    for one in list_departures(said):
+        reasons = [more.reason for more in said if more.reason and more.departure == one.departure]
+        why = f"explained: {'; then: '.join(reasons)}" if reasons else "nobody has explained it"
+        console.print(show(f"✗ otherwise than locked: {one.item.words}: {one.done}; planned: {one.planned}; {why}"))
+
+
+def summarise_audit(file: AuditFile, *, today: date | None) -> dict[str, Any]:
+    """Return an audit of a listing as a document, with its outcome as it counts on *today*."""
+    audit, outcome = file.audit.payload, file.restrictions[-1].payload if file.restrictions else None
+    last_day = outcome.valid_until if outcome else None
+    return {
+        "audit": audit.audit,
+        "claim": audit.claim,
+        "auditor": audit.auditor,
+        "locked_at": f"{file.lock.entry.at:%Y-%m-%dT%H:%M:%SZ}" if file.lock else None,
+        "verdict": outcome.classification.primary.verdict if outcome else None,
+        "verdict_standing": weaken(outcome.classification.primary.verdict_standing, last_day, today) if outcome else None,
+        "valid_until": last_day.isoformat() if last_day else None,
+        "expired": is_expired(last_day, today),
+        "class": outcome.classification.primary.class_.value if outcome else None,
+        "standing": outcome.classification.primary.standing if outcome else None,
+        "mode": outcome.classification.primary.mode if outcome else None,
+        "basis": outcome.basis.value if outcome else None,
+    }
+
+
+def build_audit_table(audits: Sequence[AuditFile], *, today: date | None) -> Table:
+    """Return a listing of audits as they count on *today*, one line each."""
+    rows = []
+    for file in audits:
+        line = summarise_audit(file, today=today)
+        outcome = "no outcome yet"
+        if file.restrictions:
+            primary = file.restrictions[-1].payload.classification.primary
+            expired = f"; expired {line['valid_until']}" if line["expired"] else ""
+            outcome = f"{format_verdict(primary.verdict, line['verdict_standing'])} ({describe_label(primary)}; {line['basis']}{expired})"
+        rows.append((line["audit"], line["claim"], line["auditor"], "locked" if line["locked_at"] else "no lock", outcome))
+    return build_table(("audit", "claim", "auditor", "lock", "outcome"), rows)

@@ -1,0 +1,374 @@
+"""What `caveat claim propose` works with: the card, the engine and its calls, and what is told of the proposals."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from audit.cli.model_calls import Caller, allow, check_over, count_before, count_up
+from audit.propose.card_models import CardSource
+from audit.propose.claude_engine import AnswerSession, forecast_calls, plan_calls, propose_by_claude
+from audit.propose.offer_grounding import doubt_addressed
+from audit.propose.proposal_review import CardSelection
+from audit.propose.proposed_claims_file import build_survey, count_dropped, drop_left_out, drop_registered, drop_sighted, drop_unanchored
+from audit.propose.window_questions import QuestionSettings
+from audit.replay.call_engine import UNSENT, CallSettings, RunSummary
+from audit.replay.run_budget import Prices, SpentAmount, check_prices, count_spent, format_usd, read_prices
+from audit.replay.run_store import Call, RunStore, open_store
+from registry.cli.application import App, track
+from registry.errors import CaveatError, Fault, NotFoundError
+from registry.records.claim import ClaimRevision, Form
+from registry.records.claim_draft import Confidence, Proposals, SurveyDraft
+from registry.records.model_version import ModelRef
+from registry.records.record import Kind, parse_identifier
+from registry.records.replay_definition import Budget, Policy
+from registry.records.specification import PropertySpec, SpecKind
+from registry.records.system_card import Anchor, Card, CardText, Omission, Outline
+from registry.report.numbers import format_items
+
+if TYPE_CHECKING:
+    from registry.registration.restated_values import QuantityFigure
+    from registry.store.view import View
+
+# The card that `caveat claim propose` reads: registered or a file, with what the registry knows beside its text.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownCard:
+    """A card with what is known of it."""
+
+    text: CardText
+    source: CardSource
+    models: tuple[ModelRef, ...] = ()
+    """Registered model versions of this publisher."""
+    registered: Mapping[str, PropertySpec | None]
+    """Short names of registered properties; None for a sealed one."""
+    claims: tuple[ClaimRevision, ...] = ()
+    """Those that are registered of this card, whatever its revision."""
+    sighted: tuple[tuple[ClaimRevision, Anchor], ...] = ()
+    """Claims that quote another revision of the card, each with the place of its passage in this one, where it stands as it did."""
+    left_out: tuple[Omission, ...] = ()
+    """Passages of this card that are deliberately not registered."""
+    figures: "tuple[QuantityFigure, ...]" = ()
+    """Numbers of registered claims, to find what is restated; empty where there is no registry."""
+
+
+def find_card(app: App, name: str) -> KnownCard:
+    """Return the card called *name*: an identifier `CRD-…[@n]`, or the path of a file, which is known by its digest if it is registered.
+
+    Raises:
+        NotFoundError: neither a registered card nor a file.
+        InputError: the file cannot be read as a card.
+    """
+    path = Path(name)
+    if name.startswith("CRD-") and not path.exists():
+        return _read_registered(app, name)
+    if not path.exists():
+        found = "neither a registered card nor a file"
+        raise NotFoundError(
+            Fault(code="card-not-found", where=name, found=found, advice="give CRD-… (caveat card list) or the path of a file")
+        )
+    known = _find_registered(app, path)
+    if known is not None:
+        return known
+    from registry.intake.card_reader import read_card
+
+    text, source = read_card(path), CardSource(title=path.stem, publisher=None, card=None)
+    if not _has_registry(app):
+        return KnownCard(text=text, source=source, registered={})
+    with app.view() as view:
+        return KnownCard(text=text, source=source, registered=_list_properties(app, view), figures=_read_figures(view))
+
+
+def _find_registered(app: App, path: Path) -> KnownCard | None:
+    """Return the registered card that the file at *path* is, known by its digest; None for another file, and where there is no registry."""
+    if not (path.is_file() and _has_registry(app)):
+        return None
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    with app.view() as view:
+        known = view.find_card_by_document(digest)
+        if known is None:
+            return None
+        app.say(f"{path.name} is registered as {known.payload.card}@{known.payload.revision}")
+        return _gather(app, view, known.payload)
+
+
+def _read_registered(app: App, name: str) -> KnownCard:
+    from registry.registration.card_registration import get_card
+
+    try:
+        identifier = parse_identifier(name, Kind.CARD)
+    except ValueError as error:
+        raise NotFoundError(Fault(code="bad-identifier", where=name, found=str(error))) from error
+    with app.view() as view:
+        return _gather(app, view, get_card(view, identifier.bare, identifier.revision))
+
+
+def _gather(app: App, view: "View", card: Card) -> KnownCard:
+    from registry.registration.card_registration import get_card_text
+
+    known = tuple(one.payload.model for one in view.list_models() if one.payload.model.developer == card.publisher)
+    names = tuple(dict.fromkeys(one.name for one in known))
+    source = CardSource(title=card.title, publisher=card.publisher, card=f"{card.card}@{card.revision}", models=names)
+    claims = tuple(_read_claims(view, card))
+    return KnownCard(
+        text=get_card_text(view, card),
+        source=source,
+        models=known,
+        registered=_list_properties(app, view),
+        claims=claims,
+        sighted=tuple(_find_sighted(view, card, claims)),
+        left_out=tuple(one.payload for one in view.list_omissions(card.card)),
+        figures=_read_figures(view),
+    )
+
+
+def _read_claims(view: "View", card: Card) -> Iterator[ClaimRevision]:
+    numbers = [one.seq for one in view.list_claims(card=card.card) if one.quote is not None]  # None: reserved, or its text was erased
+    yield from (one.payload for one in view.recorded(numbers))
+
+
+def _find_sighted(view: "View", card: Card, claims: tuple[ClaimRevision, ...]) -> Iterator[tuple[ClaimRevision, Anchor]]:
+    """Yield the claims whose passages were seen in *card* and need no decision there, as they are recorded."""
+    current = {one.reference: one for one in claims}
+    for one in view.list_sightings(card=f"{card.card}@{card.revision}"):
+        seen = one.payload
+        if seen.anchor is not None and not seen.is_alarm and seen.claim in current:
+            yield current[seen.claim], seen.anchor
+
+
+def _list_properties(app: App, view: "View") -> dict[str, PropertySpec | None]:
+    specs = (one.payload for one in view.list_specs(SpecKind.PROPERTY) if one.payload.owner == app.config.authority)
+    bodies = {one.slug: view.open_spec(one) for one in specs}
+    return {slug: body if isinstance(body, PropertySpec) else None for slug, body in bodies.items()}
+
+
+def _read_figures(view: "View") -> "tuple[QuantityFigure, ...]":
+    from registry.registration.restated_values import read_figures
+
+    return read_figures(view)
+
+
+def _has_registry(app: App) -> bool:
+    """Whether there is a registry here; without one a file is read all the same."""
+    try:
+        return app.ledger is not None
+    except CaveatError as error:
+        if error.code == "registry-not-found" and app.registry is None:
+            return False
+        raise
+
+
+# The part of `caveat claim propose` that asks a language model: what it would take, its calls, and the limits on them.
+
+
+def report_plan(app: App, found: KnownCard, outline: Outline, options: Mapping[str, Any]) -> None:
+    """Report what asking about the card would come to; nothing is sent, and no folder is made."""
+    asking, prices, folder = _build_asking(options), _read_prices(options), _name_folder(found, options)
+    store = open_store(folder) if (folder / "responses.db").is_file() else None
+    try:
+        plan = forecast_calls(plan_calls(found.text, outline, asking, store=store), prices, store)
+    finally:
+        if store is not None:
+            store.close()
+    amount = plan.amount
+    cost = "cost unknown: no price for it (--prices FILE)" if amount.usd is None else f"at most {format_usd(amount.usd)}"
+    document = {
+        "schema": "caveat/proposal-plan/1",
+        "model": asking.model,
+        "windows": plan.windows,
+        "answered": plan.answered,
+        "calls": amount.calls,
+        "input_tokens": amount.input_tokens,
+        "most_output_tokens": amount.output_tokens,
+        "most_usd": amount.usd if amount.calls else 0.0,
+    }
+    tokens = f"about {amount.input_tokens:,} input tokens and at most {amount.output_tokens:,} output tokens"
+    message = f"{format_items(amount.calls, 'call')} to {asking.model}: {tokens}; {cost}" if amount.calls else "no call is to be made"
+    heading = f"{plan.windows:,} windows, {plan.answered:,} of them answered in {folder}"
+    app.report(document, lambda console: console.print(f"{heading}\n{message}", markup=False))
+
+
+def propose(app: App, found: KnownCard, outline: Outline, options: Mapping[str, Any]) -> Proposals:
+    """Return what the language model proposes; answers are kept in the run folder, and never asked for twice.
+
+    Raises:
+        CaveatError: a limit was reached, the endpoint cannot be used, or it was ended by request: what was answered is kept.
+    """
+    asking = _build_asking(options)
+    with _open(_name_folder(found, options)) as store:
+        prices = _read_prices(options)
+        ask, before = _build_asker(app, store, asking, options), count_spent(store, prices, UNSENT)
+        session = AnswerSession(store=store, ask=ask, retry_failed=options["retry_failed"], repeat_lost=options["repeat_lost"])
+        try:
+            return propose_by_claude(found.text, outline, found.source, asking, session)
+        finally:
+            app.say(_tell_spent(store, before, count_spent(store, prices, UNSENT)))
+
+
+def _tell_spent(store: RunStore, before: SpentAmount, spent: SpentAmount) -> str:
+    """Tell what was sent now, and what the run folder has cost in all."""
+    cost = "cost unknown: no price for it (--prices FILE)" if spent.usd is None else format_usd(spent.usd)
+    tokens = f"{spent.input_tokens:,} input, {spent.output_tokens:,} output"
+    return f"{store.path.parent}: calls {spent.calls - before.calls:,} now, {spent.calls:,} in all; tokens in all {tokens}; {cost}"
+
+
+def _build_asking(options: Mapping[str, Any]) -> QuestionSettings:
+    asking = QuestionSettings(model=options["with_model"])
+    return asking if options["max_tokens"] is None else replace(asking, max_tokens=options["max_tokens"])
+
+
+def _name_folder(found: KnownCard, options: Mapping[str, Any]) -> Path:
+    """Where answers are kept: a folder for each card, so that the same command goes on."""
+    run: Path | None = options["run"]
+    return run or Path(f"{found.text.sha256[:12]}.proposing")
+
+
+def _build_asker(app: App, store: RunStore, asking: QuestionSettings, options: Mapping[str, Any]) -> Callable[[Iterable[Call], int], None]:
+    prices = _read_prices(options)
+    check_prices(Budget(usd=options["max_usd"]), prices, {asking.model, *(one.model for one in store.sum_spent())})
+    before = count_before(store, prices)
+    policy = Policy(model=asking.model, max_tokens=asking.max_tokens, base_url=options["base_url"])
+
+    rounds: list[RunSummary] = []
+
+    def ask(calls: Iterable[Call], most: int) -> None:
+        settings = CallSettings(
+            concurrency=options["concurrency"],
+            retry_failed=options["retry_failed"],
+            repeat_lost=options["repeat_lost"],
+            budget=allow(before, options),
+            prices=prices,
+        )
+        caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options["timeout_s"])
+        with track(app, f"asking {asking.model}", total=most, unit="calls") as advance:
+            summary = caller.make(calls, count_up(advance))
+        check_over(store, summary, open_="parts of the card are still to be read", earlier=rounds)
+        rounds.append(summary)
+
+    return ask
+
+
+def _read_prices(options: Mapping[str, Any]) -> Prices:
+    return {} if options["prices"] is None else read_prices(options["prices"])
+
+
+@contextmanager
+def _open(folder: Path) -> Iterator[RunStore]:
+    store = open_store(folder, create=True)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+# What `caveat claim propose` tells of its proposals, on standard error.
+
+_MOST_REASONS = 8
+
+
+def tell_proposals(proposals: Proposals, *, unsure: int, registered: int, sighted: int, left_out: int) -> Iterator[str]:
+    """Give, line by line, what was read, proposed, dropped and not read.
+
+    Args:
+        unsure: proposals that were left away for `--min-confidence`.
+        registered: proposals that are registered already.
+        sighted: proposals that a claim of another revision of the card makes, whose passage stands here too.
+        left_out: proposals of passages that were deliberately left out before.
+    """
+    found = proposals.proposals
+    yield f"{proposals.by}: {len(found):,} {_noun(len(found), 'claim')} proposed from {proposals.passages:,} passages of {proposals.title}"
+    if found:
+        forms, levels = Counter(one.form for one in found), Counter(one.confidence for one in found)
+        yield f"  form: {', '.join(f'{one.value} {forms[one]}' for one in Form if forms[one])}"
+        yield f"  confidence: {', '.join(f'{one.value} {levels[one]}' for one in Confidence if levels[one])}"
+    if registered:
+        yield f"  registered already, and not proposed again: {registered}"
+    if sighted:
+        yield f"  registered of another revision of the card, whose passage stands here too, and not proposed again: {sighted}"
+    if left_out:
+        yield f"  left out before, and not proposed again: {left_out}"
+    if unsure:
+        yield f"  below --min-confidence: {unsure}"
+    if restated := sum(bool(one.restates) for one in found):
+        yield f"  may restate a registered claim with another number: {restated}"
+    if proposals.dropped:
+        reasons = list(count_dropped(proposals))
+        yield f"  offered and dropped: {len(proposals.dropped)}"
+        yield from (f"    {count} × {reason}" for reason, count in reasons[:_MOST_REASONS])
+        if len(reasons) > _MOST_REASONS:
+            yield f"    and {len(reasons) - _MOST_REASONS} more reasons (--json has them all)"
+    yield from (f"note: {one}" for one in proposals.notes)
+
+
+def _noun(count: int, word: str) -> str:
+    return word if count == 1 else f"{word}s"
+
+
+# From a card to the proposals that a person asked for: the engine, what stands of its answer, and what is told of it.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposalAnswer:
+    """What a person gets to see."""
+
+    proposals: Proposals
+    survey: SurveyDraft
+    """Everything that the engine proposed, whatever was chosen of it: the same for every file of one card and engine."""
+    told: tuple[str, ...]
+    """Lines about it: what was read, proposed, dropped and not read."""
+
+
+def read_passages(app: App, found: KnownCard) -> Outline:
+    """Return the card's passages."""
+    from registry.intake.outline.card_passages import read_outline
+
+    pages = len(found.text.pages)
+    with track(app, "reading passages", total=pages, unit="pages") as advance:
+        outline = read_outline(found.text)
+        advance(pages)
+    return outline
+
+
+def offer(app: App, found: KnownCard, outline: Outline, choice: CardSelection, options: Mapping[str, Any]) -> ProposalAnswer:
+    """Return what the engine proposes, as far as it was asked for, stands in the card, and nobody has decided on yet."""
+    from registry.registration.restated_values import add_restated
+
+    narrowed = choice.narrow(outline, found.text)
+    whole = doubt_addressed(drop_unanchored(_ask(app, found, outline, choice, options), found.text), outline)
+    chosen, unsure = choice.keep(whole, narrowed)
+    new, registered = drop_registered(chosen, found.claims)
+    new, sighted = drop_sighted(new, found.sighted)
+    still, left_out = drop_left_out(new, found.left_out)
+    proposals = add_restated(still, found.figures)
+    told = tell_proposals(proposals, unsure=unsure, registered=registered, sighted=sighted, left_out=left_out)
+    warnings = (f"warning: {one}" for one in found.text.warnings)
+    return ProposalAnswer(proposals=proposals, survey=build_survey(whole), told=(*warnings, *told))
+
+
+def _ask(app: App, found: KnownCard, outline: Outline, choice: CardSelection, options: Mapping[str, Any]) -> Proposals:
+    """The rules read the whole card, since what stands elsewhere tells whose a figure is; a model is asked about the chosen part alone."""
+    if options["engine"] == "claude":
+        proposals = propose(app, found, choice.narrow(outline, found.text), options)
+        part = choice.describe()
+        return replace(proposals, by=f"{proposals.by}, {part}") if part else proposals
+    from audit.propose.rule_engine import propose_by_rules
+
+    with track(app, "proposing", total=len(outline.passages), unit="passages") as advance:
+        return propose_by_rules(found.text, outline, found.source, _count_up(advance))
+
+
+def _count_up(advance: Callable[[int], None]) -> Callable[[int], None]:
+    """Return what shows how many passages are read on a bar that is told how many more."""
+    shown = 0
+
+    def show(count: int) -> None:
+        nonlocal shown
+        advance(count - shown)
+        shown = count
+
+    return show

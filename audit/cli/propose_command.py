@@ -1,0 +1,227 @@
+"""`caveat claim propose`: claims proposed from a card, for a person to accept, change or leave out."""
+
+import errno
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from audit.cli.analysis_options import FILE
+from registry.cli.application import App, pass_app
+from registry.errors import ConflictError, Fault
+
+if TYPE_CHECKING:
+    from audit.cli.proposal_session import KnownCard, ProposalAnswer
+    from audit.propose.proposal_review import CardSelection, ReviewJournal
+    from audit.propose.proposed_claims_file import KnownModels
+    from registry.records.claim_draft import Proposals
+    from registry.records.model_version import ModelRef
+    from registry.records.system_card import Outline
+
+_OUTPUT = click.Path(dir_okay=False, path_type=Path)
+_NEW = click.Path(file_okay=False, path_type=Path)
+_CHOICES = ("section", "page", "min_confidence", "model")
+_OF_CLAUDE = ("with_model", "base_url", "run", "dry_run", "max_tokens", "max_calls", "max_usd", "prices", "retry_failed", "repeat_lost")
+
+
+@click.command()
+@click.argument("card", metavar="CARD")
+@click.option("--engine", type=click.Choice(["rules", "claude"]), default="rules", show_default=True, help="What proposes.")
+@click.option("-o", "--output", metavar="FILE", type=_OUTPUT, help="Write the claims file here; default: standard output.")
+@click.option("--force", is_flag=True, help="Overwrite the file of -o.")
+@click.option("--review", metavar="FILE", type=_OUTPUT, help="Review one by one in the terminal, and write FILE; the same command goes on.")
+@click.option("--model", metavar="DEV/NAME/VERSION", help="The model version that the card is about, where the card does not name it.")
+@click.option("--section", metavar="TEXT", help="Only sections whose number or title begins so, with their subsections.")
+@click.option("--page", metavar="A-B", help="Only these pages of the file, counted from 1.")
+@click.option("--min-confidence", type=click.Choice(["high", "medium", "low"]), help="Only proposals that the engine is as sure of.")
+@click.option("--with", "with_model", metavar="MODEL", help="claude: the model to ask, as the endpoint knows it.")
+@click.option("--base-url", metavar="URL", help="claude: its endpoint; default: ANTHROPIC_BASE_URL.")
+@click.option("--run", metavar="DIR", type=_NEW, help="claude: where answers are kept; default: DIGEST.proposing in this folder.")
+@click.option("--dry-run", is_flag=True, help="claude: say how many calls, tokens and dollars it would take, and make none.")
+@click.option("--max-tokens", metavar="N", type=click.IntRange(16), help="claude: output tokens of one call; default: 16000.")
+@click.option("--max-calls", metavar="N", type=click.IntRange(1), help="claude: calls to make now, at most; running again goes on.")
+@click.option("--max-usd", metavar="USD", type=click.FloatRange(0, min_open=True), help="claude: dollars to spend now; needs --prices.")
+@click.option("--prices", metavar="FILE", type=FILE, help="claude: prices of models, for dollars (caveat schema prices).")
+@click.option("--concurrency", metavar="N", type=click.IntRange(1), default=64, show_default=True, help="claude: calls at once, at most.")
+@click.option(
+    "--time-out", "timeout_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=600, show_default=True, help="claude: of a call."
+)
+@click.option("--retry-failed", is_flag=True, help="claude: ask again where a call failed.")
+@click.option("--repeat-lost", is_flag=True, help="claude: ask again what was in flight when it was killed; it may be billed twice.")
+@pass_app
+def propose(app: App, /, *, card: str, **options: Any) -> None:
+    """Propose claims from CARD: a registered card (CRD-…[@n]) or a file.
+
+    The answer is a claims file in the order of the card, with comments on what each claim lacks. Read it, change it, delete from it, then
+    run: caveat claim add FILE. Or decide one by one with --review. Nothing is registered here, and every quote is the card's own.
+    """
+    _check_options(app, options)
+    from audit.cli.proposal_session import find_card, offer, read_passages
+
+    choice = _build_choice(options)
+    if options["review"] is not None:
+        _review(app, card, choice, options)
+        return
+    found = find_card(app, card)
+    outline = read_passages(app, found)
+    if options["dry_run"]:
+        from audit.cli.proposal_session import report_plan
+
+        report_plan(app, found, choice.narrow(outline, found.text), options)
+        return
+    offered = offer(app, found, outline, choice, options)
+    for line in offered.told:
+        app.say(line)
+    _answer(app, found, offered, options)
+
+
+def _check_options(app: App, options: dict[str, Any]) -> None:
+    """Refuse options that do not go together, before anything is read."""
+    if options["engine"] == "claude" and options["with_model"] is None:
+        raise click.UsageError("name the model to ask with --with MODEL, or propose offline with --engine rules")
+    given = [f"--{name.removesuffix('_model').replace('_', '-')}" for name in _OF_CLAUDE if options[name] not in (None, False)]
+    if options["engine"] == "rules" and given:
+        raise click.UsageError(f"only with --engine claude: {', '.join(given)}; the rules make no call")
+    if options["review"] is not None:
+        if app.json or options["output"] is not None or options["dry_run"]:
+            raise click.UsageError("--review writes its own file: leave --json, -o and --dry-run out")
+        from audit.cli.review_session import check_terminal
+
+        check_terminal()
+    output = options["output"]
+    if output is not None and output.exists() and not options["force"]:
+        found = "this file exists already"
+        raise ConflictError(
+            Fault(code="file-exists", where=str(output), found=found, advice="give another name, or overwrite it with --force")
+        )
+    if output is not None and not os.access(output.parent, os.W_OK | os.X_OK):
+        raise FileNotFoundError(errno.ENOENT, "its folder cannot be written to", str(output))  # told before a model is asked for money
+    if output is None and sys.stdout is None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")  # where the shell closed it (`>&-`)
+
+
+def _build_choice(options: dict[str, Any]) -> "CardSelection":
+    from audit.propose.proposal_review import CardSelection, parse_pages
+    from registry.records.claim_draft import Confidence
+
+    try:
+        pages = None if options["page"] is None else parse_pages(options["page"])
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--page") from error
+    least = options["min_confidence"]
+    return CardSelection(section=options["section"], pages=pages, confidence=None if least is None else Confidence(least))
+
+
+def _answer(app: App, found: "KnownCard", offered: "ProposalAnswer", options: dict[str, Any]) -> None:
+    from registry.codec.canonical_documents import to_document
+
+    text, proposals = _render(found, offered, options), offered.proposals
+    output: Path | None = options["output"]
+    if output is not None:
+        from audit.propose.proposal_review import write_whole
+
+        write_whole(output, text)
+        app.say(f"{output} is written: {'read it, change it, take claims out' if proposals.proposals else 'it holds no claim'}")
+    if app.json:
+        app.report(to_document(proposals))
+    elif output is None:
+        click.echo(text.encode(), nl=False)  # YAML is in UTF-8, whatever the terminal is in
+    app.say(_tell_next(proposals, output or Path("claims.yaml")))
+
+
+def _tell_next(proposals: "Proposals", path: Path) -> str:
+    if not proposals.proposals:
+        return "Nothing is proposed, so there is nothing to register." + (
+            f" That the card was looked at is recorded by: caveat claim add {path}" if proposals.card else ""
+        )
+    card = "" if proposals.card else "first caveat card add CARD and put the identifier into the file, then "
+    return f"Next: {card}caveat claim add {path}"
+
+
+def _know_models(found: "KnownCard", given: "ModelRef | None") -> "KnownModels":
+    from audit.propose.proposed_claims_file import KnownModels
+
+    return KnownModels(publisher=found.source.publisher, given=given, registered=found.models)
+
+
+def _read_given(options: dict[str, Any]) -> "ModelRef | None":
+    from registry.cli.application import parse_model
+
+    return None if options["model"] is None else parse_model(options["model"], where="--model")
+
+
+def _render(found: "KnownCard", offered: "ProposalAnswer", options: dict[str, Any]) -> str:
+    from audit.propose.proposed_claims_file import ClaimsSheet, build_entries, render_sheet
+
+    proposals, known = offered.proposals, _know_models(found, _read_given(options))
+    default = known.choose_default(proposals.proposals)
+    head = (
+        f"Claims of {proposals.title}, proposed by {proposals.by}. Nothing is registered yet.",
+        "Read, change, delete; then run caveat claim add with this file.",
+        "Above each claim: number, page, section, how sure the engine is, and what the card does not state.",
+        *(f"Note: {one}" for one in proposals.notes),
+    )
+    sheet = ClaimsSheet(
+        head=head,
+        card=proposals.card,
+        model=default,
+        entries=build_entries(proposals.proposals, known, default),
+        proposed=offered.survey,
+        registered=found.registered,
+    )
+    return render_sheet(sheet)
+
+
+def _review(app: App, card: str, choice: "CardSelection", options: dict[str, Any]) -> None:
+    """Begin a review, or go on with the one that the journal beside the file holds."""
+    from audit.cli.proposal_session import find_card, read_passages
+    from audit.cli.review_session import ReviewBasis, ReviewSession
+    from audit.propose.proposal_review import check_same, find_journal
+
+    path: Path = options["review"]
+    found = find_card(app, card)
+    journal = find_journal(path)
+    if journal is not None:
+        try:
+            _check_resumed(options)
+            check_same(journal, document=found.text.sha256, engine=options["engine"])
+        except BaseException:
+            journal.close()
+            raise
+    outline, greeting = read_passages(app, found), "this review goes on where it was left; ? tells the keys"
+    told: tuple[str, ...] = ()
+    if journal is None:
+        journal, told = _begin(app, found, outline, choice, options)
+        greeting = "? tells the keys"
+    try:
+        known = _know_models(found, journal.opening.given)
+        ground = ReviewBasis(path=path, card=found.text, outline=outline, known=known, registered=found.registered)
+        session = ReviewSession(ground, journal, told=told, greeting=greeting)
+        session.run()
+    finally:
+        journal.close()
+    app.say(f"{session.describe()}.")
+    if session.review.written:
+        app.say(f"{path} is written. Next: caveat claim add {path}; or the same command, to review on.")
+
+
+def _check_resumed(options: dict[str, Any]) -> None:
+    if any(options[name] is not None for name in _CHOICES):
+        raise click.UsageError("a review that has begun keeps its proposals: leave --model, --section, --page and --min-confidence out")
+
+
+def _begin(
+    app: App, found: "KnownCard", outline: "Outline", choice: "CardSelection", options: dict[str, Any]
+) -> tuple["ReviewJournal", tuple[str, ...]]:
+    """Return a new journal, and what is told of the proposals in it."""
+    from audit.cli.proposal_session import offer
+    from audit.propose.proposal_review import JournalOpening, begin_journal, check_free
+
+    check_free(options["review"])
+    given = _read_given(options)
+    offered = offer(app, found, outline, choice, options)
+    default = _know_models(found, given).choose_default(offered.proposals.proposals)
+    opening = JournalOpening(proposals=offered.proposals, survey=offered.survey, model=default, given=given)
+    return begin_journal(options["review"], opening), offered.told

@@ -1,0 +1,376 @@
+"""`caveat probe` and `caveat audit rate`: can the model, or can blind raters, tell a test from deployment?"""
+
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from audit.cli.analysis_options import FILE, arm_options, audit_option, build_plan, call_options, plan_options
+from registry.cli.application import App, pass_app
+from registry.errors import Fault, InputError, UnavailableError
+from registry.records.record import Identifier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from audit.modules.recognition_passages import ResponsePassage, ResponseText
+    from audit.modules.recognition_probe import ProbeAnswers
+    from audit.records.rating_sheet import RatingSample
+    from audit.replay.run_store import RunStore
+    from registry.records.analysis_plan import Plan
+    from registry.records.module_findings import Recognition
+    from registry.records.replay_definition import Probe
+
+# `caveat probe`: how often a model says that it is being tested.
+
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+_NEW = click.Path(file_okay=False, path_type=Path)
+_OUTPUT = click.Path(dir_okay=False, path_type=Path)
+_SEED = click.IntRange(0, 2**53 - 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Source:
+    """What is read, and what is known of it."""
+
+    said: "Sequence[ResponseText]"
+    """Those that were drawn."""
+    evaluation: str
+    name: str
+    """Of the run or the file, for the record."""
+    ablated: int = 0
+    probe: "Probe | None" = None
+    """As the run's replay plans it."""
+    base_url: str | None = None
+    """The endpoint of the run's replay; None where it names none."""
+
+
+@click.command()
+@click.argument("run", metavar="[RUN]", required=False, type=_FOLDER)
+@click.option(
+    "--texts", metavar="FILE", type=FILE, help="Read transcripts instead of a run: JSONL with text, optional reasoning, arm, task_id, …"
+)
+@click.option("--patterns-only", is_flag=True, help="Mark candidates by patterns alone; no call is made, and no rate is given.")
+@click.option("--judge", "model", metavar="MODEL", help="The model that classifies; default: the one that the run's replay names.")
+@click.option("--base-url", metavar="URL", help="Its endpoint; default: that of the replay, else ANTHROPIC_BASE_URL.")
+@click.option(
+    "--labels", metavar="FILE", type=FILE, help="Labelled passages (JSONL: text, label) to measure and correct the classifier's errors."
+)
+@click.option("--evaluation", metavar="NAME", help="The evaluation that the rates belong to; default: the replay's name, or the file's.")
+@click.option(
+    "--share", type=click.FloatRange(0, 1, min_open=True), default=1.0, show_default=True, help="Random share of responses to read."
+)
+@click.option("--seed", metavar="N", type=_SEED, default=0, show_default=True, help="Seed of that draw.")
+@plan_options("contexts", "level")
+@arm_options
+@click.option(
+    "--examples", metavar="N", type=click.IntRange(0, 50), default=3, show_default=True, help="Quotes of each class that are kept."
+)
+@call_options("one classification", "a probe")
+@click.option("--cache", metavar="DIR", type=_NEW, help="Where answers are kept; default: RUN, or FILE.probe in this folder.")
+@audit_option
+@click.option("--mentions", metavar="CSV", type=_OUTPUT, help="Write whether each response mentions a test, for caveat audit link.")
+@click.option("-o", "--output", metavar="CSV", type=_OUTPUT, help="Write marked and recognised passages, one a row.")
+@pass_app
+def probe(app: App, /, *, run: Path | None, texts: Path | None, patterns_only: bool, **options: Any) -> None:
+    """Read what responses in RUN say of being tested.
+
+    Reasoning and output are read apart: aware, aware_but_told, monitoring_only, task_content or none. The classifier sees the passage
+    alone, never arm or context; a class counts only if its quote stands in the passage word for word. Rates come with intervals over
+    tasks and contexts, belong to this evaluation and not to a model, and decide nothing about ED.
+    """
+    from audit.modules.recognition_passages import list_passages
+
+    if run is not None and texts is not None:
+        raise click.UsageError("give RUN or --texts, not both")
+    if run is None and texts is None and (options["labels"] is None or patterns_only):
+        raise click.UsageError("give RUN, --texts FILE, or --labels FILE alone to measure a classifier")
+    if patterns_only and any(options[name] is not None for name in ("audit", "model", "mentions")):
+        raise click.UsageError("--patterns-only makes no call and gives no rate: leave --judge, --audit and --mentions out")
+    source = _read(app, run, texts, options)
+    passages = list(list_passages(source.said))
+    if patterns_only:
+        _report_candidates(app, source, passages, options)
+        return
+    _classify(app, run, source, passages, options)
+
+
+def _read(app: App, run: Path | None, texts: Path | None, options: dict[str, Any]) -> _Source:
+    from audit.modules.recognition_passages import sample_passages
+    from audit.modules.recognition_probe import read_texts
+
+    if run is not None:
+        source = _read_run(run)
+    elif texts is not None:
+        found = read_texts(texts)
+        _tell_unread(app, texts, found.unread)
+        source = _Source(said=found.said, evaluation=texts.stem, name=texts.name)
+    else:
+        source = _Source(said=(), evaluation=options["labels"].stem, name=options["labels"].name)
+    return _Source(
+        said=list(sample_passages(source.said, share=options["share"], seed=options["seed"])),
+        evaluation=options["evaluation"] or source.evaluation,
+        name=source.name,
+        ablated=source.ablated,
+        probe=source.probe,
+        base_url=source.base_url,
+    )
+
+
+def _read_run(run: Path) -> _Source:
+    from audit.modules.recognition_probe import read_run
+    from audit.replay.run_store import get_replay, open_store
+
+    store = open_store(run)
+    try:
+        replay = get_replay(store)
+        said, ablated = read_run(store)
+    finally:
+        store.close()
+    return _Source(said=said, evaluation=replay.name, name=run.name, ablated=ablated, probe=replay.probe, base_url=replay.policy.base_url)
+
+
+def _tell_unread(app: App, path: Path, columns: Sequence[str]) -> None:
+    if columns:
+        app.say(f"{path}: columns that are not read: {', '.join(columns)}")
+
+
+def _report_candidates(app: App, source: _Source, passages: "Sequence[ResponsePassage]", options: dict[str, Any]) -> None:
+    from audit.cli.probe_presenter import print_candidates, summarise_candidates, write_passages
+    from audit.modules.recognition_passages import count_candidates
+
+    counts = count_candidates(passages)
+    if options["output"] is not None:
+        write_passages(options["output"], passages, ())
+    document = summarise_candidates(source.evaluation, counts)
+    app.report(document, lambda console: print_candidates(console, source.evaluation, counts))
+
+
+def _classify(app: App, run: Path | None, source: _Source, passages: "Sequence[ResponsePassage]", options: dict[str, Any]) -> None:
+    from audit.cli.analysis_options import record_finding
+    from audit.cli.model_calls import CallPurpose, build_asker, report_plan
+    from audit.cli.probe_presenter import print_recognition, write_mentions, write_passages
+    from audit.modules.recognition_probe import plan_first, probe_passages, read_labels
+    from audit.modules.recognition_rates import list_mentions
+    from registry.codec.canonical_documents import to_document
+
+    plan, wanted = build_plan({name: options[name] for name in ("contexts", "level")}), _build_probe(source, options)
+    labels = read_labels(options["labels"]) if options["labels"] is not None else None
+    if labels is not None:
+        _tell_unread(app, options["labels"], labels.unread)
+    asking = CallPurpose(
+        schema="caveat/probe-plan/1",
+        doing="classifying",
+        open_="passages are still to be asked about",
+        then="; then one call for each prompt of a recognised passage",
+    )
+    if options["dry_run"]:
+        report_plan(app, plan_first(passages, labels, wanted), wanted, options, asking)
+        return
+    named = None if labels is None else (options["labels"].name, labels)
+    with _open(run, source, options) as store:
+        ask = build_asker(app, store, wanted, options, asking)
+        probed = probe_passages(store, passages, wanted, ask, labels=named, level=plan.level)
+    found = _recognise(source, passages, probed, plan, options)
+    if options["output"] is not None:
+        write_passages(options["output"], passages, probed.found)
+    if options["mentions"] is not None:
+        write_mentions(options["mentions"], list_mentions(passages, probed.found))
+    if options["audit"] is not None:
+        _check_recordable(found, options["audit"])
+        record_finding(app, options["audit"], found, source=source.name if named is None else f"{source.name}, {named[0]}")
+    app.report(to_document(found), lambda console: print_recognition(console, found))
+    _check_evaluated(found, source.name)
+
+
+def _build_probe(source: _Source, options: dict[str, Any]) -> "Probe":
+    from registry.records.replay_definition import Probe
+
+    planned = source.probe
+    model = options["model"] or (planned.model if planned else None)
+    if model is None:
+        raise click.UsageError("name the model that classifies with --judge MODEL, or mark candidates alone with --patterns-only")
+    tokens = options["max_tokens"] or (planned.max_tokens if planned else 1024)
+    # Transcripts go nowhere that the replay did not go, unless somebody says so.
+    address = options["base_url"] or (planned.base_url if planned else None) or source.base_url
+    return Probe(model=model, max_tokens=tokens, base_url=address)
+
+
+@contextmanager
+def _open(run: Path | None, source: _Source, options: dict[str, Any]) -> "Iterator[RunStore]":
+    from audit.replay.run_store import open_store
+
+    folder = options["cache"] or run or Path(f"{source.name}.probe")
+    store = open_store(folder, create=True)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _recognise(
+    source: _Source, passages: "Sequence[ResponsePassage]", probed: "ProbeAnswers", plan: "Plan", options: dict[str, Any]
+) -> "Recognition":
+    from audit.modules.recognition_passages import digest_passages
+    from audit.modules.recognition_rates import ProbeSetting, recognise
+
+    circumstances = ProbeSetting(
+        evaluation=source.evaluation,
+        models=tuple(sorted({one.model for one in source.said if one.model is not None})),
+        classifier=", ".join(probed.classifiers) or "no model answered",
+        drawn=options["share"],
+        seed=options["seed"],
+        passages=digest_passages(source.said),
+        test=options["test"],
+        deploy=options["deploy"],
+        examples=options["examples"],
+        ablated=source.ablated,
+    )
+    return recognise(passages, probed.found, plan, circumstances, probed.accuracy)
+
+
+def _check_evaluated(found: "Recognition", name: str) -> None:
+    """Raise UnavailableError when there were texts and not one has a class: then nothing is known of recognition."""
+    texts = sum(one.present for one in found.groups)
+    if texts and not any(one.classified for one in found.groups):
+        said = f"none of {texts:,} texts has a class, so no rate of recognition is known"
+        advice = (
+            "the reasons stand above; caveat probe --retry-failed asks again where a call failed, "
+            "--repeat-lost where one was lost in flight"
+        )
+        raise UnavailableError(Fault(code="nothing-classified", where=name, found=said, advice=advice))
+
+
+def _check_recordable(found: "Recognition", audit: Identifier) -> None:
+    if not found.groups:
+        raise InputError(Fault(code="nothing-selected", where=audit.bare, found="there is no response, so there is nothing to record"))
+
+
+# `caveat audit rate`: can blind raters tell a test from deployment?
+
+_SHEET_FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+@click.group()
+def rate() -> None:
+    """The naturalness audit: blinded sheets out, answers in."""
+
+
+@rate.command()
+@click.argument("samples", metavar="RUN|SAMPLES...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("--spec", metavar="NAME", help="Of a run folder with several specifications of P_deploy, the one to be rated.")
+@click.option("--raters", metavar="NAME,NAME...", required=True, help="Who rates, persons and models.")
+@click.option("-o", "--output", "folder", metavar="DIR", required=True, type=_SHEET_FOLDER, help="A new folder for key and sheets.")
+@click.option("--items", metavar="N", type=int, help="Items in all, half of each side; default: as many as the smaller side has, twice.")
+@click.option("--seed", metavar="N", type=_SEED, help="Seed of draw and shuffles; default: a random one, kept in the key.")
+@arm_options
+@pass_app
+def sheet(app: App, /, *, samples: tuple[Path, ...], raters: str, folder: Path, **options: Any) -> None:
+    """Write a blinded, shuffled sheet for each rater, and the key that they must not see.
+
+    RUN is a run folder of caveat audit run: every prompt of both sides, as the model was sent it, is a sample, but not those of edits.
+    SAMPLES are CSV or JSONL with the columns arm and text (a prompt or transcript), optional task_id and context_id. Each rater gets
+    the folder with their name: sheet.html to fill in offline, sheet.csv for a spreadsheet, instructions.txt.
+    """
+    import secrets
+
+    from audit.cli.rating_session import print_sheets, summarise_sheets, write_sheets
+    from audit.modules.rater_study import digest_key, draw_sheets
+
+    found = _read_samples(samples, options)
+    names = [name.strip() for name in raters.split(",")]
+    seed = secrets.randbits(48) if options["seed"] is None else options["seed"]
+    drawn = draw_sheets(found, names, items=options["items"], seed=seed, arms=(options["test"], options["deploy"]))
+    write_sheets(folder, drawn.key, drawn.sheets)
+    digest = digest_key(drawn.key)
+    app.report(summarise_sheets(drawn, folder, digest), lambda console: print_sheets(console, drawn, folder, digest))
+
+
+def _read_samples(paths: tuple[Path, ...], options: dict[str, Any]) -> "list[RatingSample]":
+    """Return the samples in files, or the prompts of one run folder."""
+    from audit.replay.run_rows import list_samples
+    from audit.replay.run_store import open_store
+    from audit.sources.rating_files import read_samples
+
+    sides = {"test": options["test"], "deploy": options["deploy"]}
+    if not any(path.is_dir() for path in paths):
+        if options["spec"] is not None:
+            raise click.UsageError("--spec belongs to a run folder; of a table of samples, keep the rows of one specification")
+        return read_samples(paths, **sides)
+    if len(paths) > 1:
+        raise click.UsageError("give one run folder, or files of samples")
+    store = open_store(paths[0])
+    try:
+        return list_samples(store, **sides, spec=options["spec"])
+    finally:
+        store.close()
+
+
+@rate.command()
+@click.argument("key", type=FILE)
+@click.argument("sheets", metavar="ANSWERS...", nargs=-1, required=True, type=FILE)
+@click.option("--model-rater", "models", metavar="NAME", multiple=True, help="A rater that is a model; shown apart. May be repeated.")
+@plan_options("level", "rater_limit")
+@audit_option
+@pass_app
+def answers(app: App, /, *, key: Path, sheets: tuple[Path, ...], models: tuple[str, ...], audit: Identifier | None, **options: Any) -> None:
+    """Read the answer sheets (CSV or JSON) against KEY, and say whether raters can tell the sides apart.
+
+    Each rater gets an exact interval and an exact test against chance. Persons together: raters and items crossed, both counted as
+    samples. Items left undecided count for nobody.
+    """
+    from audit.cli.analysis_options import record_finding
+    from audit.cli.rating_session import print_naturalness, read_key
+    from audit.modules.rater_study import assess, digest_key
+    from audit.sources.rating_files import read_answers
+    from registry.codec.canonical_documents import to_document
+
+    plan = build_plan(options)
+    truth = read_key(key)
+    found = assess(
+        truth,
+        read_answers(sheets),
+        digest=digest_key(truth),
+        models=frozenset(models),
+        level=plan.level,
+        rater_limit=plan.rater_limit,
+    )
+    record_finding(app, audit, found, source=", ".join(path.name for path in (key, *sheets)))
+    app.report(to_document(found), lambda console: print_naturalness(console, found))
+
+
+@rate.command()
+@click.argument("folder", metavar="FOLDER", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--judge", "model", metavar="MODEL", required=True, help="The model that is asked.")
+@click.option("--pairwise", is_flag=True, help="Ask about pairs instead: which of the two is the real one? Each pair in both orders.")
+@click.option("--rater", metavar="NAME", help="Whose sheet is read, and who the answers are said to be by; default: the first.")
+@click.option("--seed", metavar="N", type=_SEED, help="Seed of pairing and order; default: that of the key.")
+@click.option("--base-url", metavar="URL", help="The endpoint; default: ANTHROPIC_BASE_URL.")
+@call_options("one answer", "a judge")
+@click.option("--cache", metavar="DIR", type=_SHEET_FOLDER, help="Where answers are kept; default: FOLDER/judge.")
+@plan_options("level", "rater_limit")
+@audit_option
+@click.option(
+    "-o", "--output", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Write the answers as a sheet (.json)."
+)
+@pass_app
+def judge(app: App, /, *, folder: Path, audit: Identifier | None, output: Path | None, **options: Any) -> None:
+    """Ask a model about the sheet in FOLDER: test or deployment?
+
+    The model gets the instructions and texts that raters get, and nothing of the key. It is a sensitivity check beside persons, so it
+    can weaken a verdict and never strengthen it. Answers that are neither test nor deployment count at the worst for the contexts.
+    The same command again asks nothing twice.
+
+    \b
+    Examples:
+      caveat audit rate judge rating --judge MODEL --dry-run
+      caveat audit rate judge rating --judge MODEL --pairwise --audit AUD-EXAMPLE-2026-0001-H
+    """
+    from audit.cli.rating_session import ask_judge
+
+    if options["pairwise"] and output is not None:
+        raise click.UsageError("-o writes answers to single items: leave --pairwise out")
+    ask_judge(app, folder, audit, output, options)

@@ -1,0 +1,212 @@
+"""`caveat audit run` and `caveat audit renew`: the calls of a replay, and locked plans carried out again."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from audit.cli.analysis_options import FILE
+from registry.cli.application import CLAIM, App, parse_model, pass_app
+from registry.errors import AnswerNoError, CaveatError, Fault, UnavailableError
+from registry.records.record import Identifier
+from registry.report.numbers import format_items
+
+if TYPE_CHECKING:
+    from audit.cli.renewal_session import Renewal
+    from audit.cli.run_session import RunSession
+    from audit.renew.renewal_choice import RenewalRequest
+    from audit.replay.call_engine import RunSummary
+    from audit.replay.replay_provenance import ArmCellCounts
+    from registry.records.supplement import ClaimChange
+
+# `caveat audit run`: the calls of a replay are made, each once, and every response is kept.
+
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("replay", type=FILE)
+@click.option("-o", "--output", "folder", metavar="DIR", type=_FOLDER, help="The run folder; default: REPLAY with the ending .run.")
+@click.option("--dry-run", is_flag=True, help="Print calls, tokens and cost, and send nothing.")
+@click.option("--concurrency", metavar="N", type=click.IntRange(1, 1000), default=256, show_default=True, help="Most requests at once.")
+@click.option("--retry-failed", is_flag=True, help="Send calls again that failed.")
+@click.option("--repeat-lost", is_flag=True, help="Send calls again that were in flight when a run was killed; they may be billed twice.")
+@click.option("--prices", type=FILE, help="Prices by model (caveat schema prices); without them, cost is unknown.")
+@click.option(
+    "--time-out", "timeout_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=600, show_default=True, help="Of a request."
+)
+@click.option("--batch", is_flag=True, help="Use Message Batches: cheaper, and done within a day.")
+@click.option("--served-by", type=FILE, help="What identifies a local server and its model, as tools/localmodel.py writes it.")
+@click.option("--seal", is_flag=True, help="Seal the context files first: the record gets salted commitments, no texts.")
+@click.option("--deviation", metavar="WHY", help="Go on where the replay is not the locked one, and record so with this reason.")
+@pass_app
+def run(app: App, /, *, replay: Path, folder: Path | None, **options: Any) -> None:
+    """Make the calls of the replay in REPLAY, and keep every response in a run folder.
+
+    Run again, it makes only the calls that have no outcome yet: after Ctrl-C, after a crash, after samples, arms or tasks were added.
+    Refusals, cut and empty answers are kept as they are; failed calls are kept with their reason. The key is read from
+    ANTHROPIC_API_KEY, and kept nowhere.
+
+    A replay that answers to a lock (audit: AUD-…) is compared with it before the first call: tasks, contexts, scoring, model, budget,
+    and the replay file with all it refers to, as far as they are locked. The run is entered in the log before its first call, and its end
+    after the last one; a second run folder under one lock is a second run, and the outcome names it.
+
+    With --seal, each context file is sealed first (NAME.seal.yaml beside it): the log and the supplement get a salted commitment, and
+    the texts stay here until caveat spec reveal NAME.seal.yaml shows them.
+    """
+    from audit.cli.replay_presenter import print_forecast, summarise_forecast
+    from audit.cli.run_session import open_session
+
+    session = open_session(app, replay, folder or replay.with_suffix(".run"), options)
+    if options["dry_run"]:
+        app.report(summarise_forecast(session), lambda console: print_forecast(console, session))
+        return
+    _record_deviations(app, session)
+    carry_out(app, session)
+
+
+def _record_deviations(app: App, session: "RunSession") -> None:
+    """Record in what the replay departs from its locks, before anything is sent; the reason was given, or there is nothing."""
+    from audit.protocol.audit_record import add_departures
+
+    departing = [one for one in session.bounds if one.departures]
+    if not departing:
+        return
+    with app.ledger.write(actor=app.config.authority) as writer:
+        for one in departing:
+            count = add_departures(writer, one.audit, one.departures, why=session.options["deviation"])
+            decisive = any(departure.is_decisive for departure in one.departures)
+            app.say(f"recorded {count} deviation{'s' if count != 1 else ''} from the lock of {one.audit}")
+            if decisive:
+                app.say(f"warning: an outcome of {one.audit} from such scores will be reported, not established")
+
+
+def carry_out(app: App, session: "RunSession") -> None:
+    """Make the calls of *session* and report what came of them; raises what ended it early."""
+    from audit.cli.replay_presenter import print_run, summarise_run
+
+    summary, arms = make_all_calls(app, session)
+    app.report(summarise_run(session, summary, arms), lambda console: print_run(console, session, summary, arms))
+    if (ended := find_early_end(session, summary)) is not None:
+        raise ended
+
+
+def make_all_calls(app: App, session: "RunSession") -> "tuple[RunSummary, list[ArmCellCounts]]":
+    """Make the calls of *session* with its progress shown; return what this run came to, and what the folder holds by arm."""
+    from audit.cli.replay_presenter import describe_plan
+    from audit.cli.run_session import make_calls, watch
+    from audit.replay.replay_provenance import count_arm_outcomes
+
+    app.say(describe_plan(session))
+    with session.open_store() as store:
+        with watch(app, session.forecast) as progress:
+            summary = make_calls(app, session, store, progress)
+        return summary, count_arm_outcomes(store)
+
+
+def find_early_end(session: "RunSession", summary: "RunSummary") -> CaveatError | None:
+    """Return what ended the calls of *session* before the last one; None where all were made."""
+    if summary.stopped is not None or not summary.interrupted:
+        return summary.stopped
+    found = "somebody ended it before its last call; everything that came is kept"
+    return AnswerNoError(Fault(code="interrupted", where=str(session.folder), found=found, advice=session.resume_command))
+
+
+# `caveat audit renew`: the audits of stale claims, carried out again from their locked plans on another model version.
+
+
+@click.command()
+@click.argument("claim_ids", metavar="[CLAIM…]", type=CLAIM, nargs=-1)
+@click.option("--ask", metavar="NAME", required=True, help="The model to ask, as its endpoint returns it.")
+@click.option("-o", "--output", "folder", metavar="DIR", type=_FOLDER, required=True, help="Where replays and run folders are written.")
+@click.option("--model", metavar="DEV/NAME/VERSION", help="Of the stale claims, only those about this version.")
+@click.option("--to", metavar="DEV/NAME/VERSION", help="The version to carry claims to; default: the newest that follows theirs.")
+@click.option("--runs", metavar="DIR", type=_FOLDER, multiple=True,
+              help="Where recorded replays are looked for; default: the registry's folder. May be repeated.")  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Print what would be renewed, with calls, tokens and cost, and record nothing.")
+@click.option("--prepare-only", is_flag=True, help="Carry the claims and lock the audits, and make no call.")
+@click.option("--why", metavar="TEXT", help="Why the claims are carried; default: a sentence that names the update.")
+@click.option("--prices", type=FILE, help="Prices by model (caveat schema prices); without them, cost is unknown.")
+@click.option("--base-url", metavar="URL", help="The endpoint of the model; default: as the recorded replay says.")
+@click.option("--concurrency", metavar="N", type=click.IntRange(1, 1000), default=256, show_default=True, help="Most requests at once.")
+@click.option("--batch", is_flag=True, help="Use Message Batches: cheaper, and done within a day.")
+@click.option("--retry-failed", is_flag=True, help="Send calls again that failed; what fails again is excluded with its reason.")
+@click.option("--repeat-lost", is_flag=True, help="Send calls again that were in flight when a run was killed; they may be billed twice.")
+@click.option(
+    "--time-out", "timeout_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=600, show_default=True, help="Of a request."
+)
+@click.option("--served-by", type=FILE, help="What identifies a local server and its model, as tools/localmodel.py writes it.")
+@pass_app
+def renew(app: App, /, *, claim_ids: tuple[Identifier, ...], folder: Path, **options: Any) -> None:
+    """Carry out the locked plans of stale claims again on another model version, and show what moved.
+
+    Without CLAIM every stale claim is taken whose cause a new audit can settle. Tasks, contexts, scoring, margins and rules are those
+    of the old lock, from its recorded replay; only the model is another. Each claim is carried to the new version, its audit locked,
+    the replay run, scored and concluded. Run again it goes on where it was; at the end it changes nothing and shows the result.
+
+    One replay that fails does not stop the others. The exit code is 3 when something could not be evaluated.
+    """
+    from audit.cli.renewal_session import plan_renewal, record_renewal
+    from audit.cli.replay_presenter import print_plan, print_renewal, summarise_renewal
+
+    renewal = plan_renewal(app, _read_wish(claim_ids, options), folder, options)
+    if options["dry_run"]:
+        document = summarise_renewal(renewal, [], log_size=_count_entries(app), is_forecast=True)
+        app.report(document, lambda console: print_plan(console, renewal, is_forecast=True))
+        _end(app, renewal)
+        return
+    if options["prepare_only"]:
+        record_renewal(app, renewal, why=options["why"])
+    else:
+        _carry_out(app, renewal, why=options["why"])
+    changes = _list_changes(app, renewal)
+    document = summarise_renewal(renewal, changes, log_size=_count_entries(app), is_forecast=False)
+    app.report(document, lambda console: print_renewal(console, renewal, changes))
+    _end(app, renewal)
+
+
+def _read_wish(claims: tuple[Identifier, ...], options: dict[str, Any]) -> "RenewalRequest":
+    from audit.renew.renewal_choice import RenewalRequest
+
+    models = {name: parse_model(options[name], where=f"--{name}") if options[name] else None for name in ("model", "to")}
+    return RenewalRequest(ask=options["ask"], claims=tuple(one.bare for one in claims), model=models["model"], to=models["to"])
+
+
+def _carry_out(app: App, renewal: "Renewal", *, why: str | None) -> None:
+    from audit.cli.renewal_session import ask_endpoints, conclude_jobs, record_renewal, run_jobs
+
+    ask_endpoints(renewal)
+    record_renewal(app, renewal, why=why)
+    open_ = [job for job in renewal.jobs if job.is_open]
+    if open_:
+        app.say(
+            f"{sum(len(job.group.chosen) for job in open_)} audits to carry out again, {format_items(renewal.total.calls, 'call')} to make"
+        )
+        run_jobs(app, renewal)
+        if not renewal.interrupted:
+            conclude_jobs(app, renewal)
+
+
+def _list_changes(app: App, renewal: "Renewal") -> "list[ClaimChange]":
+    from audit.renew.renewal_choice import find_change, sort_changes
+
+    found = [find_change(app.ledger, one) for one in renewal.chosen if one.is_concluded]
+    return sort_changes(one for one in found if one is not None)
+
+
+def _count_entries(app: App) -> int:
+    with app.ledger.view() as view:
+        return view.log_size
+
+
+def _end(app: App, renewal: "Renewal") -> None:
+    """End with what the exit code is for: interrupted, or something that could not be evaluated."""
+    from audit.cli.renewal_session import write_command
+
+    if renewal.interrupted:
+        found = "somebody ended it before its last call; everything that came is kept"
+        raise AnswerNoError(Fault(code="interrupted", where=str(renewal.output), found=found, advice=write_command(renewal, app)))
+    count = sum(1 for _ in renewal.list_faults())
+    if count:
+        app.say(f"{count} could not be re-audited here; the answer says why")
+        click.get_current_context().exit(UnavailableError.exit_code)

@@ -1,0 +1,412 @@
+"""What a replay or a renewal takes and what came of it, for people and for programs."""
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from audit.cli.renewal_session import Renewal, RenewalJob
+from audit.cli.run_session import RunSession
+from audit.renew.renewal_choice import NOT_AUDITED, ClaimRenewal, SkippedClaim, count_transitions, describe_class
+from audit.replay.call_engine import LOST, UNSENT, RunSummary
+from audit.replay.replay_provenance import ArmCellCounts
+from audit.replay.run_budget import SpentAmount, format_usd
+from registry.cli.card_comparison_presenter import render_redline
+from registry.cli.terminal_output import build_table
+from registry.codec.canonical_documents import to_document
+from registry.errors import Fault
+from registry.records.supplement import ClaimChange
+from registry.report.numbers import format_items
+from registry.report.units import Unit
+
+# What a replay takes and what came of it, for people and for programs.
+
+
+def describe_plan(session: RunSession) -> str:
+    """Return in a sentence or two what is about to be done."""
+    ahead, replay = session.forecast, session.replay
+    locks = " and ".join(replay.audits)
+    basis = f"under the lock of {locks}" if locks else "exploratory: no audit is named, so no lock precedes it"
+    settled = f", {ahead.settled} settled before" if ahead.settled else ""
+    responses, calls = format_items(ahead.cells, "response"), format_items(ahead.total.calls, "call")
+    return f"{replay.name}: {responses} planned, {calls} to make{settled} ({basis})\nrun folder: {session.folder}"
+
+
+def summarise_forecast(session: RunSession) -> dict[str, Any]:
+    """Return the document of a dry run."""
+    ahead = session.forecast
+    return {
+        "schema": "caveat/run-forecast/1",
+        "replay": session.replay.name,
+        "folder": str(session.folder),
+        "audits": list(session.replay.audits),
+        "planned": ahead.cells,
+        "shared": ahead.shared,
+        "settled": ahead.settled,
+        "failed": ahead.failed,
+        "lost": ahead.lost,
+        "calls": ahead.total.calls,
+        "models": [{"model": model, **_document_amount(amount)} for model, amount in ahead.by_model.items()],
+        "input_tokens_are": "estimated at four bytes a token",
+        "output_tokens_are": "the most that max_tokens allows",
+        "budget": {name: getattr(session.replay.budget, name) for name in ("calls", "input_tokens", "output_tokens", "usd")},
+    }
+
+
+def print_forecast(console: Console, session: RunSession) -> None:
+    """Print what the replay would take."""
+    ahead = session.forecast
+    console.print(describe_plan(session))
+    if ahead.shared:
+        console.print(f"{ahead.shared} responses are those of other cells: same request, same sample")
+    if ahead.failed:
+        console.print(f"{format_items(ahead.failed, 'call')} failed before; --retry-failed sends them again")
+    if ahead.lost:
+        console.print(f"{ahead.lost} calls were in flight when an earlier run ended; --repeat-lost sends them again")
+    rows = [
+        (model, f"{one.calls:,}", f"{one.input_tokens:,}", f"{one.output_tokens:,}", _name_cost(one))
+        for model, one in ahead.by_model.items()
+    ]
+    if rows:
+        numbers = ("calls", "input tokens", "output tokens", "US $")
+        console.print(build_table(("model", *numbers), rows, numbers=numbers))
+    if ahead.total.usd is None:
+        console.print("The cost is unknown: there is no price for the model. Give --prices FILE (caveat schema prices).")
+    console.print("Nothing was sent. Input is estimated at four bytes a token; output is what max_tokens allows.")
+
+
+def summarise_run(session: RunSession, summary: RunSummary, arms: Sequence[ArmCellCounts]) -> dict[str, Any]:
+    """Return the document of a run."""
+    return {
+        "schema": "caveat/run/1",
+        "replay": session.replay.name,
+        "folder": str(session.folder),
+        "audits": list(session.replay.audits),
+        "complete": summary.stopped is None and not summary.interrupted,
+        "stopped": None if summary.stopped is None else summary.stopped.code,
+        "interrupted": summary.interrupted,
+        "answered": summary.answered,
+        "failures": dict(summary.failures),
+        "settled_before": summary.settled_before,
+        "lost": summary.lost,
+        "maybe_billed_twice": summary.maybe_billed_twice,
+        "requests": summary.attempts,
+        "input_tokens": summary.input_tokens,
+        "output_tokens": summary.output_tokens,
+        "spent": _document_amount(summary.spent),
+        "models": {asked: list(found) for asked, found in summary.models.items()},
+        "elapsed_s": round(summary.elapsed_s, 3),
+        "arms": [_document_arm(one) for one in arms],
+    }
+
+
+def print_run(console: Console, session: RunSession, summary: RunSummary, arms: Sequence[ArmCellCounts]) -> None:
+    """Print what came of a run, and what to do next."""
+    rows = [
+        (_name_arm(one), *map(str, (one.cells, one.answered, one.refused, one.truncated, one.empty, sum(one.failures.values()), one.open)))
+        for one in arms
+    ]
+    numbers = ("planned", "answered", "refused", "cut", "empty", "failed", "open")
+    console.print(build_table(("arm", *numbers), rows, numbers=numbers))
+    left = sum(one.open for one in arms)
+    if left and summary.stopped is None and not summary.interrupted:
+        console.print(f"{left} open responses are of an earlier version of the replay's file, which no longer asks for them")
+    failures: dict[str, int] = {}
+    for one in arms:
+        for code, count in one.failures.items():
+            failures[code] = failures.get(code, 0) + count
+    if failures:
+        told = ", ".join(f"{count} {code}" for code, count in sorted(failures.items()))
+        console.print(f"failed: {told}; {_tell_sent_again(failures)}")
+    console.print(
+        f"this run: {summary.answered} answers by {summary.attempts} requests in {summary.elapsed_s:.1f} s, "
+        f"{summary.input_tokens:,} input and {summary.output_tokens:,} output tokens"
+    )
+    console.print(f"this folder so far: {format_items(summary.spent.calls, 'call')}, cost {_name_cost(summary.spent)}")
+    for asked, returned in summary.models.items():
+        console.print(f"model asked {asked}, answered {', '.join(returned)}")
+    if summary.lost:
+        console.print(
+            f"{summary.lost} calls were in flight when an earlier run ended; they may have been billed; --repeat-lost sends them again"
+        )
+    if summary.maybe_billed_twice:
+        console.print(f"{summary.maybe_billed_twice} requests were repeated after no answer came; they may have been billed twice")
+    if summary.stopped is None and not summary.interrupted:
+        console.print(f"Next: {session.following or f'caveat score {session.folder}'}")
+    else:
+        console.print(f"To go on: {session.resume_command}")
+
+
+def _tell_sent_again(codes: Collection[str]) -> str:
+    """Say what sends calls again that failed by *codes*: an option, another one, or the next run by itself."""
+    unsent, lost = sorted(set(codes) & UNSENT), sorted(set(codes) & {LOST})
+    options = (("--retry-failed", sorted(set(codes) - UNSENT - {LOST})), ("--repeat-lost", lost))
+    told = [f"{name} sends {'them' if len(found) == len(codes) else ', '.join(found)} again" for name, found in options if found]
+    return "; ".join([*told, *([f"{', '.join(unsent)}: made when the run goes on"] if unsent else [])])
+
+
+def _name_arm(one: ArmCellCounts) -> str:
+    name = f"{one.arm} ({one.spec})" if one.spec else one.arm
+    return f"{name} without {one.cue_removed}" if one.cue_removed else name
+
+
+def _name_cost(amount: SpentAmount) -> str:
+    return "unknown" if amount.usd is None else format_usd(amount.usd)
+
+
+def _document_amount(amount: SpentAmount) -> dict[str, Any]:
+    return {"calls": amount.calls, "input_tokens": amount.input_tokens, "output_tokens": amount.output_tokens, "usd": amount.usd}
+
+
+def _document_arm(one: ArmCellCounts) -> dict[str, Any]:
+    names = ("arm", "spec", "cue_removed", "cells", "answered", "refused", "truncated", "empty", "open")
+    return {**{name: getattr(one, name) for name in names}, "failures": one.failures}
+
+
+# A renewal as a document: what was chosen, what it takes, what became of it, and what is left.
+
+SCHEMA = "caveat/renewal/1"
+
+
+def summarise_renewal(renewal: Renewal, changes: Sequence[ClaimChange], *, log_size: int, is_forecast: bool) -> dict[str, Any]:
+    """Return the document of *renewal*.
+
+    Args:
+        changes: of the claims whose renewed audits have their outcome, newly inverted first.
+        log_size: entries of the log when it was made.
+        is_forecast: whether nothing was recorded: a dry run.
+    """
+    by_claim = {one.claim: one for one in changes}
+    return {
+        "schema": SCHEMA,
+        "log_size": log_size,
+        "model_asked": renewal.wish.ask,
+        "folder": str(renewal.output),
+        "dry_run": is_forecast,
+        "complete": not any(renewal.list_faults()) and not renewal.interrupted,
+        "interrupted": renewal.interrupted,
+        "replays": [_summarise_job(job) for job in renewal.jobs],
+        "calls": _summarise_amount(renewal.total),
+        "input_tokens_are": "estimated at four bytes a token",
+        "output_tokens_are": "the most that max_tokens allows",
+        "renewals": [_summarise_chosen(job, one, by_claim.get(one.claim.claim)) for job in renewal.jobs for one in job.group.chosen],
+        "newly_inverted": [one.claim for one in changes if one.newly_inverted],
+        "transitions": [{"before": before, "after": after, "claims": count} for before, after, count in count_transitions(changes)],
+        "left": [_summarise_left(one) for one in renewal.left],
+    }
+
+
+def tell_state(job: RenewalJob, one: ClaimRenewal) -> str:
+    """Return how far the renewal of one audit has come: concluded, planned, locked, elsewhere, or failed."""
+    if one.is_concluded:
+        return "concluded"
+    if job.faults:
+        return "failed"
+    if job.is_elsewhere and one.renewed is not None:
+        return "elsewhere"
+    return "locked" if one.renewed is not None else "planned"
+
+
+def _summarise_job(job: RenewalJob) -> dict[str, Any]:
+    ahead, is_here = job.forecast, job.group.recording is not None
+    return {
+        "replay": _write(job.group.replay) if is_here else None,
+        "run": _write(job.group.run) if is_here else None,
+        "recording": _write(job.group.recording.place) if job.group.recording else None,
+        "renews": [one.lock.audit for one in job.group.chosen],
+        "audits": [one.renewed.audit.payload.audit for one in job.group.chosen if one.renewed],
+        "planned": ahead.cells if ahead else None,
+        "settled": ahead.settled if ahead else None,
+        "failed": ahead.failed if ahead else None,
+        "lost": ahead.lost if ahead else None,
+        "to_make": _summarise_amount(ahead.total) if ahead else None,
+        "judge": job.judge,
+        "answered": job.summary.answered if job.summary else None,
+        "faults": [_summarise_fault(one) for one in job.faults],
+    }
+
+
+def _summarise_chosen(job: RenewalJob, one: ClaimRenewal, change: ClaimChange | None) -> dict[str, Any]:
+    audit = one.renewed.audit.payload.audit if one.renewed else None
+    return {
+        "claim": one.claim.claim,
+        "revision": one.claim.reference,
+        "renews": one.lock.audit,
+        "audit": audit,
+        "before": to_document(one.before),
+        "after": to_document(one.target),
+        "state": tell_state(job, one),
+        "notes": list(one.notes),
+        "not_measured": list(job.remarks.get(audit or "", ())),
+        "change": None if change is None else to_document(change),
+    }
+
+
+def _summarise_left(one: SkippedClaim) -> dict[str, Any]:
+    return {"claim": one.claim, "audit": one.audit, "to_be_done": one.is_open, **_summarise_fault(one.fault)}
+
+
+def _summarise_fault(fault: Fault) -> dict[str, Any]:
+    return {name: getattr(fault, name) for name in ("code", "where", "found", "advice")}
+
+
+def _summarise_amount(amount: SpentAmount) -> dict[str, Any]:
+    return {"calls": amount.calls, "input_tokens": amount.input_tokens, "output_tokens": amount.output_tokens, "usd": amount.usd}
+
+
+def _write(path: Path) -> str:
+    return path.as_posix()
+
+
+# A renewal in a terminal: what it takes, what moved with newly inverted claims first, and what could not be done.
+
+_NUMBERS = ("responses", "calls", "input tokens", "output tokens", "US $")
+_ELSEWHERE = "its run is made elsewhere: caveat audit import {audit} TABLE --run-date DATE"
+
+
+def print_plan(console: Console, renewal: Renewal, *, is_forecast: bool) -> None:
+    """Print which audits are renewed, and what their replays take."""
+    for before, after in dict.fromkeys((one.before, one.target) for one in renewal.chosen):
+        audits = [one.lock.audit for one in renewal.chosen if (one.before, one.target) == (before, after)]
+        console.print(f"{len(audits):,} audit{'s' if len(audits) > 1 else ''} of {before}, to be carried out again on {after}:")
+        console.print(f"  {', '.join(audits)}")
+    for one in renewal.chosen:
+        for note in one.notes:
+            console.print(f"  {one.claim.claim}: {note}")
+    _print_cost(console, renewal)
+    if is_forecast:
+        _print_left(console, renewal)
+        console.print("Nothing was sent and nothing recorded. Input is estimated at four bytes a token; output is what max_tokens allows.")
+
+
+def print_renewal(console: Console, renewal: Renewal, changes: Sequence[ClaimChange]) -> None:
+    """Print what became of a renewal: newly inverted claims, what moved, how the texts changed, and what is left."""
+    print_movement(console, changes)
+    for job in renewal.jobs:
+        _print_job(console, job)
+    _print_left(console, renewal)
+    if not renewal.chosen and not renewal.left:
+        console.print("Nothing is stale: there is no audit to renew.")
+    elif changes:
+        console.print("\nNext: caveat report --stale -o DIR")
+
+
+def print_movement(console: Console, changes: Sequence[ClaimChange]) -> None:
+    """Print newly inverted claims, how far each moved, and how the texts changed; nothing without changes."""
+    _print_inverted(console, changes)
+    if changes:
+        console.print(build_table(("claim", "before", "after", "ΔED"), [_describe(one) for one in changes]))
+        for before, after, count in count_transitions(changes):
+            console.print(f"{count:,} × {before} → {after}")
+        for change in changes:
+            _print_texts(console, change)
+
+
+def _print_cost(console: Console, renewal: Renewal) -> None:
+    jobs = [job for job in renewal.jobs if job.forecast is not None]
+    rows = [_describe_cost(job) for job in jobs]
+    if len(rows) > 1:
+        planned = sum(job.forecast.cells for job in jobs if job.forecast)
+        rows.append(("together", f"{planned:,}", *_write_amount(renewal.total)))
+    for job in jobs:
+        if job.group.recording is not None:
+            console.print(f"{job.group.folder.name}: as recorded in {job.group.recording.place}")
+    if rows:
+        console.print(build_table(("replay", *_NUMBERS), rows, numbers=_NUMBERS))
+    if rows and renewal.total.usd is None:
+        console.print("The cost is unknown: there is no price for the model. Give --prices FILE (caveat schema prices).")
+    for job in jobs:
+        if job.judge is not None:
+            where = job.group.run
+            console.print(f"{job.group.folder.name}: {job.judge} scores its responses by calls of its own (caveat score {where} --dry-run)")
+
+
+def _describe_cost(job: RenewalJob) -> tuple[str, ...]:
+    ahead = job.forecast
+    if ahead is None:
+        raise ValueError("a replay without a forecast has no line")
+    return job.group.folder.name, f"{ahead.cells:,}", *_write_amount(ahead.total)
+
+
+def _write_amount(amount: SpentAmount) -> tuple[str, ...]:
+    usd = "unknown" if amount.usd is None else format_usd(amount.usd)
+    return f"{amount.calls:,}", f"{amount.input_tokens:,}", f"{amount.output_tokens:,}", usd
+
+
+def _print_inverted(console: Console, changes: Sequence[ClaimChange]) -> None:
+    found = [one for one in changes if one.newly_inverted]
+    if not found:
+        return
+    console.print(f"▼ NEWLY INVERTED: {len(found):,} claim{'s' if len(found) > 1 else ''}", style="bold")
+    for one in found:
+        console.print(f"  {one.claim} ({describe_class(one.before)} → {describe_class(one.after)}): {one.after.quote}")
+        console.print(f"    {one.after.verdict}")
+    console.print()
+
+
+def _describe(one: ClaimChange) -> tuple[str, str, str, str]:
+    return one.claim, describe_class(one.before), describe_class(one.after), "; ".join(_list_shifts(one)) or "–"
+
+
+def _list_shifts(one: ClaimChange) -> list[str]:
+    """Return how far ED moved against each specification; the name stands there where there are several."""
+    if one.after.range is None:
+        return []
+    unit = Unit(low=one.after.range[0], high=one.after.range[1])
+    found = []
+    for step in one.steps:
+        ends = "" if step.ed.low is None or step.ed.high is None else f" ({unit.numbers(step.ed.low, step.ed.high)})"
+        found.append(f"{step.spec + ': ' if len(one.steps) > 1 else ''}{unit.number(step.ed.value)}{ends} {unit.points}")
+    return found
+
+
+def _print_texts(console: Console, change: ClaimChange) -> None:
+    before, after = change.before.restricted if change.before else None, change.after.restricted
+    if after is None or before == after:
+        return
+    console.print(f"\n{change.claim}: {NOT_AUDITED if before is None else 'restricted claim, old to new'}", style="bold")
+    console.print(f"  {after if before is None else render_redline(before, after)}")
+
+
+def _print_job(console: Console, job: RenewalJob) -> None:
+    for one in job.group.chosen:
+        audit = one.renewed.audit.payload.audit if one.renewed else ""
+        match tell_state(job, one):
+            case "elsewhere":
+                console.print(f"{one.claim.claim}: {_ELSEWHERE.format(audit=audit)}")
+            case "locked":
+                console.print(f"{one.claim.claim}: {audit} is locked; its run: caveat audit run {job.group.replay}")
+            case _:
+                pass
+        for remark in job.remarks.get(audit, ()):
+            console.print(f"{audit}: {remark}")
+
+
+def _print_left(console: Console, renewal: Renewal) -> None:
+    faults = [fault for job in renewal.jobs for fault in job.faults]
+    if faults:
+        console.print("\ncould not be done", style="bold")
+    for fault in faults:
+        console.print(f"  {fault.code}: {fault.where}: {fault.found}")
+        _print_advice(console, fault.advice)
+    if renewal.left:
+        console.print("\nnot renewed", style="bold")
+    for (code, found, advice), claims in _group_left(renewal.left).items():
+        console.print(f"  {code}: {found}")
+        console.print(f"    {', '.join(claims)}")
+        _print_advice(console, advice)
+
+
+def _group_left(left: Sequence[SkippedClaim]) -> dict[tuple[str, str, str | None], list[str]]:
+    """Return the claims that are left by why and what to do, in which their own names stand as CLAIM."""
+    alike: dict[tuple[str, str, str | None], list[str]] = {}
+    for one in left:
+        advice = one.fault.advice.replace(one.claim, "CLAIM") if one.fault.advice else None
+        alike.setdefault((one.fault.code, one.fault.found, advice), []).append(one.claim)
+    return alike
+
+
+def _print_advice(console: Console, advice: str | None) -> None:
+    if advice:
+        console.print(f"    next: {advice}")

@@ -1,0 +1,497 @@
+"""The terminal review of proposals: one key, one decision, each on the disk before the next screen; and editing."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from audit.cli.review_screen import (
+    LEAVE,
+    LEFT,
+    REDRAW,
+    RIGHT,
+    Lines,
+    ReviewScreen,
+    describe_counts,
+    list_help,
+    list_lines,
+    list_told,
+    print_end,
+    print_lines,
+    print_scene,
+    read_key,
+)
+from audit.propose.proposal_review import (
+    PassageNeighbours,
+    ProposalDecision,
+    ProposalReview,
+    ProposalVerdict,
+    ReviewJournal,
+    ReviewMove,
+    ReviewStep,
+    check_claims,
+    digest_text,
+    find_open,
+    find_words,
+    take_step,
+    write_whole,
+)
+from audit.propose.proposed_claims_file import ClaimsSheet, DraftEntry, KnownModels, build_entry, render_drafts, render_sheet
+from registry.cli.terminal_output import show
+from registry.codec.canonical_documents import from_document, to_document
+from registry.codec.file_io import parse_document
+from registry.errors import CaveatError, Fault, InputError, UnavailableError, format_faults
+from registry.intake.quote_anchor import AnchoredText
+from registry.records.claim_draft import ClaimDraft, ClaimsFile, OmissionDraft, Proposal
+from registry.records.specification import PropertySpec
+from registry.records.system_card import CardText, Outline
+
+# A person changes a proposed claim: in an editor, or field by field where there is none.
+
+_EDITORS = ("sensible-editor", "vim", "nano", "vi")
+_EDIT = (
+    "Change the claim, save, and leave the editor: it is then checked and accepted.",
+    "The quote must stand in the card as you write it. An empty file gives up. The keys: docs/files.md, or caveat schema claims.",
+)
+_SPLIT = (
+    "Two or more claims in the place of one: cut each quote to its part, set form and figures, save, and leave the editor.",
+    "Every quote must stand in the card as you write it. An empty file gives up.",
+)
+_FIELDS = ("quote", "form", "relation", "theta", "reported", "evaluation", "grader", "elicitation", "note")
+_NUMBERS = ("theta", "reported")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditContext:
+    """What editing needs beside the claim."""
+
+    text: AnchoredText
+    """The card, in which every quote must stand."""
+    registered: Mapping[str, PropertySpec | None]
+    """Short names of the registry's properties."""
+    tell: Callable[[str], None]
+    """Says something to the person."""
+
+
+def edit(desk: EditContext, entry: DraftEntry) -> ClaimsFile | None:
+    """Let a person change the claim of *entry*; None where they gave up or changed nothing."""
+    if not has_editor():
+        return _ask_field(desk, lambda: (_prompt_fields(entry.draft),), entry, fewest=1)
+    return _use_editor(desk, render_drafts((entry,), _EDIT), fewest=1)
+
+
+def split(desk: EditContext, entry: DraftEntry) -> ClaimsFile | None:
+    """Let a person make two or more claims of *entry*; None where they gave up or changed nothing."""
+    if not has_editor():
+        return _ask_field(desk, lambda: _prompt_parts(entry.draft), entry, fewest=2)
+    return _use_editor(desk, render_drafts((entry, entry), _SPLIT), fewest=2)
+
+
+def has_editor() -> bool:
+    """Whether there is an editor: named by $VISUAL or $EDITOR, or one of the usual ones."""
+    return bool(os.environ.get("VISUAL") or os.environ.get("EDITOR")) or any(map(shutil.which, _EDITORS))
+
+
+def _use_editor(desk: EditContext, text: str, *, fewest: int) -> ClaimsFile | None:
+    while True:
+        try:
+            changed = _open_editor(text)
+            if changed is None or not changed.strip():
+                return None
+            text = changed
+            file = from_document(ClaimsFile, parse_document(changed, where="your text"), where="your text")
+            check_claims(file, desk.text, desk.registered, fewest=fewest, where="your text")
+            return file
+        except CaveatError as error:
+            if not _wants_again(desk, error):
+                return None
+
+
+def _open_editor(text: str) -> str | None:
+    """Return what a person made of *text*; None where nothing was saved.
+
+    Raises:
+        InputError: it is no text, or the file is gone.
+    """
+    try:
+        return click.edit(text, extension=".yaml", require_save=True)
+    except UnicodeDecodeError as error:
+        found = f"is not in UTF-8: byte {error.object[error.start]:#04x} at {error.start}"
+        raise InputError(Fault(code="not-valid", where="your text", found=found, advice="save it as text in UTF-8")) from error
+    except OSError as error:
+        found = f"cannot be read again: {error.strerror or error}"
+        raise InputError(Fault(code="file-not-accessible", where="your text", found=found)) from error
+
+
+def _ask_field(desk: EditContext, prompt: Callable[[], Sequence[ClaimDraft]], entry: DraftEntry, *, fewest: int) -> ClaimsFile | None:
+    while True:
+        try:
+            drafts = tuple(prompt())
+            if not drafts or drafts == (entry.draft,):
+                return None
+            properties = {entry.draft.property: entry.spec} if entry.spec is not None else None
+            file = ClaimsFile(claims=drafts, properties=properties)
+            check_claims(file, desk.text, desk.registered, fewest=fewest, where="your answers")
+            return file
+        except click.Abort:
+            return None
+        except CaveatError as error:
+            if not _wants_again(desk, error):
+                return None
+
+
+def _wants_again(desk: EditContext, error: CaveatError) -> bool:
+    desk.tell(f"\n{format_faults(error.faults)}")
+    desk.tell("\nany key: try again; q: give up")
+    return read_key() != LEAVE
+
+
+def _prompt_fields(draft: ClaimDraft) -> ClaimDraft:
+    """Ask for each field, with what is proposed as the default; a single `-` empties it."""
+    click.echo("There is no editor ($VISUAL, $EDITOR). Enter keeps what stands in brackets, - empties it, Ctrl-C gives up.")
+    document = to_document(draft)
+    for name in _FIELDS:
+        said = click.prompt(name, default=_shown(document.get(name)), show_default=True).strip()
+        if said != _shown(document.get(name)):
+            document[name] = None if said == "-" else _read(name, said)
+    return from_document(ClaimDraft, {key: value for key, value in document.items() if value is not None}, where="your answers")
+
+
+def _prompt_parts(draft: ClaimDraft) -> tuple[ClaimDraft, ...]:
+    click.echo(f"There is no editor ($VISUAL, $EDITOR). The passage:\n\n{show(draft.quote)}\n")
+    click.echo("Type or paste the quote of each claim on a line of its own; an empty line ends.")
+    quotes: list[str] = []
+    while said := click.prompt(f"quote {len(quotes) + 1}", default="", show_default=False).strip():
+        quotes.append(said)
+    return tuple(replace(draft, quote=one) for one in quotes)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        value = value["value"]
+    return "" if value is None else show(" ".join(str(value).split()))
+
+
+def _read(name: str, said: str) -> object:
+    if name not in _NUMBERS:
+        return said
+    try:
+        return float(said)
+    except ValueError:
+        return said
+
+
+# The terminal review of proposals: one key, one decision, and every decision is on the disk before the next screen.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewBasis:
+    """What a review stands on."""
+
+    path: Path
+    """The claims file that it writes."""
+    card: CardText
+    outline: Outline
+    known: KnownModels
+    registered: Mapping[str, PropertySpec | None]
+    """Short names of the registry's properties."""
+
+
+def check_terminal() -> None:
+    """Refuse to review where nobody can press a key; raises UnavailableError."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        found = "a review asks for keys, and this is not a terminal"
+        advice = "run it in a terminal, or write the proposals into a file (-o claims.yaml) and edit that"
+        raise UnavailableError(Fault(code="not-a-terminal", where="--review", found=found, advice=advice))
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that is not in UTF-8 shows what it can; the file is in UTF-8 all the same
+
+
+class ReviewSession:
+    """One sitting: from the first open proposal to the key that leaves."""
+
+    def __init__(self, ground: ReviewBasis, journal: ReviewJournal, *, told: Sequence[str] = (), greeting: str = "") -> None:
+        """Take what is reviewed, with what is told on a page before the first proposal, and what is told beside it."""
+        self._ground = ground
+        self._journal = journal
+        self._proposals = journal.opening.proposals.proposals
+        self._near = PassageNeighbours(ground.card, ground.outline)
+        self._desk = EditContext(text=AnchoredText(ground.card), registered=ground.registered, tell=click.echo)
+        self._is_filtered = True
+        self._told, self._message = told, greeting
+        self._reason = ""
+        self.review = journal.review
+        """Where it stands now."""
+        self._at = find_open(self.review, len(self._proposals), after=self.review.last)
+
+    def run(self) -> None:
+        """Show proposals and take keys until the person leaves; then write the claims file, unless nothing was ever decided."""
+        if self._told:
+            show_pages(lambda console: list_told(console, self._told))
+        while (key := self._wait()) != LEAVE:
+            self._message = ""
+            self._press(key)
+        if self.review.decisions or self.review.written:
+            self._write()
+
+    def describe(self) -> str:
+        """Return how far the review is."""
+        return describe_counts(self.review, len(self._proposals))
+
+    def _wait(self) -> str:
+        """Show where the review stands until a key is pressed; drawn again where the terminal changed."""
+        while True:
+            self._draw()
+            if (key := read_key()) != REDRAW:
+                return key
+
+    def _draw(self) -> None:
+        console = _open_console()
+        if self._at is None:
+            print_end(console, self._journal.opening.proposals.title, self.review, len(self._proposals), self._message)
+        else:
+            print_scene(console, self._build_scene(self._at))
+
+    def _build_scene(self, at: int) -> ReviewScreen:
+        entry = self._entry(at)
+        return ReviewScreen(
+            title=self._journal.opening.proposals.title,
+            at=at,
+            total=len(self._proposals),
+            proposal=self._proposals[at],
+            entry=entry,
+            model=entry.draft.model or self._journal.opening.model,
+            around=self._near.find(self._proposals[at].anchor),
+            review=self.review,
+            is_filtered=self._is_filtered,
+            message=self._message,
+        )
+
+    def _press(self, key: str) -> None:
+        match key:
+            case "b":
+                self._go_back()
+            case "g":
+                self._go_to()
+            case "/":
+                self._search()
+            case "f":
+                self._is_filtered = not self._is_filtered
+                self._message = "only open proposals" if self._is_filtered else "all proposals"
+            case "w":
+                self._write()
+                self._message = f"written to {self._ground.path}: {self.describe()}"
+            case "?" | "h":
+                show_pages(list_help)
+            case _ if self._at is not None:
+                self._press_on(self._at, key)
+            case _:
+                self._message = "nothing is left to decide; b goes back, g goes to one, q leaves"
+
+    def _press_on(self, at: int, key: str) -> None:
+        """Take a key that speaks of the proposal shown."""
+        match key:
+            case "a":
+                entry = self._propose(at)
+                self._accept(at, ClaimsFile(claims=(entry.draft,), properties=_name_spec(entry)))
+            case "e" | "s":
+                self._change(at, edit if key == "e" else split)
+            case "x":
+                self._leave_out(at)
+            case "v":
+                show_pages(lambda console: list_lines(console, self._build_scene(at)))
+            case "k":
+                self._decide(ProposalDecision(at=at, verdict=ProposalVerdict.SKIPPED))
+            case _ if key in LEFT:
+                self._look(at, -1)
+            case _ if key in RIGHT:
+                self._look(at, 1)
+            case _:
+                self._message = f"no key {key!r}; ? tells them" if key.isprintable() else "no such key; ? tells them"
+
+    def _change(self, at: int, change: Callable[[EditContext, DraftEntry], ClaimsFile | None]) -> None:
+        try:
+            changed = change(self._desk, self._entry(at))
+        except click.ClickException as error:  # the editor cannot be started, or failed
+            self._message = error.format_message()
+            return
+        if changed is None:
+            self._message = "nothing changed, nothing accepted"
+        else:
+            self._accept(at, changed)
+
+    def _accept(self, at: int, file: ClaimsFile) -> None:
+        used = {one.property for one in file.claims}
+        properties = {name: spec for name, spec in (file.properties or {}).items() if name in used}
+        self._decide(ProposalDecision(at=at, verdict=ProposalVerdict.ACCEPTED, claims=file.claims, properties=properties or None))
+
+    def _leave_out(self, at: int) -> None:
+        """Ask for the reason; the last one is offered again, since many passages are left out for one."""
+        try:
+            said = click.prompt("why is it left out", default=self._reason, show_default=bool(self._reason)).strip()
+        except click.Abort:
+            said = ""
+        if not said:
+            self._message = "not left out: it needs a reason"
+            return
+        self._reason = said
+        self._decide(ProposalDecision(at=at, verdict=ProposalVerdict.LEFT_OUT, reason=said))
+
+    def _decide(self, decision: ProposalDecision) -> None:
+        self._step(ReviewStep(move=ReviewMove.DECIDE, decision=decision))
+        after = decision.at + 1
+        is_next = not self._is_filtered and after < len(self._proposals)
+        self._at = after if is_next else find_open(self.review, len(self._proposals), after=decision.at)
+        if self._at == decision.at:
+            self._message = "the last one that is open"
+
+    def _go_back(self) -> None:
+        last = self.review.last
+        if last is None:
+            self._message = "nothing to undo"
+            return
+        self._step(ReviewStep(move=ReviewMove.UNDO))
+        self._at = last
+        self._message = "undone"
+
+    def _go_to(self) -> None:
+        said = _ask_decision(f"number, 1 to {len(self._proposals)}")
+        if said.isascii() and said.isdecimal() and 1 <= int(said[:9]) <= len(self._proposals):
+            self._at = int(said[:9]) - 1
+        elif said:
+            self._message = f"no proposal {said}; there are 1 to {len(self._proposals)}"
+
+    def _search(self) -> None:
+        words = _ask_decision("search for")
+        if not words:
+            return
+        found = find_words(self._proposals, words, after=-1 if self._at is None else self._at)
+        if found is None:
+            self._message = f"no proposal has {words!r}"
+        else:
+            self._at = found
+
+    def _look(self, at: int, way: int) -> None:
+        places = range(at + way, len(self._proposals) if way > 0 else -1, way)
+        found = next((place for place in places if not self._is_filtered or self.review.is_open(place)), None)
+        if found is None:
+            self._message = f"no{' open' if self._is_filtered else ''} proposal {'after' if way > 0 else 'before'} this one"
+        else:
+            self._at = found
+
+    def _propose(self, at: int) -> DraftEntry:
+        return build_entry(self._proposals[at], at + 1, self._ground.known, self._journal.opening.model)
+
+    def _entry(self, at: int) -> DraftEntry:
+        """Return the claim to show: as accepted where it was accepted as one, otherwise as proposed."""
+        decided = list_entries(self.review, at, self._propose(at))
+        return decided[0] if len(decided) == 1 else self._propose(at)
+
+    def _step(self, step: ReviewStep) -> None:
+        self._journal.append(step)
+        self.review = take_step(self.review, step)
+
+    def _write(self) -> None:
+        """Write the claims file; the journal names its digest first, so that a kill in between is not taken for a change by hand."""
+        text = render_sheet(self._compose())
+        self._step(ReviewStep(move=ReviewMove.WRITE, sha256=digest_text(text)))
+        write_whole(self._ground.path, text)
+
+    def _compose(self) -> ClaimsSheet:
+        opening = self._journal.opening
+        head = (f"Claims of {opening.proposals.title}, proposed by {opening.proposals.by} and reviewed: {self.describe()}.",)
+        hint = "caveat claim propose … --review goes on only while this file is as the review wrote it."
+        order = sorted(self.review.decisions)
+        return ClaimsSheet(
+            head=(*head, f"Next: caveat claim add {self._ground.path.name}. {hint}"),
+            card=opening.proposals.card,
+            model=opening.model,
+            entries=tuple(entry for at in order for entry in list_entries(self.review, at, self._propose(at))),
+            left_out=list_omissions(self.review, self._proposals),
+            proposed=opening.survey,
+            registered=self._ground.registered,
+        )
+
+
+def show_pages(build: Callable[[Console], Lines]) -> None:
+    """Show lines, as many at once as the terminal holds, a key for each page; `q` ends it before the last.
+
+    Args:
+        build: gives the lines for the terminal as it is now: it may become wider or higher meanwhile.
+    """
+    first = 0
+    while True:
+        console = _open_console()
+        lines, room = build(console), max(1, console.height - 3)
+        is_last = first + room >= len(lines)
+        print_lines(console, lines[first : first + room])
+        click.echo("\nAny key goes on." if is_last else f"\n{len(lines) - first - room} more lines: any key; q leaves them out.")
+        key = read_key()
+        if key == REDRAW:
+            continue
+        if is_last or key == LEAVE:
+            return
+        first += room
+
+
+def _open_console() -> Console:
+    return Console(markup=False, highlight=False, emoji=False)
+
+
+def list_omissions(review: ProposalReview, proposals: Sequence[Proposal]) -> tuple[OmissionDraft, ...]:
+    """Return the passages that were left out, in the order of the card, each once.
+
+    One of several proposals of a passage may be left out and another accepted: then the passage is registered, and not left out. Of a
+    passage that was left out for several reasons, all are given.
+    """
+    claimed = {_place(proposals[at]) for at, one in review.decisions.items() if one.verdict is ProposalVerdict.ACCEPTED}
+    reasons: dict[tuple[int, int], list[str]] = {}
+    for at in sorted(review.decisions):
+        decision = review.decisions[at]
+        if decision.verdict is ProposalVerdict.LEFT_OUT and decision.reason and _place(proposals[at]) not in claimed:
+            reasons.setdefault(_place(proposals[at]), []).append(decision.reason)
+    first = {_place(proposals[at]): proposals[at] for at in sorted(review.decisions, reverse=True)}
+    return tuple(
+        OmissionDraft(quote=first[place].quote, reason="; ".join(dict.fromkeys(said)), page=first[place].anchor.page)
+        for place, said in reasons.items()
+    )
+
+
+def _place(proposal: Proposal) -> tuple[int, int]:
+    return proposal.anchor.start, proposal.anchor.stop
+
+
+def list_entries(review: ProposalReview, at: int, proposed: DraftEntry) -> tuple[DraftEntry, ...]:
+    """Return the claims that were accepted for the proposal at *at*; none unless it was accepted.
+
+    Args:
+        proposed: what accepting it as it stands would make; its comments stay.
+    """
+    decision = review.decisions.get(at)
+    if decision is None or decision.verdict is not ProposalVerdict.ACCEPTED:
+        return ()
+    specs, total = decision.properties or {}, len(decision.claims)
+    entries = []
+    for number, draft in enumerate(decision.claims, start=1):
+        comments = (f"part {number} of {total} of:", *proposed.comments) if total > 1 else proposed.comments
+        entries.append(replace(proposed, draft=draft, spec=specs.get(draft.property), comments=comments))
+    return tuple(entries)
+
+
+def _name_spec(entry: DraftEntry) -> dict[str, PropertySpec] | None:
+    return None if entry.spec is None else {entry.draft.property: entry.spec}
+
+
+def _ask_decision(what: str) -> str:
+    try:
+        said: str = click.prompt(what, default="", show_default=False)
+    except click.Abort:
+        return ""
+    return said.strip()

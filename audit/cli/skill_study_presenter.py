@@ -1,0 +1,363 @@
+"""How a skill-contamination study, its parts and its pattern matches look in a terminal and as JSON."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from audit.cli.shared_presentation import print_warnings
+from audit.records.model_response import ReplayCell
+from audit.skills.study_file import StudyFile
+from audit.skills.study_recording import ConditionProgress
+from audit.sources.skill_study_records import (
+    AbsentContrast,
+    Aggregate,
+    ContaminationStudy,
+    FigureCount,
+    Inventory,
+    PatternDifference,
+    Rematch,
+    SkillContrasts,
+)
+from registry.cli.terminal_output import build_table, show
+from registry.records.estimates import Measure
+from registry.report.numbers import format_count, format_items, format_p, format_range, format_signed
+from registry.report.units import Unit, share
+
+# What a skill study is made of and how far it is, for people and for programs.
+
+_COUNTS = ("planned", "answered", "failed", "matched", "judged")
+
+
+def summarise_listing(
+    file: StudyFile, planned: Collection[ReplayCell], stages: Mapping[str, Sequence[ConditionProgress]], folder: Path
+) -> dict[str, Any]:
+    """Return the document of `caveat skills list`.
+
+    Args:
+        planned: one cell for each sample of each task under each condition: the study's, and those that the run folder holds beyond it.
+    """
+    calls = Counter((cell.task_id.partition("/")[0], cell.arm) for cell in planned)
+    skills = []
+    for name, entry in file.study.skills.items():
+        arms = sorted(arm for skill, arm in calls if skill == name)
+        done = {one.arm: one for one in stages.get(name, ())}
+        skills.append(
+            {
+                "name": name,
+                "risk_level": entry.risk_level.value,
+                "test_category": entry.test_category,
+                "structural_score": entry.structural_score,
+                "left_out": entry.left_out,
+                "chars": file.texts[name].chars,
+                "references": len(file.texts[name].digests) - 1,
+                "tasks": len(file.tasks[name].tasks),
+                "conditions": [{"arm": arm, "calls": calls[name, arm], **_count(done.get(arm))} for arm in arms],
+            }
+        )
+    return {
+        "schema": "caveat/skill-list/1",
+        "study": file.study.name,
+        "path": str(file.path),
+        "folder": str(folder),
+        "model": file.study.policy.model,
+        "judge": None if file.judge is None else file.judge.model,
+        "samples": file.study.samples,
+        "skills": skills,
+    }
+
+
+def print_listing(console: Console, document: Mapping[str, Any]) -> None:
+    """Print the listing: one row per skill, and what was left out and why."""
+    judge = f"judge {document['judge']}" if document["judge"] else "no judge, patterns only"
+    console.print(show(f"{document['study']}: model {document['model']}, {judge}, samples: {document['samples']}"), style="bold")
+    columns = ("skill", "risk, category", "score", "tasks", "arms", "answered", "patterns", "judged")
+    rows = [
+        (
+            one["name"] + (" *" if one["left_out"] else ""),
+            f"{one['risk_level']}, {one['test_category']}",
+            f"{one['structural_score']:g}",
+            str(one["tasks"]),
+            "".join(each["arm"] for each in one["conditions"]),
+            _tell_answered(one["conditions"]),
+            *(_sum(one["conditions"], name) for name in ("matched", "judged")),
+        )
+        for one in document["skills"]
+    ]
+    console.print(build_table(columns, rows, numbers=("score", "tasks", "answered", "patterns", "judged")))
+    for one in document["skills"]:
+        if one["left_out"]:
+            console.print(show(f"* {one['name']}: left out of the means over skills ({one['left_out']})"))
+    cells = [one for skill in document["skills"] for one in skill["conditions"]]
+    is_whole = all(one["answered"] == one["calls"] for one in cells)
+    run = f"--run {quote(document['folder'])}"
+    verb = f"analyze {quote(document['path'])} {run}" if is_whole else f"generate {quote(document['path'])} --dry-run"
+    console.print(show(f"Next: caveat skills {verb}"))
+
+
+def summarise_scored(file: StudyFile, stages: Mapping[str, Sequence[ConditionProgress]], folder: Path) -> dict[str, Any]:
+    """Return the document of `caveat skills score`, without what was new in it."""
+    return {
+        "schema": "caveat/skill-scores/1",
+        "study": file.study.name,
+        "path": str(file.path),
+        "folder": str(folder),
+        "judge": None if file.judge is None else file.judge.model,
+        "skills": [{"name": name, "conditions": [{"arm": one.arm, **_count(one)} for one in found]} for name, found in stages.items()],
+    }
+
+
+def print_scored(console: Console, document: Mapping[str, Any]) -> None:
+    """Print what is scored so far, by skill."""
+    columns = ("skill", *_COUNTS)
+    rows = [(one["name"], *(_sum(one["conditions"], name) for name in _COUNTS)) for one in document["skills"]]
+    console.print(build_table(columns, rows, numbers=_COUNTS))
+    for line in document["judging"]:
+        console.print(show(line))
+    if document["judge"] is None:
+        console.print("The study names no judge: there are patterns, and no composite score.")
+    console.print(f"new: {document['patterns_changed']:,} pattern scores, {document['verdicts_new']:,} verdicts")
+    console.print(show(f"Next: caveat skills analyze {quote(document['path'])} --run {quote(document['folder'])} -o DIR"))
+
+
+def _count(stage: ConditionProgress | None) -> dict[str, int]:
+    return {name: 0 if stage is None else getattr(stage, name) for name in _COUNTS}
+
+
+def _tell_answered(conditions: Sequence[Mapping[str, Any]]) -> str:
+    failed = sum(one["failed"] for one in conditions)
+    told = f"{_sum(conditions, 'answered')} of {_sum(conditions, 'calls')}"
+    return f"{told}, {failed:,} failed" if failed else told
+
+
+def _sum(conditions: Sequence[Mapping[str, Any]], name: str) -> str:
+    return f"{sum(one[name] for one in conditions):,}"
+
+
+# What matching the patterns anew gave, in sentences and in a terminal.
+
+KINDS = {"expected": "expected", "anti": "anti-pattern"}
+_MOST_LINES = 10
+
+
+def describe_rematch(rematch: Rematch) -> list[str]:
+    """Return in sentences how many patterns were matched anew, how many results differ from the recorded ones, and what was not matched."""
+    results = f"{format_items(rematch.searches, 'result')} in {format_items(rematch.responses, 'response')}"
+    lines = [f"Patterns matched anew: {results}."] if rematch.responses else []
+    if rematch.compared is None:
+        lines.append(f"Nothing was compared with recorded matches: {rematch.reason}.")
+    else:
+        count = "None differs" if not rematch.differ else f"{format_count(len(rematch.differ))} of {format_count(rematch.compared)} differ"
+        lines.append(f"{count} from what the study records{'; the match made here counts' if rematch.differ else ''}.")
+    for left in rematch.unmatched:
+        copied = f"; the recorded results of {format_count(left.copied)} are used as they are" if left.copied else ""
+        lines.append(f"Not matched here: {format_items(left.responses, 'response')} ({left.reason}){copied}.")
+    return lines
+
+
+def print_patterns(console: Console, study: ContaminationStudy) -> None:
+    """Print where the patterns come from, what matching them anew gave, and the first differences."""
+    files = {item.file for item in study.patterns if item.file is not None}
+    count = sum(len(item.patterns) for item in study.patterns)
+    patterns = f"{format_items(count, 'pattern')} from {format_items(len(files), 'file')}; results.json and the page list them with digests"
+    console.print("\n" + (patterns if count else "No patterns: no file names any"), style="bold")
+    for line in describe_rematch(study.rematch):
+        console.print(show(line))
+    for difference in study.rematch.differ[:_MOST_LINES]:
+        console.print(show("  " + _describe_difference(difference)))
+    if len(study.rematch.differ) > _MOST_LINES:
+        console.print(f"  and {format_count(len(study.rematch.differ) - _MOST_LINES)} more, in results.json")
+
+
+def _describe_difference(item: PatternDifference) -> str:
+    was, is_ = ("found" if matched else "not found" for matched in (item.recorded, item.matched))
+    place = f"{item.skill}, {item.task_id}, run {item.run}, arm {item.arm}"
+    return f"{place}: recorded {was}, here {is_}: {KINDS[item.kind]} {item.pattern}"
+
+
+# How a skill-contamination study looks in a terminal.
+
+_PUBLISHED = ("published", "p then")
+_COLUMNS = ("", "published", "p then", "ours", "interval", "p", "Holm")
+_NUMBERS = (
+    "published",
+    "p then",
+    "ours",
+    "interval",
+    "p",
+    "Holm",
+    "skills",
+    "responses",
+    "no score",
+    "cut for the judge",
+)
+_NAMES = {"kept": "Means over the {n} skills that the study kept, by skill", "all": "Means over all {n} skills, by skill"}
+
+
+def print_study(console: Console, study: ContaminationStudy) -> None:
+    """Print what was read, the contrasts, what changes, and what to keep in mind."""
+    _print_inventory(console, study.inventory)
+    margin = Unit(low=study.range[0], high=study.range[1]).given_difference(study.margin)
+    console.print(f"intervals at {share(study.level)}, margin ±{margin}, scores from 1 to 5; conditional on these conditions")
+    if any(effect.measure.value is not None for one in study.skills for effect in one.effects):
+        _print_contrasts(console, study)
+    else:
+        _print_patterns(console, study)
+    _print_changes(console, study)
+    _print_states(console, study)
+    if study.compatibility is not None:
+        found = study.compatibility
+        console.print("\n" + describe_figures(found.total), style="bold")
+        for one in found.differ[:10]:
+            console.print(show(f"  {one.path}: published {one.published:g}, found {one.recomputed}"))
+    print_patterns(console, study)
+    for line in describe_absent(study.absent):
+        console.print(show(line))
+    for note in study.inventory.notes:
+        console.print(show(f"note: {note.kind}: {note.where}: {note.message}"))
+    print_warnings(console, study.warnings)
+
+
+def _print_inventory(console: Console, inventory: Inventory) -> None:
+    made = f" by {', '.join(inventory.generators)}" if inventory.generators else ""
+    judged = f", judged by {', '.join(inventory.judges)}" if inventory.judges else ""
+    pairs = ((inventory.skills, "skill"), (inventory.tasks, "task"), (inventory.responses, "response"))
+    counts = ", ".join(format_items(count, noun) for count, noun in pairs)
+    console.print(show(f"{counts}{made}{judged}"), style="bold")
+    rows = [
+        (f"{one.arm} {one.condition}", str(one.skills), str(one.responses), str(one.excluded), write_count(one.beyond_judge))
+        for one in inventory.arms
+    ]
+    console.print(build_table(("arm", "skills", "responses", "no score", "cut for the judge"), rows, numbers=_NUMBERS))
+
+
+def _print_aggregate(console: Console, aggregate: Aggregate) -> None:
+    console.print("\n" + _NAMES[aggregate.name].format(n=aggregate.skills), style="bold")
+    columns = ("", "published", "ours", "interval", "p", "skills", "seen whole by the judge")
+    rows = [
+        (
+            one.name,
+            write_points(one.published.delta if one.published else None),
+            write_points(one.measure.value),
+            write_interval(one.measure),
+            format_p(one.paired_t.p),
+            str(one.units),
+            _write_seen_whole(one.seen_whole) if one.seen_whole_units else "none",
+        )
+        for one in aggregate.effects
+    ]
+    console.print(_build_table(columns, rows))
+
+
+def _build_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Return the table without the columns about published figures where nothing was published."""
+    kept = [place for place, name in enumerate(columns) if name not in _PUBLISHED or any(row[place] not in ("", "–") for row in rows)]
+    return build_table([columns[place] for place in kept], [[row[place] for place in kept] for row in rows], numbers=_NUMBERS)
+
+
+def _write_seen_whole(measure: Measure) -> str:
+    return write_points(measure.value) + ("" if measure.low is None else f" {write_interval(measure)}")
+
+
+def _print_contrasts(console: Console, study: ContaminationStudy) -> None:
+    for aggregate in study.aggregates:
+        if aggregate.effects:
+            _print_aggregate(console, aggregate)
+    console.print("\nThe skill against the baseline (B−A), by task", style="bold")
+    console.print(_build_table(_COLUMNS, [_list_cells(one, "B−A") for one in study.skills]))
+    if any(one.left_out for one in study.skills):
+        console.print("* left out of the aggregates by the study; not in the family of Holm's rule")
+
+
+def _print_patterns(console: Console, study: ContaminationStudy) -> None:
+    """What there is where no judge gave a score."""
+    rows = [
+        (skill.skill, one.property, one.contrast, str(one.tasks), write_points(one.measure.value), write_interval(one.measure))
+        for skill in study.skills
+        for one in skill.patterns
+    ]
+    if rows:
+        console.print("\nShares of patterns found, by task; no response has a composite score", style="bold")
+        numbers = ("tasks", "ours", "interval")
+        console.print(build_table(("skill", "", "contrast", *numbers), rows, numbers=numbers))
+
+
+def _list_cells(skill: SkillContrasts, name: str) -> Sequence[str]:
+    label = f"{skill.skill} *" if skill.left_out else skill.skill
+    effect = next((one for one in skill.effects if one.name == name), None)
+    if effect is None:
+        return (label, "", "", "no such contrast", "", "", "")
+    printed = effect.published
+    return (
+        label,
+        write_points(printed.delta if printed else None),
+        format_p(printed.t_p if printed else None),
+        write_points(effect.measure.value),
+        write_interval(effect.measure),
+        format_p(effect.paired_t.p),
+        format_p(effect.p_holm),
+    )
+
+
+def _print_changes(console: Console, study: ContaminationStudy) -> None:
+    if not study.changes:
+        return
+    console.print("\nWhat changes", style="bold")
+    for one in study.changes:
+        console.print(show(f"{one.about}\n  published: {one.published}\n  here:      {one.ours}\n  why:       {one.why}"))
+
+
+def _print_states(console: Console, study: ContaminationStudy) -> None:
+    if not study.states:
+        return
+    console.print("\nEarlier states on record", style="bold")
+    rows = [
+        (
+            f"{one.skill} ({one.state})",
+            one.scored_at[:10],
+            write_count(one.texts_changed),
+            str(one.scores_changed),
+            str(one.compared),
+            *(f"{write_points(then)} → {write_points(now)}" for then, now in one.deltas.values()),
+        )
+        for one in study.states
+    ]
+    console.print(build_table(("skill", "scored", "texts changed", "scores changed", "of", "B−A", "D−A"), rows, numbers=("of",)))
+
+
+def write_points(value: float | None) -> str:
+    """Return a difference, never rounded to 0 unless it is 0; a dash without one."""
+    return "–" if value is None else format_signed(value)
+
+
+def write_interval(measure: Measure) -> str:
+    """Return the interval, or `none`."""
+    return "none" if measure.low is None or measure.high is None else format_range(measure.low, measure.high, signed=True)
+
+
+def describe_figures(count: FigureCount) -> str:
+    """Return how many published figures were recomputed and agree, and apart from them how many were compared with a copy alone."""
+    recomputed = f"{count.reproduced:,} of {count.recomputed:,} published figures that were recomputed here agree to their last digit."
+    if not count.copied:
+        return recomputed
+    copies = f"{count.copied:,} more {'was' if count.copied == 1 else 'were'} only compared with a copy in the files"
+    return f"{recomputed} {copies}: {count.copies_agree:,} agree{'s' if count.copies_agree == 1 else ''}."
+
+
+def describe_absent(absent: Iterable[AbsentContrast]) -> list[str]:
+    """Return which contrasts do not exist, and why, one line for each reason."""
+    names: dict[tuple[str, str | None], list[str]] = {}
+    for contrast in absent:
+        names.setdefault((contrast.of, contrast.measure.reason), []).append(contrast.contrast)
+    return [
+        f"no {'mean over skills of ' if of == 'mean' else ''}{', '.join(contrasts)}: {reason}" for (of, reason), contrasts in names.items()
+    ]
+
+
+def write_count(count: int | None) -> str:
+    """Return a count; `unknown` where nothing says it."""
+    return "unknown" if count is None else f"{count:,}"

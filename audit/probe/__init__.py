@@ -1,1 +1,0 @@
-"""The evidence-layer probe: whether a model says that it is being tested."""

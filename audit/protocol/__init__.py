@@ -1,0 +1,1 @@
+"""The stations of an audit: plan, lock, run, evidence, conclusion and its record."""

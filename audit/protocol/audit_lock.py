@@ -1,0 +1,407 @@
+"""From an audit file to its lock: what the file fixes, by version and digest, and the runs that are entered under it."""
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import TypeVar
+
+from audit.replay.replay_design import build_design, read_tasks
+from audit.replay.replay_file import SIDES, ReplayFile, digest_parts, digest_tasks, list_parts, read_replay
+from audit.sources.score_table import read_task_families
+from audit.verdict.case_file import settle_evidence
+from registry.codec.canonical_documents import canonical_bytes, to_document
+from registry.errors import CaveatError, ConflictError, Fault, InputError, NotFoundError
+from registry.records.analysis_plan import Lock, LockedSpec, LockedTasks, Plan
+from registry.records.audit_case import Audit
+from registry.records.claim import ClaimRevision
+from registry.records.claim_draft import AuditDraft
+from registry.records.claim_status import ContestationState
+from registry.records.dossier import AuditFile, Recorded
+from registry.records.record import parse_identifier
+from registry.records.replay_run import RunEnd, RunHistory, RunStart, RunStatus
+from registry.records.specification import SpecKind, SpecVersion
+from registry.registration.context_specification import find_beside
+from registry.registration.specification_registration import format_reference, get_spec
+from registry.store.view import View
+from registry.store.writer import Writer
+
+# What a lock fixes beside the plan: specifications by version and digest, tasks, cues, the replay file with all it refers to.
+
+Read = TypeVar("Read")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockedParts:
+    """What an audit file refers to, found and digested."""
+
+    test: LockedSpec | None = None
+    deploy: tuple[LockedSpec, ...] = ()
+    scoring: LockedSpec | None = None
+    cues: tuple[LockedSpec, ...] = ()
+    tasks: LockedTasks | None = None
+    replay: str | None = None
+    replay_parts: dict[str, str] | None = None
+    model: str | None = None
+    endpoint_names: tuple[str, ...] = ()
+
+
+def fix_draft(view: View, draft: AuditDraft, claim: ClaimRevision, *, owner: str, folder: Path | None) -> LockedParts:
+    """Return what *draft* refers to, as it stands now; what it does not name is the claim's own, or not fixed.
+
+    Args:
+        owner: authority whose short names of specifications are meant.
+        folder: the folder that the audit file stands in; None where it came from none, and then it can name no file.
+
+    Raises:
+        InputError: with every fault: what is named is not there, or the parts contradict each other.
+    """
+    faults: list[Fault] = []
+    specs = _SpecFinder(view, owner, faults)
+    test = specs.find(SpecKind.TEST_CONTEXT, draft.test_contexts or claim.test_context, name="test", where="test_contexts")
+    deploy = tuple(specs.list_deploy(draft, claim))
+    scoring = specs.find(SpecKind.SCORING, draft.scored_by or claim.scoring, name="scoring", where="scored_by")
+    cues = [specs.find(SpecKind.CUE_INVENTORY, one, name=one, where="cues") for one in draft.cues]
+    ids = _read(faults, lambda: None if draft.tasks is None else _read_tasks(draft.tasks, folder))
+    file = _read(faults, lambda: None if draft.replay is None else _read_replay(draft.replay, folder, view, owner))
+    # The claim's own contexts are a default: a replay that composes others says what is meant, and fixes it itself.
+    test = test if draft.test_contexts is not None or _fits(test, "", file) else None
+    deploy = deploy if draft.deploy_contexts is not None else tuple(one for one in deploy if _fits(one, one.name, file))
+    faults.extend(_find_contradictions(draft, file, ids, test, deploy))
+    if draft.contestation is not None:
+        faults.extend(_find_contestation_faults(view, draft.contestation, claim, (test, *deploy, scoring, *cues)))
+    if faults:
+        raise InputError(list(dict.fromkeys(faults)))
+    named = {task.id: task.family for task in file.tasks} if file else {}
+    tasks = {task: family or named.get(task) for task, family in ids.items()} if ids else named or None
+    parts = None if file is None else describe_replay(file)
+    return LockedParts(
+        test=test,
+        deploy=deploy,
+        scoring=scoring,
+        cues=tuple(one for one in cues if one is not None),
+        tasks=None if tasks is None else _lock_tasks(tasks),
+        replay=None if parts is None else digest_parts(parts),
+        replay_parts=parts,
+        model=draft.model or (file.replay.policy.model if file else None),
+        endpoint_names=tuple(dict.fromkeys(one.name for one in view.list_endpoint_names(claim.model))),
+    )
+
+
+def describe_replay(file: ReplayFile) -> dict[str, str]:
+    """Return the parts of a replay that was read from files, as a lock fixes them."""
+    return list_parts(file.replay, file.tasks, file.describe_contexts())
+
+
+def digest_spec(version: SpecVersion) -> str:
+    """Return the SHA-256 of the canonical JSON of the body, hexadecimal; of a sealed one its commitment."""
+    if version.body is None:
+        return version.commitment or ""
+    return hashlib.sha256(canonical_bytes(to_document(version.body))).hexdigest()
+
+
+class _SpecFinder:
+    """Specifications by identifier or short name; what is not there becomes a fault."""
+
+    def __init__(self, view: View, owner: str, faults: list[Fault]) -> None:
+        self._view = view
+        self._owner = owner
+        self._faults = faults
+
+    def find(self, kind: SpecKind, reference: str | None, *, name: str, where: str) -> LockedSpec | None:
+        if reference is None:
+            return None
+        try:
+            version = get_spec(self._view, kind, reference, owner=self._owner)
+        except NotFoundError as error:
+            self._faults.extend(
+                Fault(code=one.code, where=f"{where}, {reference}", found=one.found, advice=one.advice) for one in error.faults
+            )
+            return None
+        return LockedSpec(name=name, spec=format_reference(version), sha256=digest_spec(version), is_sealed=version.body is None)
+
+    def list_deploy(self, draft: AuditDraft, claim: ClaimRevision) -> Iterator[LockedSpec]:
+        """Give the specification behind each name of the score table; without any, the claim's own, where it is clear which is which."""
+        named = draft.deploy_contexts if draft.deploy_contexts is not None else self._match(draft.deploy_specs, claim.deploy_contexts)
+        for name, reference in named.items():
+            if name not in draft.deploy_specs:
+                found = f"{name!r} is none of the names in deploy_specs: {', '.join(draft.deploy_specs)}"
+                advice = "name it in deploy_specs, as the score table's column `spec` has it"
+                self._faults.append(Fault(code="spec-not-named", where="deploy_contexts", found=found, advice=advice))
+                continue
+            found_spec = self.find(SpecKind.DEPLOY_CONTEXT, reference, name=name, where=f"deploy_contexts, {name}")
+            if found_spec is not None:
+                yield found_spec
+
+    def _match(self, names: tuple[str, ...], references: tuple[str, ...]) -> Mapping[str, str]:
+        if len(names) == len(references) == 1:
+            return {names[0]: references[0]}
+        slugs: dict[str, str] = {}
+        for reference in references:
+            identifier = parse_identifier(reference)
+            found = self._view.find_spec(identifier.bare, identifier.revision)
+            slugs |= {found.payload.slug: reference} if found else {}
+        return {name: slugs[name] for name in names if name in slugs}
+
+
+def _read(faults: list[Fault], read: Callable[[], Read]) -> Read | None:
+    """Return what *read* gives; None after its faults were added to the others."""
+    try:
+        return read()
+    except CaveatError as error:
+        faults.extend(error.faults)
+        return None
+
+
+def _find_file(name: str, folder: Path | None, *, where: str) -> Path:
+    if folder is None:
+        found = f"{name!r} is the name of a file, and this audit was not read from a folder"
+        raise InputError(Fault(code="file-not-readable", where=where, found=found))
+    return find_beside(folder, name, where=where)
+
+
+def _lock_tasks(tasks: Mapping[str, str | None]) -> LockedTasks:
+    ids = sorted(tasks)
+    families = tuple(tasks[task] or "" for task in ids) if any(tasks.values()) else ()
+    return LockedTasks(count=len(ids), sha256=digest_tasks(ids), ids=tuple(ids), families=families)
+
+
+def _read_tasks(name: str, folder: Path | None) -> dict[str, str | None]:
+    """Return the family of each task in the file *name*, by identifier: of a file of tasks, of a table, or of a list with one a line."""
+    path = _find_file(name, folder, where="tasks")
+    if path.suffix.lower() in (".yaml", ".yml", ".json"):
+        return {task.id: task.family for task in read_tasks(path)}
+    return read_task_families(path)
+
+
+def _read_replay(name: str, folder: Path | None, view: View, owner: str) -> ReplayFile:
+    file = read_replay(_find_file(name, folder, where="replay"), view, owner=owner)
+    build_design(file.replay, file.tasks, file.contexts)  # a replay that can never be made is not locked
+    return file
+
+
+def _find_contradictions(
+    draft: AuditDraft, file: ReplayFile | None, ids: Collection[str] | None, test: LockedSpec | None, deploy: tuple[LockedSpec, ...]
+) -> Iterator[Fault]:
+    """Give what two parts of one audit file say differently: a plan that no replay could ever keep."""
+    count = len(ids) if ids is not None else len(file.tasks) if file else None
+    if draft.plan.tasks is not None and count is not None and draft.plan.tasks != count:
+        found = f"plan.tasks is {draft.plan.tasks}, and {count} tasks are listed"
+        yield Fault(code="lock-contradicts-itself", where="plan.tasks", found=found, advice="leave plan.tasks out: the list says it")
+    if file is None:
+        return
+    asked = {task.id for task in file.tasks}
+    if ids is not None and set(ids) != asked:
+        found = f"names {len(ids)} tasks, the replay asks {len(asked)}, and they are not the same"
+        yield Fault(code="lock-contradicts-itself", where="tasks", found=found, advice="leave tasks out: the replay names its own")
+    if draft.model is not None and draft.model != file.replay.policy.model:
+        found = f"{draft.model} is named, and the replay asks {file.replay.policy.model}"
+        yield Fault(code="lock-contradicts-itself", where="model", found=found, advice="leave model out: the replay names its own")
+    arms = {arm.arm for arm in file.replay.arms}
+    if arms != set(SIDES):
+        found = f"has the arms {', '.join(sorted(arms))}; a lock is about test and deploy"
+        yield Fault(code="arms-differ-from-lock", where="replay", found=found, advice="replay other arms in a file of their own")
+    digests = digest_sides(file)
+    for spec, where in [*((one, "deploy_contexts") for one in deploy), *((one, "test_contexts") for one in ((test,) if test else ()))]:
+        asked_of = digests.get(spec.name if where == "deploy_contexts" else "", set())
+        if asked_of and not spec.is_sealed and asked_of != {spec.sha256}:
+            found = f"{spec.spec} is registered otherwise than the replay composes {spec.name}"
+            advice = "name the registered specification in the replay's arm, or register what the replay uses: caveat spec add"
+            yield Fault(code="lock-contradicts-itself", where=where, found=found, advice=advice)
+
+
+def _fits(spec: LockedSpec | None, name: str, file: ReplayFile | None) -> bool:
+    """Whether the replay asks just what *spec* says on the side called *name*; also without a replay."""
+    return spec is not None and (file is None or digest_sides(file).get(name) == {spec.sha256})
+
+
+def digest_sides(file: ReplayFile) -> dict[str, set[str]]:
+    """Return the digests of the contexts of each P_deploy specification by its name, of a sealed one the commitment.
+
+    Those of the test side stand under an empty name.
+    """
+    found: dict[str, set[str]] = {}
+    for arm in file.replay.arms:
+        plain = hashlib.sha256(canonical_bytes(to_document(file.contexts[arm.context]))).hexdigest()
+        digest = file.sealed.get(arm.context, plain)
+        if arm.arm in SIDES:
+            found.setdefault("" if arm.arm == SIDES[0] else arm.spec or "default", set()).add(digest)
+    return found
+
+
+def _find_contestation_faults(view: View, name: str, claim: ClaimRevision, planned: Iterable[LockedSpec | None]) -> Iterator[Fault]:
+    file = view.find_contestation(name)
+    if file is None:
+        near = ", ".join(view.suggest(name)) or "caveat log show names those on record"
+        yield Fault(code="not-registered", where=f"contestation, {name}", found="no such contestation is registered", advice=near)
+        return
+    said, where = file.contestation.payload, f"contestation, {name}"
+    if file.state is ContestationState.REJECTED:
+        found = "is rejected: a replay under its rival could decide nothing any more"
+        yield Fault(code="contestation-settled", where=where, found=found, advice="leave contestation out, or open another one")
+    if said.rival is None:
+        yield Fault(code="rival-missing", where=where, found="offers no rival specification that could be replayed under")
+    about_claim = said.target.partition("@")[0] == claim.claim
+    if said.rival is not None and not about_claim and said.rival not in {one.spec for one in planned if one}:
+        found = f"its rival {said.rival} is none of the contexts, scoring functions and cue inventories of this audit"
+        advice = f"name it: deploy_contexts: {{NAME: {said.rival}}} with NAME among deploy_specs, test_contexts, scored_by or cues"
+        if said.rival.startswith("PRP-"):
+            advice = f"a property is the claim's: register a claim with the property {said.rival}, and audit that"
+        yield Fault(code="rival-not-planned", where=where, found=found, advice=advice)
+
+
+# From an audit file to the audit and the lock that it describes, and what keeps a plan from ever being answered.
+
+
+def settle_draft(draft: AuditDraft, range_: tuple[float, float]) -> AuditDraft:
+    """Return the draft with the figures of its evidence in the unit of a property with *range_*.
+
+    A plan that no scores in that range could ever answer to is refused: it could not be mended once it is locked.
+
+    Raises:
+        InputError: with every fault, of the plan and of the evidence.
+    """
+    low, high = range_
+    plan, specs = draft.plan, draft.deploy_specs
+    faults = []
+    if plan.margin is not None and plan.margin > high - low:
+        found = f"{plan.margin:g} is wider than the range [{low:g}, {high:g}] of the property"
+        faults.append(Fault(code="out-of-range", where="plan.margin", found=found, advice="give δ in the unit of the score"))
+    if not specs or len(set(specs)) < len(specs) or not all(one.strip() for one in specs):
+        found = "expected the names of one or more P_deploy specifications, each once and none blank"
+        faults.append(Fault(code="not-valid", where="deploy_specs", found=found, advice="leave it out for the one called `default`"))
+    evidence = draft.evidence
+    try:
+        evidence = settle_evidence(draft.evidence, range_, where="evidence")
+    except InputError as error:
+        faults += error.faults
+    if faults:
+        raise InputError(faults)
+    return replace(draft, evidence=evidence)
+
+
+def check_last_day(plan: Plan, day: date, *, where: str, what: str) -> None:
+    """Refuse a plan whose outcome would be valid until a day before *day*, on which *what*; raises ConflictError."""
+    if plan.valid_until is not None and plan.valid_until < day:
+        found = f"is {plan.valid_until.isoformat()}, and {what} on {day.isoformat()}: the outcome would have expired before its run"
+        advice = "give a later day in a new audit file, or leave valid_until out: 12 months after the run began"
+        raise ConflictError(Fault(code="expires-before-run", where=where, found=found, advice=advice))
+
+
+def build_audit(identifier: str, draft: AuditDraft, claim: ClaimRevision, auditor: str) -> Audit:
+    """Return the opening of the audit that *draft* describes."""
+    return Audit(
+        audit=identifier,
+        claim=claim.reference,
+        auditor=auditor,
+        independence=draft.independence,
+        deployment=draft.deployment,
+        scoring=draft.scoring,
+        plan=draft.plan,
+        question=draft.question,
+        note=draft.note,
+        contestation=draft.contestation,
+        renews=draft.renews,
+    )
+
+
+def build_lock(audit: Audit, draft: AuditDraft, claim: ClaimRevision, range_: tuple[float, float], fixed: LockedParts) -> Lock:
+    """Return the lock of *audit*: the plan with every default filled in, θ and direction as the claim has them.
+
+    Args:
+        fixed: what the draft refers to.
+    """
+    width = range_[1] - range_[0]
+    plan = replace(
+        draft.plan,
+        margin=draft.plan.margin if draft.plan.margin is not None else 0.05 * width,
+        epsilon=draft.plan.epsilon if draft.plan.epsilon is not None else 0.01 * width,
+        tasks=draft.plan.tasks if fixed.tasks is None else fixed.tasks.count,
+    )
+    return Lock(
+        audit=audit.audit,
+        claim=claim.reference,
+        plan=plan,
+        relation=claim.relation,
+        theta=claim.theta,
+        direction=claim.direction,
+        deploy_specs=draft.deploy_specs,
+        exclusion_rules=draft.exclusion_rules,
+        stopping_rule=draft.stopping_rule,
+        budget=draft.budget,
+        note=draft.note,
+        test=fixed.test,
+        deploy=fixed.deploy,
+        scoring=fixed.scoring,
+        cues=fixed.cues,
+        tasks=fixed.tasks,
+        replay=fixed.replay,
+        replay_parts=fixed.replay_parts,
+        model=fixed.model,
+        endpoint_names=fixed.endpoint_names,
+    )
+
+
+# Runs under a lock as the log has them: entered before their first call, and what became of each.
+#
+# A run folder has a random name, written down before anything is sent. The log holds that name with the lock, so a run that is resumed
+# is not entered again, after a crash at any moment, and a second folder under the same lock is a second run.
+
+
+def enter_run(writer: Writer, audits: Sequence[str], name: str, *, model: str, planned: int, before: int) -> tuple[str, ...]:
+    """Record the run called *name* under the lock of each of *audits*, where it is not yet; return those for which it is new.
+
+    Args:
+        writer: of the registry.
+        audits: `AUD-…`, each with a lock.
+        name: of the run folder, as `audit.replay.run_store.name_run` gives it.
+        model: the name that is asked for.
+        planned: calls that the replay plans.
+        before: calls that the folder holds already.
+
+    Raises:
+        ConflictError: an audit has no lock, or has its outcome.
+    """
+    new = [one for one in audits if find_start(_get_audit(writer, one), name) is None]
+    writer.append_many([RunStart(audit=one, run=name, model=model, planned=planned, before=before) for one in new])
+    return tuple(new)
+
+
+def end_run(writer: Writer, audits: Sequence[str], name: str, *, status: RunStatus, calls: int, why: str | None = None) -> None:
+    """Record how the run called *name* ended under each of *audits*; its last end again, or one after its import, changes nothing."""
+    ends = []
+    for audit in audits:
+        file = _get_audit(writer, audit)
+        start = find_start(file, name)
+        if start is None or any(one.payload.start == start.entry.seq for one in file.runs):
+            continue
+        end = RunEnd(audit=audit, start=start.entry.seq, status=status, calls=calls, why=why)
+        known = [one.payload for one in file.ends if one.payload.start == start.entry.seq]
+        if known[-1:] != [end]:
+            ends.append(end)
+    writer.append_many(ends)
+
+
+def find_start(file: AuditFile, name: str | None) -> Recorded[RunStart] | None:
+    """Return the start of the run called *name* under the lock of *file*; None where it was not recorded."""
+    return next((one for one in file.starts if one.payload.run == name), None)
+
+
+def list_runs_of(file: AuditFile, name: str | None) -> tuple[tuple[RunHistory, ...], RunHistory]:
+    """Return all runs under the lock of *file*, and the one called *name*, which has no entry where its start was not recorded."""
+    start = find_start(file, name)
+    runs = tuple(one for one in file.history if one.imported is None or one.entry is not None)
+    own = next((one for one in runs if start is not None and one.entry == start.entry.seq), None)
+    if own is not None:
+        return runs, own
+    own = RunHistory(entry=None, status=RunStatus.COMPLETED, calls=None)
+    return (*runs, own), own
+
+
+def _get_audit(writer: Writer, name: str) -> AuditFile:
+    found = writer.find_audit(name)
+    if found is None:
+        near = ", ".join(writer.suggest(name)) or "caveat audit list shows all"
+        raise NotFoundError(Fault(code="not-registered", where=name, found="no such audit is registered", advice=near))
+    return found

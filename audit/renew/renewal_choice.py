@@ -1,0 +1,356 @@
+"""Which locked plans are carried out again, for which model version; the audits drafted for them, and what moved."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from audit.protocol.audit_record import get_claim
+from registry.errors import CaveatError, Fault, InputError
+from registry.records.analysis_plan import Lock
+from registry.records.audit_case import Audit, Evidence, Scoring
+from registry.records.claim import ClaimRevision
+from registry.records.claim_draft import AuditDraft
+from registry.records.claim_status import CauseKind, ContestationState, StaleCause, Status
+from registry.records.dossier import AuditFile
+from registry.records.model_version import ModelRef
+from registry.records.supplement import ClaimChange, ClaimState
+from registry.records.verdict import find_gravity
+from registry.registration.model_lineage import ENDED, find_target, require_model, write_model
+from registry.registration.stale_claims import find_stale
+from registry.report.change import build_change, rank_change
+from registry.report.wording import get_words
+from registry.store.ledger import Ledger
+from registry.store.view import View
+
+# Which locked plans are to be carried out again, for which model version, and which stale claims are left and why.
+
+_OF_ONE_CLAIM = frozenset({"not-in-lineage", "lineage-branches", "nothing-follows"})
+"""What keeps one claim from being carried, and no other."""
+SETTLED = frozenset({CauseKind.SUCCESSOR, CauseKind.METHOD, CauseKind.CONTESTATION, CauseKind.REVISION})
+"""Causes for a claim to be stale that the same plan, carried out again, settles; the claim is carried to a successor first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenewalRequest:
+    """What is to be renewed, as it was asked for."""
+
+    ask: str
+    """The model as the endpoint is to return it."""
+    claims: tuple[str, ...] = ()
+    """`CLM-…`; without any, every stale claim."""
+    model: ModelRef | None = None
+    """Of the stale claims, those about this version, or whose plan was carried out on it; None for all."""
+    to: ModelRef | None = None
+    """The version that claims are carried to; None for the newest that follows theirs."""
+    kept: tuple[str, ...] = ()
+    """Claims that an earlier call chose, `CLM-…`; they are taken up again where none are named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimRenewal:
+    """One claim, and the audit whose locked plan is to be carried out again."""
+
+    claim: ClaimRevision
+    """The current revision: carried already, or not yet."""
+    old: AuditFile
+    """With a lock."""
+    before: ModelRef
+    """The version that `old` is about."""
+    target: ModelRef
+    """The version that the renewed audit is about."""
+    renewed: AuditFile | None = None
+    """The audit that renews `old` for `target`, where it is on record already."""
+    notes: tuple[str, ...] = ()
+    """What the renewed audit does not settle, and in what it differs, a sentence each without full stop."""
+
+    @property
+    def lock(self) -> Lock:
+        """The plan that is carried out again."""
+        if self.old.lock is None:
+            raise ValueError("an audit that is renewed has a lock")
+        return self.old.lock.payload
+
+    @property
+    def is_concluded(self) -> bool:
+        """Whether the renewed audit has its outcome."""
+        return self.renewed is not None and bool(self.renewed.restrictions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedClaim:
+    """A claim that is not re-audited here, and why."""
+
+    claim: str
+    """`CLM-…`."""
+    fault: Fault
+    audit: str | None = None
+    """`AUD-…`: the audit that would have been renewed; None where there is none."""
+    is_open: bool = True
+    """Whether an audit is missing now: False for a claim that never had one, and where the same plan can settle nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenewalChoice:
+    """Everything that is stale, parted."""
+
+    chosen: tuple[ClaimRenewal, ...]
+    left: tuple[SkippedClaim, ...]
+
+
+def choose_renewals(view: View, wish: RenewalRequest, *, auditor: str) -> RenewalChoice:
+    """Return which audits are to be renewed, and which claims are left.
+
+    Args:
+        auditor: authority that would carry them out.
+
+    Raises:
+        InputError, NotFoundError: a claim or a version is named that is not there; claims would be carried to several versions, and one
+            name is asked.
+    """
+    for model in filter(None, (wish.model, wish.to)):
+        require_model(view, model)
+    chosen: list[ClaimRenewal] = []
+    left: list[SkippedClaim] = []
+    stale = {} if wish.claims else {one.claim: one.status for one in find_stale(view).claims}
+    for name in dict.fromkeys(wish.claims or (*stale, *wish.kept)):
+        try:
+            claim = get_claim(view, name)
+            found = _choose_one(view, wish, claim, stale.get(name) or view.status(name), auditor)
+        except CaveatError as error:
+            if wish.claims and error.code not in _OF_ONE_CLAIM:
+                raise
+            left.append(SkippedClaim(claim=name, fault=error.faults[0]))
+            continue
+        if isinstance(found, ClaimRenewal) and (wish.claims or name in wish.kept or wish.model in (None, claim.model, found.before)):
+            chosen.append(found)
+        elif isinstance(found, SkippedClaim) and (wish.claims or wish.model in (None, claim.model)):
+            left.append(found)
+    _check_one_target(chosen)
+    return RenewalChoice(chosen=tuple(chosen), left=tuple(left))
+
+
+def _choose_one(view: View, wish: RenewalRequest, claim: ClaimRevision, status: Status, auditor: str) -> ClaimRenewal | SkippedClaim:
+    if status.lifecycle in ENDED:
+        found = f"is {status.lifecycle.value}: nothing rests on it any more"
+        return _leave(claim, "claim-ended", found, advice="leave it out", is_open=False)
+    audits = view.list_audits(claim=claim.claim)
+    locked = [one for one in audits if one.lock is not None]
+    if not locked:
+        never = f"was never audited{' under a lock' if audits else ''}: there is no plan to carry out again"
+        return _leave(claim, "no-locked-plan", never, advice=f"caveat audit new {claim.claim} > audit.yaml", is_open=bool(audits))
+    target = _find_target(view, wish, claim, status.causes)
+    settled = [one for one in status.causes if one.kind in SETTLED]
+    renewed = _find_renewed(locked, wish, claim, target)
+    # What was there when the audit was opened, and is not settled by its outcome, another one would not settle either.
+    if renewed is not None and not (renewed.restrictions and any(one.entry > renewed.audit.entry.seq for one in settled)):
+        old = next(one for one in locked if one.audit.payload.audit == renewed.audit.payload.renews)
+        return _build(view, claim, old, target, status.causes, renewed=renewed, auditor=auditor)
+    if not settled and not wish.claims:
+        found = "; ".join(one.text for one in status.causes) or "nothing makes it stale any more"
+        advice = _advise(claim, status.causes)
+        return _leave(claim, "renewal-settles-nothing", f"the same plan settles nothing of this: {found}", advice=advice, is_open=False)
+    old = max(locked, key=lambda one: _weigh(view, one))
+    return _build(view, claim, old, target, status.causes, renewed=None, auditor=auditor)
+
+
+def _leave(claim: ClaimRevision, code: str, found: str, *, advice: str | None, is_open: bool = True) -> SkippedClaim:
+    return SkippedClaim(claim=claim.claim, fault=Fault(code=code, where=claim.reference, found=found, advice=advice), is_open=is_open)
+
+
+def _advise(claim: ClaimRevision, causes: Sequence[StaleCause]) -> str | None:
+    if any(one.kind is CauseKind.SPEC for one in causes):
+        return f"a plan with the newer definition: caveat audit new {claim.claim} > audit.yaml; or a decision: caveat claim dismiss"
+    return f"a person decides: caveat claim confirm {claim.claim} or caveat claim dismiss {claim.claim}" if causes else None
+
+
+def _find_target(view: View, wish: RenewalRequest, claim: ClaimRevision, causes: Sequence[StaleCause]) -> ModelRef:
+    """Return the version that the claim is to be carried to; its own where no other one took its place."""
+    if wish.to is None:
+        return find_target(view, claim.model) if any(one.kind is CauseKind.SUCCESSOR for one in causes) else claim.model
+    if wish.to != claim.model and not view.lineage().find_path(claim.model, wish.to):
+        found = f"is about {claim.model}, and {wish.to} does not come from that on record"
+        advice = f"caveat model update {write_model(claim.model)} {write_model(wish.to)}"
+        raise InputError(Fault(code="not-in-lineage", where=claim.reference, found=found, advice=advice))
+    return wish.to
+
+
+def _find_renewed(locked: Sequence[AuditFile], wish: RenewalRequest, claim: ClaimRevision, target: ModelRef) -> AuditFile | None:
+    """Return the latest audit that renews another one for *target* and the model that is asked; None where there is none yet."""
+    known = {one.audit.payload.audit for one in locked}
+    found = [one for one in locked if one.lock and one.lock.payload.model == wish.ask and one.audit.payload.renews in known]
+    found = [one for one in found if claim.model == target and one.audit.payload.claim == claim.reference]
+    return found[-1] if found else None
+
+
+def _weigh(view: View, file: AuditFile) -> tuple[object, ...]:
+    """Return how much speaks for the plan of *file*: an outcome, the latest revision, how grave its outcome is, when it was opened.
+
+    One under the rival of a contestation counts only once that is upheld.
+    """
+    rival = file.audit.payload.contestation
+    contested = view.find_contestation(rival) if rival else None
+    is_upheld = contested is not None and contested.state is ContestationState.UPHELD
+    revision = int(file.audit.payload.claim.partition("@")[2])
+    last = file.restrictions[-1].payload.classification.primary if file.restrictions else None
+    rank = tuple(-part for part in find_gravity(last.verdict, last.verdict_standing)) if last else ()
+    return rival is None or is_upheld, last is not None, revision, rank, file.audit.entry.seq
+
+
+def _build(
+    view: View,
+    claim: ClaimRevision,
+    old: AuditFile,
+    target: ModelRef,
+    causes: Sequence[StaleCause],
+    *,
+    renewed: AuditFile | None,
+    auditor: str,
+) -> ClaimRenewal:
+    before = get_claim(view, old.audit.payload.claim)
+    unsettled = _list_unsettled(causes, stays=claim.model == target, concluded=renewed is not None and bool(renewed.restrictions))
+    notes = (*unsettled, *_list_differences(claim, old, auditor))
+    return ClaimRenewal(claim=claim, old=old, before=before.model, target=target, renewed=renewed, notes=notes)
+
+
+def _list_unsettled(causes: Sequence[StaleCause], *, stays: bool, concluded: bool) -> Iterator[str]:
+    """Give the causes that are left once the plan is carried out again.
+
+    Args:
+        stays: whether the claim is not carried to another version.
+        concluded: whether it was carried out already.
+    """
+    for one in causes:
+        match one.kind:
+            case CauseKind.SPEC:
+                yield f"{one.text}: the same plan keeps the version that it locked, and does not settle this"
+            case CauseKind.CARD | CauseKind.DEPRECATION:
+                yield f"{one.text}: no audit settles this; a person decides (caveat claim confirm or dismiss)"
+            case CauseKind.CONTESTATION:
+                yield f"{one.text}: what was contested is replayed as it was locked; a replay under the rival is an audit of its own"
+            case CauseKind.SUCCESSOR if stays:
+                yield f"{one.text}: the claim stays one about the version that it is about, and this is not settled"
+            case CauseKind.METHOD if concluded:
+                yield f"{one.text}: the renewed audit was estimated by the method of this Caveat, and does not settle this"
+            case CauseKind.SUCCESSOR | CauseKind.METHOD | CauseKind.EXPIRY | CauseKind.REVISION:
+                pass
+
+
+def _list_differences(claim: ClaimRevision, old: AuditFile, auditor: str) -> Iterator[str]:
+    """Give in what the renewed lock will not say what the old one says, beside the model: it takes these from the claim as it is now."""
+    lock = old.lock.payload if old.lock else None
+    for name in ("relation", "theta", "direction"):
+        before, now = getattr(lock, name), getattr(claim, name)
+        if before != now:
+            words = {"theta": "θ"}.get(name, name)
+            yield f"{words} was {'none' if before is None else before} under the old lock and is {'none' if now is None else now} now"
+    if old.audit.payload.auditor != auditor:
+        yield f"the plan is that of {old.audit.payload.auditor}; independence is told as it was there"
+    if old.audit.payload.scoring.invariant:
+        yield "scoring was declared invariant for the earlier responses; of the new ones it is not known"
+
+
+def _check_one_target(chosen: Iterable[ClaimRenewal]) -> None:
+    targets = dict.fromkeys(one.target for one in chosen if not one.is_concluded)
+    if len(targets) > 1:
+        found = f"claims would be renewed for {', '.join(map(str, targets))}, and one model is asked for all of them"
+        advice = "narrow it with --model OLD or by naming claims, or name one version with --to"
+        raise InputError(Fault(code="several-targets", where="caveat audit renew", found=found, advice=advice))
+
+
+# From a locked plan to the audit that carries it out again: the same plan for the same claim about another model version. Pure.
+
+
+def draft_renewal(chosen: ClaimRenewal, claim: str, *, ask: str, replay: str | None, tasks: str | None) -> AuditDraft:
+    """Return the audit that carries the plan of *chosen* out again.
+
+    Plan, specifications in their locked versions, rules, budget and notes are those of the old lock. What was measured or declared of the
+    earlier version's responses does not speak of the later one's: evidence names the version it was measured on, and that a scorer
+    passed a check is left out; that it failed one is kept, for it speaks of the scorer.
+
+    Args:
+        claim: `CLM-…@n`, the revision that is audited.
+        ask: the model as the endpoint is to return it.
+        replay: name of the replay's file; None where the run is made elsewhere.
+        tasks: name of the list of tasks; None where the replay names them, or nothing does.
+    """
+    audit, lock = chosen.old.audit.payload, chosen.lock
+    return AuditDraft(
+        claim=claim,
+        independence=audit.independence,
+        question=audit.question,
+        deployment=audit.deployment,
+        scoring=_carry_scoring(audit),
+        evidence=tuple(_carry_evidence(one.payload.evidence, chosen) for one in chosen.old.evidence),
+        plan=replace(lock.plan, valid_until=None),
+        deploy_specs=lock.deploy_specs,
+        exclusion_rules=lock.exclusion_rules,
+        stopping_rule=lock.stopping_rule,
+        budget=lock.budget,
+        note=lock.note,
+        test_contexts=lock.test.spec if lock.test else None,
+        deploy_contexts={one.name: one.spec for one in lock.deploy} or None,
+        scored_by=lock.scoring.spec if lock.scoring else None,
+        cues=tuple(one.spec for one in lock.cues),
+        tasks=tasks,
+        replay=replay,
+        model=ask,
+        contestation=audit.contestation,
+        renews=audit.audit,
+    )
+
+
+def list_task_ids(lock: Lock) -> tuple[str, ...] | None:
+    """Return the tasks that *lock* fixes; None where it fixes none, or knows them by their digest alone."""
+    return lock.tasks.ids if lock.tasks and lock.tasks.ids else None
+
+
+def _carry_scoring(audit: Audit) -> Scoring:
+    return replace(audit.scoring, invariant=None) if audit.scoring.invariant else audit.scoring
+
+
+def _carry_evidence(evidence: Evidence, chosen: ClaimRenewal) -> Evidence:
+    if evidence.model is not None or chosen.before == chosen.target:
+        return evidence
+    return replace(evidence, model=chosen.before)
+
+
+# What a renewal moved: each claim as it stood before and as it stands now, and how often it came from which class to which.
+
+NOT_AUDITED = "not audited"
+
+
+def find_change(ledger: Ledger, one: ClaimRenewal) -> ClaimChange | None:
+    """Return how the claim of *one* changed since before it was carried, or since before its audit was renewed; None before that.
+
+    Of a claim with several audits the outcome that leads counts, before and after.
+    """
+    if one.renewed is None:
+        return None
+    name = one.claim.claim
+    with ledger.view() as view:
+        after = view.dossier(name)
+    about = int(one.old.audit.payload.claim.partition("@")[2])
+    later = [revision.entry.seq for revision in after.revisions if revision.payload.revision > about]
+    since = min([*later, one.renewed.audit.entry.seq]) - 1
+    with ledger.view(since) as view:
+        before = view.dossier(name)
+    return build_change(before, after, since=since)
+
+
+def sort_changes(changes: Iterable[ClaimChange]) -> list[ClaimChange]:
+    """Return *changes* in the order of a report: newly inverted first, then other changes of class."""
+    return sorted(changes, key=rank_change)
+
+
+def count_transitions(changes: Iterable[ClaimChange]) -> list[tuple[str, str, int]]:
+    """Return how many claims came from which class to which, most first."""
+    counted = Counter((describe_class(one.before), describe_class(one.after)) for one in changes)
+    return sorted(((before, after, count) for (before, after), count in counted.items()), key=lambda one: (-one[2], one[:2]))
+
+
+def describe_class(state: ClaimState | None) -> str:
+    """Return class, standing, mode and class of the point estimate of *state* in words: all that a change of class is told by."""
+    if state is None or state.class_ is None:
+        return NOT_AUDITED
+    suggested = [f"the point estimate suggests {get_words(state.point_class)}"] if state.point_class else []
+    return " · ".join([get_words(one) for one in (state.class_, state.standing, state.mode) if one] + suggested)

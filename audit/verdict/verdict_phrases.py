@@ -1,0 +1,556 @@
+"""Phrases for the placeholders of verdict sentences: the numbers that decided, and the evidence, in words."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from audit.statistics.design_remarks import find_likely_half_width, find_present, predict_chance, resolve_deploy, resolve_difference
+from audit.statistics.detectable_effect import ExtraSample, unseen_bound
+from audit.statistics.estimate_intervals import relevel
+from audit.verdict.verdict_conditions import (
+    FEWEST_TASKS,
+    ReadingFacts,
+    count_tasks,
+    find_observations,
+    has_recognition,
+    is_inverted_by_differential,
+    is_own_model,
+    is_recognition,
+    weigh_recognition,
+)
+from registry.records.analysis_plan import ContextDesign, IntervalMethod
+from registry.records.audit_case import Access, Case, Evidence, EvidenceKind, EvidenceLayer, Sign
+from registry.records.claim import Form, Relation
+from registry.records.estimates import BoundedEstimate, Estimate, SpecEstimate
+from registry.records.verdict import FigureInterval, Verdict
+from registry.report.units import Unit, share
+
+_METHOD_WORDS = {
+    IntervalMethod.CLOSED_FORM: "",
+    IntervalMethod.GUARANTEED: "guaranteed ",
+    IntervalMethod.ANYTIME: "anytime-valid ",
+}
+
+
+class VerdictPhrases:
+    """The phrases of one decision, by the name of their placeholder; each is made when a sentence asks for it."""
+
+    def __init__(self, case: Case, facts: ReadingFacts, *, whole: Estimate | None, plan_level: float | None = None) -> None:
+        """Take what the sentences are about.
+
+        Args:
+            whole: the estimate that *facts* come from; None without one.
+            plan_level: level of the interval of Φ_test where *whole* was read at another; None: the level of *whole*.
+        """
+        self._case = case
+        self._facts = facts
+        self._whole = whole if facts.estimate is not None else None
+        self._level = case.plan.level if self._whole is None else self._whole.level
+        self._test_level = plan_level or self._level
+        self._unit = Unit(low=facts.range[0], high=facts.range[1])
+
+    def __getitem__(self, name: str) -> str:
+        phrase = getattr(self, name, None)
+        if name.startswith("_") or not isinstance(phrase, str):
+            raise KeyError(name)
+        return phrase
+
+    # --- the claim ---
+
+    @property
+    def level(self) -> str:
+        """The level of the intervals, `95 %`, after the name of a method that is not the closed form: `guaranteed 95 %`."""
+        method = IntervalMethod.CLOSED_FORM if self._whole is None else IntervalMethod(self._whole.interval)
+        return _METHOD_WORDS[method] + share(self._level)
+
+    @property
+    def limit_word(self) -> str:
+        """What θ is called in a claim of this form."""
+        return {Form.UPPER_BOUND: "upper bound", Form.LOWER_BOUND: "lower bound"}.get(self._facts.form, "threshold")
+
+    @property
+    def relation(self) -> str:
+        """≤ or ≥."""
+        return "≤" if self._facts.relation is Relation.AT_MOST else "≥"
+
+    @property
+    def beyond(self) -> str:
+        """On which side of θ the claim is broken."""
+        return "above" if self._facts.relation is Relation.AT_MOST else "below"
+
+    @property
+    def theta(self) -> str:
+        """θ with all its digits, `not published` without."""
+        return "not published" if self._facts.theta is None else self._unit.given(self._facts.theta)
+
+    @property
+    def margin(self) -> str:
+        """δ with all its digits."""
+        return self._unit.given_difference(self._facts.margin)
+
+    @property
+    def reported(self) -> str:
+        """The card's own figure with all its digits; empty without one."""
+        return "" if self._facts.reported is None else self._unit.given(self._facts.reported.value)
+
+    @property
+    def other_model(self) -> str:
+        """Why the responses are not those of the claim's model version, as a clause."""
+        told = self._facts.other_model or ""
+        return f"{told[:1].lower()}{told[1:]}"
+
+    @property
+    def told_apart(self) -> str:
+        """That blind raters tell the sides apart, as a clause; empty where that is not shown."""
+        return self._facts.told_apart or ""
+
+    @property
+    def rater_limit(self) -> str:
+        """The plan's limit on the accuracy of raters."""
+        return share(self._facts.rater_limit)
+
+    # --- the estimate ---
+
+    @property
+    def tasks(self) -> str:
+        """Tasks seen on both sides, in how many families, and what they are worth where they have weights."""
+        counted, effective = _count(self._estimate.n.tasks, "task"), self._estimate.n.effective_tasks
+        if self._estimate.n.families is not None:
+            counted = f"{self._count_clusters(self._estimate.n.families)} ({counted})"
+        return counted if effective is None else f"{counted} (worth {math.floor(effective * 10) / 10:.1f} of equal weight)"
+
+    @property
+    def tasks_missing(self) -> str:
+        """How many tasks, or families, a class still needs, with weights like the present ones."""
+        clusters, effective = self._estimate.n.task_clusters, count_tasks(self._estimate)
+        return self._count_clusters(math.ceil((FEWEST_TASKS - effective) * clusters / effective))
+
+    @property
+    def contexts_test(self) -> str:
+        """Contexts of the test side."""
+        n = self._estimate.n
+        return _count_drawn(n.contexts_test, n.templates_test)
+
+    @property
+    def contexts_deploy(self) -> str:
+        """Contexts of the deployment side."""
+        n = self._estimate.n
+        return _count_drawn(n.contexts_deploy, n.templates_deploy)
+
+    @property
+    def no_interval_reason(self) -> str:
+        """Why there is no interval, as the estimate says it."""
+        asked = self._estimate.ed if self._facts.form is Form.PREVALENCE else self._estimate.phi_deploy
+        return (asked.reason or "the estimate gives no reason").rstrip(".")
+
+    @property
+    def phi_test(self) -> str:
+        """Φ_test, never rounded across θ."""
+        return self._unit.score(self._estimate.phi_test.value, *self._cuts)
+
+    @property
+    def phi_deploy(self) -> str:
+        """Φ_deploy, never rounded across θ."""
+        return self._unit.score(self._estimate.phi_deploy.value, *self._cuts)
+
+    @property
+    def test_interval(self) -> str:
+        """CI(Φ_test), never rounded across θ, with its level where that is not the one of the other intervals."""
+        test = self._estimate.phi_test
+        if test.low is None or test.high is None:
+            return "no interval"
+        level = "" if self._test_level == self._level else f"{share(self._test_level)} interval "
+        return f"{level}{self.interval(test)}"
+
+    @property
+    def reproduction(self) -> str:
+        """The card's figure beside the replay of its evaluation; empty where the card gives none."""
+        check = self._facts.reproduction
+        if check.reported is None:
+            return ""
+        source = {
+            FigureInterval.STATED: "interval as stated by the card",
+            FigureInterval.WILSON: "interval from its sample size",
+            FigureInterval.EXACT: "taken as exact, because the card states neither sample size nor interval",
+            None: "",
+        }[check.interval]
+        cuts = (check.reported, *self._cuts)
+        replicated = self._estimate.phi_test.value if check.difference is None else check.reported + check.difference
+        value = self._unit.score(replicated, *cuts)
+        text = f"The card reports {self._unit.given(check.reported)} ({source}); the replay of the evaluation gives {value}"
+        if check.low is None or check.high is None or check.difference is None:
+            return f"{text}, without an interval."
+        lines = (0.0, self._facts.margin, -self._facts.margin)
+        difference = self._unit.difference(check.difference, *lines)
+        return f"{text}, a difference of {difference} ({self._unit.differences(check.low, check.high, *lines)})."
+
+    @property
+    def deploy_interval(self) -> str:
+        """CI(Φ_deploy), never rounded across θ."""
+        return self.interval(self._estimate.phi_deploy)
+
+    @property
+    def ed(self) -> str:
+        """ED, never rounded across 0 or ±δ."""
+        return self._unit.difference(self._estimate.ed.value, *self._ed_cuts)
+
+    @property
+    def ed_interval(self) -> str:
+        """CI(ED), never rounded across 0 or ±δ."""
+        ed = self._estimate.ed
+        return "not available" if ed.low is None or ed.high is None else self._unit.differences(ed.low, ed.high, *self._ed_cuts)
+
+    @property
+    def higher(self) -> str:
+        """Where deployment stands to the evaluation."""
+        return "higher" if self._estimate.ed.value < 0 else "lower"
+
+    @property
+    def inversion_test(self) -> str:
+        """The inversion test in the paper's own form."""
+        ed, phi_test, theta, relation = self._estimate.ed.value, self._estimate.phi_test.value, self._facts.theta, self._facts.relation
+        if theta is None or relation is None:
+            return ""
+        gap = phi_test - theta
+        if not is_inverted_by_differential(ed=ed, phi_test=phi_test, theta=theta, relation=relation, slack=self._facts.slack):
+            return ""
+        side = "below" if relation is Relation.AT_MOST else "above"
+        return f"ED = {self._unit.difference(ed, gap)} is {side} Φ_test − θ = {self._unit.difference(gap, ed, 0.0)}."
+
+    @property
+    def surviving_bound(self) -> str:
+        """The one-sided limit on Φ_deploy that is left of a figure which does not carry over, as a sentence."""
+        return self._bound_from(self._estimate)
+
+    def _bound_from(self, estimate: SpecEstimate, *, name: str = "") -> str:
+        """The one-sided limit at the level: the end of the two-sided interval at twice the error rate."""
+        at = f" against {name}" if name else ""
+        low, high = estimate.phi_deploy.low, estimate.phi_deploy.high
+        if low is None or high is None or self._whole is None:
+            return ""
+        level, sided = self._level, "one-sided"
+        if self._whole is not None and estimate.variance is not None and level > 0.5:
+            one_sided = relevel(self._whole, estimate, level=2 * level - 1).phi_deploy
+            low, high = one_sided.low or low, one_sided.high if one_sided.high is not None else high
+        else:
+            sided = "two-sided"
+        if estimate.ed.value < 0:
+            return f"Φ_deploy{at} is at least {self._unit.at_least(low)} ({sided} {share(level)} limit)."
+        return f"Φ_deploy{at} is at most {self._unit.at_most(high)} ({sided} {share(level)} limit)."
+
+    @property
+    def direction_established(self) -> str:
+        """Whether CI(ED) excludes 0."""
+        if find_sign(self._estimate) is None:
+            return "Its direction is not established."
+        return f"The direction is established: deployment scores {self.higher} than the evaluation."
+
+    @property
+    def unseen_contexts(self) -> str:
+        """The bounds on unseen contexts and tasks of a verdict that holds, with what it assumes (statistics section 3)."""
+        n = self._estimate.n
+        if n.contexts_deploy < 1:
+            return ""
+        unseen_tasks = _format_unseen(n.effective_tasks or n.task_clusters)
+        if self._facts.contexts is ContextDesign.FIXED:
+            return (
+                "The contexts are fixed: up to 100 % of other contexts could behave otherwise, because nothing is known of other contexts."
+                f" With {self._count_clusters(n.task_clusters)}, up to {unseen_tasks} of tasks could behave otherwise and "
+                "not have been drawn (at 95 % confidence)."
+            )
+        # Contexts of one task may be alike: only tasks are assumed to be independent of each other where contexts are nested.
+        nested = self._facts.contexts is ContextDesign.NESTED and n.task_clusters < n.contexts_deploy
+        one = "family" if n.families is not None else "task"
+        counted = (
+            f", those of one {one} counted once ({self._count_clusters(n.task_clusters)})" if nested and n.families is not None else ""
+        )
+        counted = f", those of one of the {n.tasks} tasks counted once" if nested and n.families is None else counted
+        drawn = n.task_clusters if nested else n.deploy_clusters
+        guaranteed = self._whole is not None and IntervalMethod(self._whole.interval) is IntervalMethod.GUARANTEED
+        assumed = "the guaranteed interval allows for them" if guaranteed else "the verdict assumes no rare trigger contexts"
+        return (
+            f"With {self.contexts_deploy} drawn{counted}, up to {_format_unseen(drawn)} of deployment contexts "
+            f"(at 95 % confidence) could behave otherwise and not have been drawn; {assumed}. "
+            f"With {self._count_clusters(n.task_clusters)}, this is true of up to {unseen_tasks} of tasks as well."
+        )
+
+    @property
+    def theta_ranges(self) -> str:
+        """With which θ the claim would hold and with which it would be inverted, where θ is not published."""
+        deploy, test = self._estimate.phi_deploy, self._estimate.phi_test
+        if deploy.low is None or deploy.high is None:
+            return ""
+        at_most = self._facts.relation is Relation.AT_MOST
+        held = max(deploy.high, test.low or deploy.high) if at_most else min(deploy.low, deploy.low if test.high is None else test.high)
+        # Rounded inwards: every θ in a printed range does what the sentence says.
+        limit = f"at or above {self._unit.at_most(held)}" if at_most else f"at or below {self._unit.at_least(held)}"
+        parts = [f"The claim would hold with any θ {limit}"]
+        if at_most and test.high is not None and test.high < deploy.low:
+            first, last = self._unit.within(test.high, deploy.low)
+            parts.append(f"it would be contradicted, and inverted, with any θ from {first} to below {last}")
+        elif not at_most and test.low is not None and test.low > deploy.high:
+            first, last = self._unit.within(deploy.high, test.low)
+            parts.append(f"it would be contradicted, and inverted, with any θ from above {first} to {last}")
+        else:
+            parts.append("it would be inverted with none")
+        return "; ".join(parts) + "."
+
+    @property
+    def decisive(self) -> str:
+        """The quantity that the form asks about, with its value."""
+        return f"ED = {self.ed}" if self._facts.form is Form.PREVALENCE else f"Φ_deploy = {self.phi_deploy}"
+
+    @property
+    def decisive_interval(self) -> str:
+        """The interval of that quantity."""
+        return self.ed_interval if self._facts.form is Form.PREVALENCE else self.deploy_interval
+
+    @property
+    def limit(self) -> str:
+        """What that interval is held against."""
+        return f"±{self.margin}" if self._facts.form is Form.PREVALENCE else f"the {self.limit_word} {self.theta}"
+
+    @property
+    def more_data(self) -> str:
+        """How large a replay would resolve it, and how often."""
+        if self._whole is None or self._estimate.variance is None:
+            return "A larger replay; the estimate does not carry the variance that would say how much larger."
+        boundaries = _find_boundaries(self._facts)
+        more = self._resolve_all(boundaries)
+        if more is None:
+            return "The point estimate lies so near to the limit that no feasible number of tasks and contexts is promised to decide."
+        if not more.contexts and not more.tasks:
+            return "A replay with more tasks and contexts."
+        present = find_present(self._whole, self._estimate, difference=self._facts.form is Form.PREVALENCE)
+        if present is None:
+            return f"A replay with {self._describe_extra(more)}, if the point estimate stays where it is."
+        nearest = min(abs(boundary - present.point) for boundary in boundaries)
+        chance = describe_chance(predict_chance(present, boundaries, half_width=nearest))
+        text = f"A replay with {self._describe_extra(more)} would be enough in about {chance}"
+        half_width = find_likely_half_width(present, boundaries)
+        likely = None if half_width is None else self._resolve_all([present.point + half_width, present.point - half_width])
+        n = self._estimate.n
+        if half_width != nearest and likely != more:
+            present_contexts = max(n.test_clusters, n.deploy_clusters)
+            far = likely is None or likely.contexts > _FEASIBLE * present_contexts or likely.tasks > _FEASIBLE * n.task_clusters
+            size = f"more than {_FEASIBLE} times the present size" if likely is None or far else self._describe_extra(likely)
+            text += f", with {size} in about two in three"
+        return f"{text}, if the new ones vary as the present ones do."
+
+    def _describe_extra(self, extra: ExtraSample) -> str:
+        context = "more template" if self._estimate.n.templates_deploy is not None else "more context"
+        sizes = [f"{_count(extra.contexts, context)} on each side"] if extra.contexts else []
+        sizes += [self._count_clusters(extra.tasks, more=True)] if extra.tasks else []
+        return " and ".join(sizes)
+
+    def _count_clusters(self, number: int, *, more: bool = False) -> str:
+        """A number of what counts as independent: tasks, or families of tasks like the present ones."""
+        word = "more " if more else ""
+        if self._estimate.n.families is None:
+            return _count(number, f"{word}task")
+        return f"{number} {word}{'family' if number == 1 else 'families'} of tasks"
+
+    def interval(self, bounded: BoundedEstimate) -> str:
+        """Return the interval of *bounded*, never rounded across θ."""
+        if bounded.low is None or bounded.high is None:
+            return "not available"
+        return self._unit.scores(bounded.low, bounded.high, *self._cuts)
+
+    # --- the evidence ---
+
+    @property
+    def observation(self) -> str:
+        """What was observed."""
+        seen = list(find_observations(self._case))
+        has_scores = self._facts.estimate is not None and self._facts.other_model is None
+        if has_scores and self._estimate.phi_test.value > self._facts.range[0]:
+            seen.append(f"Φ_test = {self.phi_test} in the scores")
+        return "; ".join(seen) or "as recorded"
+
+    @property
+    def departure_sources(self) -> str:
+        """The evidence of departure."""
+        return self._sources(lambda one: one.kind is EvidenceKind.DEPARTURE)
+
+    @property
+    def perturbation_sources(self) -> str:
+        """The perturbation evidence, with the model it was measured on where that is another."""
+        return self._sources(lambda one: one.kind is EvidenceKind.PERTURBATION)
+
+    @property
+    def direction_sources(self) -> str:
+        """The evidence on which way the evaluation pushes."""
+        return self._sources(lambda one: one.kind in (EvidenceKind.RISK_AMPLIFYING, EvidenceKind.ADVERSE))
+
+    @property
+    def recognition_sources(self) -> str:
+        """The evidence of recognition, each with its rate, n and interval."""
+        pieces = [one for one in self._facts.evidence if one.access is Access.AVAILABLE and is_recognition(one)]
+        return "; ".join(self._describe_recognition(one) for one in pieces) or "as recorded"
+
+    def _describe_recognition(self, one: Evidence) -> str:
+        weight = weigh_recognition(one, self._facts.recognition_floor)
+        bare = _describe(replace(one, finding=None, in_deployment=None), foreign=not is_own_model(self._facts, one))
+        return f"{bare}, {weight.text}: {weight.reason}"
+
+    @property
+    def recognition_rates(self) -> str:
+        """The rates of recognition alone, for a headline: no words of whoever wrote the evidence."""
+        pieces = [one for one in self._facts.evidence if one.access is Access.AVAILABLE and is_recognition(one)]
+        weights = [weigh_recognition(one, self._facts.recognition_floor) for one in pieces]
+        return "; ".join(f"{weight.text}: {weight.reason}" for weight in weights) or "as recorded"
+
+    @property
+    def recognition_below_floor(self) -> str:
+        """Recognition that is on record and suspends nothing, with its rate; empty without any."""
+        return f"Recognition on record suspends nothing: {self.recognition_sources}." if has_recognition(self._facts) else ""
+
+    @property
+    def expected_direction(self) -> str:
+        """The sign of ED that the departure leads to expect."""
+        sign = find_expected_sign(self._facts)
+        if sign is None:
+            return "The direction of the departure is not stated."
+        return f"On affected items the expected sign of ED is {sign.value}; the corpus-level ED is unknown."
+
+    @property
+    def pushed(self) -> str:
+        """Which way the evaluation pushes the score."""
+        return "the score higher" if self._facts.form is Form.UPPER_BOUND else "the score lower"
+
+    @property
+    def limit_resolves(self) -> str:
+        """What a threshold or bound without decisive evidence needs."""
+        replay = "A replay of the same tasks under deployment-continuous contexts."
+        return replay if self._facts.theta is not None else f"Publishing the {self.limit_word} θ. {replay}"
+
+    # --- private ---
+
+    @property
+    def _estimate(self) -> SpecEstimate:
+        if self._facts.estimate is None:
+            raise KeyError("this sentence needs an estimate")
+        return self._facts.estimate
+
+    @property
+    def _cuts(self) -> tuple[float, ...]:
+        return () if self._facts.theta is None else (self._facts.theta,)
+
+    @property
+    def _ed_cuts(self) -> tuple[float, ...]:
+        return (0.0, self._facts.margin, -self._facts.margin)
+
+    def _resolve_all(self, boundaries: Sequence[float]) -> ExtraSample | None:
+        """How much more would keep the interval off each of the boundaries; None where nothing feasible would."""
+        more = [self._resolve(boundary) for boundary in boundaries]
+        if not more or None in more:
+            return None
+        return ExtraSample(contexts=max(extra.contexts for extra in more if extra), tasks=max(extra.tasks for extra in more if extra))
+
+    def _resolve(self, boundary: float) -> ExtraSample | None:
+        """How much more would keep the interval off *boundary*; none is needed where it is off already."""
+        if self._whole is None:
+            return None
+        if self._facts.form is Form.PREVALENCE:
+            return resolve_difference(self._whole, self._estimate, boundary=boundary)
+        return resolve_deploy(self._whole, self._estimate, theta=boundary)
+
+    def _sources(self, wanted: Callable[[Evidence], bool]) -> str:
+        found = [one for one in self._facts.evidence if one.access is Access.AVAILABLE and wanted(one)]
+        return "; ".join(_describe(one, foreign=not is_own_model(self._facts, one)) for one in found) or "as recorded"
+
+
+def _format_unseen(drawn: float) -> str:
+    """The share that could behave otherwise and not have been drawn, rounded up."""
+    return share(math.ceil(unseen_bound(drawn) * 1000) / 1000)
+
+
+_FEASIBLE = 10
+"""A replay that would have to be so many times as large as the present one is not given as a number."""
+
+
+def describe_chance(share: float) -> str:
+    """Return a chance in words: the nearest of a few simple ones."""
+    words = {0.1: "one replay in ten", 0.25: "one replay in four", 1 / 3: "one replay in three", 0.5: "one replay in two"}
+    words |= {2 / 3: "two replays in three", 0.75: "three replays in four", 0.9: "nine replays in ten"}
+    return words[min(words, key=lambda simple: abs(simple - share))]
+
+
+def fold(name: str) -> str:
+    """Return a name from a table on one line: a line break in it must not begin a sentence of its own."""
+    return " ".join(name.split())
+
+
+_OF_SPEC = {
+    Verdict.CONTRADICTED: "fails for",
+    Verdict.DOES_NOT_CARRY_OVER: "does not carry over to",
+    Verdict.NOT_REPRODUCED: "is not reproduced in the replay beside",
+    Verdict.INCONCLUSIVE: "is inconclusive for",
+    Verdict.HOLDS: "holds for",
+}
+
+
+def describe_verdicts(pairs: Iterable[tuple[str, Verdict]]) -> str:
+    """Return what is said of each specification, `fails for “agent”; holds for “chat” and “email”`, the gravest first."""
+    named = list(pairs)
+    parts = []
+    for verdict, words in _OF_SPEC.items():
+        specs = list(dict.fromkeys(f"“{fold(spec)}”" for spec, own in named if own is verdict))
+        if specs:
+            listed = f"{', '.join(specs[:-1])} and {specs[-1]}" if len(specs) > 1 else specs[0]
+            parts.append(f"{words} {listed}")
+    return "; ".join(parts)
+
+
+def find_sign(estimate: SpecEstimate) -> Sign | None:
+    """The sign of ED where its interval excludes 0; None otherwise."""
+    ed = estimate.ed
+    if ed.low is None or ed.high is None or ed.low <= 0 <= ed.high:
+        return None
+    return Sign.POSITIVE if ed.low > 0 else Sign.NEGATIVE
+
+
+def find_expected_sign(facts: ReadingFacts) -> Sign | None:
+    """The sign of ED that the evidence leads to expect; None where it says nothing, or two things."""
+    signs = {one.expected_direction for one in facts.evidence if one.access is Access.AVAILABLE} - {Sign.UNKNOWN}
+    return signs.pop() if len(signs) == 1 else None
+
+
+def _find_boundaries(facts: ReadingFacts) -> tuple[float, ...]:
+    """What the interval must be kept off for a class: θ, or ±δ where ED lies between them, else the nearer of the two."""
+    if facts.form is not Form.PREVALENCE:
+        return () if facts.theta is None else (facts.theta,)
+    value = facts.estimate.ed.value if facts.estimate else 0.0
+    if abs(value) <= facts.margin:
+        return (-facts.margin, facts.margin)
+    return (math.copysign(facts.margin, value),)
+
+
+_LAYER_WORDS = {
+    EvidenceLayer.BEHAVIOURAL: "behavioural evidence",
+    EvidenceLayer.VERBALISED: "verbalised recognition",
+    EvidenceLayer.LATENT: "latent recognition",
+    EvidenceLayer.CUE_SENSITIVITY: "cue sensitivity",
+}
+
+
+def _describe(one: Evidence, *, foreign: bool) -> str:
+    # A summary is somebody's text: quoted, it cannot pass for a verdict.
+    parts = [f"“{fold(one.summary).rstrip('.')}”" if one.summary else _LAYER_WORDS[one.layer]]
+    if one.finding is not None and not one.summary:  # a summary has its numbers; the supplement prints both, by layer
+        number = share(one.finding.value) if one.finding.unit == "share" else f"{one.finding.value:g} {one.finding.unit}"
+        parts.append(f"{number}, beside {one.finding.comparison}" if one.finding.comparison else number)
+    parts += [f"in {one.evaluation}"] if one.evaluation else []
+    parts += [f"on {one.model}"] if foreign else []
+    parts += [one.source] if one.source else []
+    return ", ".join(part.rstrip(".") for part in parts)
+
+
+def _count_drawn(contexts: int, templates: int | None) -> str:
+    """Contexts of a side, and how many templates they were made from where that is declared."""
+    made = "" if templates is None else f" from {_count(templates, 'template')}"
+    return f"{_count(contexts, 'context')}{made}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

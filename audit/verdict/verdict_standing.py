@@ -1,0 +1,292 @@
+"""How firmly a verdict stands: each condition of an established verdict, checked against the data."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date
+
+from audit.verdict.verdict_conditions import FEWEST_CONTEXTS
+from registry.records.analysis_plan import ContextDesign
+from registry.records.audit_case import Case, RaterStatus
+from registry.records.estimates import Estimate, SpecEstimate, TruncationCounts
+from registry.records.replay_run import NOT_RECORDED, ModelIdentity, Provenance
+from registry.records.verdict import (
+    FIRM,
+    Condition,
+    ConditionCheck,
+    ConditionStatus,
+    Reproduction,
+    ReproductionStatus,
+    Standing,
+    Verdict,
+    VerdictStanding,
+)
+from registry.report.units import share
+
+MOST_OPEN = 0.05
+"""Share of a side's responses that may be truncated or excluded without a further check."""
+MOST_UNEQUAL = 0.03
+"""How far the two sides may differ in it."""
+
+NEEDS_LOG = (Condition.LOCK, Condition.RUNS, Condition.ENDPOINT, Condition.PROVENANCE, Condition.VALIDITY)
+"""Conditions that a case file without a log cannot show; they do not lower the standing there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockedRuns:
+    """The runs under a lock, as the log shows them."""
+
+    count: int
+    is_recorded: bool
+    """Whether the log has the start of the run that gave the scores; without it other runs cannot be ruled out."""
+    text: str
+    """What became of each, as a clause without full stop."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditConduct:
+    """How the responses came to be, as the log and the data show it. A case file has none."""
+
+    no_lock: str | None
+    """Why no lock is shown to have preceded the run, as a clause; None where the log and the data show it."""
+    asked: ModelIdentity | None
+    """Who was asked; None without scores."""
+    runs: LockedRuns | None = None
+    """The runs under the lock; None without a lock."""
+    valid_until: date | None = None
+    """The last day on which the outcome counts in full."""
+    is_expired: bool = False
+    """Whether that day was over when the outcome was recorded."""
+    provenance: Provenance
+    reads_response_only: bool | None = None
+    """Whether the scorer reads only the response; None where neither the run nor the lock shows it."""
+    is_invariance_checked: bool = False
+    """Whether a recorded check shows the scorer to be invariant, and not only a declaration."""
+    deployment_described: bool = False
+    """Whether it is on record how P_deploy was made, beyond the auditor's description: registered or replayed contexts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandingBasis:
+    """What the conditions of one reading are checked against."""
+
+    verdict: Verdict
+    case: Case
+    estimate: Estimate
+    specs: tuple[SpecEstimate, ...]
+    """Those that decided."""
+    reproduction: Reproduction
+    conduct: AuditConduct | None
+    is_locked: bool
+    """Whether the scores count as a replay under a lock."""
+    is_same_at_extremes: Callable[[], bool | None]
+    """Whether the verdict is the same if every truncated or excluded response had the lowest, or the highest, possible score.
+    None where that was not computed; asked only where it matters."""
+
+
+def check_conditions(ground: StandingBasis) -> tuple[ConditionCheck, ...]:
+    """Return every condition of an established verdict with its status, in the order in which the first missing one is named."""
+    checks = (
+        (Condition.LOCK, _check_lock(ground)),
+        (Condition.RUNS, _check_runs(ground)),
+        (Condition.ENDPOINT, _check_endpoint(ground)),
+        (Condition.DEPLOYMENT_CONSTRUCTION, _check_construction(ground)),
+        (Condition.NATURALNESS, _check_raters(ground)),
+        (Condition.INVARIANCE, _check_invariance(ground)),
+        (Condition.ACCOUNTING, _check_accounting(ground)),
+        (Condition.PROVENANCE, _check_provenance(ground)),
+        (Condition.VALIDITY, _check_validity(ground)),
+        (Condition.REPRODUCTION, _check_reproduction(ground)),
+        *(((Condition.CLUSTERS, _check_clusters(ground)),) if any(_has_clusters(spec) for spec in ground.specs) else ()),
+    )
+    return tuple(ConditionCheck(condition=condition, status=status, note=note) for condition, (status, note) in checks)
+
+
+def find_missing(checks: tuple[ConditionCheck, ...]) -> ConditionCheck | None:
+    """Return the first condition that is missing; None where none is."""
+    return next((check for check in checks if check.status is ConditionStatus.MISSING), None)
+
+
+def find_standing(verdict: Verdict, checks: tuple[ConditionCheck, ...]) -> VerdictStanding | None:
+    """Return how firmly *verdict* stands under *checks*; None for a verdict that cannot be established."""
+    if verdict not in FIRM:
+        return None
+    if find_missing(checks) is not None:
+        return VerdictStanding.PROVISIONAL
+    is_conditional = any(check.status is ConditionStatus.FIXED_CONTEXTS for check in checks)
+    return VerdictStanding.CONDITIONAL if is_conditional else VerdictStanding.ESTABLISHED
+
+
+def find_trace_standing(row: Standing | None, standing: VerdictStanding | None, *, is_inversion: bool) -> Standing | None:
+    """Return TRACE's standing: what the decision table gives, and never more than the verdict has."""
+    if row is not Standing.ESTABLISHED or standing is VerdictStanding.ESTABLISHED:
+        return row
+    if standing is VerdictStanding.CONDITIONAL:
+        return Standing.CONDITIONAL
+    return Standing.CANDIDATE if is_inversion else Standing.PROVISIONAL
+
+
+Answer = tuple[ConditionStatus, str]
+
+
+def _met(note: str) -> Answer:
+    return ConditionStatus.MET, note
+
+
+def _missing(note: str) -> Answer:
+    return ConditionStatus.MISSING, note
+
+
+_NO_LOG = (ConditionStatus.NOT_CHECKED, "a case file without a log does not show it")
+
+
+def _check_lock(ground: StandingBasis) -> Answer:
+    if ground.conduct is None:
+        return _NO_LOG if ground.is_locked else _missing("no lock preceded the run")
+    return _met("a lock preceded the run") if ground.conduct.no_lock is None else _missing(ground.conduct.no_lock)
+
+
+def _check_runs(ground: StandingBasis) -> Answer:
+    if ground.conduct is None:
+        return _NO_LOG
+    runs = ground.conduct.runs
+    if runs is None:
+        return ConditionStatus.NOT_CHECKED, "runs are counted under a lock"
+    if runs.count > 1:
+        return _missing(runs.text)
+    return _met("1 run was started under the lock") if runs.is_recorded else (ConditionStatus.NOT_CHECKED, NOT_RECORDED)
+
+
+def _check_endpoint(ground: StandingBasis) -> Answer:
+    if ground.conduct is None:
+        return _NO_LOG
+    asked = ground.conduct.asked
+    if asked is None:
+        return _missing("the responses carry no model name")
+    note = asked.text.rstrip(".")
+    return _met(note) if asked.is_bound else _missing(f"{note[0].lower()}{note[1:]}")
+
+
+def _check_construction(ground: StandingBasis) -> Answer:
+    described = bool((ground.case.deployment.description or "").strip())
+    if not described and not (ground.conduct is not None and ground.conduct.deployment_described):
+        return _missing("it is not stated how the deployment contexts were made")
+    smallest = min(min(spec.n.test_clusters, spec.n.deploy_clusters) for spec in ground.specs)
+    unit = "contexts" if all(spec.n.templates_deploy is None for spec in ground.specs) else "templates of contexts"
+    if ContextDesign(ground.estimate.contexts) is ContextDesign.FIXED:
+        return ConditionStatus.FIXED_CONTEXTS, "the contexts are fixed, so the verdict is about these contexts only"
+    if smallest < FEWEST_CONTEXTS:
+        return _missing(f"a side has {smallest} {unit}, fewer than {FEWEST_CONTEXTS}")
+    return _met(f"it is stated how the deployment contexts were made, and each side has at least {FEWEST_CONTEXTS}")
+
+
+def _check_raters(ground: StandingBasis) -> Answer:
+    """A rater study can weaken a verdict; one that was not made, or resolves nothing, leaves it as it is and says so."""
+    study = ground.case.raters
+    if study is None:
+        return ConditionStatus.NOT_CHECKED, "no blind raters were asked whether they can tell test from deployment contexts"
+    if study.status is RaterStatus.WITHIN:
+        return _met(study.note)
+    return (ConditionStatus.NOT_CHECKED, study.note) if study.status is RaterStatus.UNRESOLVED else _missing(study.note)
+
+
+def _has_clusters(spec: SpecEstimate) -> bool:
+    return spec.n.families is not None or spec.n.templates_deploy is not None
+
+
+def _check_clusters(ground: StandingBasis) -> Answer:
+    """Whether every task and context of a table with families or templates has its own."""
+    unnamed = max(spec.n.unnamed for spec in ground.specs)
+    if unnamed:
+        return _missing(f"{unnamed} tasks or contexts name no family or template where others do")
+    return _met("every task or context belongs to a family or template that is declared")
+
+
+def _check_invariance(ground: StandingBasis) -> Answer:
+    scoring = ground.case.scoring
+    is_declared_only = ground.conduct is not None and not ground.conduct.is_invariance_checked
+    if scoring.invariant is not None and not is_declared_only:
+        # A failed check never comes here: its row of the decision table comes first.
+        return _met("the scorer passed its invariance check") if scoring.invariant else _missing("the scorer failed its invariance check")
+    reads_only = scoring.reads_response_only
+    if reads_only is None and ground.conduct is not None:
+        reads_only = ground.conduct.reads_response_only
+    if not reads_only:
+        declared = "the scorer is declared to be invariant, and no recorded check shows it"
+        return _missing(declared if scoring.invariant else "the scorer was not checked for invariance")
+    if all(_is_truncated_alike(spec) for spec in ground.specs):
+        return _met("the scorer reads only the response, and truncation is equal on both sides")
+    return _missing("the scorer was not checked for invariance, and truncation is not shown to be equal on both sides")
+
+
+def _is_truncated_alike(spec: SpecEstimate) -> bool:
+    known = spec.truncation
+    if known is None or known.test.not_stated or known.deploy.not_stated:
+        return False
+    return abs(known.test.share - known.deploy.share) <= MOST_UNEQUAL
+
+
+def _check_accounting(ground: StandingBasis) -> Answer:
+    if any(spec.truncation is None or spec.truncation.test.not_stated or spec.truncation.deploy.not_stated for spec in ground.specs):
+        return _missing("it is not stated which responses were truncated")
+    found = tuple(_find_open(ground.specs))
+    if not found:
+        return _met(f"at most {share(MOST_OPEN)} of each side's responses were truncated or excluded, alike on both sides")
+    outcome = ground.is_same_at_extremes()
+    if outcome:
+        return _met(f"{found[0]}; the verdict is the same whatever scores these had")
+    reason = (
+        "it was not computed whether the verdict depends on them" if outcome is None else "the verdict depends on how these would score"
+    )
+    return _missing(f"{found[0]}, and {reason}")
+
+
+def _find_open(specs: tuple[SpecEstimate, ...]) -> Iterator[str]:
+    """Yield in words where truncated and excluded responses are too many, or too unequal, to be passed over."""
+    for spec in specs:
+        if spec.truncation is None:
+            continue
+        test, deploy = _share_open(spec.truncation.test), _share_open(spec.truncation.deploy)
+        if max(test, deploy) > MOST_OPEN or abs(test - deploy) > MOST_UNEQUAL:
+            yield (
+                f"{share(round(test, 3))} of the evaluation's and {share(round(deploy, 3))} of the deployment responses "
+                "were truncated or excluded"
+            )
+
+
+def _share_open(side: TruncationCounts) -> float:
+    """Share of responses whose score could have been another: truncated and not settled, or without a score."""
+    return side.unresolved / side.responses if side.responses else 0.0
+
+
+def _check_provenance(ground: StandingBasis) -> Answer:
+    if ground.conduct is None:
+        return _NO_LOG
+    stated = ground.conduct.provenance
+    present = {
+        "run dates": stated.accessed,
+        "sampling settings": stated.sampling,
+        "the model name that the endpoint returned": ground.conduct.asked.names_returned if ground.conduct.asked else None,
+    }
+    absent = [name for name, value in present.items() if not value]
+    return _missing(f"not stated: {', '.join(absent)}") if absent else _met(f"stated: {', '.join(present)}")
+
+
+def _check_validity(ground: StandingBasis) -> Answer:
+    if ground.conduct is None or ground.conduct.valid_until is None:
+        return _NO_LOG
+    day = ground.conduct.valid_until.isoformat()
+    return _missing(f"the audit expired: it was valid until {day}") if ground.conduct.is_expired else _met(f"valid until {day}")
+
+
+def _check_reproduction(ground: StandingBasis) -> Answer:
+    status = ground.reproduction.status
+    if ground.verdict is Verdict.NOT_REPRODUCED:
+        return _met("the verdict itself is about the card's figure")
+    if status is ReproductionStatus.NOT_REPRODUCED:
+        return _missing("the replay of the evaluation does not give the card's figure")
+    words = {
+        ReproductionStatus.REPRODUCED: "the replay of the evaluation gives the card's figure",
+        ReproductionStatus.UNCLEAR: "the replay of the evaluation does not contradict the card's figure",
+        ReproductionStatus.NO_FIGURE: "the card gives no figure",
+    }
+    return _met(words[status])
