@@ -219,9 +219,8 @@ def seal_replay(app: App, path: Path, *, dry_run: bool = False) -> None:
     with app.ledger.write(actor=app.config.authority) as writer:
         sealed = seal_contexts(writer, path, owner=app.config.authority)
     for spec_version, file in sealed:
-        app.say(
-            f"sealed {format_reference(spec_version)} ({spec_version.slug}), commitment {spec_version.commitment}; keep {file}, and keep it secret"
-        )
+        sealed_as = f"sealed {format_reference(spec_version)} ({spec_version.slug}), commitment {spec_version.commitment}"
+        app.say(f"{sealed_as}; keep {file}, and keep it secret")
 
 
 # What one call of `caveat audit run` works with: the replay, its design, its folder, and what it would take.

@@ -6,12 +6,7 @@ Tables have no hidden row number on SQLite (`INSERT OR REPLACE` could aim at it)
 
 from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, UniqueConstraint
 
-import registry.store.card_tables
-import registry.store.endpoint_tables
-import registry.store.family_tables
-import registry.store.lineage_tables
-import registry.store.run_tables
-import registry.store.seal_tables  # noqa: F401  (their tables belong to METADATA too)
+from registry.store import card_tables, endpoint_tables, family_tables, lineage_tables, run_tables, seal_tables  # noqa: F401
 from registry.records.audit_case import Access, EvidenceKind, EvidenceLayer, Independence
 from registry.records.claim import ClaimEventKind, ClaimRelationKind, Direction, Form, QuoteStatus, Relation
 from registry.records.claim_status import ContestationStep
