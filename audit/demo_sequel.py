@@ -30,7 +30,7 @@ from registry.records.module_findings import Channel, RealismJudge
 from registry.records.replay_definition import Probe
 from registry.records.supplement import ClaimChange
 from registry.registration.model_lineage import update_model
-from registry.report.moments import format_day
+from registry.report.number_format import format_day
 from registry.store.ledger import Ledger
 
 # What the demo shows of recognition beside its audits: a recorded model judge of the replay's prompts, and what a link to ED still

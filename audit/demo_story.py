@@ -44,10 +44,10 @@ from registry.registration.model_lineage import state_endpoint
 from registry.registration.specification_registration import find_procedure
 from registry.seal.key_files import list_key_files, slot_of, write_key
 from registry.seal.signing_keys import KeyRing, SigningKey, make_key, make_statement_key
+from registry.store.database_schema import upgrade
 from registry.store.ledger import Ledger
-from registry.store.schema import upgrade
-from registry.store.view import View
-from registry.store.writer import Writer
+from registry.store.log_writer import Writer
+from registry.store.registry_view import View
 
 AUTHORITY = Authority(code="EXAMPLE", name="Example registry of the Caveat project", role=AuthorityRole.AUDITOR)
 MOMENT = datetime(2026, 11, 21, 16, 0, tzinfo=UTC)

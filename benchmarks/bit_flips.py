@@ -27,9 +27,9 @@ sys.path.insert(0, str(ROOT))
 from registry.errors import CaveatError  # noqa: E402
 from registry.records.record import Authority, AuthorityRole  # noqa: E402
 from registry.registration.key_registration import list_keys  # noqa: E402
-from registry.report.signature import find_signature  # noqa: E402
-from registry.store.integrity import check_log  # noqa: E402
+from registry.report.published_file import find_signature  # noqa: E402
 from registry.store.ledger import Ledger  # noqa: E402
+from registry.store.log_integrity import check_log  # noqa: E402
 from registry.verify.file_verification import check_file  # noqa: E402
 from registry.verify.proof_checks import CheckAnswer  # noqa: E402
 from registry.verify.verification_keys import Trust, collect_keys  # noqa: E402

@@ -16,7 +16,7 @@ from registry.records.model_version import ModelRef
 from registry.records.record import Authority, AuthorityRole, Kind
 from registry.records.specification import PropertySpec, SpecKind, SpecVersion
 from registry.records.system_card import Anchor, MatchLevel
-from registry.store import schema
+from registry.store import database_schema as schema
 from registry.store.ledger import Ledger
 
 TABLES = ("entry", "body", "identifier", "claim_revision", "claim_text")

@@ -17,7 +17,7 @@ from registry.folder.supplement_publishing import collect_coverage, collect_supp
 from registry.records.record import Kind, parse_identifier
 from registry.records.system_card import Anchor, Card, MatchLevel, MediaType, Omission, Page, Survey
 from registry.store.ledger import Ledger
-from registry.store.view import View
+from registry.store.registry_view import View
 
 TARGET_S = 2.0
 PAGE = 3_000

@@ -14,7 +14,7 @@ from benchmarks.staleness import fill, measure
 from registry.folder.supplement_changes import collect_changes
 from registry.records.claim import ClaimEvent, ClaimEventKind
 from registry.store.ledger import Ledger
-from registry.store.states import find_states
+from registry.store.supplement_states import find_states
 
 FEW, MANY = 20, 200
 

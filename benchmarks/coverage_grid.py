@@ -20,7 +20,7 @@ from audit.statistics.intervals import IntervalBasis, find_difference, find_side
 from audit.statistics.responses import Floats
 from audit.statistics.side_moments import ENOUGH_CONTEXTS, Cells, Moments, compute_moments
 from registry.records.analysis_plan import IntervalMethod
-from registry.report.units import SLACK
+from registry.report.number_format import SLACK
 
 LEVEL = 0.95
 TASKS = (5, 12, 20, 50, 200, 500)

@@ -16,7 +16,7 @@ from audit.statistics.side_moments import Cells, Moments, compute_moments
 from benchmarks.coverage_grid import CROSSED_SD, LEVEL, TASK_SD, find_center
 from benchmarks.verdict_worlds import CONTEXT_SD, Replay, World, build_opposed_world, draw_side, find_places, list_broken_worlds
 from registry.records.analysis_plan import ContextDesign, IntervalMethod
-from registry.report.units import SLACK
+from registry.report.number_format import SLACK
 
 RUNS = 1000
 WORLDS_HEAD = "## Other worlds, most of which break an assumption: reported, not demanded"

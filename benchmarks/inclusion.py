@@ -18,10 +18,10 @@ from registry.codec.statement_encoding import list_entries, list_recorded
 from registry.folder.supplement_publishing import collect_supplements
 from registry.records.record import parse_identifier
 from registry.records.supplement import CardSupplement
-from registry.report.html import render_json
-from registry.report.read import read_supplement
+from registry.report.html_rendering import render_json
+from registry.report.supplement_reading import read_supplement
 from registry.store.ledger import Ledger
-from registry.store.seals import prove
+from registry.store.log_seals import prove
 from registry.verify.record_checks import check_inclusion
 
 ROUNDS = 5

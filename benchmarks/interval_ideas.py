@@ -28,7 +28,7 @@ from scipy.special import expit
 
 from benchmarks.coverage_grid import CERTAIN, CONTEXT_SDS, CROSSED_SD, RATES, TASK_SD, Cell, Drawn, draw_tables, find_center
 from benchmarks.interval_candidates import CHOSEN, IDEAS, Idea, Sums, Z, compute_sums, find_limits
-from registry.report.units import SLACK
+from registry.report.number_format import SLACK
 
 GOAL, LEAST, MOST, MARGIN = 1.25, 0.93, 0.05, 0.05
 """Width over oracle at most; coverage of ED at least, and false verdicts at most, in every cell; δ where ED is 0."""

@@ -18,9 +18,9 @@ from registry.records.log_seal import Checkpoint, KeyAlgorithm
 from registry.records.record import Kind
 from registry.seal.signed_notes import parse_vkey, sign_checkpoint
 from registry.seal.signing_keys import make_key
-from registry.store import seals
-from registry.store.integrity import check_log
+from registry.store import log_seals as seals
 from registry.store.ledger import Ledger
+from registry.store.log_integrity import check_log
 
 SEED = b"\x05" * 32
 LONGEST_S = 0.15

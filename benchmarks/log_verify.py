@@ -18,9 +18,9 @@ from registry.records.record import Kind
 from registry.seal.merkle_tree import root_from_inclusion
 from registry.seal.signed_notes import parse_vkey, sign_checkpoint
 from registry.seal.signing_keys import make_key
-from registry.store import seals
-from registry.store.integrity import check_log
+from registry.store import log_seals as seals
 from registry.store.ledger import Ledger
+from registry.store.log_integrity import check_log
 
 ROUNDS = 7
 PROOFS = 1_000

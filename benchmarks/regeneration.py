@@ -30,9 +30,8 @@ from registry.records.claim import ClaimEvent, ClaimEventKind
 from registry.records.record import parse_identifier
 from registry.records.statement import OutputFormat
 from registry.records.supplement import Supplement
-from registry.report.fonts import is_covered
-from registry.report.html import Medium, build_html
-from registry.report.pdf import _engine
+from registry.report.html_rendering import Medium, build_html
+from registry.report.pdf_rendering import _engine, is_covered
 from registry.store.ledger import Ledger
 
 JSON, PDF = (OutputFormat.JSON,), (OutputFormat.PDF,)

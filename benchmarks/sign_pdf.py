@@ -16,10 +16,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from registry.records.log_seal import KeyAlgorithm  # noqa: E402
-from registry.report.assemble import assemble_claim  # noqa: E402
-from registry.report.pdf import draw_pdf  # noqa: E402
-from registry.report.signature import check_signature, sign_pdf  # noqa: E402
-from registry.report.suspicious import list_threats  # noqa: E402
+from registry.report.pdf_rendering import render_pdf_in_process  # noqa: E402
+from registry.report.published_file import check_signature, sign_pdf  # noqa: E402
+from registry.report.supplement_assembly import assemble_claim  # noqa: E402
+from registry.report.supplement_reading import list_threats  # noqa: E402
 from registry.seal.signing_keys import make_key  # noqa: E402
 from tests.report.builders import MADE_AT  # noqa: E402
 from tests.report.dossiers import inverted  # noqa: E402
@@ -27,7 +27,7 @@ from tests.report.dossiers import inverted  # noqa: E402
 AT = datetime(2026, 11, 22, tzinfo=UTC)
 FIRST = (
     "import time, sys; data = open(sys.argv[1], 'rb').read(); started = time.process_time();"
-    "from registry.report.signature import check_signature; check_signature(data); print(time.process_time() - started)"
+    "from registry.report.published_file import check_signature; check_signature(data); print(time.process_time() - started)"
 )
 
 
@@ -56,7 +56,7 @@ def measure_first(data: bytes) -> float:
 
 
 def main() -> None:
-    unsigned = draw_pdf(assemble_claim(inverted(), made_at=MADE_AT))
+    unsigned = render_pdf_in_process(assemble_claim(inverted(), made_at=MADE_AT))
     key = make_key(KeyAlgorithm.ECDSA_P256, "EXAMPLE", seed=bytes(32), organisation="Example Institute")
     signed = sign_pdf(unsigned, key, at=AT)
     print(f"a claim supplement of {len(unsigned):,} bytes, signed {len(signed) - len(unsigned):,} more")

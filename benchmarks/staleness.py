@@ -23,10 +23,10 @@ from registry.records.model_version import Descent, ModelEvent, ModelEventKind, 
 from registry.records.record import Kind
 from registry.records.specification import ContextSpec, SpecKind, SpecVersion
 from registry.records.verdict import Basis, ClaimClass, Classification, ReadingVerdict, RestrictedClaim, Restriction
-from registry.store.claims import list_heads
+from registry.store.claim_listing import list_heads
 from registry.store.ledger import Ledger
-from registry.store.states import find_states
-from registry.store.writer import Writer
+from registry.store.log_writer import Writer
+from registry.store.supplement_states import find_states
 
 OLD, NEW, KEPT = (replace(MODEL, version=version) for version in ("1", "2", "kept"))
 DISMISSED = 100

@@ -16,17 +16,20 @@ sys.path.insert(0, str(ROOT))
 
 from registry.records.statement import OutputFormat  # noqa: E402
 from registry.records.supplement import Supplement  # noqa: E402
-from registry.report.assemble import assemble_claim  # noqa: E402
-from registry.report.finish import finish_pdf  # noqa: E402
-from registry.report.fonts import is_covered  # noqa: E402
-from registry.report.html import Medium, build_html, render_html, render_json  # noqa: E402
-from registry.report.pdf import _engine, draw_pdf  # noqa: E402
-from registry.report.workers import Job, render_many  # noqa: E402
+from registry.report.html_rendering import Medium, build_html, render_html, render_json  # noqa: E402
+from registry.report.pdf_rendering import (  # noqa: E402
+    _engine,
+    finish_pdf,
+    is_covered,
+    render_pdf_in_process,
+)
+from registry.report.render_workers import RenderJob, render_many  # noqa: E402
+from registry.report.supplement_assembly import assemble_claim  # noqa: E402
 from tests.report.builders import MADE_AT  # noqa: E402
 from tests.report.dossiers import inverted  # noqa: E402
 
 COLD = (
-    "import sys; from registry.report.read import read_supplement; from registry.report.pdf import draw_pdf;"
+    "import sys; from registry.report.supplement_reading import read_supplement; from registry.report.pdf_rendering import draw_pdf;"
     "draw_pdf(read_supplement(sys.stdin.buffer.read(), where='stdin'))"
 )
 
@@ -65,24 +68,25 @@ def main() -> None:
         drawn: bytes = document.render(font_config=engine.font_config, stylesheets=[engine.style]).write_pdf(pdf_variant="pdf/a-3a")
         return drawn
 
-    draw_pdf(supplement)
+    render_pdf_in_process(supplement)
     raw = weasyprint_alone()
     show("assemble", measure(lambda: assemble_claim(dossier, made_at=MADE_AT), 20))
     show("JSON", measure(lambda: render_json(supplement), 20))
     show("HTML", measure(lambda: render_html(supplement), 20))
-    show("PDF, warm", measure(lambda: draw_pdf(supplement), 5))
+    show("PDF, warm", measure(lambda: render_pdf_in_process(supplement), 5))
     show("  WeasyPrint alone on the same HTML", measure(weasyprint_alone, 5))
     show("  finishing step", measure(lambda: finish_pdf(raw, title="t", moment=MADE_AT, links={}), 10))
     show("PDF, cold (fresh process)", measure_cold(supplement))
     for workers in sorted({1, os.cpu_count() or 1}):
-        jobs = [Job(key=str(number), supplement=supplement, format=OutputFormat.PDF) for number in range(12)]
+        jobs = [RenderJob(key=str(number), supplement=supplement, format=OutputFormat.PDF) for number in range(12)]
         wall = time.perf_counter()
         failed = [made for made in render_many(jobs, workers=workers, time_limit_s=120) if made.error]
         elapsed_s = time.perf_counter() - wall
         print(
             f"batch of 12, {workers} worker(s), start included {elapsed_s:6.1f} s, {12 / elapsed_s:5.2f} per second, {len(failed)} failed"
         )
-    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB; PDF {len(draw_pdf(supplement)):,} bytes")
+    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"peak memory {peak_mb:.0f} MB; PDF {len(render_pdf_in_process(supplement)):,} bytes")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from registry.exchange.bundle_check import check_bundle
 from registry.exchange.bundle_transfer import take_over
 from registry.exchange.registry_backup import back_up
-from registry.store.rebuild import rebuild
+from registry.store.registry_rebuild import rebuild
 from tests.transfer.registries import found
 
 

@@ -17,9 +17,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from registry.records.statement import OutputFormat  # noqa: E402
-from registry.report.pdf import draw_pdf  # noqa: E402
-from registry.report.read import read_supplement  # noqa: E402
-from registry.report.workers import Made  # noqa: E402
+from registry.report.pdf_rendering import render_pdf_in_process  # noqa: E402
+from registry.report.render_workers import RenderedFile  # noqa: E402
+from registry.report.supplement_reading import read_supplement  # noqa: E402
 from registry.store.ledger import Ledger  # noqa: E402
 from registry.verify.file_verification import check_file  # noqa: E402
 from registry.verify.proof_checks import CheckAnswer  # noqa: E402
@@ -54,8 +54,8 @@ def measure(folder: Path, ledger: Ledger) -> None:
     def verify(*, drawn: bool, beside: Ledger | None) -> None:
         made = None
         if drawn:
-            again = draw_pdf(read_supplement(data, where="benchmark"))
-            made = Made(key="benchmark", format=OutputFormat.PDF, data=again, error=None)
+            again = render_pdf_in_process(read_supplement(data, where="benchmark"))
+            made = RenderedFile(key="benchmark", format=OutputFormat.PDF, data=again, error=None)
         checks = check_file(data, proof=None, trust=trust, ledger=beside, made=made)
         assert not any(one.answer is CheckAnswer.NO for one in checks), checks
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from benchmarks.bulk_import_store import build_claim, open_ledger, settle
 from registry.records.record import Kind
-from registry.store.integrity import check_log
 from registry.store.ledger import Ledger
+from registry.store.log_integrity import check_log
 from tests.postgres import NoServerError, create_database, run_server
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import settings
 from sqlalchemy import Engine, create_engine
 
-from registry.store import engine as engines
+from registry.store import database_engine as engines
 
 # A law is not a measurement of time: how long an example takes depends on what else the machine does.
 settings.register_profile("caveat", deadline=None)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
-from registry.store.engine import open_engine
+from registry.store.database_engine import open_engine
 
 _numbers = count(1)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from registry.store.guards import create_statements
-from registry.store.tables import METADATA
+from registry.store.database_guards import create_statements
+from registry.store.database_tables import METADATA
 
 FOLDER = Path(__file__).parent.parent / "migrations" / "sql"
 DIALECTS = {"sqlite": sqlite.dialect(), "postgresql": postgresql.dialect()}

@@ -9,7 +9,7 @@ from audit.cli.analysis_options import FILE, TABLE, arm_options, audit_option, b
 from registry.cli.application import AUDIT, App, pass_app
 from registry.errors import Fault, InputError
 from registry.records.record import Identifier
-from registry.report.numbers import format_items
+from registry.report.number_format import format_items
 
 if TYPE_CHECKING:
     from audit.modules.arm_contrasts import ResponseMentions

@@ -33,8 +33,7 @@ from registry.records.module_findings import (
     Repeats,
     Shift,
 )
-from registry.report.numbers import format_number, format_p
-from registry.report.units import Unit, share
+from registry.report.number_format import Unit, format_number, format_p, share
 
 # How bootstrap bands look in a terminal.
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from registry.records.claim_draft import AuditDraft
     from registry.records.dossier import AuditFile
     from registry.records.specification import PropertySpec
-    from registry.store.view import View
-    from registry.store.writer import Writer
+    from registry.store.log_writer import Writer
+    from registry.store.registry_view import View
 
 # `caveat audit`: from a claim to what stands of it.
 
@@ -210,8 +210,8 @@ def show(app: App, *, audit_id: Identifier) -> None:
     from audit.protocol.audit_record import get_audit, get_claim
     from registry.cli.spec_presenter import print_disputes
     from registry.codec.canonical_documents import to_document
-    from registry.report.asking import find_asked_now
-    from registry.report.checklist import build_audit_items
+    from registry.report.claim_outcome import find_asked_now
+    from registry.report.minimum_reporting import build_audit_items
 
     with app.view(by_clock=True) as view:
         found = get_audit(view, audit_id.bare)

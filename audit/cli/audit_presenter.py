@@ -23,9 +23,9 @@ from registry.records.model_version import ModelRef
 from registry.records.replay_run import ModelIdentity, describe_runs
 from registry.records.verdict import ChecklistItem, ItemStatus, ReadingVerdict, Restriction, SpecVerdict, is_expired, weaken
 from registry.registration.model_lineage import write_model
-from registry.report.checklist import build_audit_items, build_case_items, count_items
-from registry.report.units import Unit, share
-from registry.report.wording import format_verdict, get_words
+from registry.report.minimum_reporting import build_audit_items, build_case_items, count_items
+from registry.report.number_format import Unit, share
+from registry.report.supplement_wording import format_verdict, get_words
 
 # What a lock fixes, and what it leaves open, as a person reads it.
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement
 
 from registry.records.estimates import Measure
-from registry.report.axis import Axis
-from registry.report.numbers import format_number, format_range, format_signed
-from registry.report.visible import show_text
+from registry.report.interval_figures import Axis
+from registry.report.number_format import format_number, format_range, format_signed
+from registry.report.quoted_text import show_text
 
 WIDTH = 760.0
 _LABEL, _VALUES, _TOP, _FOOT = 218.0, 160.0, 30.0, 40.0

@@ -38,8 +38,7 @@ from registry.codec.canonical_documents import to_document
 from registry.codec.file_io import write_file
 from registry.configuration import find_resource
 from registry.records.estimates import Measure
-from registry.report.numbers import format_count, format_items, format_number, format_p, format_range, format_signed
-from registry.report.units import share
+from registry.report.number_format import format_count, format_items, format_number, format_p, format_range, format_signed, share
 
 # The tables of the page of a skill-contamination study, and what its sections are made of.
 
@@ -507,7 +506,7 @@ def has_published(study: ContaminationStudy) -> bool:
 
 
 def _build_policy() -> Element:
-    from registry.report.html import SECURITY_POLICY  # Jinja2, which this page does without
+    from registry.report.html_rendering import SECURITY_POLICY  # Jinja2, which this page does without
 
     return element("meta", http_equiv="Content-Security-Policy", content=SECURITY_POLICY)
 

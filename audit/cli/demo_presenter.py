@@ -9,7 +9,7 @@ from audit.demo_sequel import JUDGE, RATING, RecognitionStory
 from registry.cli.terminal_output import build_table, show
 from registry.codec.canonical_documents import to_document
 from registry.records.module_findings import ItemJudgment, PairJudgment, RealismJudge
-from registry.report.units import Unit, share
+from registry.report.number_format import Unit, share
 
 _SHARE = Unit(low=0.0, high=1.0)
 

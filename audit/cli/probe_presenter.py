@@ -16,7 +16,7 @@ from registry.codec.file_io import replacing
 from registry.errors import Fault, InputError
 from registry.records.estimates import Measure
 from registry.records.module_findings import ClassifierAccuracy, GroupRate, Recognition, RecognitionClass
-from registry.report.units import Unit, share
+from registry.report.number_format import Unit, share
 
 _SHARE = Unit(low=0.0, high=1.0)
 _NO_RATE = "Marked by patterns alone: candidates, not recognition. These counts are no rate of recognition."

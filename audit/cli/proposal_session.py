@@ -27,11 +27,11 @@ from registry.records.record import Kind, parse_identifier
 from registry.records.replay_definition import Budget, Policy
 from registry.records.specification import PropertySpec, SpecKind
 from registry.records.system_card import Anchor, Card, CardText, Omission, Outline
-from registry.report.numbers import format_items
+from registry.report.number_format import format_items
 
 if TYPE_CHECKING:
     from registry.registration.restated_values import QuantityFigure
-    from registry.store.view import View
+    from registry.store.registry_view import View
 
 # The card that `caveat claim propose` reads: registered or a file, with what the registry knows beside its text.
 

@@ -30,8 +30,7 @@ from registry.records.estimates import Measure
 from registry.records.module_findings import ItemJudgment, Naturalness, PairJudgment, RaterResult, RealismJudge
 from registry.records.record import Identifier
 from registry.records.replay_definition import Probe
-from registry.report.numbers import format_items, format_number, format_p
-from registry.report.units import Unit, share
+from registry.report.number_format import Unit, format_items, format_number, format_p, share
 
 # The files that raters are given, and the key that they are not.
 

@@ -37,7 +37,7 @@ from registry.errors import CaveatError, ConflictError, Fault
 from registry.records.model_version import ModelRef
 from registry.records.replay_definition import Policy
 from registry.records.specification import JudgeScorer
-from registry.store.view import View
+from registry.store.registry_view import View
 
 # What one call of `caveat audit renew` works with: claims and audits that are chosen, their replays, and how far each has come.
 

@@ -9,7 +9,7 @@ from audit.cli.analysis_options import FILE
 from registry.cli.application import CLAIM, App, parse_model, pass_app
 from registry.errors import AnswerNoError, CaveatError, Fault, UnavailableError
 from registry.records.record import Identifier
-from registry.report.numbers import format_items
+from registry.report.number_format import format_items
 
 if TYPE_CHECKING:
     from audit.cli.renewal_session import Renewal

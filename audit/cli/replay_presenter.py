@@ -17,8 +17,7 @@ from registry.cli.terminal_output import build_table
 from registry.codec.canonical_documents import to_document
 from registry.errors import Fault
 from registry.records.supplement import ClaimChange
-from registry.report.numbers import format_items
-from registry.report.units import Unit
+from registry.report.number_format import Unit, format_items
 
 # What a replay takes and what came of it, for people and for programs.
 

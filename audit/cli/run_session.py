@@ -54,7 +54,7 @@ from registry.records.dossier import AuditFile
 from registry.records.replay_definition import Replay
 from registry.records.replay_run import RunStatus
 from registry.registration.specification_registration import format_reference
-from registry.store.view import View
+from registry.store.registry_view import View
 
 # The lock that a replay answers to: there before its first call, about the same sides, and without an outcome yet.
 

@@ -14,7 +14,7 @@ from audit.cli.analysis_options import FILE
 from registry.cli.application import App, pass_app
 from registry.codec.file_io import replacing
 from registry.errors import AnswerNoError, CaveatError, ConflictError, Fault, InputError
-from registry.report.numbers import format_items
+from registry.report.number_format import format_items
 
 if TYPE_CHECKING:
     from rich.console import Console

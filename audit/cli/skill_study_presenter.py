@@ -25,8 +25,7 @@ from audit.sources.skill_study_records import (
 )
 from registry.cli.terminal_output import build_table, show
 from registry.records.estimates import Measure
-from registry.report.numbers import format_count, format_items, format_p, format_range, format_signed
-from registry.report.units import Unit, share
+from registry.report.number_format import Unit, format_count, format_items, format_p, format_range, format_signed, share
 
 # What a skill study is made of and how far it is, for people and for programs.
 

@@ -23,7 +23,7 @@ from audit.sources.skill_study_records import (
     SkillContrasts,
 )
 from registry.records.estimates import Measure
-from registry.report.numbers import format_number, format_range, format_signed
+from registry.report.number_format import format_number, format_range, format_signed
 
 # The compatibility column: the figures of behavioral-eval.json, recomputed the way the study made them, faults included.
 #

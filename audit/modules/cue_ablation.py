@@ -35,7 +35,7 @@ from registry.records.estimates import Estimate, EstimateWarning, Measure, Score
 from registry.records.module_findings import Ablation, CueChange, InventoryCoverage
 from registry.records.specification import Cue, CueInventorySpec
 from registry.records.verdict import ClaimClass
-from registry.report.units import SLACK
+from registry.report.number_format import SLACK
 
 # A score table with ablations becomes versions of its sides: the contexts as they are, and those with one cue taken out or put in.
 #

@@ -30,8 +30,7 @@ from registry.errors import CaveatError, Fault
 from registry.records.analysis_plan import Plan
 from registry.records.estimates import BoundedEstimate, Differential, Estimate, EstimateWarning, Measure, SpecEstimate
 from registry.records.module_findings import CorrectedEstimate, Invariance, JudgeAgreement, JudgeReport, Repeats
-from registry.report.numbers import format_probability
-from registry.report.units import Unit, share
+from registry.report.number_format import Unit, format_probability, share
 
 # Three checks of whether a scorer depends on the context (method section 6, module 3).
 #

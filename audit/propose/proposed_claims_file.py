@@ -572,7 +572,7 @@ def _describe_page(draft: ClaimDraft) -> str:
 
 
 def _key(entry: DraftEntry, sheet: ClaimsSheet) -> tuple[object, ...]:
-    """What makes two claims of the file one claim, as `registry.store.natural` has it."""
+    """What makes two claims of the file one claim, as `registry.store.statement_rows` has it."""
     draft = entry.draft
     return " ".join(draft.quote.split()), draft.property, draft.form, draft.model or sheet.model, draft.card, draft.source
 

@@ -24,8 +24,8 @@ from registry.records.replay_run import RunEnd, RunHistory, RunStart, RunStatus
 from registry.records.specification import SpecKind, SpecVersion
 from registry.registration.context_specification import find_beside
 from registry.registration.specification_registration import format_reference, get_spec
-from registry.store.view import View
-from registry.store.writer import Writer
+from registry.store.log_writer import Writer
+from registry.store.registry_view import View
 
 # What a lock fixes beside the plan: specifications by version and digest, tasks, cues, the replay file with all it refers to.
 

@@ -42,9 +42,9 @@ from registry.records.record import Kind, parse_identifier
 from registry.records.replay_run import ExcludedCount, ReplayAccount, Run, RunStatus
 from registry.records.specification import PropertySpec
 from registry.records.verdict import ChecklistItem, Restriction
-from registry.report.checklist import build_audit_items
-from registry.store.view import View
-from registry.store.writer import Writer
+from registry.report.minimum_reporting import build_audit_items
+from registry.store.log_writer import Writer
+from registry.store.registry_view import View
 
 # An audit as the registry records it: opened, locked, given its evidence and scores, concluded.
 

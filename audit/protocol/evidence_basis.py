@@ -31,10 +31,10 @@ from registry.records.replay_run import ModelIdentity, Provenance, describe_runs
 from registry.records.specification import ContextSpec, reads_only_response
 from registry.records.verdict import Basis, find_last_day, is_expired
 from registry.registration.specification_registration import find_locked_procedure
-from registry.report.units import Unit, join, share
-from registry.store.lineage import fold_model
-from registry.store.view import View
-from registry.store.writer import Writer
+from registry.report.number_format import Unit, join, share
+from registry.store.log_writer import Writer
+from registry.store.registry_view import View
+from registry.store.version_lineage import fold_model
 
 # What findings mean for an outcome: whether the scorer is known to be invariant, and whether they keep to the plan.
 

@@ -17,10 +17,10 @@ from registry.records.supplement import ClaimChange, ClaimState
 from registry.records.verdict import find_gravity
 from registry.registration.model_lineage import ENDED, find_target, require_model, write_model
 from registry.registration.stale_claims import find_stale
-from registry.report.change import build_change, rank_change
-from registry.report.wording import get_words
+from registry.report.claim_change import build_change, rank_change
+from registry.report.supplement_wording import get_words
 from registry.store.ledger import Ledger
-from registry.store.view import View
+from registry.store.registry_view import View
 
 # Which locked plans are to be carried out again, for which model version, and which stale claims are left and why.
 

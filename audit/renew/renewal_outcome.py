@@ -39,8 +39,8 @@ from registry.records.specification import Scorer
 from registry.registration.model_lineage import carry_claim
 from registry.registration.specification_registration import find_locked_procedure, find_procedure
 from registry.store.ledger import Ledger
-from registry.store.view import View
-from registry.store.writer import Writer
+from registry.store.log_writer import Writer
+from registry.store.registry_view import View
 
 # A renewal as the registry records it: claims carried, audits opened and locked, all of one replay or none.
 

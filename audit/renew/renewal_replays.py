@@ -22,7 +22,7 @@ from registry.codec.file_io import read_text, write_file
 from registry.errors import CaveatError, ConflictError, Fault, InputError
 from registry.records.replay_definition import Replay, Task
 from registry.records.specification import ContextSpec
-from registry.store.view import View
+from registry.store.registry_view import View
 
 # Recordings of locked replays, found again by the digest that their locks hold: run folders, and replay files with all they name.
 

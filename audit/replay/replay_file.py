@@ -16,8 +16,8 @@ from registry.records.replay_definition import Arm, Replay, Task, TasksFile
 from registry.records.specification import ContextSpec, SpecKind, SpecVersion
 from registry.registration.context_specification import digest_file, find_beside, read_context_spec
 from registry.registration.specification_registration import SealRequest, format_reference, read_seal, seal_spec
-from registry.store.view import View
-from registry.store.writer import Writer
+from registry.store.log_writer import Writer
+from registry.store.registry_view import View
 
 # What a replay is made of, part by part: what a lock fixes of it, and what a run folder is compared by.
 

@@ -21,7 +21,7 @@ from registry.records.record import Record
 from registry.records.replay_definition import Arm, Budget, Policy, Replay, Task
 from registry.records.replay_run import ArmOutcomes, Provenance, ReplayAccount, RequestedArm, RequestedContexts, Requests
 from registry.records.specification import ContextSpec
-from registry.report.numbers import format_items
+from registry.report.number_format import format_items
 
 # What became of the cells of a run folder's design, arm by arm.
 

@@ -49,7 +49,7 @@ from registry.records.verdict import (
     Verdict,
     VerdictStanding,
 )
-from registry.report.units import join
+from registry.report.number_format import join
 
 # What several specifications of P_deploy, and several judges, say together (docs/method.md, "Several specifications").
 #

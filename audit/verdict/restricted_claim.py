@@ -19,7 +19,7 @@ from registry.records.verdict import (
     Verdict,
     VerdictStanding,
 )
-from registry.report.units import Unit, join
+from registry.report.number_format import Unit, join
 
 # What a restricted claim says, as data: one wording for each rule of the decision table (method section 7).
 #

@@ -22,8 +22,7 @@ from registry.records.claim import Form, Relation, Reported
 from registry.records.estimates import BoundedEstimate, Estimate, SpecEstimate
 from registry.records.model_version import ModelRef
 from registry.records.verdict import ClaimClass, FigureInterval, Reproduction, ReproductionStatus
-from registry.report.numbers import format_exact, format_number
-from registry.report.units import SLACK
+from registry.report.number_format import SLACK, format_exact, format_number
 
 # How much recognition evidence weighs: a published rate suspends a claim only above the floor of the plan.
 #

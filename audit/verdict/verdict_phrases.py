@@ -23,7 +23,7 @@ from registry.records.audit_case import Access, Case, Evidence, EvidenceKind, Ev
 from registry.records.claim import Form, Relation
 from registry.records.estimates import BoundedEstimate, Estimate, SpecEstimate
 from registry.records.verdict import FigureInterval, Verdict
-from registry.report.units import Unit, share
+from registry.report.number_format import Unit, share
 
 _METHOD_WORDS = {
     IntervalMethod.CLOSED_FORM: "",

@@ -20,7 +20,7 @@ from registry.records.verdict import (
     Verdict,
     VerdictStanding,
 )
-from registry.report.units import share
+from registry.report.number_format import share
 
 MOST_OPEN = 0.05
 """Share of a side's responses that may be truncated or excluded without a further check."""

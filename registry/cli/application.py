@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from registry.seal.signed_notes import VerifierKey
     from registry.seal.signing_keys import KeyRing, SigningKey
     from registry.store.ledger import Ledger
-    from registry.store.view import View
-    from registry.store.writer import Writer
+    from registry.store.log_writer import Writer
+    from registry.store.registry_view import View
 
 # What every command is given: the configuration, the ledger, and one way to answer.
 

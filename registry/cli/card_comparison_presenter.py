@@ -11,7 +11,7 @@ from registry.codec.canonical_documents import to_document
 from registry.intake.revision.passage_changes import ChangedFigure, PassageEdit, RevisionChanges
 from registry.records.system_card import Anchor, MatchResult
 from registry.registration.passage_matching import ComparedPassage, RevisionComparison
-from registry.report.redline import Change, build_redline
+from registry.report.quoted_text import RunChange, build_redline
 
 _MOST = 20
 """Changes of each list that are shown without `--all`."""
@@ -19,7 +19,7 @@ _CONTEXT = 60
 """Characters of unchanged text that are shown on either side of an edit outside of claims."""
 _LONGEST_EDIT = 300
 """Characters that are shown at either end of an edit outside of claims."""
-_MARKS = {Change.REMOVED: ("[-", "-]"), Change.ADDED: ("{+", "+}"), Change.KEPT: ("", "")}
+_MARKS = {RunChange.REMOVED: ("[-", "-]"), RunChange.ADDED: ("{+", "+}"), RunChange.KEPT: ("", "")}
 _SIGNS = re.compile(r"\[-|-\]|\{\+|\+\}")
 """The marks of a redline, where a card has them itself."""
 
@@ -51,12 +51,12 @@ def render_redline(old: str, new: str, *, context: int | None = None) -> str:
     for at, run in enumerate(runs):
         before, after = _MARKS[run.change]
         text = _SIGNS.sub(r"\\\g<0>", run.text)
-        if context is not None and run.change is Change.KEPT:
+        if context is not None and run.change is RunChange.KEPT:
             text = _clip(text, context, first=at == 0, last=at == len(runs) - 1)
         elif context is not None:
             text = _clip(text, _LONGEST_EDIT, first=False, last=False)
         lead = text[: len(text) - len(text.lstrip())] if before else ""
-        replaces = run.change is Change.ADDED and at > 0 and runs[at - 1].change is Change.REMOVED
+        replaces = run.change is RunChange.ADDED and at > 0 and runs[at - 1].change is RunChange.REMOVED
         shown.append(f"{'' if replaces else lead}{before}{text.removeprefix(lead)}{after}" if text.strip() else "")
     return "".join(shown)
 

@@ -11,7 +11,7 @@ from registry.codec.file_io import replace_file
 
 if TYPE_CHECKING:
     from registry.seal.signed_notes import ConsistencyProof
-    from registry.store.seals import StoredCheckpoint
+    from registry.store.log_seals import StoredCheckpoint
 
 # Where a note or a proof goes: a new file, whole or not at all, or standard output as it is.
 
@@ -72,7 +72,7 @@ def find_checkpoint_to_prove(app: App, size: int | None, *, least: int) -> "Stor
         NotFoundError: `checkpoint-not-found`.
     """
     from registry.errors import Fault, NotFoundError
-    from registry.store.seals import find_checkpoint, list_checkpoints
+    from registry.store.log_seals import find_checkpoint, list_checkpoints
 
     if size is None:
         found = _sign_or_find(app)
@@ -96,7 +96,7 @@ def _sign_or_find(app: App) -> "StoredCheckpoint":
     """Return a checkpoint of the log as it stands, new if it has to be; the last that is kept where no key is here, and say so."""
     from registry.errors import Fault, NotFoundError, UnavailableError
     from registry.folder.supplement_publishing import sign_log
-    from registry.store.seals import find_checkpoint, list_checkpoints, refuse_other_history
+    from registry.store.log_seals import find_checkpoint, list_checkpoints, refuse_other_history
 
     with app.ledger.view() as view:
         refuse_other_history(view)
@@ -125,7 +125,7 @@ def _sign_or_find(app: App) -> "StoredCheckpoint":
 def _attach(app: App, path: Path, trust: Sequence[str], output: Path | None) -> None:
     from registry.codec.file_io import read_text
     from registry.registration.key_registration import attach_cosignatures, list_witness_keys
-    from registry.store.seals import find_checkpoint
+    from registry.store.log_seals import find_checkpoint
     from registry.verify.verification_keys import read_given
 
     text = read_text(path, largest=_LARGEST_NOTE_BYTES)
@@ -237,7 +237,7 @@ def prove(app: App, *, entry: int | None, since: int | None, size: int | None, n
 def _prove_entry(app: App, entry: int, size: int | None, *, no_text: bool, output: Path | None) -> None:
     from registry.errors import Fault, NotFoundError
     from registry.seal.signed_notes import format_proof
-    from registry.store.seals import inclusion_path
+    from registry.store.log_seals import inclusion_path
 
     with app.ledger.view() as view:
         place = view.find_entry(entry)
@@ -256,7 +256,7 @@ def _prove_entry(app: App, entry: int, size: int | None, *, no_text: bool, outpu
 
 def _prove_growth(app: App, since: int, size: int | None, output: Path | None) -> None:
     from registry.seal.signed_notes import format_consistency
-    from registry.store.seals import consistency_path
+    from registry.store.log_seals import consistency_path
 
     checkpoint = find_checkpoint_to_prove(app, size, least=max(since, 1))
     with app.ledger.view() as view:

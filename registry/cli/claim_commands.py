@@ -14,7 +14,7 @@ from registry.records.record import Identifier, Kind
 from registry.records.verdict import RestrictionStatus
 
 if TYPE_CHECKING:
-    from registry.store.view import View
+    from registry.store.registry_view import View
 
 # `caveat claim`: register, read and follow claims.
 
@@ -83,7 +83,7 @@ def show(app: App, *, claim_id: Identifier) -> None:
     from registry.codec.canonical_documents import to_document
     from registry.completeness import check_claim
     from registry.exchange.foreign_claims import find_elsewhere
-    from registry.store.signatures import find_backings
+    from registry.store.log_reader import find_backings
 
     with app.view(by_clock=True) as view:
         dossier = view.dossier(str(claim_id))
@@ -109,7 +109,7 @@ def show(app: App, *, claim_id: Identifier) -> None:
 def history(app: App, *, identifier: Identifier) -> None:
     """Tell everything that was ever said about an identifier, in the order of the log."""
     from registry.cli.log_presenter import print_history, summarise_entry
-    from registry.store.signatures import find_backings
+    from registry.store.log_reader import find_backings
 
     with app.view(by_clock=True) as view:
         _check_exact(view, identifier)
@@ -432,7 +432,7 @@ def show_command(app: App, *, contestation_id: Identifier) -> None:
 def report_step(app: App, contestation_id: Identifier, step: ContestationStep, *, note: str, to: str | None = None) -> None:
     """Record a step in the name of who calls, and say so."""
     from registry.registration.objections import get_contestation, record_step
-    from registry.report.contested import describe_state, name_actor
+    from registry.report.status_account import describe_state, name_actor
 
     with refusing("--note"):
         said = ContestationEvent(contestation=contestation_id.bare, step=step, note=note, to=to)

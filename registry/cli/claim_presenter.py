@@ -25,20 +25,24 @@ from registry.records.verdict import ItemStatus, ReadingVerdict
 from registry.registration.claims_file_registration import RegistrationResult
 from registry.registration.objections import get_contestation
 from registry.registration.stale_claims import Remedy, RemedyStep, StaleClaims
-from registry.report.asking import find_asked_of_claim, tell_asked
-from registry.report.assemble import assemble_claim
-from registry.report.checklist import format_missing
-from registry.report.contested import describe_state, name_actor
-from registry.report.drift_figure import name_versions
-from registry.report.families import describe_outcome, describe_subject
-from registry.report.leading import find_leading
-from registry.report.numbers import format_level, format_number, format_range, format_signed
-from registry.report.three_figures import describe_three_figures
-from registry.report.wording import get_words
-from registry.store.summary import ClaimSummary
+from registry.report.claim_outcome import (
+    describe_asked,
+    describe_outcome,
+    describe_subject,
+    describe_three_figures,
+    find_asked_of_claim,
+    find_leading,
+)
+from registry.report.minimum_reporting import format_missing
+from registry.report.number_format import format_level, format_number, format_range, format_signed
+from registry.report.status_account import describe_state, name_actor
+from registry.report.supplement_assembly import assemble_claim
+from registry.report.supplement_wording import get_words
+from registry.report.version_drift import name_versions
+from registry.store.claim_listing import ClaimSummary
 
 if TYPE_CHECKING:
-    from registry.store.view import View
+    from registry.store.registry_view import View
 
 # How claims look in a terminal and as JSON; shared by the groups that show claims.
 
@@ -175,7 +179,7 @@ def _print_audit(console: Console, file: AuditFile, earlier: ModelRef | None) ->
 def _print_asked(console: Console, dossier: Dossier, file: AuditFile) -> None:
     """Print the caution on who was asked, where the outcome of *file* needs one."""
     then = file.restrictions[-1].payload.asked if file.restrictions else None
-    if caution := tell_asked(find_asked_of_claim(dossier, file), then):
+    if caution := describe_asked(find_asked_of_claim(dossier, file), then):
         console.print(show(f"  who was asked: {caution}"))
 
 

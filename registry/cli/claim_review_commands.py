@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from registry.registration.passage_matching import Rewording
     from registry.registration.restated_values import QuantityFigure, RestatedPair
     from registry.registration.stale_claims import NamedCause
-    from registry.report.drift_figure import DriftFigure
-    from registry.store.view import View
-    from registry.store.writer import Writer
+    from registry.report.version_drift import DriftFigure
+    from registry.store.log_writer import Writer
+    from registry.store.registry_view import View
 
 # `caveat claim stale`: which claims may no longer stand, and what settles each cause.
 
@@ -534,7 +534,7 @@ def drift(app: App, *, claim_id: Identifier, figure: Path | None, spec: str | No
     from registry.cli.checkpoint_commands import write_whole
     from registry.cli.claim_presenter import print_drift
     from registry.codec.canonical_documents import to_document
-    from registry.report.drift import build_points
+    from registry.report.version_drift import build_points
 
     if spec is not None and figure is None:
         raise click.UsageError("--spec is for --figure")
@@ -545,7 +545,7 @@ def drift(app: App, *, claim_id: Identifier, figure: Path | None, spec: str | No
         raise NotFoundError(Fault(code="only-reserved", where=dossier.claim, found=found, advice="register it: caveat claim add FILE"))
     found_drift = build_points(dossier)
     if figure is not None:
-        from registry.report.html import render_drift
+        from registry.report.html_rendering import render_drift
 
         write_whole(figure, render_drift(_choose(found_drift, spec)))
     document = {**to_document(found_drift), "log_size": dossier.log_size, "figure": None if figure is None else str(figure)}
@@ -560,7 +560,7 @@ def _choose(drift: "Drift", spec: str | None) -> "DriftFigure":
     Raises:
         NotFoundError: no revision has an estimate, or none against *spec*.
     """
-    from registry.report.drift_figure import build_drift_figures, count_keys
+    from registry.report.version_drift import build_drift_figures, count_keys
 
     figures = build_drift_figures(drift, most=count_keys(drift))
     if not figures:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from registry.records.record import Authority
     from registry.registration.key_registration import KeyState
     from registry.seal.signing_keys import SigningKey
-    from registry.store.view import View
+    from registry.store.registry_view import View
 
 _ALGORITHM = click.Choice([one.value for one in KeyAlgorithm])
 _STATEMENTS = "A key of your authority, which signs what it states: every entry that a command records in its name."

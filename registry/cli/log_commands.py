@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from registry.seal.signed_notes import VerifierKey
-    from registry.store.integrity import LogReport
+    from registry.store.log_integrity import LogReport
 
 # `caveat log`: what was said, in order, and whether it is still what was said.
 
@@ -44,10 +44,10 @@ def show(
     Without --start, the last twenty that fit. --json has every statement whole, with its leaf.
     """
     from registry.cli.log_presenter import print_trail, summarise_trace
-    from registry.store.signatures import find_backings
-    from registry.store.trail import Wanted, list_trail
+    from registry.store.dossiers import TrailQuery, list_trail
+    from registry.store.log_reader import find_backings
 
-    wanted = Wanted(
+    wanted = TrailQuery(
         kinds=[StatementKind(one) for one in kinds],
         actors=actors,
         about=about,
@@ -79,7 +79,7 @@ def check(app: App, *, fast: bool, notes: Texts, keys: Texts, origin: str | None
     from registry.cli.application import count_up, track
     from registry.cli.log_presenter import print_report, summarise_report
     from registry.codec.file_io import read_text
-    from registry.store.integrity import check_log
+    from registry.store.log_integrity import check_log
 
     texts = [read_text(_path(one)) for one in notes]
     vkeys, faults = _find_keys(app, keys, origin)
@@ -116,7 +116,7 @@ def _find_keys(app: App, given: Texts, origin: str | None) -> "tuple[list[Verifi
     """Return the keys to verify with, and what is wrong with those that the log itself names: that is an answer, not a hindrance."""
     from registry.registration.key_registration import list_witness_keys, trusted_vkeys
     from registry.seal.signed_notes import parse_vkey
-    from registry.store.seen import list_imports
+    from registry.store.log_seals import list_imports
     from registry.verify.verification_keys import read_given
 
     vkeys = [one.vkey for one in read_given(given).keys if one.vkey is not None]
@@ -136,7 +136,7 @@ def _find_keys(app: App, given: Texts, origin: str | None) -> "tuple[list[Verifi
 def _check_rows(app: App, faults: list[Fault]) -> int | None:
     """Return how many rows are what their statements give; what is not goes to *faults*."""
     from registry.cli.application import count_up, track
-    from registry.store.rebuild import verify
+    from registry.store.registry_rebuild import verify
 
     with track(app, "comparing rows", unit="entries") as progress:
         try:

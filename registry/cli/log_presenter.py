@@ -38,11 +38,11 @@ from registry.records.verdict import Restriction
 from registry.registration.key_registration import KeyState, trusted_vkeys
 from registry.seal.signed_notes import parse_note
 from registry.seal.signing_keys import Backing, format_certificate, format_fingerprint
-from registry.store.integrity import CheckedCheckpoint, LogReport, tell_given_out
+from registry.store.dossiers import TrailEntry
 from registry.store.ledger import Ledger
-from registry.store.logs import LogSummary
-from registry.store.seals import list_checkpoints
-from registry.store.trail import Trace
+from registry.store.log_integrity import CheckedCheckpoint, LogReport, tell_given_out
+from registry.store.log_reader import LogSummary
+from registry.store.log_seals import list_checkpoints
 
 # Who stands behind statements, as a terminal and as JSON tell it.
 
@@ -282,7 +282,7 @@ def _show_anchor(anchor: dict[str, Any]) -> str:
 # How the audit trail, a check of the log and the logs of a registry look in a terminal and as JSON.
 
 
-def summarise_trace(one: Trace, backed: Backed) -> dict[str, Any]:
+def summarise_trace(one: TrailEntry, backed: Backed) -> dict[str, Any]:
     """Return an entry with its payload, or with the entry that says why it was erased, and who stands behind it, as a document."""
     erased = None if one.erased_by is None else {"entry": one.erased_by.entry.seq, "why": one.erased_by.payload.why}
     payload = None if one.payload is None else to_document(one.payload)
@@ -290,7 +290,7 @@ def summarise_trace(one: Trace, backed: Backed) -> dict[str, Any]:
     return {"entry": to_document(one.entry), "payload": payload, "erased": erased, "backed_by": backing}
 
 
-def print_trail(console: Console, traces: Sequence[Trace], backed: Backed) -> None:
+def print_trail(console: Console, traces: Sequence[TrailEntry], backed: Backed) -> None:
     """Print log entries, one line each, and who stands behind them."""
     rows = [
         (
@@ -378,7 +378,7 @@ def build_logs_table(logs: Sequence[dict[str, Any]]) -> Table:
     return build_table(("log", "", "entries", "checkpoint", "cosigned by", "keys"), rows, numbers=("entries",))
 
 
-def _tell(one: Trace) -> str:
+def _tell(one: TrailEntry) -> str:
     if one.payload is not None:
         return describe(one.payload)
     if one.erased_by is None:

@@ -14,7 +14,7 @@ from registry.records.model_version import REPLACING, Descent, ModelRef, ModelVe
 if TYPE_CHECKING:
     from registry.registration.model_lineage import ModelUpdateResult
     from registry.registration.stale_claims import KnownOutcome, StaleClaims
-    from registry.store.writer import Writer
+    from registry.store.log_writer import Writer
 
 # `caveat model`: versions and their lineage.
 

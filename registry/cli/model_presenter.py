@@ -26,13 +26,13 @@ from registry.records.model_version import (
     ModelVersion,
 )
 from registry.registration.model_lineage import name_descent, write_model
-from registry.report.numbers import format_range, format_signed
+from registry.report.number_format import format_range, format_signed
 
 if TYPE_CHECKING:
     from registry.cli.model_commands import Aftermath
     from registry.registration.model_lineage import EndpointStatement
     from registry.registration.stale_claims import KnownOutcome
-    from registry.store.lineage import Lineage
+    from registry.store.version_lineage import Lineage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

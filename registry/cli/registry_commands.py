@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from registry.exchange.bundle_transfer import ImportResult
-    from registry.store.writer import Writer
+    from registry.store.log_writer import Writer
 
 # `caveat init`: a registry of one's own.
 
@@ -44,8 +44,8 @@ def init(app: App, *, code: str | None, example: bool, join: bool, name: str | N
     On a terminal you are asked for the code of your authority; scripts give --code. Doing it twice changes nothing. A registry has one
     owner: with another code, add --join to register a further authority in it, or work in a folder of its own.
     """
-    from registry.store.engine import describe_url, refuse_memory
-    from registry.store.schema import upgrade
+    from registry.store.database_engine import describe_url, refuse_memory
+    from registry.store.database_schema import upgrade
 
     refuse_memory(app.config.url)
     code = _choose_code(app, code, example=example)
@@ -164,8 +164,8 @@ def db() -> None:
 @pass_app
 def upgrade(app: App, *, revision: str) -> None:
     """Bring the tables up to date; nothing recorded is touched."""
-    from registry.store.engine import describe_url, refuse_memory
-    from registry.store.schema import check, upgrade
+    from registry.store.database_engine import describe_url, refuse_memory
+    from registry.store.database_schema import check, upgrade
 
     refuse_memory(app.config.url)
     upgrade(app.config.url, revision)
@@ -181,8 +181,8 @@ def upgrade(app: App, *, revision: str) -> None:
 @pass_app
 def downgrade(app: App, *, revision: str) -> None:
     """Take the tables back to an earlier revision; refused where recorded statements would be lost."""
-    from registry.store.engine import describe_url, refuse_missing
-    from registry.store.schema import downgrade
+    from registry.store.database_engine import describe_url, refuse_missing
+    from registry.store.database_schema import downgrade
 
     refuse_missing(app.config.url)
     downgrade(app.config.url, revision)
@@ -197,8 +197,8 @@ def downgrade(app: App, *, revision: str) -> None:
 @click.pass_context
 def check_(ctx: click.Context, app: App) -> None:
     """Compare the tables with what they should be; exit code 1 if they differ."""
-    from registry.store.engine import refuse_missing
-    from registry.store.schema import check
+    from registry.store.database_engine import refuse_missing
+    from registry.store.database_schema import check
 
     refuse_missing(app.config.url)
     state = check(app.config.url)
@@ -224,8 +224,8 @@ def check_(ctx: click.Context, app: App) -> None:
 def rebuild(app: App, *, target: str) -> None:
     """Replay the log of the registry into the empty database at URL, verifying every leaf on the way."""
     from registry.cli.application import track
-    from registry.store.engine import describe_url, refuse_memory
-    from registry.store.rebuild import rebuild
+    from registry.store.database_engine import describe_url, refuse_memory
+    from registry.store.registry_rebuild import rebuild
 
     refuse_memory(target)
     with track(app, "replaying the log", unit="entries") as progress:
@@ -297,7 +297,7 @@ def restore(
     from registry.codec.canonical_documents import to_document
     from registry.errors import Fault, InputError
     from registry.exchange.registry_backup import find_note, read_note, restore
-    from registry.store.engine import describe_url, refuse_memory
+    from registry.store.database_engine import describe_url, refuse_memory
 
     if checkpoint and without_checkpoint:
         raise click.UsageError("Give --checkpoint or --without-checkpoint, not both.")

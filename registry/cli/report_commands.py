@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from registry.folder.supplement_publishing import Publisher, SupplementCollector, SupplementSubject, WrittenFile
     from registry.records.statement import OutputFormat
     from registry.seal.signing_keys import SigningKey
-    from registry.store.view import View
+    from registry.store.registry_view import View
 
 # `caveat report --since`: the change report, what changed between two entries of the log.
 
@@ -399,7 +399,7 @@ def _build_wish(
 def _refuse_unknown(view: "View", subjects: "Sequence[Identifier]") -> None:
     """Raise what drawing one of *subjects* would, for those that the registry has no text of."""
     from registry.folder.supplement_publishing import SupplementCollector
-    from registry.store.states import find_states
+    from registry.store.supplement_states import find_states
 
     known = find_states(view)
     bare = {name.partition("@")[0] for name in known}
@@ -499,7 +499,7 @@ def _assemble(
 def _add_openings(found: "Iterable[SupplementSubject]", seals: Sequence[Path]) -> "Iterable[SupplementSubject]":
     """Give *found* with what the seal files open beside the public record; as it is without any."""
     from registry.registration.specification_registration import read_seal
-    from registry.report.disclosure import add_openings
+    from registry.report.status_account import add_openings
 
     openings = [read_seal(path).opening for path in seals]
     return (replace(one, supplement=add_openings(one.supplement, openings)) for one in found) if openings else found

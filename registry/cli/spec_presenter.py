@@ -8,21 +8,21 @@ from registry.cli.terminal_output import show
 from registry.codec.canonical_documents import to_document
 from registry.records.specification import ContextBlock, ContextEdit, ContextItem, ContextSpec, Parts, SpecVersion
 from registry.registration.context_specification import derive, list_names, list_texts
-from registry.report.contested import describe_state
-from registry.report.redline import Change, build_redline
+from registry.report.quoted_text import RunChange, build_redline
+from registry.report.status_account import describe_state
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from registry.records.dossier import ContestationFile, Recorded
     from registry.records.specification import Reveal
-    from registry.store.view import View
+    from registry.store.registry_view import View
 
 _BAR = "  │ "
 """Before each line of a text, so that no text can look like a line of ours."""
 _LONGEST_KEPT = 160
 """Characters of an unchanged stretch that a comparison shows."""
-_MARKS = {Change.KEPT: "{}", Change.REMOVED: "[-{}-]", Change.ADDED: "{{+{}+}}"}
+_MARKS = {RunChange.KEPT: "{}", RunChange.REMOVED: "[-{}-]", RunChange.ADDED: "{{+{}+}}"}
 
 
 def print_context_spec(console: "Console", version: SpecVersion, spec: ContextSpec, reference: str) -> None:
@@ -179,7 +179,7 @@ def _flatten(place: str, value: Any) -> Iterator[tuple[str, str]]:
 
 def _compare(before: str | None, after: str | None) -> str:
     runs = build_redline(before or "", after or "")
-    return "".join(_MARKS[run.change].format(_shorten(run.text) if run.change is Change.KEPT else run.text) for run in runs)
+    return "".join(_MARKS[run.change].format(_shorten(run.text) if run.change is RunChange.KEPT else run.text) for run in runs)
 
 
 def _shorten(text: str) -> str:

@@ -140,7 +140,7 @@ def _to_document(found: "FileVerification", demand: "Demand") -> dict[str, Any]:
 
 def _name_registry(means: "VerificationMeans") -> str | None:
     """A registry may have come with the files: whose word was believed is said first."""
-    from registry.store.engine import describe_url
+    from registry.store.database_engine import describe_url
 
     return None if means.ledger is None else describe_url(means.ledger.url)
 

@@ -37,15 +37,12 @@ from registry.records.statement import Entry, StatementKind
 from registry.records.system_card import Card
 from registry.seal.merkle_tree import Frontier
 from registry.seal.signed_notes import SignedNote, VerifierKey, parse_note, parse_vkey, verify_note
-from registry.store.foreign import ForeignEntry, import_entries
-from registry.store.key_events import list_key_events
+from registry.store.database_tables import OWN_LOG
 from registry.store.ledger import Ledger
-from registry.store.nodes import NodeFinder
-from registry.store.seals import StoredCheckpoint, list_checkpoints, refuse_other_history
-from registry.store.seen import list_imports
-from registry.store.signatures import list_signatures
-from registry.store.tables import OWN_LOG
-from registry.store.view import View
+from registry.store.log_reader import NodeFinder, list_key_events, list_signatures
+from registry.store.log_seals import StoredCheckpoint, list_checkpoints, list_imports, refuse_other_history
+from registry.store.log_writer import ForeignEntry, import_entries
+from registry.store.registry_view import View
 
 # A log, or a stretch of it, written as a bundle.
 

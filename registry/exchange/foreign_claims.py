@@ -14,12 +14,12 @@ from registry.records.record import Kind, Record, parse_identifier
 from registry.records.specification import SpecBody, SpecVersion
 from registry.registration.quote_checks import Quotes
 from registry.registration.specification_registration import format_reference, register_spec
-from registry.store.derived import check_rows
 from registry.store.ledger import Ledger
-from registry.store.origin_rules import find_adopted
-from registry.store.seen import list_equivocations, list_imports
-from registry.store.view import View
-from registry.store.writer import Writer
+from registry.store.log_integrity import check_rows
+from registry.store.log_seals import list_equivocations, list_imports
+from registry.store.log_writer import Writer
+from registry.store.registry_view import View
+from registry.store.statement_rules import find_adopted
 
 # The same passage in other registries: what their logs, as far as they were taken over, say of claims quoted from it.
 

@@ -12,11 +12,11 @@ from registry.registration.key_registration import get_log_keys
 from registry.seal import merkle_tree as tree
 from registry.seal.signed_notes import ConsistencyProof, SignedNote, VerifierKey, cosign, parse_note, parse_vkey, verify_note
 from registry.seal.signing_keys import KeyRing, fingerprint_of_vkey
-from registry.store.key_events import list_key_events
 from registry.store.ledger import Ledger
-from registry.store.seen import list_equivocations, list_imports, list_witnessings
-from registry.store.view import View
-from registry.store.writer import Writer
+from registry.store.log_reader import list_key_events
+from registry.store.log_seals import list_equivocations, list_imports, list_witnessings
+from registry.store.log_writer import Writer
+from registry.store.registry_view import View
 
 # Two histories signed by one log: found, written down so that a stranger can check it, and checked.
 #

@@ -19,17 +19,14 @@ from registry.registration.key_registration import seal_log, trusted_vkeys
 from registry.seal.merkle_tree import root_of
 from registry.seal.signed_notes import LARGEST_NOTE, SignedNote, VerifierKey, checkpoint_text, parse_note
 from registry.seal.signing_keys import SigningKey
-from registry.store import schema
-from registry.store.engine import find_file
-from registry.store.integrity import LogReport, check_log
-from registry.store.key_events import list_key_events
+from registry.store import database_schema as schema
+from registry.store.database_engine import find_file
 from registry.store.ledger import Ledger
-from registry.store.logs import LogSummary
-from registry.store.rebuild import rebuild
-from registry.store.seals import list_checkpoints
-from registry.store.seen import list_imports
-from registry.store.snapshot import copy_registry
-from registry.store.view import View
+from registry.store.log_integrity import LogReport, check_log
+from registry.store.log_reader import LogSummary, list_key_events
+from registry.store.log_seals import list_checkpoints, list_imports
+from registry.store.registry_rebuild import copy_registry, rebuild
+from registry.store.registry_view import View
 
 # A backup: one SQLite file with all that a registry holds, checked, and beside it the checkpoint that it can be held to.
 #

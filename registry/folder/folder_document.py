@@ -73,7 +73,8 @@ class FolderItem(Record):
     name: str
     """`CLM-…@n` or `CRD-…@n`."""
     state: str
-    """Digest of what the record depends on (`registry.store.states`), hexadecimal: the same state gives the same record, but for the
+    """Digest of what the record depends on (`registry.store.supplement_states`), hexadecimal: the same state gives the same record, but
+    for the
     size of the log."""
     record: str
     """Record digest, hexadecimal."""

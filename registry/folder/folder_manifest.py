@@ -20,7 +20,7 @@ from registry.folder.folder_document import Folder, FolderFile, FolderItem, Supe
 from registry.folder.supplement_publishing import name_proof
 from registry.records.record import Record
 from registry.records.statement import OutputFormat
-from registry.report.enclosed import split_file
+from registry.report.published_file import split_file
 
 # What the files of a folder are called. Names come from identifiers alone, so none can lead out of the folder.
 

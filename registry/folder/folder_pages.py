@@ -14,10 +14,10 @@ from registry.records.claim_status import Dispute, Lifecycle, Staleness
 from registry.records.record import Kind
 from registry.records.statement import OutputFormat
 from registry.records.verdict import ClaimClass
-from registry.report.families import describe_outcome
-from registry.report.html import render_page
-from registry.report.visible import show_text
-from registry.report.wording import get_words
+from registry.report.claim_outcome import describe_outcome
+from registry.report.html_rendering import render_page
+from registry.report.quoted_text import show_text
+from registry.report.supplement_wording import get_words
 
 # The feed of a folder: Atom 1.0 (RFC 4287), an entry for each change report and each supplement that changed or came later. Pure.
 #

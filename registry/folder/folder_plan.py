@@ -31,11 +31,11 @@ from registry.records.dossier import Recorded
 from registry.records.model_version import ModelEndpoint, ModelEvent, ModelEventKind, ModelVersion
 from registry.records.record import IDENTIFIER, Kind
 from registry.records.statement import OutputFormat, StatementKind
-from registry.report.enclosed import split_file
-from registry.report.html import template_digest
-from registry.store.seals import find_root
-from registry.store.states import find_states
-from registry.store.view import View
+from registry.report.html_rendering import template_digest
+from registry.report.published_file import split_file
+from registry.store.log_seals import find_root
+from registry.store.registry_view import View
+from registry.store.supplement_states import find_states
 
 # What of a folder is due, and why: from what is known of it, what stands there, and what the registry says. Nothing is read here.
 

@@ -45,10 +45,10 @@ from registry.folder.supplement_publishing import (
 from registry.records.record import parse_identifier
 from registry.records.statement import OutputFormat
 from registry.records.supplement import CardSupplement, ChangeReport, Supplement
-from registry.report.html import digest_record
-from registry.report.signature import sign_pdf
-from registry.report.workers import Job, render_many
-from registry.store.view import View
+from registry.report.html_rendering import digest_record
+from registry.report.published_file import sign_pdf
+from registry.report.render_workers import RenderJob, render_many
+from registry.store.registry_view import View
 
 # What a folder's list says of a supplement, taken from the supplement when it is drawn.
 
@@ -371,7 +371,7 @@ def _report(
 def _draw_report(
     folder: Path, changes: ChangeReport, formats: Collection[OutputFormat], pen: RenderingOptions, sign: Sign | None
 ) -> tuple[FolderReport | None, tuple[CaveatError, ...]]:
-    jobs = [Job(key=changes.identifier, supplement=changes, format=one) for one in OutputFormat if one in formats]
+    jobs = [RenderJob(key=changes.identifier, supplement=changes, format=one) for one in OutputFormat if one in formats]
     made = list(render_many(jobs, workers=pen.workers, time_limit_s=pen.time_limit_s))
     errors = tuple(one.error for one in made if one.error is not None)
     files = [_write(folder, changes, one.format, one.data, sign) for one in made if one.data is not None]

@@ -13,13 +13,11 @@ from registry.records.record import Identifier, Kind, parse_identifier
 from registry.records.statement import KINDS, Entry, Payload, Publication
 from registry.records.supplement import ChangeReport, ClaimChange, Occasion, name_report
 from registry.records.system_card import Card
-from registry.report.change import build_change, rank_change
-from registry.report.occasions import find_occasions
-from registry.report.why import quote, tell_revision, tell_why
-from registry.store.derived import RowCheck
-from registry.store.seals import prove
-from registry.store.states import find_states
-from registry.store.view import View
+from registry.report.claim_change import build_change, describe_change_reasons, describe_revision, find_occasions, quote, rank_change
+from registry.store.log_integrity import RowCheck
+from registry.store.log_seals import prove
+from registry.store.registry_view import View
+from registry.store.supplement_states import find_states
 
 # What changed in a registry between two of its entries: two readings become a change report, at a cost in proportion to what changed.
 
@@ -30,7 +28,8 @@ _AT_ONCE = 100
 def collect_changes(before: View, after: View, *, claims: Sequence[str] | None = None, scope: str | None = None) -> ChangeReport:
     """Return what changed of each claim from *before* to *after*, two readings of one log.
 
-    Whether a claim changed is told by the state of its newest revision (`registry.store.states`); only those that did are read. What is
+    Whether a claim changed is told by the state of its newest revision (`registry.store.supplement_states`); only those that did are
+    read. What is
     printed is decoded, and what is current or stale is read off rows, so rows are compared with their statements.
 
     Args:
@@ -241,7 +240,7 @@ class Supersession:
         since = self._then.log_size
         before, after = self._then.dossier(f"{named.bare}@{number}"), self._now.dossier(named.bare)
         entries = self._list_later(after)
-        told = list(tell_why(before, after, entries, since=since))
+        told = list(describe_change_reasons(before, after, entries, since=since))
         known = [one for place, one in _list_revisions(self._then, named, after=number) if place.seq <= since]
         return entries, [*told, *reversed(known)]
 
@@ -271,7 +270,7 @@ class Supersession:
                 raise
             return [], []
         entries = self._list_later(after)
-        return entries, list(tell_why(before, after, entries, since=self._then.log_size)[:1]) if entries else []
+        return entries, list(describe_change_reasons(before, after, entries, since=self._then.log_size)[:1]) if entries else []
 
     def _list_later(self, after: Dossier) -> list[Entry]:
         """Return the entries since that *after* is made of or that its causes to be stale number, in log order; their rows are checked."""
@@ -306,7 +305,7 @@ def _list_revisions(view: View, named: Identifier, *, after: int) -> Iterator[tu
     found = [view.find_revision(named.bare, number) for number in range(after, _find_newest_entry(view, named) + 1)]
     revisions: list[Recorded[ClaimRevision]] = [one for one in found if one is not None]
     for before, later in pairwise(revisions):
-        yield later.entry, f"{tell_revision(before.payload, later)} (entry {later.entry.seq})."
+        yield later.entry, f"{describe_revision(before.payload, later)} (entry {later.entry.seq})."
 
 
 def _name_some(claims: Sequence[str]) -> str:

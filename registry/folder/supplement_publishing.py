@@ -29,20 +29,19 @@ from registry.records.supplement import AnySupplement, CardSupplement, ChangeRep
 from registry.records.system_card import Card, CardText
 from registry.registration.card_registration import get_card_text
 from registry.registration.key_registration import get_log_keys, list_keys, seal_log
-from registry.report.assemble import assemble_card, assemble_claim
-from registry.report.coverage import ReadWords, Said, build_coverage
-from registry.report.enclosed import enclose_proof, is_finished, split_file
-from registry.report.html import digest_record, template_digest
-from registry.report.read import parse_subject, read_supplement
-from registry.report.signature import sign_pdf
-from registry.report.staleness import name_causes
-from registry.report.workers import Job, Made, render_many
+from registry.report.card_coverage import PassageHistory, ReadWords, build_coverage
+from registry.report.html_rendering import digest_record, template_digest
+from registry.report.published_file import enclose_proof, is_finished, sign_pdf, split_file
+from registry.report.render_workers import RenderedFile, RenderJob, render_many
+from registry.report.status_account import name_causes
+from registry.report.supplement_assembly import assemble_card, assemble_claim
+from registry.report.supplement_reading import parse_subject, read_supplement
 from registry.seal.signed_notes import format_proof
 from registry.seal.signing_keys import KeyRing
-from registry.store.derived import RowCheck
-from registry.store.seals import StoredCheckpoint, consistency_path, find_root, inclusion_path, prove
-from registry.store.view import View
-from registry.store.writer import Writer
+from registry.store.log_integrity import RowCheck
+from registry.store.log_seals import StoredCheckpoint, consistency_path, find_root, inclusion_path, prove
+from registry.store.log_writer import Writer
+from registry.store.registry_view import View
 
 if TYPE_CHECKING:
     from registry.seal.signing_keys import SigningKey
@@ -116,7 +115,7 @@ class RenderedSupplement:
     place: int
     """Its number among the supplements, from 0."""
     subject: SupplementSubject
-    made: tuple[Made, ...]
+    made: tuple[RenderedFile, ...]
     """In the order of the formats."""
 
 
@@ -192,7 +191,9 @@ def read_supplements(paths: Sequence[Path]) -> list[SupplementSubject]:
 
 
 def read_file(path: Path) -> AnySupplement:
-    """Return the supplement that the file at *path* carries; raises InputError as `registry.report.read`, also when it is too large."""
+    """Return the supplement that the file at *path* carries; raises InputError as `registry.report.supplement_reading`, also when it is
+    too large.
+    """
     supplement = read_supplement(read_bytes(path), where=str(path))
     parse_subject(supplement, where=str(path))
     return supplement
@@ -242,14 +243,14 @@ def render_supplements(
         time_limit_s: for each file.
         workers: how many processes draw at once.
     """
-    open_: dict[str, tuple[SupplementSubject, Sequence[OutputFormat], dict[OutputFormat, Made]]] = {}
+    open_: dict[str, tuple[SupplementSubject, Sequence[OutputFormat], dict[OutputFormat, RenderedFile]]] = {}
 
-    def list_jobs() -> Iterator[Job]:
+    def list_jobs() -> Iterator[RenderJob]:
         for place, subject in enumerate(subjects):
             wanted = formats(subject)
             open_[str(place)] = (subject, wanted, {})
             for one in wanted:
-                yield Job(key=str(place), supplement=subject.supplement, format=one, is_apart=OutputFormat.PDF in wanted)
+                yield RenderJob(key=str(place), supplement=subject.supplement, format=one, is_apart=OutputFormat.PDF in wanted)
 
     jobs = list_jobs()
     for made in render_many(list(jobs) if isinstance(subjects, Sequence) else jobs, workers=workers, time_limit_s=time_limit_s):
@@ -357,7 +358,7 @@ def name_subject(supplement: AnySupplement) -> SupplementSubject:
 
 
 def _stage(
-    made: Made, subject: SupplementSubject, facts: SupplementFacts | None, folder: Path, *, new: list[Path], faults: list[Fault]
+    made: RenderedFile, subject: SupplementSubject, facts: SupplementFacts | None, folder: Path, *, new: list[Path], faults: list[Fault]
 ) -> WrittenFile:
     """Write a file beside its place, unless the same drawing is there already; what stands in its way is added to *faults*."""
     path = folder / f"{subject.stem}.{made.format.value}"
@@ -434,7 +435,7 @@ def _build_coverage(
     view: View, card: Recorded[Card], dossiers: Sequence[Dossier], *, text: CardText | None, read: ReadWords | None
 ) -> Coverage:
     name = card.payload.card
-    said = Said(surveys=view.list_surveys(name), omissions=view.list_omissions(name), erased=view.list_erased_of(name))
+    said = PassageHistory(surveys=view.list_surveys(name), omissions=view.list_omissions(name), erased=view.list_erased_of(name))
     return build_coverage(card, dossiers, said, text=text.text if text else None, read=read)
 
 

@@ -260,7 +260,7 @@ class SpecPart(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerState(Record):
-    """Whether an evidence layer was looked at, as `registry.report.layers` derives it."""
+    """Whether an evidence layer was looked at, as `registry.report.minimum_reporting` derives it."""
 
     layer: EvidenceLayer
     access: Access | None

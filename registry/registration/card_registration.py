@@ -6,8 +6,8 @@ from datetime import date
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
 from registry.records.record import Kind
 from registry.records.system_card import Card, CardText
-from registry.store.view import View
-from registry.store.writer import Writer
+from registry.store.log_writer import Writer
+from registry.store.registry_view import View
 
 _FEWEST_COMMON = 0.2
 """What two revisions have in common at least. Of the cards we tried, two revisions had 96 % or more, two cards of one publisher 6 %."""

@@ -21,9 +21,9 @@ from registry.records.system_card import Anchor, Card, Omission
 from registry.registration.quote_checks import Quotes, SurveyResult, find_mismatches, register_survey
 from registry.registration.specification_registration import format_reference, get_spec, register_spec
 from registry.store.ledger import Ledger
-from registry.store.natural import natural_key
-from registry.store.view import View
-from registry.store.writer import Writer
+from registry.store.log_writer import Writer
+from registry.store.registry_view import View
+from registry.store.statement_rows import natural_key
 
 # Passages that a claims file deliberately leaves out become statements; the same again changes nothing.
 

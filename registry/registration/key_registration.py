@@ -15,12 +15,19 @@ from registry.records.statement import Entry
 from registry.seal.key_files import Slot, list_key_files, place_key, retire_key, slot_of, write_key
 from registry.seal.signed_notes import SignatureLine, SignedNote, VerifierKey, parse_note, parse_vkey, sign_checkpoint, verify_note
 from registry.seal.signing_keys import KeyRing, SigningKey, fingerprint_of_certificate, fingerprint_of_vkey, make_key, make_statement_key
-from registry.store.key_events import list_key_events
-from registry.store.reader import Reader
-from registry.store.seals import StoredCheckpoint, add_checkpoint, add_cosignature, find_checkpoint, find_root, refuse_other_history
-from registry.store.seen import list_imports, list_witnessings
-from registry.store.view import View
-from registry.store.writer import Writer
+from registry.store.log_reader import LogReader, list_key_events
+from registry.store.log_seals import (
+    StoredCheckpoint,
+    add_checkpoint,
+    add_cosignature,
+    find_checkpoint,
+    find_root,
+    list_imports,
+    list_witnessings,
+    refuse_other_history,
+)
+from registry.store.log_writer import Writer
+from registry.store.registry_view import View
 
 # Checkpoints of the own log: signed once for each size, and kept.
 
@@ -110,7 +117,7 @@ class KeyState(Record):
         return size > replaced.seq if size is not None else at is not None and at > replaced.at
 
 
-def list_keys(reader: Reader) -> tuple[KeyState, ...]:
+def list_keys(reader: LogReader) -> tuple[KeyState, ...]:
     """Return every key that the log names, in the order they were added.
 
     Raises:
@@ -134,7 +141,7 @@ def build_states(events: Iterable[Recorded[KeyEvent]]) -> tuple[KeyState, ...]:
     return tuple(KeyState(added=one, replaced=replaced.get(one.payload.key), revoked=revoked.get(one.payload.key)) for one in added)
 
 
-def trusted_vkeys(reader: Reader) -> tuple[VerifierKey, ...]:
+def trusted_vkeys(reader: LogReader) -> tuple[VerifierKey, ...]:
     """Return the log keys of which anything signed is good, replaced ones too; ask `KeyState.find_distrust` about each signature.
 
     Raises:
@@ -147,7 +154,7 @@ def trusted_vkeys(reader: Reader) -> tuple[VerifierKey, ...]:
     )
 
 
-def trusted_certificates(reader: Reader) -> tuple[bytes, ...]:
+def trusted_certificates(reader: LogReader) -> tuple[bytes, ...]:
     """Return the certificates (DER) of document keys of which anything signed is good, replaced ones too; as `trusted_vkeys`."""
     return tuple(
         b64decode(one.added.payload.certificate)
@@ -156,12 +163,12 @@ def trusted_certificates(reader: Reader) -> tuple[bytes, ...]:
     )
 
 
-def find_key(reader: Reader, fingerprint: str) -> KeyState | None:
+def find_key(reader: LogReader, fingerprint: str) -> KeyState | None:
     """Return the key with this whole fingerprint; None where the log does not name it."""
     return next((one for one in list_keys(reader) if one.fingerprint == fingerprint), None)
 
 
-def get_key(reader: Reader, text: str) -> KeyState:
+def get_key(reader: LogReader, text: str) -> KeyState:
     """Return the key whose fingerprint begins with *text*: at least eight hexadecimal digits, spaces and capitals as people write them.
 
     Raises:
@@ -181,7 +188,7 @@ def get_key(reader: Reader, text: str) -> KeyState:
     return found_states[0]
 
 
-def get_log_keys(reader: Reader, ring: KeyRing) -> tuple[SigningKey, ...]:
+def get_log_keys(reader: LogReader, ring: KeyRing) -> tuple[SigningKey, ...]:
     """Return the keys of *ring* that sign this log's checkpoints, the Ed25519 one first.
 
     Raises:
@@ -194,7 +201,7 @@ def get_log_keys(reader: Reader, ring: KeyRing) -> tuple[SigningKey, ...]:
     return ring.log
 
 
-def get_document_key(reader: Reader, ring: KeyRing) -> SigningKey:
+def get_document_key(reader: LogReader, ring: KeyRing) -> SigningKey:
     """Return the key of *ring* that signs documents.
 
     Raises:
@@ -212,13 +219,13 @@ def format_origin(code: str, salt: str) -> str:
     return f"caveat.log/{code}/{salt[:16]}"
 
 
-def find_owner(reader: Reader) -> str:
+def find_owner(reader: LogReader) -> str:
     """Return the code of the authority whose log it is, as the log's name says; the log's name where that names none."""
     parts = reader.log_origin.split("/")
     return parts[1] if len(parts) == len(("caveat.log", "CODE", "salt")) else reader.log_origin or "another authority"
 
 
-def refuse_publishing(reader: Reader, actor: str) -> None:
+def refuse_publishing(reader: LogReader, actor: str) -> None:
     """Refuse files of a real authority in a log of EXAMPLE: they would be signed with keys that stand for nobody.
 
     Raises:
@@ -245,7 +252,7 @@ def add_key(writer: Writer, key: SigningKey) -> Entry:
     return entry
 
 
-def refuse_key_in_force(reader: Reader, algorithm: KeyAlgorithm, *, authority: str | None = None) -> None:
+def refuse_key_in_force(reader: LogReader, algorithm: KeyAlgorithm, *, authority: str | None = None) -> None:
     """Refuse where a key of *algorithm* for logs or documents is in force; with *authority*, where a statement key of theirs is.
 
     Raises:
@@ -343,7 +350,7 @@ def _find_difference(said: Recorded[KeyEvent]) -> Fault | None:
     return Fault(code="key-differs", where=where, found=found, advice="trust no key of this log before that is explained")
 
 
-def _refuse_other_vkey(reader: Reader, states: Sequence[KeyState]) -> None:
+def _refuse_other_vkey(reader: LogReader, states: Sequence[KeyState]) -> None:
     first = next((one for one in states if one.added.payload.purpose is KeyPurpose.LOG), None)
     if reader.log_vkey is not None and (first is None or first.added.payload.vkey != reader.log_vkey):
         there = "no entry adds a log key" if first is None else f"entry {first.added.entry.seq} adds {first.fingerprint[:16]} first"
@@ -352,7 +359,7 @@ def _refuse_other_vkey(reader: Reader, states: Sequence[KeyState]) -> None:
         raise ConflictError(Fault(code="log-key-differs", where=f"log {reader.log_origin}", found=found, advice=advice))
 
 
-def _refuse_unusable(reader: Reader, keys: Sequence[SigningKey]) -> None:
+def _refuse_unusable(reader: LogReader, keys: Sequence[SigningKey]) -> None:
     states = {one.fingerprint: one for one in list_keys(reader)}
     faults = []
     for key in keys:
@@ -391,13 +398,13 @@ def _refuse_other_author(entry: Entry, key: SigningKey) -> None:
         raise ConflictError(Fault(code="other-authority", where=f"key {key.fingerprint[:16]}", found=found, advice=advice))
 
 
-def _refuse_other_log(reader: Reader, key: SigningKey) -> None:
+def _refuse_other_log(reader: LogReader, key: SigningKey) -> None:
     if key.purpose is KeyPurpose.LOG and key.name != reader.log_origin:
         found, advice = f"this log is {reader.log_origin}", "use the folder of this registry's keys: CAVEAT_KEYS"
         raise ConflictError(Fault(code="other-log", where=f"key of {key.name}", found=found, advice=advice))
 
 
-def _no_key(code: str, what: str, reader: Reader) -> UnavailableError:
+def _no_key(code: str, what: str, reader: LogReader) -> UnavailableError:
     found = f"there is no secret key here that could be used; needed is {what}, of {reader.log_origin or 'this log'}"
     advice = "name the folder of its keys (CAVEAT_KEYS, or keys below [seal] in registry.cfg), or make one: caveat key add"
     return UnavailableError(Fault(code=code, where="keys", found=found, advice=advice))
@@ -503,7 +510,7 @@ def replace_key(
     return key, entry
 
 
-def settle_keys(reader: Reader, folder: Path) -> tuple[Path, ...]:
+def settle_keys(reader: LogReader, folder: Path) -> tuple[Path, ...]:
     """Put each new key that the log has recorded in its place, set those aside that it has not, and return the paths of the first.
 
     Nothing is changed where no new key waits.

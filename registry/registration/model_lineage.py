@@ -26,10 +26,10 @@ from registry.records.model_version import (
 from registry.records.statement import Entry
 from registry.registration.passage_matching import check_numbers
 from registry.registration.quote_checks import Quotes
-from registry.store.lineage import fold_model
-from registry.store.natural import natural_key
-from registry.store.view import View
-from registry.store.writer import Writer
+from registry.store.log_writer import Writer
+from registry.store.registry_view import View
+from registry.store.statement_rows import natural_key
+from registry.store.version_lineage import fold_model
 
 # In which words a claim is carried from one model version to another.
 

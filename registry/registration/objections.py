@@ -7,8 +7,8 @@ from registry.records.claim_status import Contestation, ContestationEvent, Conte
 from registry.records.dossier import ContestationFile
 from registry.records.record import Identifier, Kind
 from registry.records.statement import Entry
-from registry.store.view import View
-from registry.store.writer import Writer
+from registry.store.log_writer import Writer
+from registry.store.registry_view import View
 
 
 def contest_target(writer: Writer, target: Identifier, *, grounds: str, rival: Identifier | None, by: str) -> Contestation:

@@ -24,8 +24,8 @@ from registry.records.specification import PropertySpec
 from registry.records.system_card import Anchor, Card, CardText, MatchResult, PassageMatch
 from registry.registration.card_registration import get_card, get_card_text
 from registry.registration.quote_checks import find_mismatches
-from registry.store.view import View
-from registry.store.writer import Writer
+from registry.store.log_writer import Writer
+from registry.store.registry_view import View
 
 # Where the claims of a card stand in another of its revisions, found and recorded.
 

@@ -11,8 +11,8 @@ from registry.records.claim_draft import SurveyDraft
 from registry.records.record import Kind, parse_identifier
 from registry.records.system_card import Anchor, Card, CardText, Survey
 from registry.registration.card_registration import get_card, get_card_text
-from registry.store.view import View
-from registry.store.writer import Writer
+from registry.store.log_writer import Writer
+from registry.store.registry_view import View
 
 # Where quotations stand in the cards they name; each card and its text is read once.
 

@@ -14,8 +14,8 @@ from registry.records.claim_draft import Proposal, Proposals, RestatedFigure
 from registry.records.claim_status import Lifecycle
 from registry.records.specification import PropertySpec, SpecVersion
 from registry.records.system_card import Anchor
-from registry.store.summary import ClaimSummary
-from registry.store.view import View
+from registry.store.claim_listing import ClaimSummary
+from registry.store.registry_view import View
 
 # Whether two figures are of one quantity, and whether they are another number. Precision before recall: in doubt they are not.
 #

@@ -26,8 +26,8 @@ from registry.records.specification import (
 )
 from registry.records.statement import Entry
 from registry.registration.context_specification import check_contexts
-from registry.store.view import View
-from registry.store.writer import Writer
+from registry.store.log_writer import Writer
+from registry.store.registry_view import View
 
 # Specifications by short name: registered once, referred to by identifier and version.
 

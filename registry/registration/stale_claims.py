@@ -14,10 +14,10 @@ from registry.records.specification import PropertySpec
 from registry.records.system_card import MatchResult
 from registry.records.verdict import ReadingVerdict, RestrictionStatus
 from registry.registration.model_lineage import get_head, write_model
-from registry.report.leading import find_leading
-from registry.store.summary import ClaimSummary
-from registry.store.view import View
-from registry.store.writer import Writer
+from registry.report.claim_outcome import find_leading
+from registry.store.claim_listing import ClaimSummary
+from registry.store.log_writer import Writer
+from registry.store.registry_view import View
 
 # Which claims may no longer stand on evidence, which of them matter most, and what settles each cause.
 

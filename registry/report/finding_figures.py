@@ -1,15 +1,41 @@
-"""Figures of what the modules found: raters against chance, ΔED cue by cue, judged beside corrected. Numbers in pixels, as in `figures`."""
+"""Figures of module findings: raters, cues, judges, recognition, and shifts between model versions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from registry.records.claim import ClaimRevision
-from registry.records.estimates import BoundedEstimate, Measure
-from registry.records.module_findings import Ablation, CueChange, JudgeReport, Naturalness, RaterKind, RaterResult
-from registry.report.axis import WIDTH, Axis, Mark, build_axis, build_mark, find_span, shorten
-from registry.report.figures import EstimateFigure, Line, find_anchor, find_failing, write_theta
-from registry.report.found import CHANCE, find_interval, say_measure
-from registry.report.numbers import format_exact, format_number
+from registry.records.estimates import BoundedEstimate, Differential, Measure
+from registry.records.module_findings import (
+    Ablation,
+    Channel,
+    CueChange,
+    GroupRate,
+    JudgeReport,
+    Naturalness,
+    RaterKind,
+    RaterResult,
+    Recognition,
+    Shift,
+    SpecShift,
+)
+from registry.report.claim_outcome import CHANCE, find_interval, format_measure_value
+from registry.report.interval_figures import (
+    WIDTH,
+    Axis,
+    EstimateFigure,
+    FigureLine,
+    IntervalMark,
+    build_axis,
+    build_mark,
+    find_anchor,
+    find_failing,
+    find_span,
+    shorten,
+    write_theta,
+)
+from registry.report.number_format import format_exact, format_number
+
+# Figures of what the modules found: raters against chance, ΔED cue by cue, judged beside corrected. Numbers in pixels, as in `figures`.
 
 _LABEL, _NOTE = 158, 128
 _TOP, _ROW, _FOOT = 30, 28, 24
@@ -25,7 +51,7 @@ class ForestRow:
     label: str
     note: str
     """Below the label: what kind of rater, on which arm; empty for nothing."""
-    mark: Mark
+    mark: IntervalMark
     shape: str
     """`circle` (filled), `ring` or `square`: told apart without colour."""
     strong: bool
@@ -74,7 +100,7 @@ def build_naturalness_figure(body: Naturalness) -> ForestFigure | None:
         for place, one in enumerate(shown)
     )
     bottom = _TOP + _ROW * len(rows) + 4
-    said = " ".join(f"{one.label}: accuracy {say_measure(one.measure, against=(CHANCE,))}." for one in shown)
+    said = " ".join(f"{one.label}: accuracy {format_measure_value(one.measure, against=(CHANCE,))}." for one in shown)
     return ForestFigure(
         height=bottom + _FOOT,
         bottom=bottom,
@@ -93,7 +119,7 @@ def build_naturalness_figure(body: Naturalness) -> ForestFigure | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Rated:
+class _RatedRow:
     """A row of the figure of naturalness before it is placed."""
 
     label: str
@@ -103,18 +129,18 @@ class _Rated:
     strong: bool = False
 
 
-def _list_raters(body: Naturalness) -> list[_Rated]:
+def _list_raters(body: Naturalness) -> list[_RatedRow]:
     persons = [one for one in body.raters if one.kind is RaterKind.PERSON]
     models = [one for one in body.raters if one.kind is RaterKind.MODEL]
     together = f"{len(persons)} persons together" if len(persons) > 1 else "the person"
     kind = "balanced accuracy" if body.balanced else "accuracy"
-    first = _Rated(label=together, note=kind, measure=body.accuracy, strong=True)
+    first = _RatedRow(label=together, note=kind, measure=body.accuracy, strong=True)
 
     def accuracy(one: RaterResult) -> Measure:
         return one.balanced_accuracy if body.balanced else one.accuracy
 
-    each = [_Rated(label=one.rater, note="person", measure=accuracy(one)) for one in persons if len(persons) > 1]
-    return [first, *each, *(_Rated(label=one.rater, note="model", measure=accuracy(one), shape="ring") for one in models)]
+    each = [_RatedRow(label=one.rater, note="person", measure=accuracy(one)) for one in persons if len(persons) > 1]
+    return [first, *each, *(_RatedRow(label=one.rater, note="model", measure=accuracy(one), shape="ring") for one in models)]
 
 
 def build_ablation_figure(body: Ablation) -> ForestFigure | None:
@@ -175,7 +201,7 @@ def build_judge_figure(body: JudgeReport, claim: ClaimRevision) -> EstimateFigur
     wanted: list[tuple[str, Measure, Measure | None, bool]] = [(f"test, {name}", test, None, True) for name, test, _, _ in sets]
     wanted += [(f"deploy, {name}", deploy, difference, False) for name, _, deploy, difference in sets]
     rows = tuple(
-        Line(
+        FigureLine(
             y=36 + 31 * (place + 0.5),
             side=None,
             label=shorten(label, 26),
@@ -217,18 +243,133 @@ def _ends(measures: Sequence[Measure]) -> list[float]:
     return [value for one in measures for value in (one.value, one.low, one.high) if value is not None]
 
 
-def _mark(one: Measure, axis: Axis, *, lines: Sequence[float], signed: bool) -> Mark:
+def _mark(one: Measure, axis: Axis, *, lines: Sequence[float], signed: bool) -> IntervalMark:
     if one.value is None:
-        return Mark(x=axis.left, low=None, high=None, text="–", interval=one.reason or "not defined")
+        return IntervalMark(x=axis.left, low=None, high=None, text="–", interval=one.reason or "not defined")
     return build_mark(BoundedEstimate(value=one.value, low=one.low, high=one.high, reason=one.reason), axis, signed=signed, lines=lines)
 
 
 def _say_change(one: CueChange, interval: Measure, lines: Sequence[float]) -> str:
     kind = "placebo" if one.placebo else "audit-relevant" if one.relevant else "not shown to be audit-relevant"
-    return f"{one.cue} ({kind}): {say_measure(interval, against=lines, signed=True)}."
+    return f"{one.cue} ({kind}): {format_measure_value(interval, against=lines, signed=True)}."
 
 
 def _say_set(one: tuple[str, Measure, Measure, Measure], lines: Sequence[float], margins: Sequence[float]) -> str:
     name, test, deploy, ed = one
-    sides = f"Φ_test {say_measure(test, against=lines)}, Φ_deploy {say_measure(deploy, against=lines)}"
-    return f"{name}: {sides}, ED {say_measure(ed, against=margins, signed=True)}."
+    sides = f"Φ_test {format_measure_value(test, against=lines)}, Φ_deploy {format_measure_value(deploy, against=lines)}"
+    return f"{name}: {sides}, ED {format_measure_value(ed, against=margins, signed=True)}."
+
+
+# The figure of verbalised recognition: shares with their intervals, arm by arm and channel by channel.
+
+_ENDS = (0.0, 1.0)
+
+
+def build_recognition_figure(body: Recognition) -> ForestFigure | None:
+    """Return the shares of all groups that have one, as the classifier sees them; None when no passage was classified."""
+    known = [one for one in body.groups if one.recognised.value is not None]
+    if not known:
+        return None
+    shown = known[:_MOST_ROWS]
+    axis = build_axis(_list_ends(shown), bounds=_ENDS, left=_LABEL, width=WIDTH - _LABEL - _NOTE)
+    rows = tuple(
+        ForestRow(
+            y=_TOP + _ROW * (place + 0.5),
+            label=shorten(name_group(one)),
+            note=f"{one.channel.value}, n = {one.classified}",
+            mark=_mark_share(one.recognised, axis),
+            shape="ring" if one.channel is Channel.REASONING else "circle",
+            strong=False,
+        )
+        for place, one in enumerate(shown)
+    )
+    bottom = _TOP + _ROW * len(rows) + 4
+    return ForestFigure(
+        height=bottom + _FOOT,
+        bottom=bottom,
+        axis=axis,
+        rows=rows,
+        head="Share of passages that verbalise recognition",
+        line=axis.place(0.0),
+        line_text="",
+        band=None,
+        band_text=None,
+        legend="filled: output; ring: reasoning",
+        title=" ".join(f"{name_group(one)}, {one.channel.value}: {format_measure_value(one.recognised, against=_ENDS)}." for one in shown),
+        description=f"{len(rows)} intervals of shares on one axis, one for each arm and channel.",
+        left_out=len(known) - len(shown),
+    )
+
+
+def name_group(one: GroupRate) -> str:
+    """Return the arm, with the specification where there is one."""
+    return one.arm if one.spec is None else f"{one.arm}, {one.spec}"
+
+
+def _list_ends(shown: list[GroupRate]) -> list[float]:
+    measures = [one.recognised for one in shown]
+    return [0.0, *(value for one in measures for value in (one.value, one.low, one.high) if value is not None)]
+
+
+def _mark_share(one: Measure, axis: Axis) -> IntervalMark:
+    bounded = BoundedEstimate(value=one.value or 0.0, low=one.low, high=one.high, reason=one.reason)
+    return build_mark(bounded, axis, signed=False, lines=_ENDS)
+
+
+# The figure of a shift between two model versions: how far each side and ED moved, against each specification of P_deploy.
+
+_MOST_SPECS = 8
+_READ = Axis(low=0, high=1, left=0, width=1, ticks=())
+
+
+def build_shift_figure(body: Shift) -> ForestFigure | None:
+    """Return the movements of both sides and of ED against each specification; None without one."""
+    shown = [(one, row) for one in body.specs[:_MOST_SPECS] for row in _list_numbers(one)]
+    if not shown:
+        return None
+    ends = [value for _, (_, number, _) in shown for value in (number.value, number.low, number.high) if value is not None]
+    widest = max(1e-9, *map(abs, ends))
+    axis = build_axis([0.0, *ends], bounds=(-2 * widest, 2 * widest), left=_LABEL, width=WIDTH - _LABEL - _NOTE, signed=True)
+    rows = tuple(
+        ForestRow(
+            y=_TOP + _ROW * (place + 0.5),
+            label=label,
+            note=shorten(name_spec(one)) if len(body.specs) > 1 or label == "Φ deploy" else "",
+            mark=build_mark(number, axis, signed=True, lines=()),
+            shape=shape,
+            strong=shape == "circle",
+        )
+        for place, (one, (label, number, shape)) in enumerate(shown)
+    )
+    bottom = _TOP + _ROW * len(rows) + 4
+    return ForestFigure(
+        height=bottom + _FOOT,
+        bottom=bottom,
+        axis=axis,
+        rows=rows,
+        head="After − before",
+        line=axis.place(0.0),
+        line_text="no change",
+        band=None,
+        band_text=None,
+        legend="filled: ED; square: Φ of the test side; ring: of the deployment side",
+        title=" ".join(_say(one) for one in body.specs[:_MOST_SPECS]),
+        description=f"{len(rows)} intervals of what moved between two model versions, on one axis with a line at no change.",
+        left_out=3 * max(0, len(body.specs) - _MOST_SPECS),
+    )
+
+
+def name_spec(one: SpecShift) -> str:
+    """Return the specification, with the judge where there are several."""
+    return one.spec if one.judge is None else f"{one.spec}, {one.judge}"
+
+
+def _list_numbers(one: SpecShift) -> Iterator[tuple[str, BoundedEstimate | Differential, str]]:
+    yield "Φ test", one.phi_test, "square"
+    yield "Φ deploy", one.phi_deploy, "ring"
+    yield "ED", one.ed, "circle"
+
+
+def _say(one: SpecShift) -> str:
+    marks = [(label, build_mark(number, _READ, signed=True, lines=())) for label, number, _ in _list_numbers(one)]
+    return f"Against {name_spec(one)}: {', '.join(f'{label} {mark.text} {mark.interval}' for label, mark in marks)}."

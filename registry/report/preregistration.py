@@ -1,4 +1,4 @@
-"""What a lock fixed before the replay, beside what is known of what was done: nothing is called kept that was not compared."""
+"""What a lock fixed before the replay, compared with what was done."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,9 +11,8 @@ from registry.records.model_version import ModelRef
 from registry.records.replay_run import Provenance, ReplayAccount, describe_runs, list_runs
 from registry.records.statement import Entry
 from registry.records.supplement import AuditPart, AuditSummary, Section, StatusReason, Supplement
-from registry.report.moments import format_day
-from registry.report.numbers import format_count, format_exact, format_level
-from registry.report.wording import get_words
+from registry.report.number_format import format_count, format_day, format_exact, format_level
+from registry.report.supplement_wording import get_words
 
 KEPT, DEPARTED, UNKNOWN = "✓", "✗", "–"
 """Compared, and the same; not the same; not compared, for the reason that stands behind it."""
@@ -57,7 +56,7 @@ class DepartureRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Known:
+class _LockFacts:
     """What the rows may look at."""
 
     lock: Lock
@@ -78,7 +77,7 @@ def build_fixed_rows(supplement: Supplement) -> tuple[FixedRow, ...]:
     audit = supplement.audit
     if audit is None or audit.lock is None:
         return ()
-    known = _Known(
+    known = _LockFacts(
         lock=audit.lock.payload,
         claim=supplement.claim.payload,
         estimate=audit.estimate if audit.result else None,
@@ -203,7 +202,7 @@ def _sum_up(departures: list[Deviation]) -> str:
     return f"{format_count(len(departures))} things were done otherwise than locked ({items}); {told}."
 
 
-def _list_computed(known: _Known) -> Iterator[FixedRow]:
+def _list_computed(known: _LockFacts) -> Iterator[FixedRow]:
     """Give what every outcome under a lock is computed from, held against the estimate that it was."""
     lock, plan = known.lock, known.lock.plan
     mark, done = _check_claim(known)
@@ -226,7 +225,7 @@ def _list_computed(known: _Known) -> Iterator[FixedRow]:
         yield FixedRow(label="Valid until", value=day, mark=KEPT, done="an outcome under the lock expires after it")
 
 
-def _check_claim(known: _Known) -> tuple[str, str]:
+def _check_claim(known: _LockFacts) -> tuple[str, str]:
     """An outcome takes θ and relation from the lock, and the direction from the claim's revision: both must say the same."""
     lock, claim = known.lock, known.claim
     if (lock.claim, lock.relation, lock.theta, lock.direction) == (claim.reference, claim.relation, claim.theta, claim.direction):
@@ -243,7 +242,7 @@ def _check_plan(plan: Plan, found: Estimate | None) -> tuple[str, str]:
     return DEPARTED, "the estimate on record was computed with other settings"
 
 
-def _list_specs(known: _Known) -> Iterator[FixedRow]:
+def _list_specs(known: _LockFacts) -> Iterator[FixedRow]:
     lock = known.lock
     if lock.test is not None:
         yield _build_spec(known, "Test contexts", lock.test, LockedItem.TEST_CONTEXTS)
@@ -255,7 +254,7 @@ def _list_specs(known: _Known) -> Iterator[FixedRow]:
         yield _build_spec(known, "Cues", one, LockedItem.CUES)
 
 
-def _build_spec(known: _Known, label: str, spec: LockedSpec, item: LockedItem) -> FixedRow:
+def _build_spec(known: _LockFacts, label: str, spec: LockedSpec, item: LockedItem) -> FixedRow:
     mark, done = _check_spec(known, spec, item)
     value = "sealed: the commitment to its text" if spec.is_sealed else "the text of this version"
     return FixedRow(label=label, value=value, reference=spec.spec, digest=spec.sha256, mark=mark, done=done)
@@ -264,7 +263,7 @@ def _build_spec(known: _Known, label: str, spec: LockedSpec, item: LockedItem) -
 _SEALED = "not compared: its text is sealed"
 
 
-def _check_spec(known: _Known, spec: LockedSpec, item: LockedItem) -> tuple[str, str]:
+def _check_spec(known: _LockFacts, spec: LockedSpec, item: LockedItem) -> tuple[str, str]:
     if item in known.departed:
         return _OTHERWISE
     if known.origin is None:
@@ -281,7 +280,7 @@ def _check_spec(known: _Known, spec: LockedSpec, item: LockedItem) -> tuple[str,
     return (KEPT, "the run folder asked under this very text") if same else (UNKNOWN, "not found among the contexts of the run folder")
 
 
-def _list_sizes(known: _Known) -> Iterator[FixedRow]:
+def _list_sizes(known: _LockFacts) -> Iterator[FixedRow]:
     lock = known.lock
     departed = known.has_other_tasks
     if lock.tasks is not None:
@@ -297,7 +296,7 @@ def _list_sizes(known: _Known) -> Iterator[FixedRow]:
         yield FixedRow(label="Replay", value=value, digest=lock.replay, mark=mark, done=done)
 
 
-def _check_replay(known: _Known) -> tuple[str, str]:
+def _check_replay(known: _LockFacts) -> tuple[str, str]:
     if known.origin is None:
         return _NO_RUN
     if known.replayed is None:
@@ -307,7 +306,7 @@ def _check_replay(known: _Known) -> tuple[str, str]:
     return _OTHERWISE
 
 
-def _list_worded(known: _Known) -> Iterator[FixedRow]:
+def _list_worded(known: _LockFacts) -> Iterator[FixedRow]:
     """Give what is fixed in words: only limits and names in it can be compared."""
     lock, origin = known.lock, known.origin
     returned = origin.model_returned if origin else None
@@ -339,7 +338,7 @@ def _list_worded(known: _Known) -> Iterator[FixedRow]:
         yield FixedRow(label="Endpoint names", value=", ".join(lock.endpoint_names), mark=mark, done=done)
 
 
-def _check_names(known: _Known) -> tuple[str, str]:
+def _check_names(known: _LockFacts) -> tuple[str, str]:
     """Every name that the responses carry is one of those that the lock fixes."""
     if known.origin is None:
         return _NO_RUN

@@ -1,54 +1,74 @@
-"""Files on one thing: an audit's, a contestation's, what belongs to a claim, and everything said about an identifier."""
+"""Everything known of a claim, an audit, an objection or an identifier: dossiers, files and the audit trail."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Table, and_, or_, select, true, union
+from sqlalchemy import Column, ColumnElement, Select, Table, and_, or_, select, true, union
 
 from registry.errors import Fault, NotFoundError
+from registry.records.analysis_plan import list_locked
 from registry.records.claim import ClaimRelation, ClaimRevision
-from registry.records.claim_status import StalenessReview
-from registry.records.dossier import AuditFile, ContestationFile, Recorded
-from registry.records.model_version import ModelEvent, ModelRef, ModelVersion
+from registry.records.claim_status import CauseKind, Family, StaleCause, Staleness, StalenessReview, Status
+from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
+from registry.records.log_seal import Erasure
+from registry.records.model_version import ModelEndpoint, ModelEvent, ModelRef, ModelVersion
 from registry.records.record import Identifier, Kind
-from registry.records.specification import Reveal
-from registry.records.statement import Entry
+from registry.records.specification import Reveal, SpecVersion
+from registry.records.statement import Entry, Payload, StatementKind
 from registry.records.system_card import Omission, PassageMatch, Survey
-from registry.store.card_tables import card_revision, omission, sighting, survey
-from registry.store.claims import find_current_entry
-from registry.store.lineage import Lineage
-from registry.store.lineage_tables import staleness_review
-from registry.store.reader import Reader, has_text
-from registry.store.run_tables import IMPORTED, run_end, run_start
-from registry.store.seal_tables import audit_rival, deviation, erasure, exploration, reveal
-from registry.store.tables import (
+from registry.store.claim_listing import find_current_entry, get_heads
+from registry.store.database_tables import (
+    IMPORTED,
     audit,
+    audit_rival,
+    authority,
     body,
+    card_revision,
     claim_event,
     claim_relation,
     claim_revision,
     contestation,
     contestation_event,
+    deviation,
+    entry,
+    erasure,
     evidence,
+    exploration,
     finding,
     lock,
     model_version,
+    omission,
     publication,
     restriction,
     result,
+    reveal,
     run,
+    run_end,
+    run_start,
+    sighting,
     spec_version,
+    staleness_review,
+    survey,
 )
+from registry.store.log_reader import CHUNK, LogReader, has_text
+from registry.store.statement_rows import split_reference
+from registry.store.status_derivation import FactFinder
+from registry.store.version_lineage import EndpointIndex, Lineage, read_endpoint_statements, read_lineage
+
+# Files on one thing: an audit's, a contestation's, what belongs to a claim, and everything said about an identifier.
 
 _OF_AUDIT = (lock, run, result, evidence, finding, restriction, publication, deviation, exploration, run_start, run_end)
 
 
-def find_revisions(reader: Reader, claim: str) -> tuple[Recorded[ClaimRevision], ...]:
+def find_revisions(reader: LogReader, claim: str) -> tuple[Recorded[ClaimRevision], ...]:
     """Return the revisions of *claim*, in order."""
     return _of(reader, claim_revision, claim_revision.c.claim == claim)
 
 
-def find_audits(reader: Reader, claim: str | None) -> tuple[AuditFile, ...]:
+def find_audits(reader: LogReader, claim: str | None) -> tuple[AuditFile, ...]:
     """Return the audits of *claim* (of all claims when None), in log order."""
     wanted = select(audit.c.audit).where(reader.visible(audit)).order_by(audit.c.seq)
     if claim is not None:
@@ -58,7 +78,7 @@ def find_audits(reader: Reader, claim: str | None) -> tuple[AuditFile, ...]:
     return tuple(get_audit(reader, row.audit) for row in reader.rows(wanted))
 
 
-def get_audit(reader: Reader, name: str) -> AuditFile:
+def get_audit(reader: LogReader, name: str) -> AuditFile:
     """Return the audit *name*, which exists, with all that belongs to it."""
     (opening,) = _of(reader, audit, audit.c.audit == name)
     locks = _of(reader, lock, lock.c.audit == name)
@@ -77,7 +97,7 @@ def get_audit(reader: Reader, name: str) -> AuditFile:
     )
 
 
-def get_contestation(reader: Reader, name: str) -> ContestationFile:
+def get_contestation(reader: LogReader, name: str) -> ContestationFile:
     """Return the contestation *name*, which exists, with its steps and the audits that replay under its rival."""
     (opening,) = _of(reader, contestation, contestation.c.contestation == name)
     rivals = select(audit_rival.c.audit).where(reader.visible(audit_rival), audit_rival.c.contestation == name)
@@ -88,7 +108,7 @@ def get_contestation(reader: Reader, name: str) -> ContestationFile:
     )
 
 
-def find_contestations(reader: Reader, target: str | None) -> tuple[ContestationFile, ...]:
+def find_contestations(reader: LogReader, target: str | None) -> tuple[ContestationFile, ...]:
     """Return the contestations of *target* (of everything when None; of all its versions without `@n`), in log order.
 
     Those of which a statement was erased are left out: `find_erased_contestations` names them.
@@ -97,14 +117,14 @@ def find_contestations(reader: Reader, target: str | None) -> tuple[Contestation
     return tuple(get_contestation(reader, name) for name in _name_contestations(reader, target) if name not in erased)
 
 
-def find_erased_contestations(reader: Reader, target: str | None) -> tuple[str, ...]:
+def find_erased_contestations(reader: LogReader, target: str | None) -> tuple[str, ...]:
     """Return the contestations of *target*, as `find_contestations` has it, of which grounds or a step were erased, in log order."""
     steps = select(contestation_event.c.contestation).where(reader.visible(contestation_event), _is_erased(reader, contestation_event))
     gone = or_(_is_erased(reader, contestation), contestation.c.contestation.in_(steps))
     return _name_contestations(reader, target, gone)
 
 
-def _name_contestations(reader: Reader, target: str | None, *conditions: ColumnElement[bool]) -> tuple[str, ...]:
+def _name_contestations(reader: LogReader, target: str | None, *conditions: ColumnElement[bool]) -> tuple[str, ...]:
     wanted = select(contestation.c.contestation).where(reader.visible(contestation), *conditions).order_by(contestation.c.seq)
     if target is not None:
         of_claim = _is_named(target, contestation.c.claim, contestation.c.revision)
@@ -112,68 +132,68 @@ def _name_contestations(reader: Reader, target: str | None, *conditions: ColumnE
     return tuple(row.contestation for row in reader.rows(wanted))
 
 
-def find_reveals(reader: Reader, references: Iterable[tuple[str, int]]) -> tuple[Recorded[Reveal], ...]:
+def find_reveals(reader: LogReader, references: Iterable[tuple[str, int]]) -> tuple[Recorded[Reveal], ...]:
     """Return what reveals the specification versions *references* (identifier and version), in log order; without those since erased."""
     named = [(reveal.c.spec == name) & (reveal.c.version == version) for name, version in references]
     return reader.recorded_by(_seqs(reader, reveal, or_(*named)).join(body, has_text(reveal))) if named else ()
 
 
-def find_relations(reader: Reader, claim: str) -> tuple[Recorded[ClaimRelation], ...]:
+def find_relations(reader: LogReader, claim: str) -> tuple[Recorded[ClaimRelation], ...]:
     """Return the relations in which *claim* stands on either side, in log order."""
     return _of(reader, claim_relation, or_(claim_relation.c.claim == claim, claim_relation.c.other == claim))
 
 
-def find_surveys(reader: Reader, card: str) -> tuple[Recorded[Survey], ...]:
+def find_surveys(reader: LogReader, card: str) -> tuple[Recorded[Survey], ...]:
     """Return the surveys of *card*, with or without `@n`, in log order; without those since erased."""
     return _of(reader, survey, _is_named(card, survey.c.card, survey.c.revision) & ~_is_erased(reader, survey))
 
 
-def find_omissions(reader: Reader, card: str) -> tuple[Recorded[Omission], ...]:
+def find_omissions(reader: LogReader, card: str) -> tuple[Recorded[Omission], ...]:
     """Return what was left out of *card*, with or without `@n`, in log order; without what was erased since."""
     return _of(reader, omission, _is_named(card, omission.c.card, omission.c.revision) & ~_is_erased(reader, omission))
 
 
-def find_erased_of(reader: Reader, card: str) -> tuple[Entry, ...]:
+def find_erased_of(reader: LogReader, card: str) -> tuple[Entry, ...]:
     """Return the entries of surveys and omissions of *card*, with or without `@n`, whose text was erased, in log order."""
     named = [_seqs(reader, one, _is_named(card, one.c.card, one.c.revision) & _is_erased(reader, one)) for one in (survey, omission)]
     numbers = sorted(row[0] for one in named for row in reader.rows(one))
     return tuple(found for seq in numbers if (found := reader.find_entry(seq)) is not None)
 
 
-def find_omission(reader: Reader, card: str, start: int, stop: int) -> Recorded[Omission] | None:
+def find_omission(reader: LogReader, card: str, start: int, stop: int) -> Recorded[Omission] | None:
     """Return the omission of exactly one passage of a card revision; None when it is not left out."""
     place = (omission.c.start == start) & (omission.c.stop == stop)
     return reader.first_recorded(_seqs(reader, omission, _is_named(card, omission.c.card, omission.c.revision) & place))
 
 
-def find_sightings(reader: Reader, *, card: str | None, claim: str | None) -> tuple[Recorded[PassageMatch], ...]:
+def find_sightings(reader: LogReader, *, card: str | None, claim: str | None) -> tuple[Recorded[PassageMatch], ...]:
     """Return the sightings in *card* and of *claim*, each with or without `@n`, in log order; None asks for all."""
     in_card = true() if card is None else _is_named(card, sighting.c.card, sighting.c.card_revision)
     of_claim = true() if claim is None else _is_named(claim, sighting.c.claim, sighting.c.revision)
     return _of(reader, sighting, and_(in_card, of_claim))
 
 
-def find_model(reader: Reader, model: ModelRef) -> Recorded[ModelVersion] | None:
+def find_model(reader: LogReader, model: ModelRef) -> Recorded[ModelVersion] | None:
     """Return the registered version *model*; None when nobody registered it."""
     table = model_version
     same = (table.c.developer == model.developer) & (table.c.name == model.name) & (table.c.version == model.version)
     return reader.first_recorded(select(table.c.seq).where(reader.visible(table), same))
 
 
-def find_successors(reader: Reader, lineage: Lineage, model: ModelRef) -> tuple[Recorded[ModelVersion], ...]:
+def find_successors(reader: LogReader, lineage: Lineage, model: ModelRef) -> tuple[Recorded[ModelVersion], ...]:
     """Return the registrations of the versions that took the place of *model*, or of one that did, nearest first."""
     entries = [entry for one in lineage.successors(model) if (entry := lineage.registration(one)) is not None]
     found = {one.entry.seq: one for one in reader.recorded(entries)}
     return tuple(found[entry] for entry in entries)
 
 
-def find_model_events(reader: Reader, entries: Iterable[int]) -> tuple[Recorded[ModelEvent], ...]:
+def find_model_events(reader: LogReader, entries: Iterable[int]) -> tuple[Recorded[ModelEvent], ...]:
     """Return the events of model versions among *entries*, in log order; without those whose text is gone."""
     there = select(body.c.seq).where(reader.visible(body))
     return reader.recorded(row.seq for row in reader.rows_in(there, body.c.seq, entries))
 
 
-def find_reviews(reader: Reader, claim: str | None) -> tuple[Recorded[StalenessReview], ...]:
+def find_reviews(reader: LogReader, claim: str | None) -> tuple[Recorded[StalenessReview], ...]:
     """Return what people decided of changes that *claim* (with or without `@n`; any when None) may not have survived, in log order.
 
     Without those whose text was erased since: what they decided still counts.
@@ -183,12 +203,12 @@ def find_reviews(reader: Reader, claim: str | None) -> tuple[Recorded[StalenessR
     return reader.recorded_by(_seqs(reader, table, same).join(body, has_text(table)))
 
 
-def find_history(reader: Reader, name: Identifier) -> tuple[Recorded[Any], ...]:
+def find_history(reader: LogReader, name: Identifier) -> tuple[Recorded[Any], ...]:
     """Return every statement about *name*, in log order; those of a claim's audits and contestations belong to it."""
     return reader.recorded(find_history_entries(reader, name))
 
 
-def find_history_entries(reader: Reader, name: Identifier) -> list[int]:
+def find_history_entries(reader: LogReader, name: Identifier) -> list[int]:
     """Return the numbers of the entries about *name*, as `find_history`; also of those whose text was erased. In no order."""
     bare = name.bare
     match name.kind:
@@ -207,27 +227,27 @@ def find_history_entries(reader: Reader, name: Identifier) -> list[int]:
     return [row[0] for row in reader.rows(select(union(*parts).subquery()))]
 
 
-def not_found(reader: Reader, what: str, name: str) -> NotFoundError:
+def not_found(reader: LogReader, what: str, name: str) -> NotFoundError:
     """Return the error for a *name* that is not there, with what may have been meant."""
     near = [one for one in reader.suggest(name) if one != name]
     advice = f"did you mean {' or '.join(near)}?" if near else None
     return NotFoundError(Fault(code=f"{what}-not-found", where=name, found=f"no {what} has this identifier here", advice=advice))
 
 
-def has_revision(reader: Reader, claim: str) -> bool:
+def has_revision(reader: LogReader, claim: str) -> bool:
     """Whether *claim* has any revision."""
     return find_current_entry(reader, claim) is not None
 
 
-def _of(reader: Reader, table: Table, condition: Any) -> tuple[Recorded[Any], ...]:
+def _of(reader: LogReader, table: Table, condition: Any) -> tuple[Recorded[Any], ...]:
     return reader.recorded_by(_seqs(reader, table, condition))
 
 
-def _seqs(reader: Reader, table: Table, condition: Any) -> Select[Any]:
+def _seqs(reader: LogReader, table: Table, condition: Any) -> Select[Any]:
     return select(table.c.seq).where(reader.visible(table), condition)
 
 
-def _is_erased(reader: Reader, table: Table) -> ColumnElement[bool]:
+def _is_erased(reader: LogReader, table: Table) -> ColumnElement[bool]:
     """Return the condition that the text of a row's statement was erased, also where that comes after what is seen: it is gone."""
     return table.c.seq.in_(select(erasure.c.erased).where(erasure.c.log == reader.log_id))
 
@@ -238,7 +258,7 @@ def _is_named(reference: str, name: ColumnElement[str], number: ColumnElement[in
     return (name == bare) & (number == int(revision)) if revision.isdigit() else name == bare
 
 
-def _about_claim(reader: Reader, claim: str) -> list[Select[Any]]:
+def _about_claim(reader: LogReader, claim: str) -> list[Select[Any]]:
     return [
         _seqs(reader, claim_revision, claim_revision.c.claim == claim),
         _seqs(reader, claim_event, or_(claim_event.c.claim == claim, claim_event.c.successor == claim)),
@@ -249,16 +269,315 @@ def _about_claim(reader: Reader, claim: str) -> list[Select[Any]]:
     ]
 
 
-def _about_card(reader: Reader, card: str) -> list[Select[Any]]:
+def _about_card(reader: LogReader, card: str) -> list[Select[Any]]:
     own = (card_revision, survey, omission, sighting)
     return [*(_seqs(reader, table, table.c.card == card) for table in own), _seqs(reader, publication, publication.c.subject == card)]
 
 
-def _about_audits(reader: Reader, condition: Any) -> list[Select[Any]]:
+def _about_audits(reader: LogReader, condition: Any) -> list[Select[Any]]:
     names = select(audit.c.audit).where(reader.visible(audit), condition)
     return [_seqs(reader, audit, condition), *(_seqs(reader, table, table.c.audit.in_(names)) for table in _OF_AUDIT)]
 
 
-def _about_contestations(reader: Reader, condition: Any) -> list[Select[Any]]:
+def _about_contestations(reader: LogReader, condition: Any) -> list[Select[Any]]:
     names = select(contestation.c.contestation).where(reader.visible(contestation), condition)
     return [_seqs(reader, contestation, condition), _seqs(reader, contestation_event, contestation_event.c.contestation.in_(names))]
+
+
+# Everything known of many claims at once: a dossier each, in a number of queries that does not grow with the claims of a card.
+
+Reference = tuple[str, int]
+"""An identifier and its revision or version."""
+
+_OWN = {
+    "revisions": (claim_revision, (claim_revision.c.claim,)),
+    "events": (claim_event, (claim_event.c.claim,)),
+    "relations": (claim_relation, (claim_relation.c.claim, claim_relation.c.other)),
+    "sightings": (sighting, (sighting.c.claim,)),
+    "reviews": (staleness_review, (staleness_review.c.claim,)),
+}
+"""The parts of a dossier that name its claim, by the columns that do."""
+
+_PASSED_OVER = frozenset({staleness_review})
+"""Statements whose text may be erased without the claim's becoming untold: what they decided stands in their rows."""
+
+
+def build_dossier(reader: LogReader, claim: str, revision: int | None) -> Dossier:
+    """Return everything known of *claim*, seen from *revision* (the latest); the claim is known to exist."""
+    return next(build_dossiers(reader, [claim], revision=revision))
+
+
+def build_dossiers(reader: LogReader, claims: Sequence[str], *, revision: int | None = None) -> Iterator[Dossier]:
+    """Yield everything known of each of *claims*, in their order, each seen from *revision* (the latest); all are known to exist.
+
+    What claims share (card, definitions, model, authorities) is read once.
+    """
+    gatherer = _Gatherer(reader)
+    for start in range(0, len(claims), CHUNK):
+        yield from gatherer.build(claims[start : start + CHUNK], revision)
+
+
+class _Gatherer:
+    def __init__(self, reader: LogReader) -> None:
+        self._reader = reader
+        self._finder = FactFinder(reader)
+        self._lineage = read_lineage(reader)
+        self._endpoints = EndpointIndex(reader)
+        self._shared = {"log_origin": reader.log_origin, "log_size": reader.log_size, "today": reader.today}
+        self._get_specs = cache(self._read_specs)
+        self._get_card = cache(self._read_card)
+        self._get_model = cache(self._read_model)
+        self._get_model_events = cache(self._read_model_events)
+        self._get_contestation = cache(lambda name: get_contestation(reader, name))
+        self._authorities: dict[str, tuple[Recorded[Any], ...]] = {}
+
+    def build(self, claims: Sequence[str], revision: int | None) -> Iterator[Dossier]:
+        own = {name: self._group(table, columns, claims) for name, (table, columns) in _OWN.items()}
+        known = {claim: tuple(own["revisions"].get(claim, ())) for claim in claims}
+        seen = {claim: found if revision is None else found[:revision] for claim, found in known.items()}
+        statuses, families = self._derive([found[-1] for found in seen.values() if found])
+        audits, disputes = self._name_audits(claims), self._name_contestations(claims)
+        for claim in claims:
+            parts: dict[str, Any] = {name: tuple(own[name].get(claim, ())) for name in ("events", "relations", "sightings", "reviews")}
+            parts |= self._shared | {"claim": claim, "revisions": seen[claim]}
+            if not seen[claim]:
+                yield Dossier(**parts, status=self._finder.reserved_status(claim))
+                continue
+            current = seen[claim][-1]
+            parts["audits"] = tuple(get_audit(self._reader, name) for name in audits.get(claim, ()))
+            parts |= self._gather_shared(current.payload, parts["audits"], disputes)
+            parts["model_events"] = self._get_model_events(tuple(dict.fromkeys(one.payload.model for one in seen[claim])))
+            parts["model_endpoints"] = self._read_endpoints(current.payload.model, claim)
+            status = _see_newer(statuses[current.entry.seq], shown=current, newest=known[claim][-1])
+            later = known[claim][len(seen[claim]) :]
+            parts |= {"later": later, "family": families[current.entry.seq]}
+            yield Dossier(**parts, status=status, authorities=self._find_authorities(_flatten(parts.values())))
+
+    def _gather_shared(
+        self, claim: ClaimRevision, audits: Sequence[AuditFile], disputes: Mapping[str | Reference, Sequence[tuple[int, str]]]
+    ) -> dict[str, Any]:
+        references = _list_references(claim, audits)
+        specs, newer = self._get_specs(references)
+        card, newer_cards = self._get_card(claim.card)
+        model, successors = self._get_model(claim.model)
+        targets: list[str | Reference] = [claim.claim, *references]
+        names = [name for _, name in sorted({one for target in targets for one in disputes.get(target, ())})]
+        replayed = (one.audit.payload.contestation for one in audits)
+        names += [name for name in dict.fromkeys(replayed) if name is not None and name not in names]
+        return {
+            "card": card,
+            "newer_cards": newer_cards,
+            "model": model,
+            "successors": successors,
+            "specs": specs,
+            "newer_specs": newer,
+            "contestations": tuple(self._get_contestation(name) for name in names),
+            "reveals": find_reveals(self._reader, _list_sealed(specs)),
+        }
+
+    def _derive(self, current: Sequence[Recorded[ClaimRevision]]) -> tuple[dict[int, Status], dict[int, Family]]:
+        heads = get_heads(self._reader, [one.entry.seq for one in current])
+        found, families = self._finder.statuses(heads), self._finder.find_families(heads)
+        numbers = [head.seq for head in heads]
+        return dict(zip(numbers, found, strict=True)), dict(zip(numbers, families, strict=True))
+
+    def _group(self, table: Table, columns: Sequence[Column[Any]], claims: Sequence[str]) -> dict[str, list[Recorded[Any]]]:
+        """Return the statements of *table* that name each of *claims*, in log order."""
+        named: dict[int, set[str]] = defaultdict(set)
+        for column in columns:
+            wanted = select(table.c.seq, column).where(self._reader.visible(table), column.in_(claims))
+            for seq, claim in self._reader.rows(wanted.join(body, has_text(table)) if table in _PASSED_OVER else wanted):
+                named[seq].add(claim)
+        found: dict[str, list[Recorded[Any]]] = defaultdict(list)
+        for one in self._reader.recorded(named):
+            for claim in named[one.entry.seq]:
+                found[claim].append(one)
+        return found
+
+    def _name_audits(self, claims: Sequence[str]) -> dict[str, list[str]]:
+        wanted = select(audit.c.claim, audit.c.audit).where(self._reader.visible(audit), audit.c.claim.in_(claims))
+        found: dict[str, list[str]] = defaultdict(list)
+        for claim, name in self._reader.rows(wanted.order_by(audit.c.seq)):
+            found[claim].append(name)
+        return found
+
+    def _name_contestations(self, claims: Sequence[str]) -> dict[str | Reference, list[tuple[int, str]]]:
+        """Return the contestations of *claims*, and of any definition, by what they are against; each with its entry."""
+        table = contestation
+        wanted = select(table.c.seq, table.c.contestation, table.c.claim, table.c.spec, table.c.version)
+        against = table.c.claim.in_(claims) | table.c.spec.is_not(None)
+        found: dict[str | Reference, list[tuple[int, str]]] = defaultdict(list)
+        for seq, name, claim, spec, version in self._reader.rows(wanted.where(self._reader.visible(table), against)):
+            found[claim if spec is None else (spec, version)].append((seq, name))
+        return found
+
+    def _read_specs(self, references: tuple[Reference, ...]) -> tuple[tuple[Recorded[Any], ...], tuple[Recorded[Any], ...]]:
+        table = spec_version
+        found: list[Recorded[Any]] = []
+        newer: list[Recorded[Any]] = []
+        for name, version in references:
+            since = (table.c.spec == name) & (table.c.version >= version)
+            for one in self._reader.recorded_by(select(table.c.seq).where(self._reader.visible(table), since)):
+                (newer if one.payload.version > version else found).append(one)
+        return tuple(found), tuple(newer)
+
+    def _read_card(self, reference: str | None) -> tuple[Recorded[Any] | None, tuple[Recorded[Any], ...]]:
+        if reference is None:
+            return None, ()
+        name, revision = split_reference(reference)
+        table = card_revision
+        since = (table.c.card == name) & (table.c.revision >= revision)
+        card, *newer = self._reader.recorded_by(select(table.c.seq).where(self._reader.visible(table), since))
+        return card, tuple(newer)
+
+    def _read_model(self, model: ModelRef) -> tuple[Recorded[Any] | None, tuple[Recorded[Any], ...]]:
+        return find_model(self._reader, model), find_successors(self._reader, self._lineage, model)
+
+    def _read_model_events(self, models: tuple[ModelRef, ...]) -> tuple[Recorded[ModelEvent], ...]:
+        return find_model_events(self._reader, self._lineage.list_entries(models))
+
+    def _read_endpoints(self, model: ModelRef, claim: str) -> tuple[Recorded[ModelEndpoint], ...]:
+        entries = self._endpoints.list_entries(model, claim)
+        return read_endpoint_statements(self._reader, entries) if entries else ()
+
+    def _find_authorities(self, recorded: Iterable[Recorded[Any]]) -> tuple[Recorded[Any], ...]:
+        codes: set[str] = set()
+        for one in recorded:
+            codes.add(one.entry.actor)
+            codes |= {value for name in ("auditor", "owner", "by", "to") if isinstance(value := getattr(one.payload, name, None), str)}
+        for code in codes - self._authorities.keys():
+            wanted = select(authority.c.seq).where(self._reader.visible(authority), authority.c.code == code)
+            self._authorities[code] = self._reader.recorded_by(wanted)
+        found = (one for code in codes for one in self._authorities[code])
+        return tuple(sorted(found, key=lambda one: one.entry.seq))
+
+
+def _see_newer(status: Status, *, shown: Recorded[ClaimRevision], newest: Recorded[ClaimRevision]) -> Status:
+    """Return *status* as one sees it from the revision *shown*, where *newest* is the claim's last."""
+    if shown == newest:
+        return status
+    said = newest.payload
+    text = f"the claim has a newer revision, @{said.revision}"
+    causes = (StaleCause(kind=CauseKind.REVISION, what=said.reference, entry=newest.entry.seq, text=text), *status.causes)
+    staleness = Staleness.STALE if status.staleness is Staleness.STALE else Staleness.POTENTIALLY_STALE
+    return replace(status, staleness=staleness, stale_because=tuple(one.text for one in causes), causes=causes)
+
+
+def _list_references(claim: ClaimRevision, audits: Sequence[AuditFile]) -> tuple[Reference, ...]:
+    """Return what *claim* refers to, then what locks of its audits fix and what their replays asked beside that."""
+    own = [one for one in audits if one.audit.payload.claim == claim.reference]
+    locks = (one.lock.payload for one in own if one.lock)
+    named = (
+        claim.property,
+        claim.scoring,
+        claim.test_context,
+        *claim.deploy_contexts,
+        *(one for lock in locks for one in list_locked(lock)),
+        *(one for file in own for one in _list_asked(file)),
+    )
+    return tuple(dict.fromkeys(split_reference(one) for one in named if one))
+
+
+def _list_asked(file: AuditFile) -> Iterator[str]:
+    """Give the registered contexts of both sides that the scores of *file* are of."""
+    origins = [*(one.payload.provenance for one in file.runs), *(one.payload.provenance for one in file.restrictions)]
+    for replayed in (one.replayed for one in origins if one is not None):
+        yield from (name for arm in ("test", "deploy") if replayed for name in replayed.list_references(arm))
+
+
+def _list_sealed(specs: Sequence[Recorded[SpecVersion]]) -> list[Reference]:
+    return [(one.payload.spec, one.payload.version) for one in specs if one.payload.body is None]
+
+
+def _flatten(parts: Iterable[Any]) -> Iterator[Recorded[Any]]:
+    for part in parts:
+        match part:
+            case Recorded():
+                yield part
+            case tuple():
+                yield from _flatten(part)
+            case AuditFile():
+                said = (part.audit, part.lock, part.runs, part.results, part.evidence, part.restrictions, part.findings)
+                yield from _flatten((*said, part.starts, part.ends))
+            case ContestationFile():
+                yield from _flatten((part.contestation, part.events, part.replays))
+            case _:
+                pass
+
+
+# The audit trail: what was said, by whom, when and of what, with what was erased in its place.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrailEntry:
+    """One entry as the log still has it."""
+
+    entry: Entry
+    payload: Payload | None
+    """None where its text was erased."""
+    erased_by: Recorded[Erasure] | None = None
+    """The entry that says why its text is gone, whenever it was said; None while it is here, and where it is gone without a word."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrailQuery:
+    """Which entries are asked for; all conditions hold."""
+
+    kinds: Collection[StatementKind] = ()
+    """Empty for all."""
+    actors: Collection[str] = ()
+    """Authority codes; empty for all."""
+    about: Identifier | None = None
+    """Only statements that name it, in any revision, or belong to it as those of an audit belong to its claim."""
+    start: int = 1
+    stop: int | None = None
+    """The last entry; None for the end."""
+    last: int | None = None
+    """Only so many, the latest; None for all."""
+
+
+def list_trail(reader: LogReader, wanted: TrailQuery) -> list[TrailEntry]:
+    """Return the entries that are *wanted*, in log order.
+
+    Raises:
+        AlteredError: one of them is not what was recorded.
+    """
+    numbers = _find_entries(reader, wanted)
+    traces: list[TrailEntry] = []
+    for start in range(0, len(numbers), CHUNK):
+        traces += _read(reader, numbers[start : start + CHUNK])
+    return traces
+
+
+def _find_entries(reader: LogReader, wanted: TrailQuery) -> list[int]:
+    conditions: list[ColumnElement[bool]] = [reader.visible(entry), entry.c.seq >= wanted.start]
+    if wanted.stop is not None:
+        conditions.append(entry.c.seq <= wanted.stop)
+    if wanted.kinds:
+        conditions.append(entry.c.kind.in_([one.value for one in wanted.kinds]))
+    if wanted.actors:
+        conditions.append(entry.c.actor.in_(sorted(wanted.actors)))
+    found = [row[0] for row in reader.rows(select(entry.c.seq).where(*conditions).order_by(entry.c.seq))]
+    if wanted.about is not None:
+        named = _find_named(reader, wanted.about)
+        found = [seq for seq in found if seq in named]
+    return found if wanted.last is None else found[-wanted.last :]
+
+
+def _find_named(reader: LogReader, name: Identifier) -> set[int]:
+    """A check character ends every identifier, so none is the beginning of another. An erased statement is found by its rows."""
+    texts = select(body.c.seq).where(reader.visible(body), body.c.json.contains(name.bare, autoescape=True))
+    return {row[0] for row in reader.rows(texts)} | set(find_history_entries(reader, name))
+
+
+def _read(reader: LogReader, numbers: list[int]) -> Iterator[TrailEntry]:
+    there = {row[0] for row in reader.rows(select(body.c.seq).where(body.c.log == reader.log_id, body.c.seq.in_(numbers)))}
+    recorded = {one.entry.seq: one for one in reader.recorded(there)}
+    gone = [seq for seq in numbers if seq not in there]
+    said_gone = select(erasure.c.seq).where(erasure.c.log == reader.log_id, erasure.c.erased.in_(gone))
+    said = {one.payload.erased: one for one in reader.recorded_by(said_gone)}
+    for seq in numbers:
+        if seq in recorded:
+            yield TrailEntry(entry=recorded[seq].entry, payload=recorded[seq].payload)
+        elif (place := reader.find_entry(seq)) is not None:
+            yield TrailEntry(entry=place, payload=None, erased_by=said.get(seq))

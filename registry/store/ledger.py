@@ -8,13 +8,11 @@ from sqlalchemy import Connection, Engine, func, select, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from registry.errors import Fault, InputError, UnavailableError
-from registry.store.engine import close_engine, describe_url, open_engine, refuse_missing, release_engine, translate
-from registry.store.logs import LogSummary, find_log, summarise_logs
-from registry.store.reader import to_seconds
-from registry.store.signatures import FindKey, find_no_key
-from registry.store.tables import OWN_LOG, REVISION, entry
-from registry.store.view import View
-from registry.store.writer import Writer
+from registry.store.database_engine import close_engine, describe_url, open_engine, refuse_missing, release_engine, translate
+from registry.store.database_tables import OWN_LOG, REVISION, entry
+from registry.store.log_reader import FindKey, LogSummary, find_log, find_no_key, summarise_logs, to_seconds
+from registry.store.log_writer import Writer
+from registry.store.registry_view import View
 
 ADVISORY_LOCK = 0x63617665
 """On PostgreSQL one transaction writes at a time; the migrations take the same lock."""

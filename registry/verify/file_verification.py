@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from registry.errors import CaveatError, Fault, InputError
 from registry.exchange.bundle_check import Bundle, find_signer, read_whole
-from registry.report.workers import Job, Made, PdfWorker, render_many
+from registry.report.render_workers import PdfWorker, RenderedFile, RenderJob, render_many
 from registry.seal.signed_notes import SignedNote, parse_consistency, parse_note, parse_proof, verify_note
 from registry.verify.proof_checks import (
     MISSING,
@@ -178,7 +178,7 @@ def read_given(path: Path, proof: Path | None) -> InputFile:
 
 def _choose_proof(data: bytes, kind: FileKind, beside: bytes | None) -> bytes | None:
     """Return the proof inside a supplement, which anybody can put there; else the one beside it."""
-    from registry.report.enclosed import split_file  # noqa: PLC0415
+    from registry.report.published_file import split_file  # noqa: PLC0415
     from registry.verify.record_checks import detect_format  # noqa: PLC0415
 
     if kind is not FileKind.SUPPLEMENT:
@@ -239,7 +239,7 @@ def verify_files(
         opened = _open_all(files, means, failed)
         carried = {at: one for at, one in opened.items() if not isinstance(one, tuple)}
         done = {at: one for at, one in opened.items() if isinstance(one, tuple)}
-        jobs = [Job(key=str(at), supplement=one.supplement, format=one.format) for at, one in carried.items()]
+        jobs = [RenderJob(key=str(at), supplement=one.supplement, format=one.format) for at, one in carried.items()]
         drawn = render_many(jobs, workers=ready, time_limit_s=time_limit_s)
         for at, one in enumerate(files):
             if one.kind not in (FileKind.SUPPLEMENT, FileKind.UNREADABLE):
@@ -264,7 +264,13 @@ def _tell(given: InputFile, checks: tuple[Check, ...], error: CaveatError | None
 
 
 def check_file(
-    data: bytes, *, proof: bytes | None, trust: "Trust", ledger: "Ledger | None" = None, made: Made | None = None, where: str = "file"
+    data: bytes,
+    *,
+    proof: bytes | None,
+    trust: "Trust",
+    ledger: "Ledger | None" = None,
+    made: RenderedFile | None = None,
+    where: str = "file",
 ) -> tuple[Check, ...]:
     """Return the checks of one file in memory, a supplement, proof or checkpoint, in order.
 

@@ -11,12 +11,12 @@ from registry.errors import CaveatError, ConflictError, Fault, InputError, Unava
 from registry.exchange.bundle_check import KeyStep, find_signer
 from registry.registration.key_registration import KeyState, list_keys
 from registry.seal.signed_notes import VerifierKey, parse_note, parse_vkey
-from registry.store import schema
-from registry.store.integrity import LogReport, check_log, tell_given_out
-from registry.store.key_events import list_key_events
+from registry.store import database_schema as schema
 from registry.store.ledger import Ledger
-from registry.store.rebuild import verify
-from registry.store.seals import StoredCheckpoint, list_checkpoints
+from registry.store.log_integrity import LogReport, check_log, tell_given_out
+from registry.store.log_reader import list_key_events
+from registry.store.log_seals import StoredCheckpoint, list_checkpoints
+from registry.store.registry_rebuild import verify
 from registry.verify.proof_checks import Check, CheckName, check_witnesses, describe_others, no, not_checked, yes
 from registry.verify.verification_keys import VerificationMeans, list_forks
 

@@ -11,7 +11,7 @@ from registry.codec.statement_encoding import PublicationExtra, decode_published
 from registry.errors import Fault, InputError
 from registry.records.log_seal import Checkpoint, KeyEvent, KeyEventKind, KeyPurpose
 from registry.records.statement import Publication, Statement
-from registry.report.signature import PdfSignature
+from registry.report.published_file import PdfSignature
 from registry.seal.merkle_tree import is_consistent, root_from_inclusion, root_of
 from registry.seal.signed_notes import (
     ConsistencyProof,
@@ -417,7 +417,7 @@ def _begin(said: Checkpoint, leads: ConsistencyProof, means: VerificationMeans) 
     if means.ledger is None or place is None:
         note = f"it leads on from {leads.old} entries: give the checkpoint that you have of these, and this as --proof"
         return not_checked(CheckName.CONSISTENCY, note)
-    from registry.store.seals import find_root  # noqa: PLC0415
+    from registry.store.log_seals import find_root  # noqa: PLC0415
 
     with means.ledger.view(log=place.log) as view:
         if view.log_size < leads.old:

@@ -19,10 +19,9 @@ from registry.records.record import Identifier
 from registry.records.replay_run import Run
 from registry.records.statement import OutputFormat
 from registry.records.supplement import AnySupplement, AuditPart, CardSupplement, ChangeReport, ClaimState, SpecPart, SpecRole, Supplement
-from registry.report.backing import Backings
-from registry.report.change import is_newly_inverted
-from registry.report.opening import open_pdf
-from registry.report.read import find_record, parse_subject, read_supplement
+from registry.report.claim_change import is_newly_inverted
+from registry.report.statement_backing import Backings
+from registry.report.supplement_reading import find_record, open_pdf, parse_subject, read_supplement
 from registry.seal.merkle_tree import root_from_nodes
 from registry.verify.proof_checks import Check, CheckName, no, not_checked, yes
 
@@ -76,7 +75,7 @@ class SupplementInFile:
 
 
 def read_carried(data: bytes, *, where: str) -> SupplementInFile:
-    """Return what *data* carries; raises InputError as `registry.report.read.read_supplement`."""
+    """Return what *data* carries; raises InputError as `registry.report.supplement_reading.read_supplement`."""
     supplement = read_supplement(data, where=where)
     named = parse_subject(supplement, where=where)
     subject = None if named is None else replace(named, digest=None)

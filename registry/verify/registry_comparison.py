@@ -11,7 +11,7 @@ from registry.folder.supplement_changes import collect_changes, find_superseded,
 from registry.folder.supplement_publishing import collect_supplements
 from registry.records.supplement import AnySupplement, CardSupplement, ChangeReport
 from registry.store.ledger import Ledger
-from registry.store.view import View
+from registry.store.registry_view import View
 from registry.verify.proof_checks import Check, CheckName, no, not_checked, yes
 from registry.verify.record_checks import SupplementInFile
 from registry.verify.verification_keys import LogPlace, find_log

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from registry.errors import CaveatError, InputError, UnavailableError
 from registry.records.dossier import Recorded
 from registry.records.statement import OutputFormat, Publication
-from registry.report.enclosed import split_file
-from registry.report.signature import PdfSignature, find_signature
-from registry.report.suspicious import list_threats
+from registry.report.published_file import PdfSignature, find_signature, split_file
+from registry.report.supplement_reading import list_threats
 from registry.verify import proof_checks as proofs
 from registry.verify.proof_checks import (
     Check,
@@ -38,7 +37,7 @@ from registry.verify.record_checks import check_inclusion as check_entries_of
 from registry.verify.verification_keys import Trust, VerificationMeans, find_log
 
 if TYPE_CHECKING:
-    from registry.report.workers import Made
+    from registry.report.render_workers import RenderedFile
     from registry.store.ledger import Ledger
 
 # What of a supplement a log proves: the entries that it names, and that it was given out.
@@ -312,7 +311,7 @@ class SupplementExamination:
     """What is proven of it by a checkpoint that a known key signed; None where nothing is."""
     checks: tuple[Check, ...]
 
-    def finish(self, made: "Made | None") -> tuple[Check, ...]:
+    def finish(self, made: "RenderedFile | None") -> tuple[Check, ...]:
         """Return all checks in order; *made* is what drawing it again came to, None where it was not drawn."""
         return _sort(*self.checks, _check_bytes(self, made))
 
@@ -389,7 +388,7 @@ def _check_threats(data: bytes) -> Check:
     )
 
 
-def _check_bytes(one: SupplementExamination, made: "Made | None") -> Check:
+def _check_bytes(one: SupplementExamination, made: "RenderedFile | None") -> Check:
     """Whether the file shows what its record says: what was drawn from the record is the file, without its proof and signature."""
     drawn = one.sealed.drawn
     if made is None:
@@ -413,7 +412,7 @@ def _find_other_version(one: SupplementExamination) -> str | None:
     The log does, under a checkpoint that is trusted; or the proof beside it, or the file itself, of which neither is believed for more
     than this: that it cannot be compared here. So an altered file may escape a *no* by such words, and gets no *yes* by them.
     """
-    from registry.report.html import template_digest  # noqa: PLC0415  (Jinja2: only a file that differs needs it)
+    from registry.report.html_rendering import template_digest  # noqa: PLC0415  (Jinja2: only a file that differs needs it)
 
     here = template_digest()
     if one.published is not None:

@@ -16,7 +16,7 @@ from registry.seal.signing_keys import fingerprint_of_certificate, fingerprint_o
 if TYPE_CHECKING:
     from registry.registration.key_registration import KeyState
     from registry.store.ledger import Ledger
-    from registry.store.view import View
+    from registry.store.registry_view import View
 
 # Whose keys are known here: given by the user, or recorded by a registry at hand. What is not known here is never believed.
 #
@@ -226,7 +226,7 @@ def find_log(ledger: "Ledger", origin: str) -> LogPlace | None:
 
 def list_forks(view: "View") -> dict[str, str]:
     """Return the logs that the registry has evidence against: that they signed two histories."""
-    from registry.store.seen import list_equivocations  # noqa: PLC0415
+    from registry.store.log_seals import list_equivocations  # noqa: PLC0415
 
     told = "it signed two histories, of which the registry here keeps the evidence in entry"
     return {one.payload.origin: f"{told} {one.entry.seq}: {one.payload.finding}" for one in list_equivocations(view)}

@@ -237,7 +237,7 @@ def test_a_clock_that_is_none_is_refused(caveat: Caveat, tmp_path: Path, monkeyp
 
 def test_a_registry_that_somebody_holds_is_busy(caveat: Caveat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A writer waits, then says so and records nothing; readers are not kept waiting."""
-    monkeypatch.setattr("registry.store.engine.BUSY_TIMEOUT_MS", 200)
+    monkeypatch.setattr("registry.store.database_engine.BUSY_TIMEOUT_MS", 200)
     claim, *_ = register(caveat, tmp_path)
     size = size_of(caveat)
     holder = sqlite3.connect(tmp_path / "caveat.db", isolation_level=None)

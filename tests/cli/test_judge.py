@@ -12,7 +12,7 @@ import pytest
 
 from audit.protocol.audit_record import add_finding
 from registry.records.module_findings import FindingBody
-from registry.store.writer import Writer
+from registry.store.log_writer import Writer
 from tests.cli.conftest import Caveat
 from tests.cli.refusals import size_of
 from tests.cli.scenario import register, write_audit, write_scores

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from registry.codec.canonical_documents import canonical_bytes
 from registry.records.supplement import Supplement
-from registry.report.html import digest_record
-from registry.report.read import read_supplement
+from registry.report.html_rendering import digest_record
+from registry.report.supplement_reading import read_supplement
 from tests.cli.conftest import HERE, Caveat
 from tests.cli.scenario import register, write_audit, write_scores
 

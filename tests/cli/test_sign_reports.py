@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.report.signature import find_signature
+from registry.report.published_file import find_signature
 from tests.cli.conftest import Caveat
 from tests.cli.scenario import register
 

@@ -8,7 +8,7 @@ import pytest
 
 from registry.codec.canonical_documents import canonical_bytes
 from registry.records.statement import OutputFormat
-from registry.report.enclosed import split_file
+from registry.report.published_file import split_file
 from tests.cli.conftest import Caveat
 from tests.cli.given_out import NAME, inside, run, take_copy
 from tests.cli.test_verify_published import find_note, list_answers, read_vkey
@@ -36,7 +36,7 @@ def bundle(given_out: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_signature_that_was_cut_off_is_missed(caveat: Caveat, mail: Path, given_out: Path) -> None:
     """What is left is what was drawn and its proof: that it was published is still shown, and that nobody signed it is told."""
-    from registry.report.signature import check_signature
+    from registry.report.published_file import check_signature
 
     path = mail / PDF
     path.write_bytes(check_signature(path.read_bytes()).unsigned)
@@ -233,7 +233,7 @@ def test_the_signature_of_somebody_else_is_not_the_authoritys(caveat: Caveat, ma
     from datetime import UTC, datetime
 
     from registry.records.log_seal import KeyAlgorithm
-    from registry.report.signature import check_signature, sign_pdf
+    from registry.report.published_file import check_signature, sign_pdf
     from registry.seal.signing_keys import make_key
 
     path = mail / PDF

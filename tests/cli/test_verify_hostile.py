@@ -11,8 +11,7 @@ import pytest
 from registry.codec.canonical_documents import canonical_bytes
 from registry.errors import CaveatError
 from registry.records.statement import OutputFormat
-from registry.report.enclosed import enclose_proof, split_file
-from registry.report.signature import sign_pdf
+from registry.report.published_file import enclose_proof, sign_pdf, split_file
 from registry.seal.key_files import read_keys
 from registry.seal.signed_notes import format_proof, parse_proof
 from registry.verify.file_verification import check_file

@@ -10,7 +10,7 @@ import pytest
 
 from registry.codec.canonical_documents import canonical_bytes
 from registry.records.statement import OutputFormat
-from registry.report.enclosed import split_file
+from registry.report.published_file import split_file
 from tests.cli.conftest import HERE, Answer, Caveat
 from tests.cli.given_out import NAME, take_copy
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.store import schema
+from registry.store import database_schema as schema
 from registry.store.ledger import Ledger
 from tests.cli.conftest import HERE, Caveat
 from tests.cli.given_out import NAME, ask, inside, run, take_copy

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from registry.report.wording import NUMBERS, TITLES
+from registry.report.supplement_wording import NUMBERS, TITLES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "supplement.md").read_text(encoding="utf-8")
 

@@ -12,7 +12,7 @@ from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.audit_case import Access, Evidence, EvidenceLayer
 from registry.records.module_findings import Channel, FindingBody, Recognition
 from registry.records.verdict import ItemStatus
-from registry.report.checklist import AuditMaterial, build_items
+from registry.report.minimum_reporting import AuditMaterial, build_items
 from tests import findings
 from tests.verdict.cases import build_case
 

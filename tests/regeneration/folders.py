@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from registry import configuration as resources
-from registry.report import html
+from registry.report import html_rendering as html
 from tests.cli.conftest import Answer, Caveat
 
 SCHEMING, REFUSAL, COVERT = (f"CLM-AISI-2026-000{number}" for number in (1, 2, 3))

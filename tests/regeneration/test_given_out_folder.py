@@ -6,7 +6,7 @@ import pytest
 
 from registry.folder import folder_update as update
 from registry.folder import supplement_publishing as proving
-from registry.report.signature import find_signature
+from registry.report.published_file import find_signature
 from tests.cli.conftest import HERE
 from tests.regeneration.folders import COVERT, REFUSAL, Regenerated
 

@@ -16,7 +16,7 @@ from registry.errors import InputError
 from registry.records.record import Authority, AuthorityRole, Kind
 from registry.records.specification import ContextSpec, SpecKind, SpecVersion
 from registry.registration.specification_registration import register_spec
-from registry.store import schema
+from registry.store import database_schema as schema
 from registry.store.ledger import Ledger
 
 REPLAY = """

@@ -6,7 +6,7 @@ import pytest
 
 from audit.renew.renewal_choice import NOT_AUDITED, count_transitions, describe_class
 from registry.records.verdict import ClaimClass
-from registry.report.change import build_change, build_state, list_other, rank_change
+from registry.report.claim_change import build_change, build_state, list_other, rank_change
 from tests.report.dossiers import unaudited, undetermined
 
 

@@ -17,7 +17,7 @@ from audit.replay.replay_file import ReplayFile, digest_parts, read_replay
 from registry.errors import ConflictError
 from registry.records.replay_definition import Arm, Policy, Replay, Task
 from registry.records.specification import ContextItem, ContextSpec
-from registry.store.view import View
+from registry.store.registry_view import View
 from tests.replay.replay_files import write_replay
 
 NO_VIEW = cast("View", None)

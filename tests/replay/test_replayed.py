@@ -21,7 +21,7 @@ from registry.codec.canonical_documents import to_document
 from registry.records.replay_definition import Arm, Budget, Policy, Replay, Task
 from registry.records.replay_run import ArmOutcomes, ReplayAccount
 from registry.records.specification import ContextBlock, ContextItem, ContextSpec, Tool
-from registry.report.replay_account import describe_cues, describe_mapping, describe_outcomes
+from registry.report.minimum_reporting import describe_cues, describe_mapping, describe_outcomes
 from tests.replay.calling import make_calls
 
 TASKS = tuple(Task(id=f"t{one}", prompt="p", fields={"language": "go" if one else "python"}) for one in range(3))

@@ -11,9 +11,9 @@ from registry.records.estimates import BoundedEstimate, Differential, Estimate
 from registry.records.model_version import Descent, ModelEvent, ModelEventKind, ModelRef, ModelVersion
 from registry.records.record import Kind
 from registry.records.verdict import Basis, ClaimClass, Mode, RestrictedClaim, Restriction, Standing
-from registry.store import schema
+from registry.store import database_schema as schema
 from registry.store.ledger import Ledger
-from registry.store.writer import Writer
+from registry.store.log_writer import Writer
 from tests.store import builders as make
 
 OLD = ModelRef(developer="Example Lab", name="Sparrow", version="2.1-2026-09-30")

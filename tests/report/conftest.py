@@ -8,9 +8,9 @@ import pytest
 from registry.folder.supplement_changes import collect_changes
 from registry.records.log_seal import KeyAlgorithm
 from registry.records.supplement import CardSupplement, ChangeReport, Supplement
-from registry.report.assemble import assemble_card, assemble_claim
-from registry.report.pdf import draw_pdf
-from registry.report.signature import sign_pdf
+from registry.report.pdf_rendering import render_pdf_in_process
+from registry.report.published_file import sign_pdf
+from registry.report.supplement_assembly import assemble_card, assemble_claim
 from registry.seal.signing_keys import SigningKey, make_key
 from tests.report.builders import MADE_AT, ORIGIN, Log, card
 from tests.report.changing import Story, tell
@@ -38,37 +38,37 @@ def updated() -> Mapping[str, Supplement | CardSupplement]:
 
 @pytest.fixture(scope="session")
 def superseded_pdf(updated: Mapping[str, Supplement | CardSupplement]) -> bytes:
-    return draw_pdf(updated["superseded"])
+    return render_pdf_in_process(updated["superseded"])
 
 
 @pytest.fixture(scope="session")
 def carried_pdf(updated: Mapping[str, Supplement | CardSupplement]) -> bytes:
-    return draw_pdf(updated["carried"])
+    return render_pdf_in_process(updated["carried"])
 
 
 @pytest.fixture(scope="session")
 def inverted_pdf(supplements: Mapping[str, Supplement]) -> bytes:
-    return draw_pdf(supplements["inverted"])
+    return render_pdf_in_process(supplements["inverted"])
 
 
 @pytest.fixture(scope="session")
 def found_pdf(supplements: Mapping[str, Supplement]) -> bytes:
-    return draw_pdf(supplements["found-against"])
+    return render_pdf_in_process(supplements["found-against"])
 
 
 @pytest.fixture(scope="session")
 def escaping_pdf(supplements: Mapping[str, Supplement]) -> bytes:
-    return draw_pdf(supplements["escaping"])
+    return render_pdf_in_process(supplements["escaping"])
 
 
 @pytest.fixture(scope="session")
 def hostile_pdf(supplements: Mapping[str, Supplement]) -> bytes:
-    return draw_pdf(supplements["hostile"])
+    return render_pdf_in_process(supplements["hostile"])
 
 
 @pytest.fixture(scope="session")
 def card_pdf(card_supplement: CardSupplement) -> bytes:
-    return draw_pdf(card_supplement)
+    return render_pdf_in_process(card_supplement)
 
 
 @pytest.fixture(scope="session")
@@ -86,12 +86,12 @@ def change_report(story: Story) -> ChangeReport:
 
 @pytest.fixture(scope="session")
 def change_pdf(change_report: ChangeReport) -> bytes:
-    return draw_pdf(change_report)
+    return render_pdf_in_process(change_report)
 
 
 @pytest.fixture(scope="session")
 def unaudited_pdf(supplements: Mapping[str, Supplement]) -> bytes:
-    return draw_pdf(supplements["unaudited"])
+    return render_pdf_in_process(supplements["unaudited"])
 
 
 @pytest.fixture(scope="session")

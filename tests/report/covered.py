@@ -8,7 +8,7 @@ from registry.records.dossier import Dossier, Recorded
 from registry.records.supplement import Coverage
 from registry.records.system_card import Anchor, Card, Heading, MatchLevel, MatchResult, Omission, PassageMatch, Survey
 from registry.records.verdict import RestrictionStatus
-from registry.report.coverage import Said, build_coverage
+from registry.report.card_coverage import PassageHistory, build_coverage
 from tests.report.builders import CARD, SHA, Log, build, card, revision
 from tests.report.hostile import HOSTILE
 
@@ -78,12 +78,12 @@ def omission(number: int, reason: str = "It is about another model.", *, of: int
     return Omission(card=f"{CARD}@{of}", quote=anchor.exact, anchor=anchor, reason=reason)
 
 
-def say(surveys: Sequence[Survey] = (), omissions: Sequence[Omission] = ()) -> Said:
+def say(surveys: Sequence[Survey] = (), omissions: Sequence[Omission] = ()) -> PassageHistory:
     log = Log()
-    return Said(surveys=[log.say(one) for one in surveys], omissions=[log.say(one) for one in omissions])
+    return PassageHistory(surveys=[log.say(one) for one in surveys], omissions=[log.say(one) for one in omissions])
 
 
-def cover(dossiers: Sequence[Dossier], said: Said, *, number: int = 1, text: str | None = TEXT) -> Coverage:
+def cover(dossiers: Sequence[Dossier], said: PassageHistory, *, number: int = 1, text: str | None = TEXT) -> Coverage:
     return build_coverage(headed_card(Log(), number=number), dossiers, said, text=text)
 
 

@@ -12,9 +12,9 @@ from registry.records.claim_status import Dispute
 from registry.records.model_version import ModelRef
 from registry.records.supplement import CardSupplement, Section, SpecRole, Supplement
 from registry.records.verdict import ClaimClass, RestrictionStatus
-from registry.report.assemble import assemble_card, assemble_claim
-from registry.report.html import render_html
-from registry.report.wording import name_model
+from registry.report.html_rendering import render_html
+from registry.report.supplement_assembly import assemble_card, assemble_claim
+from registry.report.supplement_wording import name_model
 from tests import findings
 from tests.report.builders import CLAIM, MADE_AT, ORIGIN, Log, card
 from tests.report.dossiers import EVERY, degraded, inverted, several_judges, undetermined

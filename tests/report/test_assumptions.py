@@ -8,8 +8,8 @@ import pytest
 from registry.records.claim import Form
 from registry.records.estimates import Estimate
 from registry.records.verdict import FIRM, ClaimClass, Mode, ReadingVerdict, Standing, Verdict
-from registry.report.assemble import assemble_claim
-from registry.report.assumptions import ENOUGH, FALSE_HOLDS, describe_few_contexts, describe_unchecked
+from registry.report.claim_outcome import ENOUGH, FALSE_HOLDS, describe_few_contexts, describe_unchecked
+from registry.report.supplement_assembly import assemble_claim
 from tests.report.builders import MADE_AT, estimate, reading, spec_estimate
 from tests.report.dossiers import degraded
 

@@ -6,7 +6,7 @@ import pytest
 
 from registry.records.claim_status import Lifecycle
 from registry.records.supplement import CardSupplement
-from registry.report.html import render_html
+from registry.report.html_rendering import render_html
 
 
 def words(supplement: CardSupplement) -> str:

@@ -18,13 +18,12 @@ from registry.errors import InputError, NotFoundError
 from registry.folder.supplement_changes import collect_changes, list_changed
 from registry.records.supplement import ChangeReport, OccasionKind, name_report
 from registry.records.verdict import ClaimClass, Mode
-from registry.report.change import rank_change
-from registry.report.change_page import build_matrix, tell_verdict
-from registry.report.html import Medium, build_html, render_html, render_json
-from registry.report.pdf import draw_pdf
-from registry.report.read import read_supplement
-from registry.report.suspicious import list_threats
-from registry.store.seals import find_root
+from registry.report.change_report_page import build_matrix, describe_change
+from registry.report.claim_change import rank_change
+from registry.report.html_rendering import Medium, build_html, render_html, render_json
+from registry.report.pdf_rendering import render_pdf_in_process
+from registry.report.supplement_reading import list_threats, read_supplement
+from registry.store.log_seals import find_root
 from registry.verify.record_checks import check_inclusion, list_contradictions
 from tests.report.changing import MARKUP, NEW, OLD, Story, tell
 
@@ -102,14 +101,14 @@ def test_a_new_model_alone_changes_no_class(story: Story) -> None:
 
     assert {one.claim for one in report.changes} == {story.claims[name] for name in ("inverted", "degraded", "withdrawn", "stale")}
     assert all(one.before is not None and one.before.class_ is one.after.class_ and not one.steps for one in report.changes)
-    assert tell_verdict(report) == "Of 6 claims none changed class; 4 changed otherwise; 2 are unchanged."
+    assert describe_change(report) == "Of 6 claims none changed class; 4 changed otherwise; 2 are unchanged."
 
 
 def test_the_verdict_counts_what_the_record_has(change_report: ChangeReport) -> None:
     """One sentence, and each number in it is one of the report's."""
     sentence = "Of 7 claims 2 changed class, 1 of them newly inverted; 3 changed otherwise; 1 is new; 1 is unchanged."
 
-    assert tell_verdict(change_report) == sentence
+    assert describe_change(change_report) == sentence
     assert sum(sum(row.counts) for row in build_matrix(change_report.changes)) == len(change_report.changes)
 
 
@@ -127,7 +126,7 @@ def test_another_candidate_is_a_change_that_every_part_tells(story: Story, chang
 
     assert report.changes[0] == moved
     told = "Of 3 claims none changed class; 1 kept its class with another class of the point estimate; 1 changed otherwise"
-    assert tell_verdict(report).startswith(told)
+    assert describe_change(report).startswith(told)
     assert "no change of class; 1 with another class of the point estimate" in shown
     suggested = r"the point estimate suggests inverted\s*→\s*○ undetermined · noisy\s*the point estimate suggests stable"
     assert len(re.findall(suggested, shown)) == 2
@@ -151,7 +150,7 @@ def test_nothing_changed_is_said_plainly(story: Story) -> None:
     assert (report.changes, report.occasions, report.unchanged) == ((), (), 7)
     assert "Nothing changed: all 7 claims stand as they stood." in shown
     assert "What did not change" in shown
-    assert draw_pdf(report).startswith(b"%PDF-")
+    assert render_pdf_in_process(report).startswith(b"%PDF-")
     assert check_inclusion(report).entries == ()
 
 
@@ -230,14 +229,14 @@ def test_every_form_reads_back_as_the_same_record(change_report: ChangeReport, h
 
     for data in forms:
         assert read_supplement(data, where="file") == change_report
-    assert (render_json(change_report), render_html(change_report), draw_pdf(change_report)) == forms
+    assert (render_json(change_report), render_html(change_report), render_pdf_in_process(change_report)) == forms
 
 
 def test_the_pages_leave_no_word_of_it_out(change_report: ChangeReport, html: str) -> None:
     """Verdict, reasons, both restricted claims, numbers with intervals."""
     shown = words(html)
 
-    assert tell_verdict(change_report) in shown
+    assert describe_change(change_report) in shown
     assert "▼ Newly inverted" in shown
     assert "The card, CRD-LAB-2026-0001-J@1, spoke of Sparrow, 2.1-2026-09-30" in shown
     for said in ("Restricted claim before", "Restricted claim after", "0.310", "−0.260", "[−0.390, −0.120]", "0.060"):
@@ -350,7 +349,7 @@ def test_a_claim_of_which_a_statement_was_erased_is_named_and_nothing_else_is_sa
     assert found.erased == (told.claims["degraded"],)
     assert told.claims["degraded"] not in {one.claim for one in found.changes}
     assert len(found.changes) == 5
-    assert "of 1 nothing can be told" in tell_verdict(found)
+    assert "of 1 nothing can be told" in describe_change(found)
     assert f"cannot be told: {told.claims['degraded']}." in words(render_html(found).decode())
 
 
@@ -359,7 +358,7 @@ def test_a_claim_that_was_carried_and_not_audited_has_lost_its_class(story: Stor
     report = compare(story, story.first, story.second + 1)
     (change,) = (one for one in report.changes if one.claim == story.claims["inverted"])
 
-    assert tell_verdict(report) == "Of 6 claims 1 changed class, 1 of them unaudited now; 3 changed otherwise; 2 are unchanged."
+    assert describe_change(report) == "Of 6 claims 1 changed class, 1 of them unaudited now; 3 changed otherwise; 2 are unchanged."
     assert (change.after.class_, change.after.estimate, change.steps, change.newly_inverted) == (None, None, (), False)
     assert change.why[0].endswith("does not speak for it.")
     assert "No ΔED: there is no estimate after." in words(render_html(report).decode())

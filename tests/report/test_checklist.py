@@ -12,7 +12,7 @@ from registry.records.claim import Direction, Form
 from registry.records.estimates import Estimate, EstimateWarning
 from registry.records.replay_run import NearDuplicates, Provenance
 from registry.records.verdict import ChecklistItem, ItemStatus
-from registry.report.checklist import ITEMS, AuditMaterial, build_items, count_items, format_missing
+from registry.report.minimum_reporting import ITEMS, AuditMaterial, build_items, count_items, format_missing
 from tests import findings
 from tests.verdict.cases import build_case, build_estimate, cases, estimates
 

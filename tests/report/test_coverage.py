@@ -12,7 +12,7 @@ from registry.intake.outline.passage_sentences import PassageReader
 from registry.records.claim_status import Lifecycle
 from registry.records.supplement import Coverage
 from registry.records.system_card import CardText, MatchResult, MediaType
-from registry.report.coverage import Said, build_coverage
+from registry.report.card_coverage import PassageHistory, build_coverage
 from tests.report.builders import SHA, Log, card
 from tests.report.covered import LENGTH, TEXT, cover, dossier_at, full, headed_card, omission, place, say, sighted, span, survey
 from tests.report.dossiers import degraded, inverted
@@ -24,7 +24,7 @@ def names(coverage: Coverage) -> list[str | None]:
 
 def test_without_a_survey_what_was_proposed_is_unknown_and_not_zero() -> None:
     """None, in every section and in all."""
-    coverage = cover([dossier_at(11)], Said())
+    coverage = cover([dossier_at(11)], PassageHistory())
 
     assert (coverage.total.proposed, coverage.total.undecided, coverage.surveyed_by) == (None, None, ())
     assert [one.counts.proposed for one in coverage.sections] == [None]
@@ -99,7 +99,7 @@ def test_the_latest_sighting_of_the_current_revision_counts() -> None:
     """What was found of an earlier wording places nothing."""
     found = [sighted(11), sighted(21), replace(sighted(31), claim="CLM-EXAMPLE-2026-0001-X@2")]
 
-    assert names(cover([dossier_at(40, sightings=found)], Said(), number=2)) == ["2 Safeguards"]
+    assert names(cover([dossier_at(40, sightings=found)], PassageHistory(), number=2)) == ["2 Safeguards"]
 
 
 def test_a_survey_of_another_revision_says_nothing_of_this_one() -> None:
@@ -119,7 +119,7 @@ def test_what_was_left_out_of_another_revision_stays_left_out_where_its_words_st
 
 def test_outcomes_count_as_audited_and_those_that_take_something_back_as_restricted() -> None:
     """A degraded and an inverted claim are both; one that nobody audited is neither."""
-    total = cover([inverted(), degraded(), dossier_at(11, claim=9)], Said()).total
+    total = cover([inverted(), degraded(), dossier_at(11, claim=9)], PassageHistory()).total
 
     assert (total.registered, total.audited, total.restricted) == (3, 2, 2)
 
@@ -160,7 +160,7 @@ def test_a_claim_that_is_only_reserved_is_not_counted() -> None:
     """It has no text yet."""
     reserved = replace(dossier_at(11), revisions=())
 
-    assert cover([reserved], Said()).total.registered == 0
+    assert cover([reserved], PassageHistory()).total.registered == 0
 
 
 @pytest.mark.parametrize("event", [Lifecycle.SUPERSEDED, Lifecycle.WITHDRAWN, Lifecycle.REJECTED])

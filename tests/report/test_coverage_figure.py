@@ -8,9 +8,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from registry.records.supplement import Coverage, PassageCounts, SectionCoverage
-from registry.report.axis import WIDTH
-from registry.report.coverage_figure import CoverageBar, build_coverage_figure
-from registry.report.html import _draw, _environment
+from registry.report.card_coverage import CoverageBar, build_coverage_figure
+from registry.report.html_rendering import _draw, _environment
+from registry.report.interval_figures import WIDTH
 from tests.report.covered import full
 
 NOTHING = PassageCounts(proposed=0, registered=0, audited=0, restricted=0, left_out=0, undecided=0)

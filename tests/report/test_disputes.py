@@ -19,11 +19,11 @@ from registry.records.dossier import Dossier, Recorded
 from registry.records.specification import ContextSpec, Reveal, SpecKind, SpecOpening
 from registry.records.statement import OutputFormat
 from registry.records.supplement import CardSupplement, Supplement
-from registry.report.assemble import assemble_card, assemble_claim
-from registry.report.disclosure import add_openings
-from registry.report.html import digest_record, render_html, render_json
-from registry.report.pdf import draw_pdf
-from registry.report.read import read_supplement
+from registry.report.html_rendering import digest_record, render_html, render_json
+from registry.report.pdf_rendering import render_pdf_in_process
+from registry.report.status_account import add_openings
+from registry.report.supplement_assembly import assemble_card, assemble_claim
+from registry.report.supplement_reading import read_supplement
 from tests.report.builders import MADE_AT, ORIGIN, Log, card
 from tests.report.dossiers import inverted, unaudited
 
@@ -103,7 +103,7 @@ def test_only_the_confidential_rendering_shows_what_is_sealed() -> None:
 
 def test_every_page_of_a_confidential_pdf_says_so_and_names_the_contestation() -> None:
     """One page that is passed on alone still says both."""
-    pages = read_pages(draw_pdf(CONFIDENTIAL))
+    pages = read_pages(render_pdf_in_process(CONFIDENTIAL))
 
     assert [page for page in pages if "CONFIDENTIAL" not in page] == []
     assert [page for page in pages if f"Contested: {CONTESTATION}" not in page] == []

@@ -11,11 +11,18 @@ from registry.records.dossier import Dossier
 from registry.records.module_findings import Shift
 from registry.records.supplement import Drift
 from registry.records.verdict import ClaimClass
-from registry.report.assemble import assemble_claim
-from registry.report.drift import build_drift, build_points, build_steps
-from registry.report.drift_figure import MOST_COLUMNS, build_drift_figures, count_keys, name_versions
-from registry.report.html import render_drift, render_html
-from registry.report.shift_figure import build_shift_figure
+from registry.report.finding_figures import build_shift_figure
+from registry.report.html_rendering import render_drift, render_html
+from registry.report.supplement_assembly import assemble_claim
+from registry.report.version_drift import (
+    MOST_COLUMNS,
+    build_drift,
+    build_drift_figures,
+    build_points,
+    build_steps,
+    count_keys,
+    name_versions,
+)
 from tests.report.builders import MADE_AT, spec_estimate
 from tests.report.drifting import Told, measured, over_versions, shift
 

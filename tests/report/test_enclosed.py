@@ -21,11 +21,9 @@ from pyhanko_certvalidator import ValidationContext
 from registry.errors import InputError
 from registry.records.statement import OutputFormat
 from registry.records.supplement import Supplement
-from registry.report.enclosed import PROOF_NAME, enclose_proof, is_finished, split_file
-from registry.report.html import render_html
-from registry.report.read import find_record
-from registry.report.signature import find_signature, sign_pdf
-from registry.report.suspicious import list_threats
+from registry.report.html_rendering import render_html
+from registry.report.published_file import PROOF_NAME, enclose_proof, find_signature, is_finished, sign_pdf, split_file
+from registry.report.supplement_reading import find_record, list_threats
 from registry.seal.signing_keys import SigningKey
 from tests.report.signing import AT
 
@@ -130,7 +128,7 @@ def test_what_repaints_a_page_is_not_taken_off(inverted_pdf: bytes, document_key
 
 def repaint_page(data: bytes) -> bytes:
     """*data* with a revision, written as Caveat writes its own, in which the first page is empty."""
-    from registry.report.revision import read_blank, write_table
+    from registry.report.published_file import read_blank, write_table
 
     with Pdf.open(BytesIO(data)) as pdf:
         page = pdf.pages[0].obj

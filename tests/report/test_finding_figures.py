@@ -7,9 +7,8 @@ import pytest
 from registry.records.estimates import Measure
 from registry.records.module_findings import RaterKind
 from registry.records.supplement import Supplement
-from registry.report.axis import WIDTH, Axis
-from registry.report.figures import build_estimate_figure
 from registry.report.finding_figures import build_ablation_figure, build_judge_figure, build_naturalness_figure
+from registry.report.interval_figures import WIDTH, Axis, build_estimate_figure
 from tests import findings
 from tests.report.builders import revision
 from tests.report.dossiers import COVERT

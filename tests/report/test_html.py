@@ -15,10 +15,10 @@ from tinyhtml5.parser import HTMLParser
 
 from registry.records.estimates import Measure, ScoreRange
 from registry.records.supplement import CardSupplement, ChangeReport, Supplement
-from registry.report.assemble import assemble_claim
-from registry.report.html import Medium, _environment, build_html, render_html
-from registry.report.listed import strip_markup
-from registry.report.wording import _WORDS, get_words
+from registry.report.html_rendering import Medium, _environment, build_html, render_html
+from registry.report.quoted_text import strip_markup
+from registry.report.supplement_assembly import assemble_claim
+from registry.report.supplement_wording import _WORDS, get_words
 from tests import findings
 from tests.report.builders import MADE_AT
 from tests.report.covered import cover, dossier_at, say, sighted_everywhere

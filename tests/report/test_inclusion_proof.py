@@ -14,10 +14,10 @@ from registry.codec.statement_encoding import list_entries, list_recorded, write
 from registry.errors import CaveatError, InputError
 from registry.records.dossier import Dossier
 from registry.records.supplement import CardSupplement, Supplement
-from registry.report.assemble import assemble_card, assemble_claim
-from registry.report.html import render_html, render_json
-from registry.report.leading import find_leading
-from registry.report.read import read_supplement
+from registry.report.claim_outcome import find_leading
+from registry.report.html_rendering import render_html, render_json
+from registry.report.supplement_assembly import assemble_card, assemble_claim
+from registry.report.supplement_reading import read_supplement
 from registry.verify.record_checks import check_inclusion
 from tests.report.builders import MADE_AT, ORIGIN, Log, card
 from tests.report.dossiers import EVERY, inverted

@@ -9,9 +9,9 @@ from registry.records.claim_status import ContestationState
 from registry.records.module_findings import FindingBody
 from registry.records.supplement import LayerState, Supplement
 from registry.records.verdict import ItemStatus
-from registry.report.assemble import assemble_claim
-from registry.report.html import render_html
-from registry.report.layers import derive_layers, describe_layers, describe_levels
+from registry.report.html_rendering import render_html
+from registry.report.minimum_reporting import derive_layers, describe_layers, describe_levels
+from registry.report.supplement_assembly import assemble_claim
 from tests import findings
 from tests.report.builders import MADE_AT
 from tests.report.dossiers import inverted

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from pikepdf import Array, Dictionary, Name, Pdf, String
 
 from registry.records.supplement import CardSupplement, Supplement
-from registry.report.html import render_html
-from registry.report.links import find_file, is_file_link
-from registry.report.suspicious import list_threats
+from registry.report.html_rendering import render_html
+from registry.report.published_file import find_file, is_file_link
+from registry.report.supplement_reading import list_threats
 from tests.report.builders import CARD, CLAIM
 from tests.report.forging import rewrite
 

@@ -8,7 +8,7 @@ import pytest
 from registry.records.analysis_plan import Lock
 from registry.records.claim import Direction, Relation
 from registry.records.supplement import AuditPart, Supplement
-from registry.report.assemble import assemble_claim
+from registry.report.supplement_assembly import assemble_claim
 from registry.verify.proof_checks import Check, CheckAnswer
 from registry.verify.record_checks import check_lock
 from tests.report.builders import MADE_AT

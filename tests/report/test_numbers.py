@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import floats, integers, lists
 
-from registry.report.numbers import (
+from registry.report.number_format import (
     format_count,
     format_exact,
     format_items,

@@ -13,10 +13,9 @@ from pikepdf import Array, Dictionary, Name, Pdf
 
 from registry.errors import UnavailableError
 from registry.records.supplement import Supplement
-from registry.report import pdf as pdf_module
-from registry.report.finish import find_elements, finish_pdf
-from registry.report.html import Medium, build_html, render_json
-from registry.report.pdf import _engine, draw_pdf
+from registry.report import pdf_rendering as pdf_module
+from registry.report.html_rendering import Medium, build_html, render_json
+from registry.report.pdf_rendering import _engine, find_elements, finish_pdf, render_pdf_in_process
 from tests.report.builders import MADE_AT
 
 PDFS = ["inverted_pdf", "hostile_pdf", "card_pdf", "found_pdf", "escaping_pdf", "change_pdf"]
@@ -244,7 +243,7 @@ def test_a_missing_library_is_named_with_its_packages(monkeypatch: pytest.Monkey
     _engine.cache_clear()
     monkeypatch.setattr(pdf_module, "_Engine", Missing)
     with pytest.raises(UnavailableError) as caught:
-        draw_pdf(supplements["unaudited"])
+        render_pdf_in_process(supplements["unaudited"])
     _engine.cache_clear()
 
     assert caught.value.code == "pdf-library-missing"

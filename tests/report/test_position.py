@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from registry.records.supplement import CardSupplement, Supplement
-from registry.report.assemble import assemble_card, assemble_claim
-from registry.report.html import describe_position, group_digits, render_html, render_json
+from registry.report.html_rendering import describe_position, group_digits, render_html, render_json
+from registry.report.supplement_assembly import assemble_card, assemble_claim
 from tests.report.builders import MADE_AT, ORIGIN, Log, card
 from tests.report.dossiers import inverted, unaudited
 from tests.report.proven import prove, retell

@@ -15,12 +15,12 @@ from registry.records.record import parse_identifier
 from registry.records.supplement import CardSupplement, Supplement
 from registry.records.system_card import Survey
 from registry.records.verdict import Basis, ClaimClass
-from registry.report.html import render_html, render_json
-from registry.report.read import read_supplement
-from registry.store import schema
+from registry.report.html_rendering import render_html, render_json
+from registry.report.supplement_reading import read_supplement
+from registry.store import database_schema as schema
 from registry.store.ledger import Ledger
-from registry.store.seals import find_root
-from registry.store.view import View
+from registry.store.log_seals import find_root
+from registry.store.registry_view import View
 from registry.verify.record_checks import check_inclusion
 from tests.store import builders as make
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from registry.report.assemble import assemble_claim
-from registry.report.html import render_html
+from registry.report.html_rendering import render_html
+from registry.report.supplement_assembly import assemble_claim
 from tests import findings
 from tests.report.builders import MADE_AT
 from tests.report.dossiers import inverted

@@ -9,9 +9,9 @@ from registry.records.dossier import Dossier
 from registry.records.estimates import Measure
 from registry.records.module_findings import Channel, Recognition
 from registry.records.supplement import Supplement
-from registry.report.assemble import assemble_claim
-from registry.report.html import Medium, build_html
-from registry.report.recognition_figure import build_recognition_figure
+from registry.report.finding_figures import build_recognition_figure
+from registry.report.html_rendering import Medium, build_html
+from registry.report.supplement_assembly import assemble_claim
 from tests import findings
 from tests.report import dossiers
 from tests.report.builders import MADE_AT

@@ -3,33 +3,33 @@
 from hypothesis import given
 from hypothesis.strategies import lists, sampled_from, text
 
-from registry.report.redline import Change, build_redline
+from registry.report.quoted_text import RunChange, build_redline
 
 SENTENCES = lists(
     sampled_from(["the", "model", "refuses", "97.2 %", "0.05", ",", "of", "requests", "deployment-like", "≤", "."]), max_size=25
 ).map(" ".join)
 
 
-def join(original: str, restricted: str, change: Change) -> str:
-    return "".join(run.text for run in build_redline(original, restricted) if run.change in (Change.KEPT, change))
+def join(original: str, restricted: str, change: RunChange) -> str:
+    return "".join(run.text for run in build_redline(original, restricted) if run.change in (RunChange.KEPT, change))
 
 
 @given(original=text(max_size=60), restricted=text(max_size=60))
 def test_kept_and_removed_are_the_original(original: str, restricted: str) -> None:
     """Leaving out what was added gives the original, character for character."""
-    assert join(original, restricted, Change.REMOVED) == original
+    assert join(original, restricted, RunChange.REMOVED) == original
 
 
 @given(original=SENTENCES, restricted=SENTENCES)
 def test_kept_and_added_are_the_restricted_text(original: str, restricted: str) -> None:
     """Leaving out what was removed gives the restricted claim."""
-    assert join(original, restricted, Change.ADDED) == restricted
+    assert join(original, restricted, RunChange.ADDED) == restricted
 
 
 @given(claim=text(max_size=60))
 def test_nothing_changed_is_shown_as_nothing_changed(claim: str) -> None:
     """Equal texts have no edit."""
-    assert all(run.change is Change.KEPT for run in build_redline(claim, claim))
+    assert all(run.change is RunChange.KEPT for run in build_redline(claim, claim))
 
 
 @given(original=SENTENCES, restricted=SENTENCES)
@@ -38,7 +38,7 @@ def test_no_island_of_one_or_two_words_stands_between_two_edits(original: str, r
     runs = build_redline(original, restricted)
 
     for before, kept, after in zip(runs, runs[1:], runs[2:], strict=False):
-        if kept.change is Change.KEPT and before.change is not Change.KEPT and after.change is not Change.KEPT:
+        if kept.change is RunChange.KEPT and before.change is not RunChange.KEPT and after.change is not RunChange.KEPT:
             assert sum(any(letter.isalnum() for letter in word) for word in kept.text.split()) >= 3
 
 
@@ -56,7 +56,7 @@ def test_a_number_is_one_edit() -> None:
 
 def test_a_percent_sign_belongs_to_its_number() -> None:
     """`5 %` becoming `25 %` is one edit too."""
-    removed = [run.text.strip() for run in build_redline("in 5 % of all runs", "in 25 % of all runs") if run.change is Change.REMOVED]
+    removed = [run.text.strip() for run in build_redline("in 5 % of all runs", "in 25 % of all runs") if run.change is RunChange.REMOVED]
 
     assert removed == ["5 %"]
 
@@ -75,7 +75,7 @@ def test_a_claim_of_which_little_is_kept_is_struck_whole() -> None:
 
     runs = build_redline(original, restricted)
 
-    assert [(run.change, run.text) for run in runs] == [(Change.REMOVED, original), (Change.ADDED, restricted)]
+    assert [(run.change, run.text) for run in runs] == [(RunChange.REMOVED, original), (RunChange.ADDED, restricted)]
 
 
 def test_a_chapter_without_a_full_stop_is_one_edit_between_its_equal_ends() -> None:
@@ -86,6 +86,9 @@ def test_a_chapter_without_a_full_stop_is_one_edit_between_its_equal_ends() -> N
 
     runs = build_redline(original, restricted)
 
-    assert [run.change for run in runs] in ([Change.KEPT, Change.REMOVED, Change.ADDED, Change.KEPT], [Change.REMOVED, Change.ADDED])
-    assert join(original, restricted, Change.REMOVED) == original
-    assert join(original, restricted, Change.ADDED) == restricted
+    assert [run.change for run in runs] in (
+        [RunChange.KEPT, RunChange.REMOVED, RunChange.ADDED, RunChange.KEPT],
+        [RunChange.REMOVED, RunChange.ADDED],
+    )
+    assert join(original, restricted, RunChange.REMOVED) == original
+    assert join(original, restricted, RunChange.ADDED) == restricted

@@ -12,17 +12,17 @@ import pytest
 
 from registry.errors import InputError
 from registry.records.supplement import CardSupplement, Supplement
-from registry.report.html import render_html, render_json, template_digest
-from registry.report.pdf import draw_pdf
-from registry.report.read import read_supplement
+from registry.report.html_rendering import render_html, render_json, template_digest
+from registry.report.pdf_rendering import render_pdf_in_process
+from registry.report.supplement_reading import read_supplement
 from tests.report.dossiers import EVERY
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import hashlib, sys
-from registry.report.html import render_html, template_digest
-from registry.report.pdf import draw_pdf
-from registry.report.read import read_supplement
+from registry.report.html_rendering import render_html, template_digest
+from registry.report.pdf_rendering import draw_pdf
+from registry.report.supplement_reading import read_supplement
 supplement = read_supplement(sys.stdin.buffer.read(), where="stdin")
 print(hashlib.sha256(draw_pdf(supplement)).hexdigest(), hashlib.sha256(render_html(supplement)).hexdigest(), template_digest())
 """
@@ -44,7 +44,7 @@ def test_a_pdf_read_back_draws_itself(fixture: str, request: pytest.FixtureReque
     """An auditor with only the PDF can draw it again and compare."""
     data: bytes = request.getfixturevalue(fixture)
 
-    assert draw_pdf(read_supplement(data, where="file.pdf")) == data
+    assert render_pdf_in_process(read_supplement(data, where="file.pdf")) == data
 
 
 def test_another_process_time_zone_and_hash_seed_give_the_same_bytes(supplements: Mapping[str, Supplement], inverted_pdf: bytes) -> None:

@@ -20,9 +20,9 @@ from pyhanko_certvalidator import ValidationContext
 from registry.errors import InputError
 from registry.records.log_seal import KeyAlgorithm
 from registry.records.supplement import Supplement
-from registry.report.html import render_json
-from registry.report.read import find_record, read_supplement
-from registry.report.signature import check_signature, find_signature, sign_pdf
+from registry.report.html_rendering import render_json
+from registry.report.published_file import check_signature, find_signature, sign_pdf
+from registry.report.supplement_reading import find_record, read_supplement
 from registry.seal.signing_keys import SigningKey, make_key
 from tests.report.signing import AT
 

@@ -17,9 +17,8 @@ from pyhanko.sign.signers import PdfSignatureMetadata, PdfSigner, SimpleSigner
 from pyhanko_certvalidator.registry import SimpleCertificateStore
 
 from registry.records.log_seal import KeyAlgorithm
-from registry.report.revision import Found, find_revision
-from registry.report.signature import _P256_ORDER, check_signature, find_signature, sign_pdf
-from registry.report.suspicious import list_threats
+from registry.report.published_file import _P256_ORDER, SignaturePlace, check_signature, find_revision, find_signature, sign_pdf
+from registry.report.supplement_reading import list_threats
 from registry.seal.signing_keys import SigningKey, make_key
 from tests.report.forging import add_nothing, add_script, append, rewrite, swap_page
 from tests.report.signing import AT
@@ -35,7 +34,7 @@ def is_caught(data: bytes) -> bool:
     return found is not None and not found.is_intact and found.problems != ()
 
 
-def locate(data: bytes) -> Found:
+def locate(data: bytes) -> SignaturePlace:
     found = find_revision(data)
     assert found is not None
     return found

@@ -14,12 +14,12 @@ from registry.records.claim import ClaimRevision
 from registry.records.claim_status import CauseKind, ReviewedCause, StaleCause, Staleness, StalenessReview, StalenessVerdict
 from registry.records.dossier import AuditFile, Recorded
 from registry.records.supplement import CardSupplement, Section, Supplement
-from registry.report.assemble import assemble_claim
-from registry.report.carried import find_carry
-from registry.report.html import render_html
-from registry.report.moments import format_day
+from registry.report.claim_outcome import find_carry
+from registry.report.html_rendering import render_html
+from registry.report.number_format import format_day
 from registry.report.preregistration import describe_locks
-from registry.report.staleness import describe_remedy, list_causes
+from registry.report.status_account import describe_remedy, list_causes
+from registry.report.supplement_assembly import assemble_claim
 from tests.report.builders import CLAIM, MADE_AT, MODEL
 from tests.report.dossiers import degraded, inverted, undetermined
 from tests.report.hostile import HOSTILE

@@ -19,13 +19,13 @@ from registry.records.model_version import Descent, ModelEvent, ModelEventKind, 
 from registry.records.record import parse_identifier
 from registry.records.statement import OutputFormat, Payload
 from registry.records.supplement import CardSupplement, Supplement
-from registry.report.html import digest_record, render_html, render_json
-from registry.report.pdf import draw_pdf
-from registry.report.read import read_supplement
-from registry.report.workers import Made
-from registry.store import schema
+from registry.report.html_rendering import digest_record, render_html, render_json
+from registry.report.pdf_rendering import render_pdf_in_process
+from registry.report.render_workers import RenderedFile
+from registry.report.supplement_reading import read_supplement
+from registry.store import database_schema as schema
 from registry.store.ledger import Ledger
-from registry.store.states import find_states
+from registry.store.supplement_states import find_states
 from registry.verify.file_verification import check_file
 from registry.verify.proof_checks import Check, CheckAnswer, CheckName
 from registry.verify.record_checks import read_carried
@@ -231,7 +231,7 @@ def test_a_superseded_file_read_back_is_drawn_the_same(name: str, updated: Mappi
 
 def test_a_superseded_pdf_read_back_is_drawn_the_same(superseded_pdf: bytes) -> None:
     """The same bytes, with the notice in the record that is attached."""
-    assert draw_pdf(read_supplement(superseded_pdf, where="file")) == superseded_pdf
+    assert render_pdf_in_process(read_supplement(superseded_pdf, where="file")) == superseded_pdf
 
 
 @pytest.mark.parametrize("name", ["superseded", "card-superseded"])
@@ -254,7 +254,7 @@ def check(world: World, supplement: Supplement | CardSupplement) -> dict[CheckNa
     """What verifying the HTML file of *supplement* beside the registry comes to."""
     data = render_html(supplement)
     again = read_carried(data, where="file").supplement
-    made = Made(key="0", format=OutputFormat.HTML, data=render_html(again), error=None)
+    made = RenderedFile(key="0", format=OutputFormat.HTML, data=render_html(again), error=None)
     found = check_file(data, proof=None, trust=Trust(), ledger=world.ledger, made=made)
     return {one.name: one for one in found}
 
@@ -283,7 +283,7 @@ def test_the_record_check_says_what_stands_outside_its_digest(updated: Mapping[s
     notes = {}
     for one in (supplement, replace(supplement, superseded=None)):
         data = render_json(one)
-        made = Made(key="0", format=OutputFormat.JSON, data=data, error=None)
+        made = RenderedFile(key="0", format=OutputFormat.JSON, data=data, error=None)
         notes[one.superseded is None] = check_file(data, proof=None, trust=Trust(), made=made)[1].note
 
     assert (

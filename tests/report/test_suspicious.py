@@ -8,9 +8,7 @@ from pikepdf import Array, AttachedFileSpec, Dictionary, Name, Pdf, String
 
 from registry.errors import InputError
 from registry.records.supplement import Supplement
-from registry.report.opening import open_pdf
-from registry.report.read import find_record, read_supplement
-from registry.report.suspicious import list_threats
+from registry.report.supplement_reading import find_record, list_threats, open_pdf, read_supplement
 from tests.report.forging import (
     Edit,
     add_nothing,

@@ -12,8 +12,8 @@ import pytest
 from registry.errors import InputError, UnavailableError
 from registry.records.statement import OutputFormat
 from registry.records.supplement import Supplement
-from registry.report.html import render_html, render_json
-from registry.report.workers import Job, PdfWorker, render_many, render_pdf
+from registry.report.html_rendering import render_html, render_json
+from registry.report.render_workers import PdfWorker, RenderJob, render_many, render_pdf
 
 
 def break_record(supplement: Supplement) -> Supplement:
@@ -58,10 +58,10 @@ def test_a_process_that_owes_nothing_draws_for_the_next(supplements: Mapping[str
 def test_one_bad_record_does_not_stop_the_rest(supplements: Mapping[str, Supplement], inverted_pdf: bytes) -> None:
     """Every job gets its answer, and progress counts them all."""
     jobs = [
-        Job(key="bad", supplement=break_record(supplements["inverted"]), format=OutputFormat.PDF),
-        Job(key="pdf", supplement=supplements["inverted"], format=OutputFormat.PDF),
-        Job(key="html", supplement=supplements["degraded"], format=OutputFormat.HTML),
-        Job(key="json", supplement=supplements["degraded"], format=OutputFormat.JSON),
+        RenderJob(key="bad", supplement=break_record(supplements["inverted"]), format=OutputFormat.PDF),
+        RenderJob(key="pdf", supplement=supplements["inverted"], format=OutputFormat.PDF),
+        RenderJob(key="html", supplement=supplements["degraded"], format=OutputFormat.HTML),
+        RenderJob(key="json", supplement=supplements["degraded"], format=OutputFormat.JSON),
     ]
     seen: list[tuple[int, int]] = []
     made = {one.key: one for one in render_many(jobs, workers=2, time_limit_s=60, progress=lambda done, total: seen.append((done, total)))}
@@ -77,11 +77,11 @@ def test_jobs_are_taken_as_they_are_needed(supplements: Mapping[str, Supplement]
     """Of a batch that is made on the way a few are held at a time, however slowly what is done is collected."""
     taken = 0
 
-    def list_jobs() -> Iterator[Job]:
+    def list_jobs() -> Iterator[RenderJob]:
         nonlocal taken
         for number in range(40):
             taken += 1
-            yield Job(key=str(number), supplement=supplements["unaudited"], format=OutputFormat.JSON)
+            yield RenderJob(key=str(number), supplement=supplements["unaudited"], format=OutputFormat.JSON)
 
     most, keys = 0, set()
     for done, made in enumerate(render_many(list_jobs(), workers=2, time_limit_s=60)):
@@ -95,7 +95,7 @@ def test_jobs_are_taken_as_they_are_needed(supplements: Mapping[str, Supplement]
 def test_html_drawn_apart_is_the_same(supplements: Mapping[str, Supplement]) -> None:
     """Whoever draws it: this process, or a worker beside the PDF; one bad record stops neither."""
     one, bad = supplements["inverted"], break_record(supplements["inverted"])
-    jobs = [Job(key=key, supplement=each, format=OutputFormat.HTML, is_apart=True) for key, each in (("one", one), ("bad", bad))]
+    jobs = [RenderJob(key=key, supplement=each, format=OutputFormat.HTML, is_apart=True) for key, each in (("one", one), ("bad", bad))]
 
     made = {each.key: each for each in render_many(jobs, workers=1, time_limit_s=60)}
 
@@ -111,7 +111,7 @@ def test_no_jobs_are_no_work() -> None:
 def test_a_drawing_that_nobody_takes_ends_without_a_word(supplements: Mapping[str, Supplement]) -> None:
     """When the command is killed while its worker draws, the worker finds its pipe closed and prints no traceback."""
     record = render_json(next(iter(supplements.values())))
-    command = [sys.executable, "-c", "from registry.report.workers import serve; serve()"]
+    command = [sys.executable, "-c", "from registry.report.render_workers import serve; serve()"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None

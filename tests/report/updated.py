@@ -9,7 +9,7 @@ from registry.records.model_version import Descent, ModelEvent, ModelEventKind, 
 from registry.records.supplement import CardSupplement, Supplement
 from registry.records.system_card import Card
 from registry.records.verdict import RestrictionStatus
-from registry.report.assemble import assemble_card, assemble_claim
+from registry.report.supplement_assembly import assemble_card, assemble_claim
 from tests.report.builders import CLAIM, MADE_AT, MODEL, ORIGIN, Log, card
 from tests.report.covered import full
 from tests.report.dossiers import degraded, inverted, unaudited

@@ -11,7 +11,7 @@ from registry.records.estimates import Estimate
 from registry.records.replay_definition import Task
 from registry.records.replay_run import Provenance
 from registry.records.verdict import ItemStatus
-from registry.report.checklist import AuditMaterial, build_items
+from registry.report.minimum_reporting import AuditMaterial, build_items
 from tests.verdict.cases import build_case, build_estimate, build_spec
 
 TEXTS = {"a": "What is 12 plus 7?", "b": "what is 3  plus 99?", "c": "Name the capital of France."}

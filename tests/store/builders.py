@@ -26,7 +26,7 @@ from registry.records.replay_run import Run, RunEnd, RunStart, RunStatus
 from registry.records.specification import ContextSpec, PropertySpec, ScoringMethod, ScoringSpec, SpecKind, SpecVersion
 from registry.records.system_card import Anchor, Card, MatchLevel, MatchResult, MediaType, Omission, Page, PassageMatch, Survey
 from registry.records.verdict import Basis, ClaimClass, Classification, ReadingVerdict, RestrictedClaim, Restriction, VerdictStanding
-from registry.store.writer import Writer
+from registry.store.log_writer import Writer
 from tests.verdicts import find_verdict
 
 LAB = "LAB"

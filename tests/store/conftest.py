@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from registry.store import schema
+from registry.store import database_schema as schema
 from registry.store.ledger import Ledger
 from tests.postgres import NoServerError, create_database, run_server
 from tests.store.builders import salting, ticking

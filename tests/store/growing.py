@@ -24,7 +24,7 @@ from registry.records.statement import OutputFormat, Publication
 from registry.records.system_card import MatchResult
 from registry.records.verdict import Basis, ClaimClass
 from registry.store.ledger import Ledger
-from registry.store.writer import Writer
+from registry.store.log_writer import Writer
 from tests import findings
 from tests.store import builders as make
 from tests.store import sealing

@@ -11,8 +11,8 @@ from registry.records.record import Kind
 from registry.records.specification import ContextSpec, Reveal, SpecKind, SpecOpening
 from registry.seal.signed_notes import VerifierKey, cosign, parse_vkey, sign_checkpoint
 from registry.seal.signing_keys import SigningKey, make_key
-from registry.store import seals
-from registry.store.writer import Writer
+from registry.store import log_seals as seals
+from registry.store.log_writer import Writer
 from tests.store import builders as make
 
 WITNESS = "witness.example"

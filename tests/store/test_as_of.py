@@ -16,8 +16,8 @@ from registry.records.record import Kind
 from registry.records.system_card import MatchResult
 from registry.records.verdict import ClaimClass
 from registry.store.ledger import Ledger
-from registry.store.view import View
-from registry.store.writer import Writer
+from registry.store.log_writer import Writer
+from registry.store.registry_view import View
 from tests.store import builders as make
 
 Step = Callable[[Writer], object]

@@ -12,8 +12,8 @@ from registry.records.record import Kind, parse_identifier
 from registry.records.specification import SpecKind
 from registry.records.verdict import Basis, ClaimClass, RestrictionStatus, Standing
 from registry.registration.objections import contest_target, record_step
-from registry.report.contested import describe_state
-from registry.report.leading import find_leading
+from registry.report.claim_outcome import find_leading
+from registry.report.status_account import describe_state
 from registry.store.ledger import Ledger
 from tests.store import builders as make
 

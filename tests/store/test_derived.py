@@ -11,8 +11,8 @@ from registry.records.dossier import Dossier
 from registry.records.model_version import ModelVersion
 from registry.records.record import Kind
 from registry.records.specification import MethodSpec, SpecKind
-from registry.store.derived import check_rows
 from registry.store.ledger import Ledger
+from registry.store.log_integrity import check_rows
 from tests.store import builders
 
 EDITS = {

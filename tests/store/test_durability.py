@@ -7,9 +7,9 @@ import sys
 import time
 from pathlib import Path
 
-from registry.store import schema
+from registry.store import database_schema as schema
 from registry.store.ledger import Ledger
-from registry.store.rebuild import verify
+from registry.store.registry_rebuild import verify
 from tests.store import builders as make
 
 ROOT = Path(__file__).parent.parent.parent
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent.parent
 IMPORT = """
 import secrets, sys
 from registry.store.ledger import Ledger
-from registry.store.natural import natural_key
+from registry.store.statement_rows import natural_key
 from registry.records.record import Kind
 from tests.store import builders as make
 

@@ -11,8 +11,8 @@ from registry.records.model_version import EndpointEventKind, ModelVersion
 from registry.records.replay_run import assess_model_identity
 from registry.records.verdict import ClaimClass
 from registry.store.ledger import Ledger
-from registry.store.rebuild import verify
-from registry.store.states import find_states
+from registry.store.registry_rebuild import verify
+from registry.store.supplement_states import find_states
 from tests.store import builders as make
 
 RIVAL = replace(make.MODEL, name="rival")

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from registry.errors import ConflictError, InputError, NotFoundError
-from registry.store import schema
+from registry.store import database_schema as schema
 from registry.store.ledger import Ledger
 from tests.store import builders as make
 

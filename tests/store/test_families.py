@@ -24,8 +24,8 @@ from registry.records.verdict import (
     find_restriction,
 )
 from registry.store.ledger import Ledger
-from registry.store.view import View
-from registry.store.writer import Writer
+from registry.store.log_writer import Writer
+from registry.store.registry_view import View
 from tests.store import builders as make
 
 THRESHOLD: dict[str, Any] = {"form": Form.THRESHOLD, "relation": Relation.AT_LEAST, "theta": 0.9}

@@ -11,13 +11,13 @@ from registry.records.log_seal import LogImport
 from registry.records.record import Kind
 from registry.records.statement import Entry
 from registry.seal import merkle_tree as tree
-from registry.store import seals
-from registry.store.foreign import ForeignEntry, find_foreign_leaf, import_entries
-from registry.store.integrity import check_log
+from registry.store import log_seals as seals
+from registry.store.database_tables import METADATA
 from registry.store.ledger import Ledger
-from registry.store.logs import LogSummary
-from registry.store.rebuild import rebuild, verify
-from registry.store.tables import METADATA
+from registry.store.log_integrity import check_log
+from registry.store.log_reader import LogSummary
+from registry.store.log_writer import ForeignEntry, find_foreign_leaf, import_entries
+from registry.store.registry_rebuild import rebuild, verify
 from tests.store import builders as make
 from tests.store import sealing
 

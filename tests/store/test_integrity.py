@@ -12,12 +12,12 @@ from registry.records.log_seal import Checkpoint
 from registry.records.statement import OutputFormat, Publication
 from registry.registration.key_registration import seal_log
 from registry.seal.signed_notes import cosign, sign_checkpoint
-from registry.store import seals
-from registry.store.contents import pack
-from registry.store.guards import create_guards, drop_statements
-from registry.store.integrity import LogReport, check_log, tell_given_out
+from registry.store import log_seals as seals
+from registry.store.database_guards import create_guards, drop_statements
 from registry.store.ledger import Ledger
-from registry.store.rebuild import rebuild, verify
+from registry.store.log_integrity import LogReport, check_log, tell_given_out
+from registry.store.log_reader import pack
+from registry.store.registry_rebuild import rebuild, verify
 from tests.store import builders as make
 from tests.store import sealing
 

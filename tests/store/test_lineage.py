@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from registry.errors import ConflictError, InputError
 from registry.records.model_version import REPLACING, Descent, ModelEvent, ModelEventKind, ModelRef, ModelVersion
 from registry.store.ledger import Ledger
-from registry.store.lineage import Lineage, Registration, Said, find_date, fold_model
-from registry.store.writer import Writer
+from registry.store.log_writer import Writer
+from registry.store.version_lineage import Lineage, VersionHistory, VersionRegistration, find_date, fold_model
 from tests.store import builders as make
 
 FOLLOW, UNFOLLOW = ModelEventKind.FOLLOW, ModelEventKind.UNFOLLOW
@@ -38,8 +38,8 @@ def say(model: object, kind: ModelEventKind, **changes: Any) -> ModelEvent:
 
 
 def lineage(*events: ModelEvent, size: int = 6) -> Lineage:
-    registered = [Registration(entry=number, model=version(number)) for number in range(1, size + 1)]
-    return Lineage(registered, [Said(entry=size + number, event=one) for number, one in enumerate(events, 1)])
+    registered = [VersionRegistration(entry=number, model=version(number)) for number in range(1, size + 1)]
+    return Lineage(registered, [VersionHistory(entry=size + number, event=one) for number, one in enumerate(events, 1)])
 
 
 LINKS = st.lists(
@@ -93,11 +93,11 @@ def test_versions_come_nearest_first() -> None:
 
 def test_a_predecessor_named_at_registration_is_a_successor_link() -> None:
     """Until it is taken back."""
-    registered = [Registration(entry=1, model=version(1)), Registration(entry=2, model=version(2), predecessor=version(1))]
+    registered = [VersionRegistration(entry=1, model=version(1)), VersionRegistration(entry=2, model=version(2), predecessor=version(1))]
     known = Lineage(registered, [])
 
     assert [(one.descent, one.entry) for one in known.links] == [(Descent.SUCCESSOR, 2)]
-    assert Lineage(registered, [Said(entry=3, event=unfollow(2, 1))]).links == ()
+    assert Lineage(registered, [VersionHistory(entry=3, event=unfollow(2, 1))]).links == ()
 
 
 @pytest.mark.parametrize(

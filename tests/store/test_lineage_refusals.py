@@ -9,8 +9,8 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from registry.records.model_version import ModelVersion
+from registry.store.database_tables import OWN_LOG
 from registry.store.ledger import Ledger, begin
-from registry.store.tables import OWN_LOG
 from tests.store import builders as make
 
 Change = dict[str, Any]

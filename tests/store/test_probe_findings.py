@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy.exc import DBAPIError
 
 from registry.records.module_findings import FindingKind
-from registry.store import schema
+from registry.store import database_schema as schema
 from registry.store.ledger import Ledger
-from registry.store.rebuild import verify
+from registry.store.registry_rebuild import verify
 from tests import findings
 from tests.store import builders as make
 

@@ -20,12 +20,10 @@ from registry.records.replay_run import assess_model_identity
 from registry.records.specification import SpecKind
 from registry.records.statement import OutputFormat, Publication
 from registry.records.verdict import Basis, ClaimClass
-from registry.store.family_tables import claim_origin
+from registry.store.database_tables import ERASABLE, METADATA, OWN_LOG, claim_origin, signature
 from registry.store.ledger import Ledger, begin
-from registry.store.seal_tables import signature
-from registry.store.signatures import to_row
-from registry.store.tables import ERASABLE, METADATA, OWN_LOG
-from registry.store.writer import Writer
+from registry.store.log_reader import to_row
+from registry.store.log_writer import Writer
 from tests import findings
 from tests.store import builders as make
 from tests.store import sealing

@@ -9,7 +9,7 @@ from registry.records.claim import Form, Relation
 from registry.records.statement import Payload
 from registry.records.verdict import Basis, ClaimClass
 from registry.store.ledger import Ledger
-from registry.store.rebuild import verify
+from registry.store.registry_rebuild import verify
 from tests.store import builders as make
 
 

@@ -9,11 +9,11 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from registry.errors import ConflictError, InputError, UnavailableError
-from registry.store import schema
-from registry.store.engine import open_engine, release_engine
-from registry.store.guards import create_guards, drop_statements, trigger_names
+from registry.store import database_schema as schema
+from registry.store.database_engine import open_engine, release_engine
+from registry.store.database_guards import create_guards, drop_statements, trigger_names
+from registry.store.database_tables import METADATA, REVISION
 from registry.store.ledger import Ledger
-from registry.store.tables import METADATA, REVISION
 from tests.store import builders as make
 
 

@@ -10,10 +10,11 @@ import pytest
 from registry.errors import AlteredError, CaveatError, ConflictError, InputError, NotFoundError
 from registry.records.log_seal import Checkpoint
 from registry.seal import merkle_tree as tree
-from registry.store import schema, seals
-from registry.store.integrity import check_log
+from registry.store import database_schema as schema
+from registry.store import log_seals as seals
 from registry.store.ledger import Ledger
-from registry.store.rebuild import verify
+from registry.store.log_integrity import check_log
+from registry.store.registry_rebuild import verify
 from tests.store import builders as make
 from tests.store import sealing
 

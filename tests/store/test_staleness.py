@@ -27,12 +27,11 @@ from registry.records.record import Kind
 from registry.records.specification import MethodSpec, SpecKind, SpecVersion
 from registry.records.system_card import MatchResult
 from registry.records.verdict import Basis, ClaimClass
-from registry.store.foreign import import_entries
 from registry.store.ledger import Ledger
-from registry.store.rebuild import rebuild, verify
-from registry.store.states import find_states
-from registry.store.view import View
-from registry.store.writer import Writer
+from registry.store.log_writer import Writer, import_entries
+from registry.store.registry_rebuild import rebuild, verify
+from registry.store.registry_view import View
+from registry.store.supplement_states import find_states
 from tests.store import builders as make
 from tests.store import sealing
 

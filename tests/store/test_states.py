@@ -14,10 +14,10 @@ from registry.errors import CaveatError
 from registry.folder.supplement_publishing import collect_supplements
 from registry.records.record import parse_identifier
 from registry.records.supplement import CardSupplement, Supplement
-from registry.report.assemble import assemble_claim
+from registry.report.supplement_assembly import assemble_claim
 from registry.store.ledger import Ledger
-from registry.store.states import find_states
-from registry.store.view import View
+from registry.store.registry_view import View
+from registry.store.supplement_states import find_states
 from tests.store import builders as make
 from tests.store.growing import STEPS, World
 

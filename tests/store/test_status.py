@@ -11,7 +11,7 @@ from registry.records.model_version import ModelRef, ModelVersion
 from registry.records.record import Kind
 from registry.records.verdict import Basis, ClaimClass, Mode, RestrictionStatus, Standing
 from registry.store.ledger import Ledger
-from registry.store.writer import Writer
+from registry.store.log_writer import Writer
 from tests.store import builders as make
 
 

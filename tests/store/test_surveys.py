@@ -12,10 +12,10 @@ from registry.records.claim import ClaimRelation, ClaimRelationKind, QuoteStatus
 from registry.records.claim_status import Staleness
 from registry.records.statement import Payload
 from registry.records.system_card import MatchResult
-from registry.store import schema
+from registry.store import database_schema as schema
 from registry.store.ledger import Ledger
-from registry.store.rebuild import rebuild, verify
-from registry.store.writer import Writer
+from registry.store.log_writer import Writer
+from registry.store.registry_rebuild import rebuild, verify
 from tests.store import builders as make
 
 QUOTE = (36, 55)

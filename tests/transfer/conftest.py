@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.store import schema
+from registry.store import database_schema as schema
 from tests.postgres import NoServerError, create_database, run_server
 from tests.transfer.registries import Institute, found
 

@@ -12,9 +12,9 @@ from registry.records.record import Authority, AuthorityRole, Kind
 from registry.registration.key_registration import add_key, seal_log
 from registry.seal.signed_notes import VerifierKey, parse_vkey
 from registry.seal.signing_keys import SigningKey, make_key
-from registry.store import schema
+from registry.store import database_schema as schema
 from registry.store.ledger import Ledger
-from registry.store.writer import Writer
+from registry.store.log_writer import Writer
 from tests.store import builders
 
 Salt = Callable[[], str]

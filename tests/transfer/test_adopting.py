@@ -13,8 +13,8 @@ from registry.records.claim import Form
 from registry.records.claim_status import Contestation
 from registry.records.record import Kind
 from registry.records.verdict import Basis, ClaimClass, RestrictionStatus
-from registry.report.assemble import assemble_claim
-from registry.store.writer import Writer
+from registry.report.supplement_assembly import assemble_claim
+from registry.store.log_writer import Writer
 from tests.store import builders
 from tests.transfer.registries import Institute, found
 

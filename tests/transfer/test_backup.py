@@ -16,9 +16,9 @@ import pytest
 from registry.errors import AnswerNoError, CaveatError, ConflictError
 from registry.exchange.bundle_transfer import take_over
 from registry.exchange.registry_backup import BackupResult, RestoreResult, back_up, find_note, read_note, restore
-from registry.store.integrity import check_log
 from registry.store.ledger import Ledger
-from registry.store.rebuild import verify
+from registry.store.log_integrity import check_log
+from registry.store.registry_rebuild import verify
 from tests.store import builders
 from tests.transfer.registries import Institute, found
 

@@ -14,7 +14,7 @@ from registry.records.log_seal import Checkpoint, Equivocation, KeyAlgorithm, Wi
 from registry.registration.key_registration import rotate_key
 from registry.seal.signed_notes import parse_vkey, sign_checkpoint
 from registry.seal.signing_keys import make_key
-from registry.store.seals import find_root
+from registry.store.log_seals import find_root
 from tests.transfer.registries import Institute
 
 Institutes = Callable[..., Institute]

@@ -19,12 +19,11 @@ from registry.records.log_seal import Checkpoint
 from registry.records.statement import Entry
 from registry.seal.merkle_tree import root_of
 from registry.seal.signed_notes import sign_checkpoint
-from registry.store.foreign import import_entries
-from registry.store.key_events import list_key_events
+from registry.store.dossiers import TrailQuery, list_trail
 from registry.store.ledger import begin
-from registry.store.trail import Wanted, list_trail
-from registry.store.view import View
-from registry.store.writer import Writer
+from registry.store.log_reader import list_key_events
+from registry.store.log_writer import Writer, import_entries
+from registry.store.registry_view import View
 from tests.store import builders
 from tests.transfer.registries import Institute
 
@@ -61,7 +60,7 @@ def read(view: View) -> None:
         view.dossier(one.claim)
     view.list_cards()
     view.list_specs()
-    list_trail(view, Wanted())
+    list_trail(view, TrailQuery())
     list_key_events(view)
 
 

@@ -15,9 +15,9 @@ from registry.exchange.bundle_check import read_whole
 from registry.exchange.bundle_transfer import export_bundle, find_imported_note, take_over
 from registry.registration.key_registration import add_key, rotate_key
 from registry.seal.signing_keys import Backing, make_statement_key
-from registry.store.integrity import check_log
 from registry.store.ledger import Ledger
-from registry.store.signatures import find_backings, list_signatures
+from registry.store.log_integrity import check_log
+from registry.store.log_reader import find_backings, list_signatures
 from tests.store import builders
 from tests.transfer.registries import Institute
 

@@ -10,8 +10,8 @@ from registry.exchange.bundle_transfer import ImportResult, export_bundle, find_
 from registry.records.statement import StatementKind
 from registry.records.system_card import Card
 from registry.seal.signed_notes import VerifierKey
-from registry.store.integrity import check_log
-from registry.store.rebuild import verify
+from registry.store.log_integrity import check_log
+from registry.store.registry_rebuild import verify
 from tests.store import builders
 from tests.transfer.registries import Institute, found
 

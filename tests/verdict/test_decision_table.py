@@ -32,7 +32,7 @@ from registry.records.claim import Form, Relation, Reported
 from registry.records.estimates import Estimate
 from registry.records.replay_run import ModelIdentityStatus, Provenance
 from registry.records.verdict import ClaimClass, Mode, Standing, Verdict, VerdictStanding
-from registry.report.units import Unit
+from registry.report.number_format import Unit
 from tests.verdict.cases import OTHER_MODEL, build_asked, build_case, build_estimate, build_evidence, build_spec
 
 STABLE, DEGRADED, INVERTED, UNDETERMINED = ClaimClass.STABLE, ClaimClass.DEGRADED, ClaimClass.INVERTED, ClaimClass.UNDETERMINED

@@ -12,7 +12,7 @@ from registry.records.audit_case import Independence
 from registry.records.claim_draft import AuditDraft
 from registry.records.estimates import Measure
 from registry.records.module_findings import Repeats, find_invariance
-from registry.report.finding_notes import describe_markers, describe_uncertainty, list_checks
+from registry.report.minimum_reporting import describe_markers, describe_uncertainty, list_checks
 from tests import findings
 
 FEW = "too few labels"

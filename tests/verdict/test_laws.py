@@ -14,7 +14,7 @@ from registry.records.audit_case import Case
 from registry.records.claim import Form, Relation
 from registry.records.estimates import Estimate
 from registry.records.verdict import FIRM, Basis, ClaimClass, Classification, Standing, Verdict, VerdictStanding
-from registry.report.units import SLACK, Unit
+from registry.report.number_format import SLACK, Unit
 from tests.verdict.cases import LIMITS, SHARES, build_case, build_estimate, build_spec, cases, estimates
 
 STRENGTH = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])

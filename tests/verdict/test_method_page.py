@@ -5,8 +5,8 @@ from pathlib import Path
 
 from audit.verdict.decision_table import ACROSS_JUDGES, ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE, DecisionRow
 from registry.records.claim import Form
-from registry.report.checklist import ITEMS
-from registry.report.wording import get_words
+from registry.report.minimum_reporting import ITEMS
+from registry.report.supplement_wording import get_words
 
 PAGE = Path(__file__).parents[2] / "docs" / "method.md"
 LIMITS = {Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from registry.report.units import Unit, join, share
+from registry.report.number_format import Unit, join, share
 
 SHARE = Unit(low=0.0, high=1.0)
 

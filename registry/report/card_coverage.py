@@ -1,0 +1,429 @@
+"""How far the claims of a card are known, section by section, and the figure that shows it."""
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from registry.records.claim_status import find_gravest
+from registry.records.dossier import Dossier, Recorded
+from registry.records.statement import Entry
+from registry.records.supplement import Coverage, PassageCounts, SectionCoverage, UnreviewedPassage
+from registry.records.system_card import Card, Omission, Survey
+from registry.records.verdict import RestrictionStatus, find_restriction
+from registry.report.interval_figures import WIDTH, shorten
+
+# How far the claims of a card are known: what was proposed, registered, audited, restricted and left out, section by section. Pure.
+
+Span = tuple[int, int]
+"""First character and one past the last, in the text of the card revision."""
+
+_RESTRICTING = (RestrictionStatus.NARROWED, RestrictionStatus.SUSPENDED, RestrictionStatus.NOT_SUPPORTED)
+ReadWords = Callable[[int, int], str]
+"""What the card says from one character to before another, as a person reads it."""
+
+_NOWHERE = -2
+"""The section of a claim that has no place in the card revision; -1 is what stands above the first heading."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassageHistory:
+    """What is recorded of a card's passages, of all its revisions, each in log order."""
+
+    surveys: Sequence[Recorded[Survey]] = ()
+    omissions: Sequence[Recorded[Omission]] = ()
+    erased: Sequence[Entry] = ()
+    """Surveys and omissions whose text was erased."""
+
+
+def build_coverage(
+    card: Recorded[Card], dossiers: Iterable[Dossier], said: PassageHistory, *, text: str | None, read: ReadWords | None = None
+) -> Coverage:
+    """Return what of the card revision *card* was proposed, registered, audited, restricted, left out, and not decided on.
+
+    Two passages overlap if they have at least one character in common. A proposed passage is undecided if it overlaps neither the
+    place of a registered claim nor a passage left out. Of two proposed passages of which one lies within the other, the inner counts.
+    Claims on the same words count once, as a family, in the section in which their passage begins. Where a claim quotes another revision of
+    the card, that is where a recorded match found it in this one; without one, where its words stand exactly once.
+    An omission of another revision counts where its words stand in this one exactly once.
+
+    Args:
+        dossiers: of the claims that quote the card in any of its revisions; those that are only reserved are passed over.
+        text: of the card revision; None where it was erased.
+        read: reads passages of this text; without it quotes stand as they are in the file.
+    """
+    reference = f"{card.payload.card}@{card.payload.revision}"
+    sections = _Sections(card.payload)
+    surveys = [one.payload for one in said.surveys if one.payload.card == reference]
+    proposed = _keep_innermost({span for survey in surveys for span in survey.passages})
+    omitted = sorted(_place_omissions(said.omissions, reference, text), key=lambda one: one[0])
+    families = [
+        [(dossier, _find_place(dossier, card.payload, text)) for dossier in family]
+        for family in group_families(one for one in dossiers if one.revisions)
+    ]
+    placed = [one for family in families for one in family]
+    decided = _Spans([span for span, _ in omitted] + [place for _, place in placed if place is not None])
+    undecided = [span for span in proposed if not decided.overlaps(span)]
+    tally = _Tally(is_surveyed=bool(surveys))
+    for name, spans in (("proposed", proposed), ("left_out", [span for span, _ in omitted]), ("undecided", undecided)):
+        for span in spans:
+            tally.count(sections.find(span[0]), name)
+    for family in families:
+        starts = [place[0] for _, place in family if place is not None]
+        for name in _list_states([dossier for dossier, _ in family]):
+            tally.count(sections.find(min(starts)) if starts else _NOWHERE, name)
+    return Coverage(
+        surveyed_by=tuple(dict.fromkeys(survey.by for survey in surveys)),
+        total=tally.sum_up(),
+        sections=tuple(sections.describe(index, tally.get(index)) for index in tally.list_sections()),
+        silent_sections=sections.count - sum(index >= 0 for index in tally.list_sections()),
+        omissions=tuple(one for _, one in omitted),
+        undecided=tuple(_describe_undecided(span, card.payload, sections, text=text, read=read) for span in undecided),
+        erased=tuple(said.erased),
+        omitted=() if read is None else tuple(read(*span) for span, _ in omitted),
+    )
+
+
+class _Sections:
+    """The sections of a card: its headings; where the file declares none, its pages."""
+
+    def __init__(self, card: Card) -> None:
+        self._card = card
+        self._titles = [heading.title for heading in card.headings]
+        self._starts = [heading.start for heading in card.headings] or [page.start for page in card.pages]
+
+    @property
+    def count(self) -> int:
+        """How many there are, without what stands above the first heading."""
+        return len(self._starts)
+
+    def find(self, position: int) -> int:
+        """Return the section in which the character at *position* stands; -1 above the first."""
+        return bisect_right(self._starts, position) - 1
+
+    def find_title(self, position: int) -> str | None:
+        """Return the heading above *position*; None where there is none."""
+        index = self.find(position)
+        return self._titles[index] if self._titles and index >= 0 else None
+
+    def describe(self, index: int, counts: PassageCounts) -> SectionCoverage:
+        """Return the section *index* with its *counts*."""
+        if index == _NOWHERE:
+            return SectionCoverage(title=None, page=None, counts=counts, is_placed=False)
+        start = self._starts[index] if index >= 0 else 0
+        title = self._titles[index] if self._titles and index >= 0 else None
+        return SectionCoverage(title=title, page=find_page(self._card, start), counts=counts)
+
+
+class _Tally:
+    """Counts by section."""
+
+    def __init__(self, *, is_surveyed: bool) -> None:
+        self._is_surveyed = is_surveyed
+        self._counts: dict[int, Counter[str]] = defaultdict(Counter)
+
+    def count(self, section: int, name: str) -> None:
+        """Count one more of *name* in *section*."""
+        self._counts[section][name] += 1
+
+    def list_sections(self) -> list[int]:
+        """Return the sections in which anything was counted, in the order of the card; what has no place comes last."""
+        return sorted(self._counts, key=lambda index: (index == _NOWHERE, index))
+
+    def get(self, section: int) -> PassageCounts:
+        """Return what was counted in *section*."""
+        return self._build(self._counts[section])
+
+    def sum_up(self) -> PassageCounts:
+        """Return what was counted in all sections."""
+        return self._build(sum(self._counts.values(), Counter()))
+
+    def _build(self, found: Counter[str]) -> PassageCounts:
+        return PassageCounts(
+            proposed=found["proposed"] if self._is_surveyed else None,
+            registered=found["registered"],
+            audited=found["audited"],
+            restricted=found["restricted"],
+            left_out=found["left_out"],
+            undecided=found["undecided"] if self._is_surveyed else None,
+            undetermined=found["undetermined"],
+        )
+
+
+class _Spans:
+    """Spans that can be asked whether they overlap another, in a time that does not grow with their number."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        merged: list[Span] = []
+        for start, stop in sorted(spans):
+            if merged and start <= merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
+            else:
+                merged.append((start, stop))
+        self._starts = [start for start, _ in merged]
+        self._stops = [stop for _, stop in merged]
+
+    def overlaps(self, span: Span) -> bool:
+        """Whether *span* has a character in common with one of them."""
+        last = bisect_right(self._starts, span[1] - 1) - 1
+        return last >= 0 and self._stops[last] > span[0]
+
+
+def find_page(card: Card, position: int) -> int | None:
+    """Return the number of the page of *card* on which the character at *position* stands; None for a card without pages."""
+    if len(card.pages) < 2:
+        return None
+    return next((page.number for page in card.pages if position < page.stop), card.pages[-1].number)
+
+
+def _keep_innermost(spans: set[Span]) -> list[Span]:
+    """Return *spans* in order without those in which another lies: an engine that quotes a paragraph hides no sentence of another's."""
+    kept: list[Span] = []
+    nearest: int | None = None
+    for start, stop in sorted(spans, key=lambda one: (-one[0], one[1])):
+        if nearest is None or stop < nearest:
+            kept.append((start, stop))
+            nearest = stop
+    return kept[::-1]
+
+
+def group_families(dossiers: Iterable[Dossier]) -> list[list[Dossier]]:
+    """Return *dossiers* by claim family, each family and its claims in their order."""
+    listed = list(dossiers)
+    above = list(range(len(listed)))
+    numbers = {one.claim: number for number, one in enumerate(listed)}
+
+    def find(number: int) -> int:
+        while above[number] != number:
+            number = above[number]
+        return number
+
+    for number, one in enumerate(listed):
+        for claim in {member.partition("@")[0] for member in one.family.members} & (numbers.keys() - {one.claim}):
+            first, second = sorted((find(number), find(numbers[claim])))
+            above[second] = first
+    families: dict[int, list[Dossier]] = defaultdict(list)
+    for number, one in enumerate(listed):
+        families[find(number)].append(one)
+    return list(families.values())
+
+
+def _find_place(dossier: Dossier, card: Card, text: str | None) -> Span | None:
+    """Return where the claim's passage stands in *card*: by its anchor, a recorded match, or its words; None where it does not."""
+    claim = dossier.current.payload
+    if claim.anchor is not None and claim.anchor.document == card.document:
+        return claim.anchor.start, claim.anchor.stop
+    reference = f"{card.card}@{card.revision}"
+    sighted = [one.payload for one in dossier.sightings if one.payload.card == reference and one.payload.claim == claim.reference]
+    if not sighted and claim.anchor is not None and text is not None and text.count(claim.anchor.exact) == 1:
+        start = text.index(claim.anchor.exact)
+        return start, start + len(claim.anchor.exact)
+    anchor = sighted[-1].anchor if sighted else None
+    return (anchor.start, anchor.stop) if anchor else None
+
+
+def _place_omissions(
+    omissions: Iterable[Recorded[Omission]], reference: str, text: str | None
+) -> Iterator[tuple[Span, Recorded[Omission]]]:
+    for one in omissions:
+        anchor = one.payload.anchor
+        if one.payload.card == reference:
+            yield (anchor.start, anchor.stop), one
+        elif text is not None and text.count(anchor.exact) == 1:
+            start = text.index(anchor.exact)
+            yield (start, start + len(anchor.exact)), one
+
+
+def _list_states(family: Sequence[Dossier]) -> Iterator[str]:
+    """Yield under what a family counts: its gravest outcome decides."""
+    yield "registered"
+    gravest = find_gravest([one.status.gravest for one in family if one.status.gravest is not None])
+    if gravest is None:
+        return
+    yield "audited"
+    restriction = find_restriction(gravest.verdict, gravest.standing)
+    if restriction in _RESTRICTING:
+        yield "restricted"
+    elif restriction is not RestrictionStatus.SUPPORTED:
+        yield "undetermined"
+
+
+def _describe_undecided(span: Span, card: Card, sections: _Sections, *, text: str | None, read: ReadWords | None) -> UnreviewedPassage:
+    start, stop = span
+    return UnreviewedPassage(
+        start=start,
+        stop=stop,
+        page=find_page(card, start),
+        section=sections.find_title(start),
+        quote="(the text of the card was erased)" if text is None else text[start:stop],
+        readable=None if read is None else read(start, stop),
+    )
+
+
+# How much of a card is covered, as bars on paper, in CSS pixels: the whole card above, its sections below.
+
+_LABEL, _TOTAL, _LEAST = 244, 34, 3
+_TOP, _WHOLE, _ROW, _BAR = 26, 24, 18, 12
+_DIGIT, _LONGEST_LABEL = 6.6, 44
+_UNKNOWN, _SWATCH, _LETTER = 46, 16, 5.1
+
+STATES: Mapping[str, str] = {
+    "restricted": "restricted",
+    "undetermined": "audited, not settled",
+    "unrestricted": "supported",
+    "audited": "audited, not restricted",
+    "registered": "not audited",
+    "left_out": "left out with reason",
+    "undecided": "undecided passages",
+    "unknown": "not surveyed: unknown",
+}
+"""The parts of a bar in their order, and what they are called: claims first, then passages.
+
+An undetermined outcome has a part of its own: "not restricted" would read as cleared. "audited" stands only in supplements that do
+not tell how many are undetermined.
+"""
+_CLAIMS = ("restricted", "undetermined", "unrestricted", "audited", "registered")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BarSegment:
+    """What of a bar has one state."""
+
+    key: str
+    count: int | None
+    """None for what is not known."""
+    x: float
+    width: float
+    text: str | None
+    """The count, where there is room to print it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageBar:
+    """The card, or one of its sections."""
+
+    y: float
+    label: str
+    total: int
+    segments: tuple[BarSegment, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageFigure:
+    """A bar for the whole card over the whole width, and one for each section on a scale that they share."""
+
+    height: float
+    whole: CoverageBar
+    legend: tuple[tuple[str, str, float], ...]
+    """State, its words with the count, and where it begins."""
+    sections: tuple[CoverageBar, ...]
+    title: str
+    description: str
+    left_out: int
+    """How many sections stand only in the table."""
+
+
+def build_coverage_figure(coverage: Coverage, *, most: int = 24) -> CoverageFigure | None:
+    """Return the figure of *coverage*; None where nothing is known of the card at all.
+
+    Args:
+        most: how many sections are drawn; of more, those with the most in them, in the order of the card.
+    """
+    parts = _split(coverage.total)
+    if not sum(parts.values()):
+        return None
+    is_surveyed = coverage.total.proposed is not None
+    shown = _choose([one for one in coverage.sections if one.is_placed], most) if len(coverage.sections) > 1 else []
+    widest = max((sum(_split(one.counts).values()) for one in shown), default=1)
+    rows_top = _TOP + _WHOLE + 22
+    unit, headed = (WIDTH - _LABEL - _TOTAL) / widest, coverage.has_headings
+    bars = tuple(_build_section(one, rows_top + _ROW * place, unit, has_headings=headed) for place, one in enumerate(shown))
+    return CoverageFigure(
+        height=rows_top + _ROW * len(bars) if bars else _TOP + _WHOLE + 4,
+        whole=_build_whole(parts, is_surveyed=is_surveyed),
+        legend=_build_legend(parts, is_surveyed=is_surveyed),
+        sections=bars,
+        title=_describe(parts, is_surveyed=is_surveyed),
+        description=_describe_sections(bars),
+        left_out=sum(one.is_placed for one in coverage.sections) - len(shown) if shown else 0,
+    )
+
+
+def _split(counts: PassageCounts) -> dict[str, int]:
+    """Return the parts of a bar, each thing once: a claim by the furthest it came, and each passage of which there is no claim."""
+    rest = counts.audited - counts.restricted
+    told = (
+        {"audited": rest}
+        if counts.undetermined is None
+        else {"undetermined": counts.undetermined, "unrestricted": rest - counts.undetermined}
+    )
+    return {
+        "restricted": counts.restricted,
+        **told,
+        "registered": counts.registered - counts.audited,
+        "left_out": counts.left_out,
+        "undecided": counts.undecided or 0,
+    }
+
+
+def _choose(sections: Sequence[SectionCoverage], most: int) -> list[SectionCoverage]:
+    largest = sorted(range(len(sections)), key=lambda place: -sum(_split(sections[place].counts).values()))[:most]
+    return [sections[place] for place in sorted(largest)]
+
+
+def _build_whole(parts: Mapping[str, int], *, is_surveyed: bool) -> CoverageBar:
+    room = WIDTH if is_surveyed else WIDTH - _UNKNOWN
+    segments = _lay_out(parts, left=0, width=room)
+    if not is_surveyed:
+        segments = (*segments, BarSegment(key="unknown", count=None, x=room, width=_UNKNOWN, text="?"))
+    return CoverageBar(y=_TOP, label="", total=sum(parts.values()), segments=segments)
+
+
+def _build_section(section: SectionCoverage, y: float, unit: float, *, has_headings: bool) -> CoverageBar:
+    parts = _split(section.counts)
+    total = sum(parts.values())
+    label = section.title or ("above the first heading" if has_headings else f"page {section.page or 1}")
+    segments = _lay_out(parts, left=_LABEL, width=total * unit)
+    return CoverageBar(y=y, label=shorten(label, _LONGEST_LABEL), total=total, segments=segments)
+
+
+def _lay_out(parts: Mapping[str, int], *, left: float, width: float) -> tuple[BarSegment, ...]:
+    """Return the parts side by side; what is there is never too narrow to be seen."""
+    total = sum(parts.values())
+    wanted = {key: max(_LEAST, width * count / total) for key, count in parts.items() if count}
+    factor = width / sum(wanted.values()) if width > _LEAST * len(wanted) else 1.0
+    segments: list[BarSegment] = []
+    x = float(left)
+    for key, size in wanted.items():
+        span, text = round(size * factor, 2), f"{parts[key]:,}"
+        fits = span >= _DIGIT * len(text) + 4
+        segments.append(BarSegment(key=key, count=parts[key], x=round(x, 2), width=span, text=text if fits else None))
+        x += span
+    return tuple(segments)
+
+
+def _build_legend(parts: Mapping[str, int], *, is_surveyed: bool) -> tuple[tuple[str, str, float], ...]:
+    keys = [key for key, count in parts.items() if count] + ([] if is_surveyed else ["unknown"])
+    words = [f"{STATES[key]}{f' {parts[key]:,}' if key in parts else ''}" for key in keys]
+    found, x = [], 0.0
+    gap = (WIDTH - sum(_SWATCH + _LETTER * len(one) for one in words)) / max(len(words) - 1, 1)
+    for key, text in zip(keys, words, strict=True):
+        found.append((key, text, round(x, 2)))
+        x += _SWATCH + _LETTER * len(text) + min(max(gap, 4), 26)
+    return tuple(found)
+
+
+def _describe(parts: Mapping[str, int], *, is_surveyed: bool) -> str:
+    claims = "; ".join(f"{parts[key]:,} {STATES[key]}" for key in _CLAIMS if key in parts)
+    passages = f"{parts['left_out']:,} left out with their reason"
+    rest = (
+        f"{parts['undecided']:,} proposed and undecided" if is_surveyed else "no survey is recorded, so how many are undecided is not known"
+    )
+    return f"Claims: {claims}. Passages: {passages}; {rest}."
+
+
+def _describe_sections(bars: Sequence[CoverageBar]) -> str:
+    if not bars:
+        return "One bar for the whole card."
+    words = (f"{bar.label}: " + ", ".join(f"{segment.count} {STATES[segment.key]}" for segment in bar.segments) for bar in bars)
+    return "One bar for the whole card, and one for each section on a scale of their own. " + "; ".join(words) + "."

@@ -1,0 +1,290 @@
+"""The pages of a change report: the verdict in one sentence, classes before and after, groups of claims."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
+from typing import Any
+
+from registry.records.supplement import ChangeReport, ClaimChange, ClaimState, DriftStep, Occasion, OccasionKind
+from registry.report.claim_change import has_changed_class, list_other, rank_change
+from registry.report.number_format import format_count
+from registry.report.quoted_text import RedlineRun, build_redline
+from registry.report.supplement_wording import get_words
+
+CLASSES = ("stable", "degraded", "inverted", "undetermined", "unaudited")
+"""Columns of the matrix; its rows have `NEW` beside them."""
+NEW = "new"
+_MOST_OCCASIONS = 7
+_LISTED = frozenset({OccasionKind.MODEL, OccasionKind.CARD, OccasionKind.SPEC, OccasionKind.METHOD, OccasionKind.CONTESTATION})
+"""Each told in its own words; of the others, page one says how many there are."""
+_COUNTED = {
+    OccasionKind.AUDIT: ("outcome of an audit", "outcomes of audits"),
+    OccasionKind.CLAIM: ("revision of a claim", "revisions of claims"),
+    OccasionKind.REVIEW: ("decision on staleness", "decisions on staleness"),
+}
+_GROUPS = (
+    "Newly inverted",
+    "Other changes of class",
+    "Same class, with another standing, mode or class of the point estimate",
+    "Changes of model, status or text",
+    "Other changes",
+)
+_LIGHT = 3
+"""The first group whose claims kept their class and all that is said with it."""
+_AXES = ("lifecycle", "dispute", "staleness", "restriction")
+
+
+class DisplayLimit(StrEnum):
+    """How much is shown, by medium: layout takes time, and a browser does not."""
+
+    PRINT = "print"
+    SCREEN = "screen"
+
+
+_MOST_ROWS = {DisplayLimit.PRINT: 300, DisplayLimit.SCREEN: 5_000}
+"""Claims in the table: a page of layout holds about ten."""
+_MOST_SECTIONS = {DisplayLimit.PRINT: 40, DisplayLimit.SCREEN: 1_000}
+"""Claims with a section: each takes most of a page, which costs a quarter of a second and four megabytes while it is laid out."""
+_FEW = 40
+"""Changed claims up to which the sections of those that weigh most show what stayed beside what changed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixRow:
+    """Claims that had one class before, counted by the class that they have after."""
+
+    key: str
+    """One of `CLASSES`, or `NEW`."""
+    counts: tuple[int, ...]
+    """For each of `CLASSES`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusAxis:
+    """One axis of status before and after."""
+
+    name: str
+    before: str | None
+    """In words; None for a claim that was not registered."""
+    after: str
+    is_other: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangePart:
+    """One changed claim as a page tells it."""
+
+    number: int
+    """Its place in the report, from 1; the anchor of its section."""
+    change: ClaimChange
+    axes: tuple[StatusAxis, ...]
+    is_other_class: bool
+    """Whether class, standing, mode or class of the point estimate is another, or the claim is new: a reader sees both sides."""
+    is_full: bool
+    """Whether what stayed is shown beside what changed: only for what weighs most, in a report of few."""
+    step: DriftStep | None
+    """Against the first specification of P_deploy that both estimates have; None without one."""
+    reworded: tuple[RedlineRun, ...]
+    """From the claim as it was quoted to how it is; empty where the words are the same."""
+    redline: tuple[RedlineRun, ...]
+    """From the restricted claim before to that after; empty where there are not two, or they are the same."""
+
+    @property
+    def has_table(self) -> bool:
+        """Whether there is a line to show beside what stayed."""
+        before, after = self.change.before, self.change.after
+        if before is None or self.is_full or self.is_other_class or any(one.is_other for one in self.axes):
+            return True
+        kept = ("identifier", "model", "outcome_entry", "theta", "relation")
+        return any(getattr(before, name) != getattr(after, name) for name in kept)
+
+    @property
+    def name(self) -> str:
+        """`CLM-…@n`, also the name of the files of its supplement."""
+        return self.change.after.identifier.partition("#")[0]
+
+    @property
+    def name_before(self) -> str | None:
+        """The same of the state before; None for a claim that was not registered."""
+        return self.change.before.identifier.partition("#")[0] if self.change.before else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeGroup:
+    """Changed claims of one weight."""
+
+    title: str
+    parts: tuple[ChangePart, ...]
+
+
+def collect_change_facts(report: ChangeReport, *, medium: str) -> dict[str, Any]:
+    """Return what the template of a change report needs beside the report.
+
+    Args:
+        medium: `print` or `screen`.
+    """
+    room = DisplayLimit(medium)
+    rows, sections = _MOST_ROWS[room], _MOST_SECTIONS[room]
+    is_short = len(report.changes) <= _FEW
+    parts = tuple(_build_part(number, change, is_short=is_short) for number, change in enumerate(report.changes[:rows], start=1))
+    return {
+        "verdict": describe_change(report),
+        "badge": _tell_badge(report),
+        "verdict_class": _find_verdict_class(report),
+        "inverted": tuple(one for one in parts if one.change.newly_inverted),
+        "matrix": build_matrix(report.changes),
+        "classes": CLASSES,
+        "groups": tuple(_group(parts)),
+        "parts": parts[:sections],
+        "left_out": len(report.changes) - len(parts),
+        "listed": _list_occasions(report.occasions),
+        "counted": tuple(_count_occasions(report.occasions)),
+        "total": count_claims(report),
+        "lines_of": find_lines,
+        "margins_of": find_margins,
+    }
+
+
+def find_lines(state: ClaimState) -> tuple[float, ...]:
+    """Return the numbers that no Φ of *state* may seem to cross when it is rounded: the ends of the range, and θ."""
+    return (*(state.range or ()), *(() if state.theta is None else (state.theta,)))
+
+
+def find_margins(state: ClaimState) -> tuple[float, ...]:
+    """Return the numbers that no ED of *state* may seem to cross: ±δ."""
+    return () if state.margin is None else (-state.margin, state.margin)
+
+
+def count_claims(report: ChangeReport) -> int:
+    """Return how many claims the report is about: those that changed, those that did not, those of which nothing is told."""
+    return len(report.changes) + report.unchanged + len(report.erased)
+
+
+def describe_change(report: ChangeReport) -> str:
+    """Return the report in one sentence."""
+    total = count_claims(report)
+    if not total:
+        return "There is no claim to compare."
+    if not report.changes and not report.erased:
+        return (
+            "Nothing changed: the one claim stands as it stood." if total == 1 else f"Nothing changed: {_all(total)} stand as they stood."
+        )
+    return f"Of {format_count(total)} claim{'s' if total > 1 else ''} {'; '.join(_tell_parts(report))}."
+
+
+def build_matrix(changes: Sequence[ClaimChange]) -> tuple[MatrixRow, ...]:
+    """Return the changed claims by class before and after, a row for each class that occurs before."""
+    pairs = [(_class_of(one.before) if one.before else NEW, _class_of(one.after)) for one in changes]
+    rows = [key for key in (*CLASSES, NEW) if any(before == key for before, _ in pairs)]
+    return tuple(MatrixRow(key=key, counts=tuple(pairs.count((key, after)) for after in CLASSES)) for key in rows)
+
+
+def _tell_parts(report: ChangeReport) -> Iterator[str]:
+    known = [one for one in report.changes if one.before is not None]
+    classes = sum(has_changed_class(one) for one in known)
+    if known:
+        yield f"{format_count(classes) if classes else 'none'} changed class{_tell_inverted(known)}{_tell_lost(known)}"
+    within = [one for one in known if list_other(one)]
+    if within:
+        yield f"{format_count(len(within))} kept {'its' if len(within) == 1 else 'their'} class with another {_name_other(within)}"
+    if others := len(known) - classes - len(within):
+        yield f"{format_count(others)} changed otherwise"
+    if new := [one for one in report.changes if one.before is None]:
+        yield f"{format_count(len(new))} {_be(len(new))} new{_tell_inverted(new)}"
+    if report.erased:
+        yield f"of {format_count(len(report.erased))} nothing can be told"
+    if report.unchanged:
+        yield f"{format_count(report.unchanged)} {_be(report.unchanged)} unchanged"
+
+
+def _name_other(within: Sequence[ClaimChange]) -> str:
+    words = {"standing": "standing", "mode": "mode", "point_class": "class of the point estimate"}
+    changed = {name for one in within for name in list_other(one)}
+    names = [text for name, text in words.items() if name in changed]
+    return " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+
+
+def _tell_inverted(changes: Sequence[ClaimChange]) -> str:
+    inverted = sum(one.newly_inverted for one in changes)
+    return f", {format_count(inverted)} of them newly inverted" if inverted else ""
+
+
+def _tell_lost(known: Sequence[ClaimChange]) -> str:
+    """Say how many have no outcome any more: they were carried or revised, and what was found before does not speak for them."""
+    lost = sum(has_changed_class(one) and one.after.class_ is None for one in known)
+    return f", {format_count(lost)} of them unaudited now" if lost else ""
+
+
+def _be(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _all(total: int) -> str:
+    return "both claims" if total == 2 else f"all {format_count(total)} claims"
+
+
+def _tell_badge(report: ChangeReport) -> tuple[str, str]:
+    """Return the shape's name and the words above the verdict."""
+    inverted = sum(one.newly_inverted for one in report.changes)
+    if inverted:
+        return "inverted", f"{format_count(inverted)} newly inverted"
+    if not report.changes:
+        return "unaudited" if report.erased else "stable", "not all can be told" if report.erased else "nothing changed"
+    classes = sum(has_changed_class(one) for one in report.changes if one.before is not None)
+    if classes:
+        return "degraded", f"{format_count(classes)} changed class"
+    within = [one for one in report.changes if list_other(one)]
+    told = f"; {format_count(len(within))} with another {_name_other(within)}" if within else ""
+    return "undetermined", f"no change of class{told}"
+
+
+def _find_verdict_class(report: ChangeReport) -> str:
+    return _tell_badge(report)[0]
+
+
+def _class_of(state: ClaimState) -> str:
+    return state.class_.value if state.class_ else "unaudited"
+
+
+def _group(parts: Sequence[ChangePart]) -> Iterator[ChangeGroup]:
+    for rank, each in groupby(parts, key=lambda one: rank_change(one.change)[0]):
+        yield ChangeGroup(title=_GROUPS[rank], parts=tuple(each))
+
+
+def _build_part(number: int, change: ClaimChange, *, is_short: bool) -> ChangePart:
+    before, after = change.before, change.after
+    is_reworded = before is not None and before.quote != after.quote
+    is_restricted = before is not None and before.restricted and after.restricted and before.restricted != after.restricted
+    return ChangePart(
+        number=number,
+        change=change,
+        axes=tuple(_compare_axes(before, after)),
+        is_other_class=before is None or has_changed_class(change) or bool(list_other(change)),
+        is_full=is_short and rank_change(change)[0] < _LIGHT,
+        step=change.steps[0] if change.steps else None,
+        reworded=build_redline(before.quote, after.quote) if before and is_reworded else (),
+        redline=build_redline(before.restricted or "", after.restricted or "") if before and is_restricted else (),
+    )
+
+
+def _compare_axes(before: ClaimState | None, after: ClaimState) -> Iterator[StatusAxis]:
+    for name in _AXES:
+        then, now = getattr(before.status, name) if before else None, getattr(after.status, name)
+        yield StatusAxis(name=name.capitalize(), before=get_words(then) if then else None, after=get_words(now), is_other=then is not now)
+
+
+def _list_occasions(occasions: Sequence[Occasion]) -> tuple[tuple[Occasion, ...], int]:
+    """Return those that are told in their own words, and how many more there are."""
+    listed = [one for one in occasions if one.kind in _LISTED]
+    if not listed:
+        listed = list(occasions[:_MOST_OCCASIONS])
+    return tuple(listed[:_MOST_OCCASIONS]), max(0, len(listed) - _MOST_OCCASIONS)
+
+
+def _count_occasions(occasions: Sequence[Occasion]) -> Iterator[str]:
+    """Yield how many there are of the kinds that are only counted; nothing where they are told themselves, because there is no other."""
+    for kind, (one, several) in _COUNTED.items():
+        number = sum(occasion.kind is kind for occasion in occasions)
+        if number and any(occasion.kind in _LISTED for occasion in occasions):
+            yield f"{format_count(number)} {one if number == 1 else several}"

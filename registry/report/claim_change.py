@@ -1,0 +1,359 @@
+"""One claim before and after: what changed, and the reasons and occasions of the change in sentences."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from registry.codec.statement_encoding import list_entries
+from registry.records.claim import ClaimEventKind, ClaimRevision
+from registry.records.claim_status import CauseKind, StaleCause, StalenessReview, StalenessVerdict
+from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded, Said
+from registry.records.estimates import Estimate
+from registry.records.model_version import Descent, ModelEvent, ModelEventKind, ModelVersion
+from registry.records.statement import Entry
+from registry.records.supplement import ClaimChange, ClaimState, Occasion, OccasionKind
+from registry.records.verdict import ClaimClass, ReadingVerdict, Restriction
+from registry.report.claim_outcome import find_first_spec, find_leading
+from registry.report.number_format import format_day
+from registry.report.status_account import name_actor
+from registry.report.supplement_wording import get_words, name_model
+from registry.report.version_drift import build_steps
+
+# Why a claim changed, in sentences: each tells one recorded thing with its entry, and no more than that says. Pure.
+#
+# Whose words they are is shown by quotation marks: reasons and grounds are what somebody wrote.
+
+_LONGEST = 300
+_SAYS_SO = "carried from "
+"""How the reason of a carried claim begins (`registry.registration.model_lineage`): both models stand in it."""
+_MOST_KINDS = 6
+
+
+def describe_change_reasons(before: Dossier | None, after: Dossier, entries: Sequence[Entry], *, since: int) -> tuple[str, ...]:
+    """Return why the claim of *after* is told otherwise than in *before*, at least one sentence, the most important first.
+
+    Args:
+        before: None where the claim was not registered.
+        entries: those in between that concern it.
+        since: entries of the log that *before* was read from.
+    """
+    told = (
+        *_tell_outcome(before, after, since),
+        *_tell_revisions(after, since),
+        *_tell_events(after, since),
+        *(_cite(*one) for file in after.contestations for one in describe_steps(file, since=since)),
+        *_tell_causes(before, after),
+        *(_cite(describe_review(one), one.entry) for one in after.reviews if one.entry.seq > since),
+    )
+    return told or (_tell_rest(entries),)
+
+
+def describe_steps(file: ContestationFile, *, since: int) -> Iterator[tuple[str, Entry]]:
+    """Yield what was recorded of a contestation after entry *since*, a sentence without full stop each, with its entry."""
+    said = file.contestation.payload
+    if file.contestation.entry.seq > since:
+        yield f"{said.contestation} was opened against {said.target} by {said.by}: {quote(said.grounds)}", file.contestation.entry
+    for step in file.events:
+        if step.entry.seq > since:
+            who, to = name_actor(file, step.entry.actor), f", to {step.payload.to}" if step.payload.to else ""
+            done = f"{said.contestation} against {said.target} was {get_words(step.payload.step)} by {who}{to}"
+            yield f"{done}: {quote(step.payload.note)}", step.entry
+
+
+def describe_review(one: Recorded[StalenessReview]) -> str:
+    """Return what somebody decided of changes that a claim may not have survived, without full stop."""
+    named = ", ".join(cause.what for cause in one.payload.causes)
+    verb = "takes away what it rests on" if one.payload.verdict is StalenessVerdict.CONFIRMED else "does not touch it"
+    return f"{one.entry.actor} decided that {named} {verb}: {quote(one.payload.why)}"
+
+
+def describe_revision(before: ClaimRevision, after: Recorded[ClaimRevision]) -> str:
+    """Return what a revision of a claim is about, with the reason that was given, without full stop."""
+    said = after.payload
+    if said.model == before.model or (said.why or "").startswith(_SAYS_SO):
+        done = f"Revision {said.revision} was recorded"
+    else:
+        done = f"Revision {said.revision} carries it from {name_model(before.model)} to {name_model(said.model)}"
+    if said.card != before.card and said.card is not None:
+        done += f", and quotes {said.card}"
+    return f"{done}: {quote(said.why or '')}"
+
+
+def quote(text: str) -> str:
+    """Return what somebody wrote in quotation marks, on one line; what is longer than a few lines is cut, which shows."""
+    folded = " ".join(text.split())
+    return f"“{folded}”" if len(folded) <= _LONGEST else f"“{folded[:_LONGEST].rstrip()} …”"
+
+
+def describe_class(reading: ReadingVerdict) -> str:
+    """Return class and how far it reaches, such as `undetermined, noisy, the point estimate suggests inverted`."""
+    suggested = [f"the point estimate suggests {get_words(reading.printed_point_class)}"] if reading.printed_point_class else []
+    return ", ".join([get_words(one) for one in (reading.class_, reading.standing, reading.mode) if one] + suggested)
+
+
+def _tell_outcome(before: Dossier | None, after: Dossier, since: int) -> Iterator[str]:
+    if before is None:
+        yield f"It was registered in between, on {format_day(after.revisions[0].entry.at)} (entry {after.revisions[0].entry.seq})."
+    then = find_leading(before)[1] if before else None
+    file, now = find_leading(after)
+    if now is None or file is None:
+        if then is not None:
+            reference = after.current.payload.reference
+            yield f"No audit of {reference} has an outcome; what was found of {then.payload.claim} does not speak for it."
+        return
+    if then is not None and then.entry == now.entry:
+        return
+    primary, opening = now.payload.classification.primary, file.audit.payload
+    came = f"to {describe_class(primary)}, by {get_words(primary.basis)}"
+    if now.entry.seq > since:
+        who = f"{opening.auditor} ({get_words(opening.independence)})"
+        yield _cite(f"Audit {opening.audit} of {opening.claim} by {who} came {came}", now.entry)
+    else:
+        yield _cite(f"Audit {opening.audit} counts now; it had come {came} before", now.entry)
+
+
+def _tell_revisions(after: Dossier, since: int) -> Iterator[str]:
+    """Yield the revisions that came, the last first: that is the one which is told."""
+    pairs = list(zip(after.revisions, after.revisions[1:], strict=False))
+    for earlier, later in reversed(pairs):
+        if later.entry.seq > since:
+            yield _cite(describe_revision(earlier.payload, later), later.entry)
+
+
+def _tell_causes(before: Dossier | None, after: Dossier) -> Iterator[str]:
+    """Yield what may have taken away what the claim rests on since, then what no longer counts as that.
+
+    That it was revised is told by its revisions; what a person dismissed, by the review.
+    """
+    known = {(one.kind, one.what): one for one in before.status.causes} if before else {}
+    now = {(one.kind, one.what): one for one in after.status.causes}
+    for name, cause in now.items():
+        if name not in known and cause.kind is not CauseKind.REVISION:
+            yield _tell_cause(cause)
+    same = before is not None and before.current.entry == after.current.entry
+    reviewed = {(cause.kind, cause.what) for one in after.reviews for cause in one.payload.causes}
+    for name, cause in known.items():
+        if same and name not in now and name not in reviewed and cause.kind is not CauseKind.REVISION:
+            yield f"It no longer stands against it that {cause.text}."
+
+
+def _tell_cause(cause: StaleCause) -> str:
+    return f"{cause.text[:1].upper()}{cause.text[1:]} (entry {cause.entry})."
+
+
+def _tell_events(after: Dossier, since: int) -> Iterator[str]:
+    for one in after.events:
+        if one.entry.seq > since and one.payload.event is not ClaimEventKind.RESERVE:
+            by = f" by {one.payload.successor}" if one.payload.successor else ""
+            reason = f": {quote(one.payload.reason)}" if one.payload.reason else ""
+            yield _cite(f"It was {get_words(one.payload.event)}{by}{reason}", one.entry)
+
+
+def _tell_rest(entries: Sequence[Entry]) -> str:
+    """Name what was recorded by its kind alone: nothing of it changed where the claim stands."""
+    if not entries:
+        return "What its supplement is made from was told otherwise then; no entry of its own was added since."
+    kinds = Counter(one.kind.value.replace("_", " ") for one in entries)
+    listed = [f"{count} × {kind}" if count > 1 else kind for kind, count in kinds.items()]
+    left = f" and {len(listed) - _MOST_KINDS} more kinds" if len(listed) > _MOST_KINDS else ""
+    where = f"entry {entries[0].seq}" if len(entries) == 1 else f"entries {entries[0].seq} to {entries[-1].seq}"
+    return f"Recorded of it since, in {where}: {', '.join(listed[:_MOST_KINDS])}{left}."
+
+
+def _cite(sentence: str, entry: Entry) -> str:
+    return f"{sentence} (entry {entry.seq})."
+
+
+# One claim before and after: two readings of what a registry knows of it become a change with its reasons. Pure.
+
+
+def build_change(before: Dossier | None, after: Dossier, *, since: int, others: Sequence[Entry] = ()) -> ClaimChange:
+    """Return how the claim of *after* changed since *before*, each as read then.
+
+    Args:
+        before: None where the claim was not registered.
+        after: has at least one revision.
+        since: entries of the log that *before* was read from.
+        others: entries in between that concern it and that no part of *after* names.
+    """
+    known = before if before is not None and before.revisions else None
+    then, now = build_state(known) if known else None, build_state(after)
+    entries = _sort_entries([*list_entries(after).values(), *others], since=since)
+    return ClaimChange(
+        claim=after.claim,
+        before=then,
+        after=now,
+        why=describe_change_reasons(known, after, entries, since=since),
+        entries=entries,
+        steps=build_steps(known, after) if known else (),
+        newly_inverted=is_newly_inverted(then, now),
+    )
+
+
+def build_state(dossier: Dossier) -> ClaimState:
+    """Return where the claim of *dossier* stands; it has at least one revision."""
+    claim = dossier.current.payload
+    file, outcome = find_leading(dossier)
+    primary = outcome.payload.classification.primary if outcome else None
+    first, specs = find_first_spec(file, outcome.payload) if file and outcome else (None, 0)
+    estimate = _find_estimate(file, outcome) if first else None
+    return ClaimState(
+        identifier=f"{claim.reference}#{dossier.current.entry.leaf[:16]}",
+        claim_entry=dossier.current.entry,
+        model=claim.model,
+        quote=claim.quote,
+        quote_status=claim.quote_status,
+        form=claim.form,
+        relation=claim.relation,
+        card=claim.card,
+        status=dossier.status,
+        class_=primary.class_ if primary else None,
+        standing=primary.standing if primary else None,
+        mode=primary.mode if primary else None,
+        point_class=primary.printed_point_class if primary else None,
+        verdict=outcome.payload.text.verdict if outcome else None,
+        restricted=outcome.payload.text.restricted if outcome else None,
+        audit=outcome.payload.audit if outcome else None,
+        outcome_entry=outcome.entry if outcome else None,
+        estimate=None if first is None else replace(first, pointwise=None),
+        specs=specs,
+        theta=claim.theta,
+        level=estimate.level if estimate else None,
+        margin=estimate.margin if estimate else None,
+        range=estimate.range if estimate else None,
+    )
+
+
+def is_newly_inverted(before: ClaimState | None, after: ClaimState) -> bool:
+    """Return whether a claim is inverted, and was not."""
+    return after.class_ is ClaimClass.INVERTED and (before is None or before.class_ is not ClaimClass.INVERTED)
+
+
+def has_changed_class(change: ClaimChange) -> bool:
+    """Return whether its class is another one; having none before, or none now, is one too."""
+    return change.after.class_ is not (change.before.class_ if change.before else None)
+
+
+def list_other(change: ClaimChange) -> tuple[str, ...]:
+    """Return what of `standing`, `mode` and `point_class` is another for a claim of the same class, registered before; else nothing."""
+    if change.before is None or has_changed_class(change):
+        return ()
+    return tuple(name for name in ("standing", "mode", "point_class") if getattr(change.before, name) is not getattr(change.after, name))
+
+
+def rank_change(change: ClaimChange) -> tuple[int, str]:
+    """Return where *change* stands in a report.
+
+    Newly inverted, other changes of class, of how far it reaches within its class, of model, status or text, the rest; by identifier.
+    """
+    if change.newly_inverted:
+        return 0, change.claim
+    if has_changed_class(change):
+        return 1, change.claim
+    if list_other(change):
+        return 2, change.claim
+    return 3 if _has_changed_status(change) else 4, change.claim
+
+
+def _has_changed_status(change: ClaimChange) -> bool:
+    """Whether a reader has to take it for another than it was: its model, a status, what is left of it."""
+    if change.before is None:
+        return True
+    before, after = change.before, change.after
+    axes = ("lifecycle", "dispute", "staleness", "restriction")
+    if any(getattr(before.status, axis) is not getattr(after.status, axis) for axis in axes):
+        return True
+    return (before.model, before.restricted) != (after.model, after.restricted)
+
+
+def _find_estimate(file: AuditFile | None, outcome: Recorded[Restriction] | None) -> Estimate | None:
+    if file is None or outcome is None:
+        return None
+    return next((one.payload.estimate for one in file.results if one.entry.seq == outcome.payload.result), outcome.payload.estimate)
+
+
+def _sort_entries(entries: Iterable[Entry], *, since: int) -> tuple[Entry, ...]:
+    each = {one.seq: one for one in entries if one.seq > since}
+    return tuple(each[seq] for seq in sorted(each))
+
+
+# What set changes off between two entries of a log, a sentence each: read off what is known of one claim. Pure.
+
+_DESCENT: Mapping[Descent, str] = {
+    Descent.SUCCESSOR: "is the successor of",
+    Descent.SNAPSHOT: "is a later snapshot of",
+    Descent.FINE_TUNE: "was fine-tuned from",
+}
+
+
+def find_occasions(after: Dossier, *, since: int, others: Iterable[Entry] = ()) -> Iterator[Occasion]:
+    """Yield what was recorded after entry *since* that concerns the claim of *after*, in no order.
+
+    Registrations, open audits and what belongs to them are none: they change no claim.
+
+    Args:
+        others: entries in between that no part of *after* names; of methods.
+    """
+    yield from _find_models(after, since)
+    yield from _find_definitions(after, since, {one.seq: one for one in others})
+    for file in after.audits:
+        for one in _pick(file.restrictions, since):
+            text = f"{one.payload.audit} of {one.payload.claim} came to {describe_class(one.payload.classification.primary)}."
+            yield Occasion(kind=OccasionKind.AUDIT, text=text, entry=one.entry)
+    for contested in after.contestations:
+        for sentence, step in describe_steps(contested, since=since):
+            yield Occasion(kind=OccasionKind.CONTESTATION, text=_end(sentence), entry=step)
+    for earlier, later in zip(after.revisions, after.revisions[1:], strict=False):
+        if later.entry.seq > since:
+            text = _end(f"{after.claim}: {describe_revision(earlier.payload, later)}")
+            yield Occasion(kind=OccasionKind.CLAIM, text=text, entry=later.entry)
+    for review in _pick(after.reviews, since):
+        yield Occasion(kind=OccasionKind.REVIEW, text=_end(f"{review.payload.claim}: {describe_review(review)}"), entry=review.entry)
+
+
+def describe_model_event(said: ModelEvent) -> str:
+    """Return a step in the lineage of model versions as a sentence."""
+    reason = f": {quote(said.reason)}" if said.reason else ""
+    match said.event:
+        case ModelEventKind.FOLLOW:
+            return _end(f"{said.model} {_DESCENT[said.descent or Descent.SUCCESSOR]} {said.predecessor}{reason}")
+        case ModelEventKind.UNFOLLOW:
+            return _end(f"{said.model} does not come from {said.predecessor} after all{reason}")
+        case ModelEventKind.DEPRECATE:
+            return _end(f"{said.model} is deprecated{f', offered until {format_day(said.on)}' if said.on else ''}{reason}")
+        case ModelEventKind.REINSTATE:
+            return _end(f"{said.model} is offered again{reason}")
+
+
+def _find_models(after: Dossier, since: int) -> Iterator[Occasion]:
+    for event in _pick(after.model_events, since):
+        yield Occasion(kind=OccasionKind.MODEL, text=describe_model_event(event.payload), entry=event.entry)
+    versions: list[Recorded[ModelVersion]] = [*([after.model] if after.model else []), *after.successors]
+    for version in _pick(versions, since):
+        if version.payload.predecessor is not None:
+            text = f"{version.payload.model} was registered as the successor of {version.payload.predecessor}."
+            yield Occasion(kind=OccasionKind.MODEL, text=text, entry=version.entry)
+
+
+def _find_definitions(after: Dossier, since: int, others: Mapping[int, Entry]) -> Iterator[Occasion]:
+    for card in _pick([*([after.card] if after.card else []), *after.newer_cards], since):
+        if card.payload.revision > 1:
+            text = f"Revision {card.payload.revision} of {card.payload.card}, {quote(card.payload.title)}."
+            yield Occasion(kind=OccasionKind.CARD, text=text, entry=card.entry)
+    for spec in _pick([*after.specs, *after.newer_specs], since):
+        if spec.payload.version > 1:
+            text = f"Version {spec.payload.version} of {spec.payload.spec}, by {spec.payload.owner}."
+            yield Occasion(kind=OccasionKind.SPEC, text=text, entry=spec.entry)
+    for cause in after.status.causes:
+        if cause.kind is CauseKind.METHOD and cause.entry in others:
+            text = f"{cause.text[:1].upper()}{cause.text[1:]}."
+            yield Occasion(kind=OccasionKind.METHOD, text=text, entry=others[cause.entry])
+
+
+def _pick(recorded: Iterable[Recorded[Said]], since: int) -> Iterator[Recorded[Said]]:
+    return (one for one in recorded if one.entry.seq > since)
+
+
+def _end(sentence: str) -> str:
+    """Return *sentence* with its full stop; one that ends with somebody's own words may have it already."""
+    return sentence if sentence.endswith((".”", "!”", "?”")) else f"{sentence}."

@@ -1,0 +1,479 @@
+"""The outcome that leads for a claim, and what qualifies it: other audits, families, findings, assumptions, validity."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from registry.records.analysis_plan import ContextDesign, Exploration, IntervalMethod, list_departures
+from registry.records.claim import ClaimRevision, Reported, find_spoken_of
+from registry.records.claim_status import ContestationState, FamilyOutcome, Status
+from registry.records.dossier import AuditFile, Dossier, Recorded
+from registry.records.estimates import BoundedEstimate, Estimate, Measure, SpecEstimate
+from registry.records.model_version import EndpointName, ModelRef, list_endpoint_names
+from registry.records.module_findings import (
+    Ablation,
+    CueChange,
+    Finding,
+    FindingBody,
+    FindingKind,
+    Naturalness,
+    RealismJudge,
+    find_invariance,
+)
+from registry.records.replay_run import ModelIdentity, find_model_identity
+from registry.records.statement import Entry
+from registry.records.supplement import AuditPart, AuditSummary, MissingPart, Section, StatusReason, SupplementParty, ThreeFigures
+from registry.records.verdict import FIRM, ClaimClass, ReadingVerdict, Restriction, Standing, Verdict, VerdictStanding, find_gravity, weaken
+from registry.report.number_format import Unit, format_day, format_items, format_level, format_number, format_range, format_signed
+from registry.report.supplement_wording import format_verdict
+
+# Which outcome counts for a claim, of all that its audits came to.
+
+
+def find_leading(dossier: Dossier) -> tuple[AuditFile | None, Recorded[Restriction] | None]:
+    """Return the outcome of the current revision that counts, with its audit; without any outcome the latest audit alone.
+
+    Of several outcomes the gravest counts, of equals the latest. One under the rival of a contestation counts once the contestation is
+    upheld. Outcomes of the other claims of the family stand in `Dossier.family`; the status of the claim follows from the gravest there.
+    """
+    return find_leading_of(dossier, dossier.current.payload.reference)
+
+
+def find_leading_of(dossier: Dossier, claim: str) -> tuple[AuditFile | None, Recorded[Restriction] | None]:
+    """Return the same of the revision *claim*, `CLM-…@n`, by the same rules."""
+    upheld = {one.contestation.payload.contestation for one in dossier.contestations if one.state is ContestationState.UPHELD}
+    audits = [one for one in dossier.audits if one.audit.payload.claim == claim]
+    audits = [one for one in audits if one.audit.payload.contestation is None or one.audit.payload.contestation in upheld]
+    finished = [(file, outcome) for file in audits for outcome in file.restrictions]
+    if finished:
+        return min(finished, key=lambda one: _weigh(one[1], dossier.today))
+    return max(audits, key=lambda one: one.audit.entry.seq, default=None), None
+
+
+def _weigh(outcome: Recorded[Restriction], today: date | None) -> tuple[tuple[int, int], int]:
+    primary = outcome.payload.classification.primary
+    return find_gravity(primary.verdict, weaken(primary.verdict_standing, outcome.payload.valid_until, today)), -outcome.entry.seq
+
+
+# What stands beside the outcome that leads: other audits, what became of their locks, what they found and looked at.
+
+
+def find_party(dossier: Dossier, code: str) -> SupplementParty:
+    """Return who *code* is, as far as the registry knows."""
+    for authority in dossier.authorities:
+        if authority.payload.code == code:
+            return SupplementParty(code=code, name=authority.payload.name, role=authority.payload.role)
+    return SupplementParty(code=code, name=None, role=None)
+
+
+def find_other_findings(dossier: Dossier, leading: AuditFile | None) -> tuple[Recorded[Finding], ...]:
+    """Return what was found in other audits of the current revision: an audit without a check does not undo the check of another."""
+    reference = dossier.current.payload.reference
+    others = (file for file in dossier.audits if file is not leading and file.audit.payload.claim == reference)
+    return tuple(sorted((one for file in others for one in file.findings), key=lambda one: one.entry.seq))
+
+
+def find_other_explorations(dossier: Dossier, leading: AuditFile | None) -> tuple[Recorded[Exploration], ...]:
+    """Return what was looked at in other audits of the current revision: somebody may have looked before the plan that leads."""
+    reference = dossier.current.payload.reference
+    others = (file for file in dossier.audits if file is not leading and file.audit.payload.claim == reference)
+    return tuple(sorted((one for file in others for one in file.explorations), key=lambda one: one.entry.seq))
+
+
+def build_other_audits(dossier: Dossier, leading: AuditFile | None, counts: Recorded[Restriction] | None) -> Iterator[AuditSummary]:
+    """Give every outcome but the one that *counts*, of all revisions, and every audit without one but the *leading*."""
+    for file in dossier.audits:
+        for outcome in file.restrictions:
+            if outcome is not counts:
+                yield _summarise(dossier, file, outcome)
+        if not file.restrictions and file is not leading:
+            yield _summarise(dossier, file, None)
+
+
+def _summarise(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction] | None) -> AuditSummary:
+    primary = outcome.payload.classification.primary if outcome else None
+    departures = list_departures(one.payload for one in file.deviations)
+    revisions = {one.payload.reference: one.payload for one in (*dossier.revisions, *dossier.later)}
+    return AuditSummary(
+        model=revisions[file.audit.payload.claim].model,
+        claim=file.audit.payload.claim,
+        audit=file.audit.payload.audit,
+        auditor=find_party(dossier, file.audit.payload.auditor),
+        independence=file.audit.payload.independence,
+        entry=outcome.entry if outcome else file.audit.entry,
+        class_=primary.class_ if primary else None,
+        standing=primary.standing if primary else None,
+        mode=primary.mode if primary else None,
+        point_class=primary.printed_point_class if primary else None,
+        verdict=outcome.payload.text.verdict if outcome else None,
+        contestation=file.audit.payload.contestation,
+        locked=file.lock.entry if file.lock else None,
+        departures=len(departures),
+        unexplained=sum(one.reason is None for one in departures),
+        estimate=None if outcome is None else find_first_spec(file, outcome.payload)[0],
+    )
+
+
+def find_first_spec(file: AuditFile, outcome: Restriction) -> tuple[SpecEstimate | None, int]:
+    """Return the estimate against the first specification and the number of specifications."""
+    found = next((one.payload.estimate for one in file.results if one.entry.seq == outcome.result), outcome.estimate)
+    return (None, 0) if found is None or not found.specs else (found.specs[0], len({one.spec for one in found.specs}))
+
+
+# The three figures of a claim in one unit: as the card reports it, as its replayed evaluation gives it, and in deployment.
+
+_MOST_SPECS = 6
+
+
+def build_three_figures(
+    reported: Reported | None, specs: Sequence[SpecEstimate], *, range_: tuple[float, float] | None, theta: float | None
+) -> ThreeFigures | None:
+    """Return the figures as they are printed; None where neither card nor replay gives one.
+
+    Args:
+        reported: the card's figure, if it is of the claim's model version.
+        specs: the estimate against each specification of P_deploy.
+        range_: of the property; None where it is not known, and then [0, 1] is assumed for figures inside of it.
+        theta: no number is rounded across it.
+    """
+    if reported is None and not specs:
+        return None
+    values = [*([reported.value] if reported else []), *(spec.phi_deploy.value for spec in specs)]
+    low, high = range_ or (0.0, 1.0)
+    unit = Unit(low=min(low, *values), high=max(high, *values))
+    cuts = () if theta is None else (theta,)
+    several = len(specs) > 1
+    return ThreeFigures(
+        card=None if reported is None else _describe_reported(reported, unit),
+        evaluation=_describe(specs[0].phi_test, unit, cuts) if specs else None,
+        deployment=tuple(
+            f"{_name(spec)}: {_describe(spec.phi_deploy, unit, cuts)}" if several else _describe(spec.phi_deploy, unit, cuts)
+            for spec in specs[:_MOST_SPECS]
+        ),
+        left_out=max(0, len(specs) - _MOST_SPECS),
+    )
+
+
+def describe_three_figures(figures: ThreeFigures) -> list[tuple[str, str]]:
+    """Return the figures as rows of a table: a label and a number with its interval; what does not exist says so."""
+    more = f"; {figures.left_out} more" if figures.left_out else ""
+    return [
+        ("card reports", figures.card or "no figure"),
+        ("evaluation, replicated", figures.evaluation or "not replayed"),
+        ("deployment-like", ("; ".join(figures.deployment) or "not replayed") + more),
+    ]
+
+
+def _describe(side: BoundedEstimate, unit: Unit, cuts: tuple[float, ...]) -> str:
+    value = unit.score(side.value, *cuts)
+    if side.low is None or side.high is None:
+        return f"{value} (no interval)"
+    return f"{value} ({unit.scores(side.low, side.high, *cuts)})"
+
+
+def _describe_reported(reported: Reported, unit: Unit) -> str:
+    parts = [f"n = {reported.n:,}"] if reported.n is not None else []
+    if reported.low is not None and reported.high is not None:
+        parts.insert(0, f"{unit.given(reported.low)} to {unit.given(reported.high)}")
+    return f"{unit.given(reported.value)} ({', '.join(parts) or 'n not stated'})"
+
+
+def _name(spec: SpecEstimate) -> str:
+    return spec.spec if spec.judge is None else f"{spec.spec}, judge {spec.judge}"
+
+
+# What a supplement says of how long its outcome counts.
+
+
+def describe_own_verdict(audit: AuditPart) -> str | None:
+    """Return the verdict of *audit*'s outcome in its sentence, after the note that it expired where it did; None without an outcome."""
+    if audit.outcome is None:
+        return None
+    outcome = audit.outcome.payload
+    if not audit.is_expired or outcome.valid_until is None:
+        return outcome.text.verdict
+    return f"Expired: this audit was valid until {format_day(outcome.valid_until)}, and the claim needs review. {outcome.text.verdict}"
+
+
+def find_standing_now(audit: AuditPart | None, reading: ReadingVerdict | None) -> VerdictStanding | None:
+    """Return how firmly the verdict of *reading* stands on the day of the document: provisional at most once its audit expired."""
+    if reading is None or reading.verdict_standing is None:
+        return None
+    return VerdictStanding.PROVISIONAL if audit is not None and audit.is_expired else reading.verdict_standing
+
+
+def find_trace_now(audit: AuditPart | None, reading: ReadingVerdict | None) -> Standing | None:
+    """Return TRACE's standing of *reading* on the day of the document: no more than its verdict has."""
+    if reading is None or audit is None or not audit.is_expired or reading.standing not in (Standing.ESTABLISHED, Standing.CONDITIONAL):
+        return None if reading is None else reading.standing
+    return Standing.CANDIDATE if reading.class_ is ClaimClass.INVERTED else Standing.PROVISIONAL
+
+
+# What a reader is told of a claim family: the outcome that leads, with the revision it is of and its date, and the other ones.
+
+
+def describe_verdict(outcome: FamilyOutcome) -> str:
+    """Return the verdict with its standing in words."""
+    return format_verdict(outcome.verdict, outcome.standing)
+
+
+def describe_place(outcome: FamilyOutcome) -> str:
+    """Return which revision an outcome is of, where it is recorded, and when."""
+    log = f" in the log {outcome.log}" if outcome.log else ""
+    return f"{outcome.claim}{log}, {outcome.at:%Y-%m-%d}"
+
+
+def describe_outcome(outcome: FamilyOutcome, *, of: str | None = None) -> str:
+    """Return an outcome in one line; where it is of the revision *of* itself, without naming that again."""
+    place = f"{outcome.at:%Y-%m-%d}" if of is not None and is_own(outcome, of) else describe_place(outcome)
+    expired = f"; expired {outcome.valid_until}" if outcome.is_expired else ""
+    return f"{describe_verdict(outcome)} ({place}{expired})"
+
+
+def describe_subject(outcome: FamilyOutcome) -> str:
+    """Return what an outcome on the same words is about: property and model version."""
+    return f"{outcome.property}, {outcome.model}"
+
+
+def is_own(outcome: FamilyOutcome, claim: ClaimRevision | str) -> bool:
+    """Whether *outcome* is one of the revision *claim* itself, `CLM-…@n`."""
+    return outcome.log is None and outcome.claim == (claim if isinstance(claim, str) else claim.reference)
+
+
+def describe_leading(dossier: Dossier) -> str | None:
+    """Return what leads on page one where it is no outcome of the revision itself; None where it is, or nothing was found."""
+    gravest = dossier.family.gravest
+    if gravest is None or is_own(gravest, dossier.current.payload):
+        return None
+    words = describe_verdict(gravest)
+    return f"{words[0].upper()}{words[1:]}: audit {gravest.audit} of {describe_place(gravest)}, on the same words of the card."
+
+
+def describe_beside(status: Status) -> str | None:
+    """Return the gravest outcome of other claims on the same words; None without one."""
+    beside = status.beside
+    return None if beside is None else f"another claim on these words: {describe_outcome(beside)}, about {describe_subject(beside)}"
+
+
+# What findings of the modules come to on page one, and which parts of the protocol nobody made.
+
+CHANCE = 0.5
+"""How often somebody is right who tells test from deployment by tossing a coin."""
+
+_NATURALNESS = MissingPart(
+    section=Section.NATURALNESS,
+    consequence="Whether raters can tell test contexts from deployment contexts is not known, so nothing here shows that P_deploy "
+    "is deployment-like beyond what its owner says of it.",
+)
+_ABLATION = MissingPart(
+    section=Section.ABLATION,
+    consequence="No cue was removed one at a time, so nothing here says which cue a difference between test and deployment comes from.",
+)
+_JUDGE = MissingPart(
+    section=Section.JUDGE,
+    consequence="How far the scorer’s own error moves Φ or ED is not known; the intervals do not contain it.",
+)
+_MODULES = {FindingKind.NATURALNESS: _NATURALNESS, FindingKind.ABLATION: _ABLATION, FindingKind.JUDGE: _JUDGE}
+
+
+def find_not_made(kinds: Iterable[FindingKind]) -> tuple[MissingPart, ...]:
+    """Return the modules that found nothing because nobody made them, each with its consequence; *kinds* are those on record."""
+    made = set(kinds)
+    return tuple(part for kind, part in _MODULES.items() if kind not in made)
+
+
+def build_scorer_reasons(bodies: Sequence[FindingBody], others: Sequence[FindingBody]) -> Iterator[StatusReason]:
+    """Yield that the scorer failed a check among the findings of an audit, or else among *others* of the same revision."""
+    if find_invariance(bodies) is False:
+        yield StatusReason(text="A check found that the scorer depends on the context.", section=Section.JUDGE)
+    elif find_invariance(others) is False:
+        yield StatusReason(
+            text="A check in another audit of this claim found that the scorer depends on the context.", section=Section.JUDGE
+        )
+
+
+def build_finding_reasons(bodies: Sequence[FindingBody]) -> Iterator[StatusReason]:
+    """Yield what raters and ablation found that bears on how the numbers may be read."""
+    for body in bodies:
+        if isinstance(body, Naturalness) and body.distinguishable:
+            yield StatusReason(text=_say_told_apart(body), section=Section.NATURALNESS)
+        elif isinstance(body, RealismJudge) and body.exceeds_limit:
+            yield StatusReason(text=_say_judge(body), section=Section.NATURALNESS)
+        elif isinstance(body, Ablation) and any(one.relevant for one in body.changes):
+            yield StatusReason(text=_say_relevant(body), section=Section.ABLATION)
+
+
+def _say_told_apart(body: Naturalness) -> str:
+    accuracy = format_measure_value(body.accuracy, against=(CHANCE,))
+    return f"Blind raters told test from deployment contexts apart: accuracy {accuracy}, where chance is {format_number(CHANCE)}."
+
+
+def _say_judge(body: RealismJudge) -> str:
+    return (
+        f"A model judge ({body.judge}) may tell test from deployment contexts with an accuracy of up to {format_number(body.worst)}, "
+        f"above the plan's limit of {format_level(body.rater_limit)}."
+    )
+
+
+def _say_relevant(body: Ablation) -> str:
+    relevant = [one for one in body.changes if one.relevant and not one.placebo]
+    first, lines = relevant[0], (-body.margin, body.margin)
+    more = f"; {len(relevant) - 1} more {'is' if len(relevant) == 2 else 'are'} audit-relevant" if len(relevant) > 1 else ""
+    adds = format_measure_value(find_interval(first), against=lines, signed=True)
+    return f"ED hangs on cues that can be taken out: “{first.cue}” adds {adds} to it{more}."
+
+
+def format_measure_value(one: Measure, *, against: Sequence[float] = (), signed: bool = False) -> str:
+    """Return a measure as a sentence has it: `0.706 [0.594, 0.798]`, or why there is nothing to print."""
+    if one.value is None:
+        return one.reason or "not defined"
+    write = format_signed if signed else format_number
+    value = write(one.value, against=against)
+    if one.low is None or one.high is None:
+        return f"{value} (no interval: {one.reason})"
+    return f"{value} {format_range(one.low, one.high, against=against, signed=signed)}"
+
+
+def find_interval(change: CueChange) -> Measure:
+    """Return ΔED with the interval that decides: Holm's for a cue, its own for a placebo or where Holm gives none."""
+    if change.holm is None:
+        return change.change
+    return Measure(value=change.change.value, low=change.holm.low, high=change.holm.high, reason=change.change.reason)
+
+
+def is_immaterial(change: CueChange, margin: float) -> bool:
+    """Whether the interval that decides excludes a change of *margin* or more: only then is it shown that a cue does not matter."""
+    interval = find_interval(change)
+    return interval.low is not None and interval.high is not None and -margin < interval.low and interval.high < margin
+
+
+# What a verdict assumes and no check shows, for page one; where few deployment contexts were drawn, with rates from simulation.
+#
+# The rates are those of `benchmarks/FALSE_VERDICTS.md` (a test compares): how often *holds* is false where 1 deployment context in 10
+# makes the model behave otherwise, at the limit where that happens most often. docs/limitations.md explains them.
+
+ENOUGH = 30
+"""From so many deployment contexts on, page one prints the unseen-context bound alone."""
+FALSE_HOLDS = {5: 0.367, 8: 0.365, 20: 0.126}
+"""By number of deployment contexts. The rate does not fall steadily, so it is not interpolated."""
+_UNCHECKED = "Assumed and not checked: {units} are independent of each other, and no rare kind of task was missed (docs/limitations.md)."
+
+
+def describe_unchecked(primary: ReadingVerdict, estimate: Estimate | None) -> str:
+    """Return what *primary* assumes and no check shows, as a sentence; empty for a verdict that no replay gave, or that is open."""
+    if estimate is None or not estimate.specs or primary.verdict not in FIRM:
+        return ""
+    declared = all(spec.n.families is not None for spec in estimate.specs)
+    return _UNCHECKED.format(units="the declared families of tasks" if declared else "tasks")
+
+
+def describe_few_contexts(primary: ReadingVerdict, estimate: Estimate | None) -> str | None:
+    """Return how often a verdict like *primary* was false in simulations with a rare trigger context.
+
+    None where it is no *holds* of a replay, where enough contexts were drawn, where contexts are fixed, since the verdict is about the
+    named ones alone, and under guaranteed intervals, which allow for contexts that were not drawn.
+    """
+    if primary.verdict is not Verdict.HOLDS or estimate is None or not estimate.specs:
+        return None
+    if ContextDesign(estimate.contexts) is ContextDesign.FIXED or IntervalMethod(estimate.interval) is IntervalMethod.GUARANTEED:
+        return None
+    drawn = min(_count_drawn(spec, ContextDesign(estimate.contexts)) for spec in estimate.specs)
+    if drawn >= ENOUGH:
+        return None
+    rates = ", ".join(f"{100 * rate:.0f} % with {contexts}" for contexts, rate in FALSE_HOLDS.items())
+    return (
+        f"Few contexts: deployment has {format_items(drawn, 'context')}. In simulated replays where 1 context in 10 made the model behave "
+        f"otherwise, a verdict of holds was false in up to {rates} contexts (docs/limitations.md)."
+    )
+
+
+def _count_drawn(spec: SpecEstimate, design: ContextDesign) -> int:
+    """Contexts that may be taken to be independent: of nested ones, those of one task count once."""
+    contexts = spec.n.deploy_clusters
+    return min(contexts, spec.n.task_clusters) if design is ContextDesign.NESTED else contexts
+
+
+# Who was asked, held against what is stated of endpoint names now: an outcome may have been recorded before somebody said more. Pure.
+
+
+def find_asked_now(file: AuditFile, names: Iterable[EndpointName], model: ModelRef) -> ModelIdentity | None:
+    """Return who was asked for the scores of the last outcome of *file*, by the *names* in force; None without scores or outcome.
+
+    Args:
+        names: in force, of every model version that a returned name may belong to.
+        model: the version that the audited revision of the claim is about.
+    """
+    if not file.restrictions:
+        return None
+    outcome = file.restrictions[-1].payload
+    run = next((one.payload for one in reversed(file.runs)), None)
+    provenance = outcome.provenance if outcome.result is None or run is None else run.provenance
+    if outcome.scores is None or provenance is None:
+        return None
+    return find_model_identity(names, model, file.lock.payload if file.lock else None, provenance)
+
+
+def find_asked_of_claim(dossier: Dossier, file: AuditFile) -> ModelIdentity | None:
+    """Return `find_asked_now` for an audit of the current revision of *dossier*; None for an audit of another one."""
+    current = dossier.current.payload
+    if file.audit.payload.claim != current.reference:
+        return None
+    return find_asked_now(file, list_endpoint_names(dossier.model_endpoints), current.model)
+
+
+def describe_asked(now: ModelIdentity | None, then: ModelIdentity | None) -> str | None:
+    """Return the caution that belongs to an outcome: None where its scores are of the claim's model, now as when it was recorded.
+
+    Args:
+        now: by the names in force.
+        then: as the outcome recorded it.
+    """
+    if now is None:
+        return None
+    if not now.differs_from(then):
+        return None if now.is_bound else now.text
+    before = "Who was asked was not recorded with the outcome" if then is None else f"When the outcome was recorded: {then.text}"
+    return f"{now.text} {before if before.endswith('.') else f'{before}.'}"
+
+
+# A claim that a person carried from one model version to another: what its card spoke of, and who says that it holds for another too.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimApplication:
+    """The last step from one model version to another in the history of a claim."""
+
+    before: ModelRef
+    """The version that the revision before was about."""
+    after: ModelRef
+    card_spoke_of: ModelRef | None
+    """The version that the passage quoted is about (`find_spoken_of`); None where it speaks of the one that the claim is about now."""
+    revision: str
+    """`CLM-…@n` that took the step."""
+    earlier: str
+    """`CLM-…@n` before it."""
+    why: str
+    """As it was given, without the versions, which `caveat claim carry` writes before it."""
+    entry: Entry
+    """Of that revision; its actor carried the claim."""
+
+
+def find_carry(history: Sequence[Recorded[ClaimRevision]]) -> ClaimApplication | None:
+    """Return the last step to another model version in *history*, revisions in order; None for a claim about one version all along."""
+    steps = [at for at in range(1, len(history)) if history[at].payload.model != history[at - 1].payload.model]
+    if not steps:
+        return None
+    before, step = history[steps[-1] - 1].payload, history[steps[-1]]
+    return ClaimApplication(
+        before=before.model,
+        after=step.payload.model,
+        card_spoke_of=find_spoken_of([one.payload for one in history]),
+        revision=step.payload.reference,
+        earlier=before.reference,
+        why=_tell_why(step.payload.why, before.model, step.payload.model),
+        entry=step.entry,
+    )
+
+
+def _tell_why(why: str | None, before: ModelRef, after: ModelRef) -> str:
+    return (why or "").removeprefix(f"carried from {before} to {after}: ")

@@ -1,0 +1,451 @@
+"""A supplement as one self-contained HTML document. The one door to Jinja2 and to segno."""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from functools import cache
+from importlib.metadata import version
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import segno
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Undefined, pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup, escape
+
+from registry.codec.canonical_documents import canonical_bytes, to_document
+from registry.codec.statement_encoding import list_entries, public_record
+from registry.configuration import find_resource
+from registry.records.analysis_plan import IntervalMethod
+from registry.records.audit_case import EvidenceLayer
+from registry.records.claim import ClaimRevision
+from registry.records.dossier import Recorded
+from registry.records.estimates import DEVIATIONS
+from registry.records.module_findings import Ablation, Finding, JudgeReport, Naturalness, RealismJudge, Recognition, RecognitionLinks, Shift
+from registry.records.supplement import AnySupplement, CardSupplement, ChangeReport, Section, Supplement
+from registry.records.system_card import MatchResult, PassageMatch
+from registry.records.verdict import find_restriction
+from registry.report import number_format as numbers
+from registry.report.card_coverage import build_coverage_figure
+from registry.report.change_report_page import collect_change_facts
+from registry.report.claim_outcome import (
+    describe_outcome,
+    describe_subject,
+    describe_three_figures,
+    describe_verdict,
+    find_carry,
+    find_standing_now,
+    find_trace_now,
+    is_immaterial,
+)
+from registry.report.finding_figures import (
+    ForestFigure,
+    build_ablation_figure,
+    build_judge_figure,
+    build_naturalness_figure,
+    build_recognition_figure,
+    build_shift_figure,
+)
+from registry.report.interval_figures import EstimateFigure, build_count_bars, build_estimate_figure, build_reported_figure
+from registry.report.minimum_reporting import count_items, describe_levels
+from registry.report.number_format import format_day, format_moment, format_second
+from registry.report.preregistration import (
+    build_departure_rows,
+    build_fixed_rows,
+    describe_lock_runs,
+    describe_locks,
+    is_in_one_second,
+    list_late,
+)
+from registry.report.published_file import find_file
+from registry.report.quoted_text import Covers, RedlineRun, build_redline, find_replaced, show_text, strip_markup
+from registry.report.statement_backing import Backings, list_backed
+from registry.report.status_account import collect_disclosed, collect_disputes, list_causes
+from registry.report.supplement_wording import (
+    CHECKS,
+    CORRECTIONS,
+    LAYER_MEANING,
+    NUMBERS,
+    SHAPES,
+    SHORT_ITEMS,
+    TITLES,
+    format_verdict,
+    get_item,
+    get_words,
+    name_model,
+)
+from registry.report.version_drift import DriftFigure, build_drift_figures, count_keys, name_versions
+
+# QR codes as SVG. The one door to segno.
+
+
+def render_qr(text: str) -> Markup:
+    """Return a QR code of *text* as SVG with a title; level M, so that it survives a bad copy."""
+    buffer = BytesIO()
+    segno.make(text, error="m", micro=False).save(
+        buffer,
+        kind="svg",
+        xmldecl=False,
+        svgns=True,
+        border=2,
+        scale=3,
+        title="QR code: " + text.replace("\n", ", "),
+        nl=False,
+        omitsize=False,
+        light="#ffffff",
+    )
+    return Markup(buffer.getvalue().decode())  # noqa: S704  (segno escapes the title)
+
+
+# A supplement as one self-contained HTML document. The one door to Jinja2, and to the drawing of figures.
+
+_MOST_DRAWN = 24
+_FOLDER = "report_templates"
+_UNIT = re.compile(r"(?<=\d) (?=%)")
+
+
+SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'; font-src data:; base-uri 'none'; form-action 'none'"
+"""What a browser may do with a page: show it with its own style and fonts. Nothing is loaded, and no script runs."""
+
+
+class Medium(StrEnum):
+    """Where a document is read."""
+
+    SCREEN = "screen"
+    PRINT = "print"
+
+
+def render_json(supplement: AnySupplement) -> bytes:
+    """Return *supplement* as RFC 8785 canonical JSON; every form prints the SHA-256 of its public part (`digest_record`)."""
+    return canonical_bytes(to_document(supplement))
+
+
+def digest_record(supplement: AnySupplement) -> str:
+    """Return the SHA-256 of the canonical JSON of the public record, hexadecimal: all renderings print it."""
+    return hashlib.sha256(render_json(public_record(supplement))).hexdigest()
+
+
+def render_html(supplement: AnySupplement) -> bytes:
+    """Return *supplement* as one HTML file in UTF-8 that needs no script, no network and no font.
+
+    The canonical JSON is embedded, so that `read_supplement` gets the record back from it.
+    """
+    return build_html(supplement, medium=Medium.SCREEN, covers=None).encode()
+
+
+def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | None) -> str:
+    """Return the HTML for *medium*; for print without style sheet and script, which `pdf` brings itself.
+
+    Args:
+        covers: says whether the fonts at hand have a character; None for a reader whose fonts we do not know.
+    """
+    record, digest = render_json(supplement), digest_record(supplement)
+    environment = _environment(covers)
+    backings = Backings(supplement)
+    facts: dict[str, Any] = {
+        "supplement": supplement,
+        "medium": medium.value,
+        "templates": template_digest(),
+        "security_policy": SECURITY_POLICY,
+        "record_digest": digest,
+        "qr": render_qr(describe_position(supplement, digest)),
+        "foot": _build_foot(supplement),
+        "proven": len(list_entries(supplement)) if supplement.inclusion else 0,
+        "backed_groups": backings.list_groups() if supplement.inclusion else (),
+        "replaced": find_replaced(json.loads(record), covers=covers) if covers else {},
+        "style": Markup(_screen_style()) if medium is Medium.SCREEN else "",  # noqa: S704  (our own style sheet)
+        "record": _embed(record) if medium is Medium.SCREEN else "",
+    }
+    if isinstance(supplement, Supplement):
+        facts["backed"] = list_backed(supplement, backings)
+    name, more = _collect_facts(supplement, environment, medium)
+    facts |= collect_disputes(supplement) | collect_disclosed(supplement) | more
+    return environment.get_template(name).render(facts)
+
+
+def render_page(name: str, facts: Mapping[str, Any]) -> bytes:
+    """Return the page for a screen that the template *name* makes of *facts*: escaped, made visible, with its style sheet inside."""
+    style = Markup(_screen_style())  # noqa: S704  (our own style sheet)
+    known = {"medium": Medium.SCREEN.value, "templates": template_digest(), "security_policy": SECURITY_POLICY, "style": style}
+    text = _environment(None).get_template(name).render({**known, **facts})
+    return text.encode()
+
+
+def describe_position(supplement: AnySupplement, digest: str) -> str:
+    """Return what the QR code says, a line each: identifier, record digest, log with the number of its entries, root of the log's tree.
+
+    Plain words rather than an address: what is scanned is for a person to hold against a checkpoint, and nothing is to be fetched.
+    """
+    lines = [supplement.identifier, f"record sha256 {digest}", f"log {supplement.log_origin} entry {supplement.log_size}"]
+    return "\n".join([*lines, f"root sha256 {supplement.inclusion.root}"] if supplement.inclusion else lines)
+
+
+def _build_foot(supplement: AnySupplement) -> str:
+    """Return what stands at the foot of page one: the identifier, and the first digits of the root it is proven under."""
+    entries = f"{numbers.format_count(supplement.log_size)} {'entry' if supplement.log_size == 1 else 'entries'}"
+    root = f"root {supplement.inclusion.root[:16]}… of {entries}" if supplement.inclusion else f"as of entry {supplement.log_size}"
+    return f"{supplement.identifier} · {root}"
+
+
+def read_template(name: str) -> str:
+    """Return the text of the file *name* that ships in `report_templates`."""
+    return (find_resource(_FOLDER) / name).read_text("utf-8")
+
+
+@cache
+def template_digest() -> str:
+    """Return the SHA-256 over everything that shapes a supplement beside its record: templates, styles, fonts and versions."""
+    folder = find_resource(_FOLDER)
+    total = hashlib.sha256()
+    for name in ("caveat", "weasyprint", "jinja2", "segno"):
+        total.update(f"{name} {version(name)}\n".encode())
+    for path in sorted(_files(folder)):
+        total.update(path.relative_to(folder).as_posix().encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")]
+
+
+def _collect_facts(supplement: AnySupplement, environment: Environment, medium: Medium) -> tuple[str, dict[str, Any]]:
+    match supplement:
+        case Supplement():
+            return "claim.html.j2", _claim_facts(supplement, environment)
+        case CardSupplement():
+            return "card.html.j2", _card_facts(supplement, environment)
+        case ChangeReport():
+            return "change.html.j2", collect_change_facts(supplement, medium=medium.value)
+
+
+def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, Any]:
+    estimate, reported = build_estimate_figure(supplement), None
+    if estimate is None:
+        reported = build_reported_figure(supplement)
+    figure = None
+    if estimate is not None:
+        figure = _draw(environment, "estimate", f=estimate, key="figure-one")
+    elif reported is not None:
+        figure = _draw(environment, "reported", f=reported, key="figure-one")
+    outcome = supplement.outcome
+    return {
+        "carry": find_carry(supplement.history),
+        "causes": list_causes(supplement.status, supplement.reviews, supplement.cause_entries, claim=supplement.claim.payload.reference),
+        "figure": figure,
+        "figure_left_out": estimate.left_out if estimate else 0,
+        "figure_all": _draw_all(supplement, environment) if estimate and estimate.left_out else None,
+        "redline": build_redline(supplement.original, outcome.text.restricted) if outcome else (),
+        "finding_figures": {one.entry.seq: _draw_finding(environment, one, supplement) for one in _list_findings(supplement)},
+        **_draw_drift(supplement, environment),
+        "sighted": {one.entry.seq: _compare_passages(supplement.claim.payload, one.payload) for one in supplement.sightings},
+        "fixed_rows": build_fixed_rows(supplement),
+        "departures": build_departure_rows(supplement.audit),
+        "standing_now": find_standing_now(supplement.audit, outcome.classification.primary if outcome else None),
+        "trace_now": find_trace_now(supplement.audit, outcome.classification.primary if outcome else None),
+        "lock_runs": describe_lock_runs(supplement.audit),
+        "locks": describe_locks(supplement.audit, supplement.other_audits, supplement.claim.payload.model),
+        "late": list_late(supplement.audit),
+        "in_one_second": is_in_one_second(supplement.audit),
+        "missing_modules": {part.section: part.consequence for part in supplement.not_made},
+    }
+
+
+def _compare_passages(claim: ClaimRevision, sighting: PassageMatch) -> tuple[RedlineRun, ...]:
+    """Return the redline from the claim's passage to the one that was found; white space, which layout decides, is folded."""
+    if sighting.fate is not MatchResult.REWORDED or sighting.anchor is None:
+        return ()
+    before = claim.anchor.exact if claim.anchor else claim.quote
+    return build_redline(" ".join(before.split()), " ".join(sighting.anchor.exact.split()))
+
+
+def _card_facts(supplement: CardSupplement, environment: Environment) -> dict[str, Any]:
+    bars = build_count_bars(supplement.claims)
+    covered = build_coverage_figure(supplement.coverage) if supplement.coverage else None
+    return {
+        "bars": _draw(environment, "counts", bars=bars, key="counts") if bars else None,
+        "coverage_figure": covered
+        and {"svg": _draw(environment, "coverage", f=covered, key="coverage-figure"), "left_out": covered.left_out},
+    }
+
+
+def _draw_all(supplement: Supplement, environment: Environment) -> Markup | None:
+    """Return the figure with every specification up to what one page holds; the table has them all."""
+    figure = build_estimate_figure(supplement, most=_MOST_DRAWN)
+    return None if figure is None else _draw(environment, "estimate", f=figure, key="figure-all")
+
+
+def _draw_drift(supplement: Supplement, environment: Environment) -> dict[str, Any]:
+    """Return the figures of the claim over model versions, how many more there could be, and what its versions are called."""
+    if supplement.drift is None:
+        return {"drift_figures": (), "drift_left_out": 0, "version_names": ()}
+    figures = build_drift_figures(supplement.drift)
+    drawn = tuple(_draw(environment, "drift", f=one, key=f"figure-drift-{place}") for place, one in enumerate(figures, start=1))
+    left_out = count_keys(supplement.drift) - len(figures)
+    return {"drift_figures": drawn, "drift_left_out": left_out, "version_names": name_versions(supplement.drift.points)}
+
+
+def render_drift(figure: DriftFigure) -> str:
+    """Return *figure* as one SVG file that needs no style sheet."""
+    return f"{_draw(_environment(None), 'drift', f=figure, key='drift')}\n"
+
+
+def _list_findings(supplement: Supplement) -> tuple[Recorded[Finding], ...]:
+    return supplement.audit.findings if supplement.audit else ()
+
+
+def _draw_finding(environment: Environment, finding: Recorded[Finding], supplement: Supplement) -> Mapping[str, Any] | None:
+    """Return the figure of *finding* and how many of its rows stand in the table alone; None when it has no number to draw."""
+    key = f"figure-{finding.entry.seq}"
+    figure: EstimateFigure | ForestFigure | None
+    match finding.payload.body:
+        case Naturalness() as body:
+            figure = build_naturalness_figure(body)
+        case RealismJudge() | RecognitionLinks():
+            return None  # a table shows all of it
+        case Ablation() as body:
+            figure = build_ablation_figure(body)
+        case JudgeReport() as body:
+            figure = build_judge_figure(body, supplement.claim.payload)
+        case Recognition() as body:
+            figure = build_recognition_figure(body)
+        case Shift() as body:
+            figure = build_shift_figure(body)
+    if figure is None:
+        return None
+    name = "forest" if isinstance(figure, ForestFigure) else "estimate"
+    return {"svg": _draw(environment, name, f=figure, key=key), "left_out": figure.left_out}
+
+
+def _draw(environment: Environment, name: str, **facts: Any) -> Markup:
+    return Markup(environment.get_template(f"figures/{name}.svg.j2").render(facts))  # noqa: S704  (escaped by the template)
+
+
+@cache
+def _environment(covers: Covers | None) -> Environment:
+    """One per medium: what a template prints passes through `show_text`, whether or not the template remembers to ask."""
+
+    @pass_context
+    def finalize(context: Context, value: Any) -> Any:
+        if isinstance(value, Markup):
+            return value
+        if isinstance(value, float):
+            return _write_pixel(context.name, value)
+        if value is None or isinstance(value, (bool, int, Undefined)):
+            return value
+        return show_text(str(value), covers=covers)
+
+    environment = Environment(
+        loader=FileSystemLoader(find_resource(_FOLDER)),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+    )
+    environment.filters |= _filters(covers)
+    environment.globals |= _globals()
+    return environment
+
+
+def _write_pixel(template: str | None, value: float) -> str:
+    """Only a figure may print a float as it is, as a pixel; everywhere else a number has to say how it is rounded."""
+    if template is None or not template.startswith("figures/"):
+        raise TypeError(f"{template} prints the number {value} without a format")
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def _filters(covers: Covers | None) -> dict[str, Callable[..., Any]]:
+    def symbols(text: str) -> Markup:
+        """Set Φ_test and its like with a subscript, after making the text safe."""
+        safe = str(escape(show_text(text, covers=covers)))
+        for name in ("Φ_test", "Φ_deploy", "P_test", "P_deploy"):
+            letter, _, below = name.partition("_")
+            safe = safe.replace(name, f"{letter}<sub>{below}</sub>")
+        return Markup(_UNIT.sub("\u00a0", safe))  # noqa: S704  (escaped above)
+
+    def lines(text: str) -> Markup:
+        """Keep the lines of a prompt, after making each safe; shown where white space is kept."""
+        safe = (str(escape(show_text(line, covers=covers))) for line in text.replace("\r\n", "\n").split("\n"))
+        return Markup("\n".join(safe))  # noqa: S704  (escaped above)
+
+    return {
+        "bare": strip_markup,
+        "grouped": group_digits,
+        "count": numbers.format_count,
+        "count_items": count_items,
+        "day": format_day,
+        "outcome": describe_outcome,
+        "verdict": describe_verdict,
+        "subject": describe_subject,
+        "exact": numbers.format_exact,
+        "file_of": find_file,
+        "item": get_item,
+        "level": numbers.format_level,
+        "levels": describe_levels,
+        "lines": lines,
+        "model": name_model,
+        "moment": format_moment,
+        "second": format_second,
+        "number": numbers.format_number,
+        "p_value": numbers.format_probability,
+        "interval": lambda low, high, against, signed: numbers.format_range(low, high, against=against, signed=signed),
+        "schema": lambda schema: json.dumps(schema, sort_keys=True),
+        "percent": numbers.format_percent,
+        "signed": numbers.format_signed,
+        "symbols": symbols,
+        "words": get_words,
+    }
+
+
+def _globals() -> Mapping[str, Any]:
+    return {
+        "Layer": EvidenceLayer,
+        "Section": Section,
+        "checks": CHECKS,
+        "corrections": CORRECTIONS,
+        "deviations": DEVIATIONS,
+        "find_restriction": find_restriction,
+        "format_verdict": format_verdict,
+        "is_immaterial": is_immaterial,
+        "interval_words": lambda name: get_words(IntervalMethod(name)),
+        "layer_meaning": LAYER_MEANING,
+        "numbers": NUMBERS,
+        "shapes": SHAPES,
+        "short_items": SHORT_ITEMS,
+        "three_figures": describe_three_figures,
+        "titles": TITLES,
+    }
+
+
+def group_digits(digest: str) -> Markup:
+    """Return a digest in groups of eight digits, set apart by space that is not copied with them."""
+    groups = (show_text(digest[at : at + 8]) for at in range(0, len(digest), 8))
+    return Markup('<span class="digest">{}</span>').format(
+        Markup("").join(Markup('<span class="group">{}</span>').format(one) for one in groups)
+    )
+
+
+def _embed(record: bytes) -> Markup:
+    """Return canonical JSON for a script element: `<` can then neither close it nor open a comment."""
+    return Markup(record.decode().replace("<", "\\u003c"))  # noqa: S704  (nothing in it can end the element)
+
+
+@cache
+def _screen_style() -> str:
+    """Return the style sheet of the HTML with its fonts inside."""
+    fonts: tuple[tuple[str, str, int, str], ...]
+    fonts = (("Source Sans 3", "SourceSans3-Regular", 400, "normal"), ("Source Sans 3", "SourceSans3-Semibold", 600, "normal"))
+    fonts = (*fonts, ("Source Sans 3", "SourceSans3-It", 400, "italic"), ("IBM Plex Mono", "IBMPlexMono-Regular", 400, "normal"))
+    faces = []
+    for family, file, weight, style in fonts:
+        data = base64.b64encode((find_resource(_FOLDER) / "fonts" / f"{file}.woff2").read_bytes()).decode()
+        faces.append(
+            f'@font-face{{font-family:"{family}";font-weight:{weight};font-style:{style};font-display:swap;'
+            f'src:url("data:font/woff2;base64,{data}") format("woff2")}}'
+        )
+    return "\n".join([*faces, read_template("base.css"), read_template("screen.css")])

@@ -1,0 +1,659 @@
+"""Minimum reporting (paper Table 4, method section 8): each item reported, missing, or not applicable with its reason."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+from registry.records.analysis_plan import DECISIVE, Deviation, Lock, LockedItem, list_departures
+from registry.records.audit_case import Access, AccessLevel, Case, Evidence, EvidenceLayer, Infeasible
+from registry.records.claim import Form
+from registry.records.claim_status import ContestationState
+from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
+from registry.records.estimates import DEVIATIONS, Estimate, Measure, SpecEstimate
+from registry.records.module_findings import (
+    Ablation,
+    CorrectedEstimate,
+    FindingBody,
+    JudgeReport,
+    Naturalness,
+    Recognition,
+    find_invariance,
+)
+from registry.records.replay_run import ArmOutcomes, Provenance, ReplayAccount, RequestedArm
+from registry.records.specification import ContextSpec, SpecVersion
+from registry.records.supplement import LayerState
+from registry.records.verdict import ChecklistItem, Completeness, ItemStatus, Restriction
+from registry.report.number_format import Unit, join, share
+
+# Which evidence layers an audit has: what it did itself decides, and typed statements add what others reported.
+#
+# Access is that of the paper's Table 3 (arXiv:2605.11496): API only, lab tools, weights, internals.
+
+_REPLAYED = "replayed the evaluation and deployment-like contexts"
+_ABLATED = "removed cues from the contexts one at a time"
+_PROBED = "searched the responses for recognition of the test"
+
+
+def derive_layers(
+    evidence: Collection[Evidence], findings: Collection[FindingBody], *, has_estimate: bool, through_endpoint: bool
+) -> tuple[LayerState, ...]:
+    """Return the state of all four layers, in the order of `Layer`.
+
+    Args:
+        evidence: what the auditor stated.
+        findings: what the modules found in this audit.
+        has_estimate: whether the audit compared scores of both sides: a replay.
+        through_endpoint: whether the responses came from an endpoint, as their provenance says.
+    """
+    work = _find_work(findings, has_estimate=has_estimate)
+    return tuple(
+        _derive([one for one in evidence if one.layer is layer], layer, tuple(work.get(layer, ())), through_endpoint=through_endpoint)
+        for layer in EvidenceLayer
+    )
+
+
+def _find_work(findings: Iterable[FindingBody], *, has_estimate: bool) -> dict[EvidenceLayer, list[str]]:
+    """Return by layer what the audit did, each once."""
+    bodies = tuple(findings)
+    work: dict[EvidenceLayer, list[str]] = {}
+    if has_estimate:
+        work[EvidenceLayer.BEHAVIOURAL] = [_REPLAYED]
+    if any(isinstance(body, Ablation) for body in bodies):
+        work[EvidenceLayer.CUE_SENSITIVITY] = [_ABLATED]
+    if any(is_recognition(body) for body in bodies):
+        work[EvidenceLayer.VERBALISED] = [_PROBED]
+    return work
+
+
+def _derive(stated: list[Evidence], layer: EvidenceLayer, work: tuple[str, ...], *, through_endpoint: bool) -> LayerState:
+    accesses = {one.access for one in stated}
+    reported = next((one for one in (Access.AVAILABLE, Access.WITHHELD, Access.UNAVAILABLE) if one in accesses), None)
+    access = Access.AVAILABLE if work else reported
+    levels = {one.access_level for one in stated if one.access is access}
+    if work and through_endpoint:
+        levels.add(AccessLevel.API)
+    denied = [one for one in (Access.WITHHELD, Access.UNAVAILABLE) if one in accesses]
+    contradiction = f"stated as {denied[0].value}; the audit itself {' and '.join(work)}" if work and denied else None
+    return LayerState(
+        layer=layer,
+        access=access,
+        levels=tuple(level for level in AccessLevel if level in levels),
+        work=work,
+        contradiction=contradiction,
+    )
+
+
+def is_recognition(body: FindingBody) -> bool:
+    """Whether *body* fills the verbalised layer: the probe classified at least one passage."""
+    return isinstance(body, Recognition) and body.is_available
+
+
+def describe_levels(state: LayerState) -> str:
+    """Return the access that the layer took, `API only`; "access not stated" where nothing says it."""
+    return " and ".join(level.words for level in state.levels) or "access not stated"
+
+
+def describe_layers(states: Iterable[LayerState]) -> str:
+    """Return the layers that are stated or were looked at, each with its access, and what contradicts a statement."""
+    return "; ".join(_describe(states))
+
+
+def _describe(states: Iterable[LayerState]) -> Iterator[str]:
+    for state in states:
+        if state.access is not None:
+            name = state.layer.value.replace("_", " ")
+            yield f"{name}: {state.access.value} ({describe_levels(state)})"
+            if state.contradiction:
+                yield f"✗ {name} {state.contradiction}"
+
+
+# What findings of the modules say, in the words of minimum reporting.
+
+
+def describe_markers(findings: Iterable[FindingBody]) -> str:
+    """Return what ablation and naturalness say of evaluator-specific markers; empty when neither is on record."""
+    parts = []
+    for one in findings:
+        if isinstance(one, Ablation):
+            cues = [change for change in one.changes if not change.placebo]
+            relevant = [change.cue for change in cues if change.relevant]
+            unknown = sum(change.relevant is None for change in cues)
+            parts.append(
+                f"cue ablation of {_count(len(cues), 'cue')}, audit-relevant: {', '.join(relevant) or 'none shown'}"
+                + (f"; of {unknown} it cannot be said" if unknown else "")
+            )
+        elif isinstance(one, Naturalness):
+            named = ", ".join(f"{cue.cue} ({cue.count})" for cue in one.cues)
+            parts.append(f"blind raters named {named}" if named else "blind raters named no cue")
+    return "; ".join(parts)
+
+
+def describe_uncertainty(findings: Iterable[FindingBody]) -> str:
+    """Return how far judges vary and err, with numbers; empty when no report has repeats or a corrected estimate."""
+    return "; ".join(filter(None, (_describe_judge(one) for one in findings if isinstance(one, JudgeReport))))
+
+
+def list_checks(findings: Iterable[FindingBody]) -> str:
+    """Return every invariance check with its outcome in a word; empty when none was made."""
+    words = {True: "passed", False: "failed", None: "undecided"}
+    checks = (check for one in findings if isinstance(one, JudgeReport) for check in one.invariance)
+    return "; ".join(f"{check.check} ({check.column}) {words[check.passed]}" for check in checks)
+
+
+def _describe_judge(one: JudgeReport) -> str:
+    unit = Unit(low=one.range[0], high=one.range[1])
+    parts = []
+    if one.repeats is not None:
+        said = f"{one.repeats.scorings} scorings of {_count(one.repeats.responses, 'response')}"
+        if one.repeats.deviation is not None:
+            said += f", standard deviation within a response {unit.difference(one.repeats.deviation)}"
+        if one.repeats.share is not None:
+            said += f", {share(round(one.repeats.share, 3))} of the variance of ED"
+        parts.append(said)
+    parts += [_describe_correction(unit, corrected) for corrected in one.corrected]
+    if not parts:
+        return ""
+    if not one.corrected:
+        parts.append("errors against a person's labels were not measured")
+    return f"{one.judge or 'a judge that is not named'}: {'; '.join(parts)}"
+
+
+def _describe_correction(unit: Unit, one: CorrectedEstimate) -> str:
+    return f"{one.method} correction gives ED {_describe_checks(unit, one.ed)}"
+
+
+def _describe_checks(unit: Unit, one: Measure) -> str:
+    if one.value is None:
+        return f"no value ({one.reason})"
+    if one.low is None or one.high is None:
+        return f"{unit.difference(one.value)} without an interval ({one.reason})"
+    return f"{unit.difference(one.value)} ({unit.differences(one.low, one.high)})"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+# What a replay asked and what became of it, in the words of minimum reporting.
+
+
+def describe_mapping(replayed: ReplayAccount) -> str:
+    """Return which tasks were asked in which contexts."""
+    contexts = {one.name: one for one in replayed.contexts}
+    parts = []
+    for arm in replayed.arms:
+        spec = contexts[arm.contexts].spec if arm.contexts in contexts else None
+        number = len(spec.contexts) if spec else None
+        size = "contexts" if number is None else "1 context" if number == 1 else f"{number} contexts"
+        chosen = f" ({_describe_choice(arm)})" if arm.where else ""
+        tasks = f"{arm.tasks} task{'s' if arm.tasks != 1 else ''}{chosen}"
+        parts.append(f"{_name_arm(arm)}: {tasks}, each in the {size} of {_name_contexts(replayed, arm)}")
+    samples = f"{replayed.samples} response{'s' if replayed.samples > 1 else ''} to each task in each context"
+    return "; ".join([*parts, samples, "every score names its task, arm and context"])
+
+
+def describe_cues(replayed: ReplayAccount) -> str | None:
+    """Return the cues that the contexts of the test side are marked with; None where none is, or the contexts are not in the record."""
+    found: dict[str, None] = {}
+    for asked in replayed.list_asked("test"):
+        found |= dict.fromkeys(_list_cues(asked.spec)) if asked.spec else {}
+    return f"marked in the contexts that were replayed: {', '.join(found)}" if found else None
+
+
+def describe_outcomes(replayed: ReplayAccount) -> str:
+    """Return what is no plain answer on each side, contexts as they are: scored as it is, or excluded with its reason."""
+    kinds = (("refused", "refused"), ("truncated", "cut"), ("empty", "empty"))
+    parts = []
+    for one in replayed.outcomes:
+        if one.cue_removed is not None:
+            continue
+        counts = [f"{count:,} {word}" for name, word in kinds if (count := getattr(one, name))]
+        counts += [f"{count:,} {reason}" for reason, count in one.failures.items()]
+        counts += [f"{one.open:,} never asked"] if one.open else []
+        parts.append(f"{_name_arm(one)}: {', '.join(counts) or 'none refused, cut, empty or failed'} of {one.planned:,}")
+    return f"answers as they came: {'; '.join(parts)}"
+
+
+def _list_cues(spec: ContextSpec) -> Iterable[str]:
+    """Return the cues of contexts and of the blocks that stand in one."""
+    blocks = spec.blocks or {}
+    for item in spec.contexts:
+        yield from item.cues
+        yield from (cue for name in item.block_names if name in blocks and (cue := blocks[name].cue))
+
+
+def _name_arm(one: RequestedArm | ArmOutcomes) -> str:
+    return f"{one.arm} ({one.spec})" if one.spec else one.arm
+
+
+def _name_contexts(replayed: ReplayAccount, arm: RequestedArm) -> str:
+    return next((one.reference for one in replayed.contexts if one.name == arm.contexts and one.reference), arm.contexts)
+
+
+def _describe_choice(arm: RequestedArm) -> str:
+    return " and ".join(f"{field} {' or '.join(values)}" for field, values in (arm.where or {}).items())
+
+
+# Minimum reporting (paper Table 4, method section 8): each item reported, missing, or not applicable with its reason.
+#
+# It is computed when a document is rendered, from the record as of that entry, and never stored: an objection or a deviation that came
+# after the outcome is in it. Items about a replay do not apply where none was made.
+
+_NO_REPLAY = "no replay was made"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditMaterial:
+    """What an audit has on record that its reporting is checked against."""
+
+    form: Form
+    infeasible: Infeasible | None = None
+    """Why no defensible P_deploy can be built; None where one can."""
+    evidence: tuple[Evidence, ...] = ()
+    invariant: bool | None = None
+    """Whether the scorer is invariant, as declared or checked; None: not known."""
+    estimate: Estimate | None = None
+    provenance: Provenance = Provenance()
+    lock: Lock | None = None
+    """The plan fixed before the run; None means that nothing shows θ and direction to have been fixed."""
+    deploy_owner: str | None = None
+    """Who owns the specifications of P_deploy, with the objections against each, in words; None: not stated."""
+    objections: tuple[str, ...] = ()
+    """`CON-…` against the claim or another definition that it rests on, which are not rejected."""
+    findings: tuple[FindingBody, ...] = ()
+    deviations: tuple[Deviation, ...] = ()
+    """In what the scores are not as the lock says; each stands before the note of the item that it bears on."""
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether a replay was made."""
+        return self.estimate is not None and bool(self.estimate.specs)
+
+    @property
+    def layers(self) -> tuple[LayerState, ...]:
+        """The state of the four evidence layers."""
+        return derive_layers(
+            self.evidence, self.findings, has_estimate=self.has_scores, through_endpoint=comes_from_endpoint(self.provenance)
+        )
+
+
+Answer = tuple[ItemStatus, str]
+
+
+def build_items(material: AuditMaterial) -> tuple[ChecklistItem, ...]:
+    """Return every item of minimum reporting with its status, in the order of the paper's table."""
+    answers = ((slug, _add_departures(slug, answer(material), material.deviations)) for slug, answer in ITEMS.items())
+    return tuple(ChecklistItem(item=slug, status=status, note=note) for slug, (status, note) in answers)
+
+
+def build_case_items(case: Case, estimate: Estimate | None) -> tuple[ChecklistItem, ...]:
+    """Return the items of a case without a registry: nothing is known of lock, provenance and objections."""
+    material = AuditMaterial(
+        form=case.claim.form,
+        infeasible=case.deployment.infeasible,
+        evidence=case.evidence,
+        invariant=case.scoring.invariant,
+        estimate=estimate,
+    )
+    return build_items(material)
+
+
+def build_audit_items(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction] | None) -> tuple[ChecklistItem, ...]:
+    """Return the items of one outcome of *file*, an audit in *dossier*, as of the dossier's log entry; empty without an outcome."""
+    return build_items(find_material(dossier, file, outcome)) if outcome is not None else ()
+
+
+def find_material(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction]) -> AuditMaterial:
+    """Return what is on record of *file* at the entry that *dossier* was read at."""
+    restriction = outcome.payload
+    result = next((one.payload for one in file.results if one.entry.seq == restriction.result), None)
+    run = next((one.payload for one in file.runs if result is not None and one.entry.seq == result.run), None)
+    provenance = (run.provenance if run else restriction.provenance) or Provenance()
+    findings = tuple(one.payload.body for one in file.findings)
+    checked = find_invariance(findings, scores=run.scores if run else restriction.scores)
+    audit = file.audit.payload
+    return AuditMaterial(
+        form=restriction.classification.primary.form,
+        infeasible=audit.deployment.infeasible,
+        evidence=tuple(one.payload.evidence for one in file.evidence),
+        invariant=audit.scoring.invariant if checked is None else checked,
+        estimate=result.estimate if result else restriction.estimate,
+        provenance=provenance,
+        lock=file.lock.payload if file.lock and not restriction.post_hoc else None,
+        deploy_owner=_describe_owners(dossier, file, provenance),
+        objections=_list_objections(dossier, file, provenance),
+        findings=findings,
+        deviations=list_departures((*(one.payload for one in file.deviations), *_find_other_model(file, restriction, provenance))),
+    )
+
+
+def _find_other_model(file: AuditFile, restriction: Restriction, provenance: Provenance) -> tuple[Deviation, ...]:
+    """Of scores that the lock did not precede no deviation is recorded; but of another model they are not of this claim."""
+    planned = file.lock.payload.model if file.lock and restriction.post_hoc else None
+    returned = provenance.model_returned
+    if planned is None or returned is None or set(returned.split("; ")) == {planned}:
+        return ()
+    return (Deviation(audit=restriction.audit, item=LockedItem.MODEL, planned=planned, done=returned, reason=None, found=True),)
+
+
+def comes_from_endpoint(provenance: Provenance | None) -> bool:
+    """Tell whether responses came from an endpoint, as a run folder or a statement says."""
+    return provenance is not None and (provenance.replayed is not None or bool(provenance.endpoint))
+
+
+def count_items(items: Collection[ChecklistItem | Completeness]) -> str:
+    """Return how many items are missing, with the one base that all documents count from."""
+    statuses = [one.status for one in items]
+    return format_missing(
+        statuses.count(ItemStatus.MISSING), applying=len(statuses) - statuses.count(ItemStatus.NOT_APPLICABLE), total=len(statuses)
+    )
+
+
+def format_missing(missing: int, *, applying: int, total: int) -> str:
+    """Return a count such as "6 of 9 applicable items are missing (14 do not apply)"."""
+    rest = total - applying
+    apart = f" ({rest} {'does' if rest == 1 else 'do'} not apply)" if rest else ""
+    noun = "item" if applying == 1 else "items"
+    if not missing:
+        return f"none of {applying} applicable {noun} is missing{apart}"
+    return f"{missing} of {applying} applicable {noun} {'is' if missing == 1 else 'are'} missing{apart}"
+
+
+def _list_deploy(dossier: Dossier, file: AuditFile, provenance: Provenance) -> dict[str, SpecVersion]:
+    """Return the registered specifications of P_deploy that the scores are against, by `CTX-…@n`."""
+    lock, replayed = file.lock, provenance.replayed
+    claim = next((one.payload for one in dossier.revisions if one.payload.reference == file.audit.payload.claim), dossier.current.payload)
+    named = [*claim.deploy_contexts, *(one.spec for one in (lock.payload.deploy if lock else ()))]
+    named += replayed.list_references("deploy") if replayed else ()
+    known = {f"{one.payload.spec}@{one.payload.version}": one.payload for one in dossier.specs}
+    return {name: known[name] for name in dict.fromkeys(named) if name in known}
+
+
+def _describe_owners(dossier: Dossier, file: AuditFile, provenance: Provenance) -> str | None:
+    owners = []
+    for name, spec in _list_deploy(dossier, file, provenance).items():
+        against = [one.contestation.payload.contestation for one in _list_standing(dossier) if one.contestation.payload.target == name]
+        contested = f"; contested: {', '.join(against)}" if against else ""
+        owners.append(f"{spec.owner} ({spec.slug}{contested})")
+    return ", ".join(sorted(set(owners))) or None
+
+
+def _list_objections(dossier: Dossier, file: AuditFile, provenance: Provenance) -> tuple[str, ...]:
+    deploy = _list_deploy(dossier, file, provenance)
+    found = (one.contestation.payload for one in _list_standing(dossier))
+    return tuple(one.contestation for one in found if one.target not in deploy)
+
+
+def _list_standing(dossier: Dossier) -> list[ContestationFile]:
+    return [one for one in dossier.contestations if one.state is not ContestationState.REJECTED]
+
+
+def _add_departures(slug: str, answer: Answer, deviations: Collection[Deviation]) -> Answer:
+    status, note = answer
+    departed = [
+        f"✗ Otherwise than locked: {one.done}, where {one.planned} was fixed." for one in deviations if _DEPARTED.get(one.item) == slug
+    ]
+    return status, join([*departed, note]) if departed else note
+
+
+def _reported(note: str) -> Answer:
+    return ItemStatus.REPORTED, note
+
+
+def _missing(note: str) -> Answer:
+    return ItemStatus.MISSING, note
+
+
+def _not_applicable(note: str) -> Answer:
+    return ItemStatus.NOT_APPLICABLE, note
+
+
+def _without_scores(material: AuditMaterial) -> Answer:
+    """Say why there is no ED."""
+    if material.form is Form.EXISTENCE:
+        return _not_applicable("an existence claim needs no Evaluation Differential")
+    if material.infeasible is Infeasible.ONTOLOGICAL:
+        return _not_applicable("no defensible P_deploy can exist")
+    return _not_applicable(_NO_REPLAY)
+
+
+def _from_estimate(describe: Callable[[Estimate], str]) -> Callable[[AuditMaterial], Answer]:
+    def answer(material: AuditMaterial) -> Answer:
+        if material.estimate is None or not material.has_scores:
+            return _without_scores(material)
+        return _reported(describe(material.estimate))
+
+    return answer
+
+
+def _stated(find: Callable[[Provenance], str | None], absent: str) -> Callable[[AuditMaterial], Answer]:
+    def answer(material: AuditMaterial) -> Answer:
+        if not material.has_scores:
+            return _not_applicable(_NO_REPLAY)
+        stated = find(material.provenance)
+        return _reported(stated) if stated else _missing(absent)
+
+    return answer
+
+
+def _mapping(material: AuditMaterial) -> Answer:
+    if not material.has_scores:
+        return _not_applicable(_NO_REPLAY)
+    replayed = material.provenance.replayed
+    return _reported("every score names its task, arm and context" if replayed is None else describe_mapping(replayed))
+
+
+def _prompts(material: AuditMaterial) -> Answer:
+    if not material.has_scores:
+        return _not_applicable(_NO_REPLAY)
+    if material.provenance.system_prompts:
+        return _reported(material.provenance.system_prompts)
+    absent = "the system prompts are not disclosed"
+    return _missing(f"{absent}; the digests of the contexts are on record" if material.provenance.replayed else absent)
+
+
+def _markers(material: AuditMaterial) -> Answer:
+    cues = any(one.layer is EvidenceLayer.CUE_SENSITIVITY and one.access is Access.AVAILABLE for one in material.evidence)
+    replayed = material.provenance.replayed
+    marked = describe_cues(replayed) if replayed and material.has_scores else None
+    notes = [*(["cue sensitivity is on record"] if cues else []), *filter(None, [describe_markers(material.findings), marked])]
+    return _reported("; ".join(notes)) if notes else _missing("no cue inventory of the evaluation is on record")
+
+
+def _invariance(material: AuditMaterial) -> Answer:
+    """A check that could not decide is no answer, and says so."""
+    if not material.has_scores:
+        return _not_applicable(_NO_REPLAY)
+    checks = list_checks(material.findings)
+    if material.invariant is not None:
+        outcome = "the scorer passed" if material.invariant else "the scorer failed"
+        return _reported(f"{outcome}: {checks}" if checks else f"{outcome}, as the auditor states; no check is on record")
+    if checks:
+        elsewhere = " (made on other scores)" if find_invariance(material.findings) else ""
+        return _missing(f"what was checked does not settle it{elsewhere}: {checks}")
+    if material.provenance.scorer_reads_response:
+        return _not_applicable("the scorer reads the response and the task alone, so that no context can change a score")
+    return _missing("the check was not made")
+
+
+def _judge(material: AuditMaterial) -> Answer:
+    """A scorer's name is no uncertainty: what it is must be said, or that the scorer is deterministic and has none."""
+    if not material.has_scores:
+        return _not_applicable(_NO_REPLAY)
+    stated = material.provenance
+    if measured := describe_uncertainty(material.findings):
+        return _reported(f"{measured}; as stated: {stated.judge_uncertainty}" if stated.judge_uncertainty else measured)
+    if not stated.judge:
+        return _missing("the judge, or the name of the scorer, is not stated")
+    if stated.judge_uncertainty:
+        return _reported(f"{stated.judge}: {stated.judge_uncertainty}")
+    return _missing(f"how far the scores of this scorer vary or err is not stated: {stated.judge}")
+
+
+def _fixed_before(material: AuditMaterial) -> Answer:
+    if not material.has_scores:
+        return _not_applicable(_NO_REPLAY)
+    if material.lock is None:
+        return _missing("no lock shows that θ and the safety direction were fixed before the replay")
+    other = ", ".join(dict.fromkeys(one.item.words for one in material.deviations if one.item in DECISIVE))
+    note = f"; the scores are of other {other} than it fixes" if other else ""
+    note += f"; not fixed by it: {', '.join(material.lock.unfixed)}" if material.lock.unfixed else ""
+    return _reported(f"fixed by the lock that preceded the replay{note}")
+
+
+def _budget(material: AuditMaterial) -> Answer:
+    if not material.has_scores:
+        return _not_applicable(_NO_REPLAY)
+    stated = [material.lock.budget if material.lock else None, material.provenance.budget_planned]
+    planned, spent = "; in the replay: ".join(filter(None, stated)), material.provenance.budget_spent
+    if planned and spent:
+        return _reported(f"budget {planned}; spent {spent}")
+    if not planned and not spent:
+        return _missing("neither budget nor what was spent is stated")
+    return _missing("what was spent is not stated" if planned else "the budget is not stated")
+
+
+def _exclusions(material: AuditMaterial) -> Answer:
+    if material.estimate is None or not material.has_scores:
+        return _not_applicable(_NO_REPLAY)
+    unit = Unit(low=material.estimate.range[0], high=material.estimate.range[1])
+    parts = []
+    for spec in material.estimate.specs:
+        parts += [_describe_exclusions(spec, unit), _describe_truncation(spec)]
+    if material.provenance.replayed is not None:
+        parts.append(describe_outcomes(material.provenance.replayed))
+    return _reported("; ".join(filter(None, parts)))
+
+
+def _describe_exclusions(spec: SpecEstimate, unit: Unit) -> str:
+    n, bounds = spec.n, spec.ed_under_exclusions
+    if n.excluded_test + n.excluded_deploy == 0:
+        return f"{spec.spec}: none of either side"
+    counts = f"{spec.spec}: {n.excluded_test} of the test side, {n.excluded_deploy} of the deployment side"
+    return f"{counts}, each with its reason in the score table; ED from {unit.differences(bounds.low, bounds.high)} under them"
+
+
+def _describe_truncation(spec: SpecEstimate) -> str:
+    if spec.truncation is None:
+        return f"{spec.spec}: which responses were truncated is not stated"
+    sides = (("test", spec.truncation.test), ("deployment", spec.truncation.deploy))
+    counts = []
+    for name, side in sides:
+        settled = f", {side.settled} of them with a score that can no longer change" if side.settled else ""
+        unknown = f", of {side.not_stated} not stated" if side.not_stated else ""
+        counts.append(f"{side.truncated} of {side.responses} {name} responses{settled}{unknown}")
+    return f"{spec.spec}: truncated {' and '.join(counts)}"
+
+
+def _layers(material: AuditMaterial) -> Answer:
+    states = material.layers
+    absent = [one.layer.value.replace("_", " ") for one in states if one.access is None]
+    known = describe_layers(states)
+    if absent:
+        return _missing("; ".join(filter(None, (f"nothing is stated of: {', '.join(absent)}", known))))
+    return _reported(known)
+
+
+def _latent(material: AuditMaterial) -> Answer:
+    state = next(one for one in material.layers if one.layer is EvidenceLayer.LATENT)
+    if state.access is None:
+        return _missing("it is not stated whether latent evidence is available")
+    return _reported(f"{state.access.value} ({describe_levels(state)})")
+
+
+def _coverage(material: AuditMaterial) -> Answer:
+    if material.estimate is None or not material.has_scores:
+        return _not_applicable(_NO_REPLAY)
+    corpus, replayed = material.provenance.corpus_tasks, material.estimate.specs[0].n.tasks
+    return (
+        _reported(f"{replayed} of {corpus} tasks")
+        if corpus
+        else _missing(f"{replayed} tasks replayed; the size of the corpus is not stated")
+    )
+
+
+def _owner(material: AuditMaterial) -> Answer:
+    objections = f"; objections to the claim or its other definitions: {', '.join(material.objections)}" if material.objections else ""
+    if not material.has_scores:
+        return _not_applicable(f"{_NO_REPLAY}{objections}")
+    owner = material.deploy_owner
+    return _reported(f"{owner}{objections}") if owner else _missing(f"no owner of P_deploy is stated here{objections}")
+
+
+def _describe_specs(estimate: Estimate) -> str:
+    """With several judges, as many numbers as judges and specifications together."""
+    numbers = len(estimate.specs)
+    return "for one specification of P_deploy" if numbers == 1 else f"{numbers}, one for each specification of P_deploy and each judge"
+
+
+def _describe_sizes(estimate: Estimate) -> str:
+    """A replay that did not keep to its planned size is said before its sizes."""
+    deviations = [f"✗ {one.message}" for one in estimate.warnings if one.code in DEVIATIONS]
+    sizes = "; ".join(
+        f"{one.spec}: {one.n.tasks} tasks, {one.n.contexts_test} and {one.n.contexts_deploy} contexts, "
+        f"{one.n.responses_test} and {one.n.responses_deploy} responses"
+        for one in estimate.specs
+    )
+    return join([*deviations, sizes])
+
+
+def _families(material: AuditMaterial) -> Answer:
+    """Unknown is not "none": without the texts nobody looked for near-duplicates."""
+    if material.estimate is None or not material.has_scores:
+        return _without_scores(material)
+    counts, found = material.estimate.specs[0].n, material.provenance.near_duplicates
+    families = None if counts.families is None else f"{counts.families} declared {'family' if counts.families == 1 else 'families'}"
+    declared = "no families are declared" if families is None else f"{counts.tasks} tasks in {families}"
+    assumed = "; tasks are taken to be independent" if families is None else ""
+    if found is None:
+        note = f"{declared}; the texts of the tasks were not available, so near-duplicates were not looked for{assumed}"
+        return _missing(note) if families is None else _reported(note)
+    if found.pairs:
+        pairs = "1 near-duplicate pair is" if found.found == 1 else f"{found.found} near-duplicate pairs are"
+        return _missing(f"{declared}; {pairs} in no common family, such as {' and '.join(found.pairs[0])}{assumed}")
+    rest = f" ({found.not_compared} more were not compared)" if found.not_compared else ""
+    return _reported(f"{declared}; no near-duplicates outside of families among {found.compared} tasks{rest}{assumed}")
+
+
+ITEMS: dict[str, Callable[[AuditMaterial], Answer]] = {
+    "task-context-mapping": _mapping,
+    "system-prompts": _prompts,
+    "scaffolds-and-tools": _stated(lambda stated: stated.tools, "scaffolds and tools are not stated"),
+    "evaluator-specific-markers": _markers,
+    "raw-ed": _from_estimate(_describe_specs),
+    "ned-and-epsilon": _from_estimate(lambda estimate: f"ε = {estimate.epsilon:g}"),
+    "phi-test-and-phi-deploy": _from_estimate(_describe_specs),
+    "sample-sizes": _from_estimate(_describe_sizes),
+    "task-families": _families,
+    "intervals-and-method": _from_estimate(lambda estimate: f"level {estimate.level:g}; {estimate.specs[0].ed.method}"),
+    "judge-scoring-uncertainty": _judge,
+    "scorer-invariance-check": _invariance,
+    "theta-and-direction-fixed-before-replay": _fixed_before,
+    "endpoint-and-version-returned": _stated(
+        lambda stated: f"{stated.endpoint}: {stated.model_returned}" if stated.endpoint and stated.model_returned else None,
+        "endpoint and version as returned by it are not stated",
+    ),
+    "dates-of-access": _stated(lambda stated: stated.accessed, "the dates of access are not stated"),
+    "sampling-parameters": _stated(lambda stated: stated.sampling, "the sampling parameters are not stated"),
+    "tool-and-scaffold-configuration": _stated(lambda stated: stated.tools, "the configuration of tools and scaffold is not stated"),
+    "query-budget": _budget,
+    "excluded-cases": _exclusions,
+    "four-evidence-layers": _layers,
+    "latent-evidence-stated": _latent,
+    "per-property-ed": _from_estimate(lambda _: "the estimate is of this one property"),
+    "replay-coverage": _coverage,
+    "deployment-owner-and-contestations": _owner,
+}
+"""The items by their slug, with what answers each."""
+
+_DEPARTED = {
+    LockedItem.TEST_CONTEXTS: "task-context-mapping",
+    LockedItem.DEPLOY_CONTEXTS: "task-context-mapping",
+    LockedItem.TASKS: "sample-sizes",
+    LockedItem.SCORING: "judge-scoring-uncertainty",
+    LockedItem.MODEL: "endpoint-and-version-returned",
+    LockedItem.BUDGET: "query-budget",
+    LockedItem.EXCLUSIONS: "excluded-cases",
+    LockedItem.CUES: "evaluator-specific-markers",
+    LockedItem.STOPPING_RULE: "sample-sizes",
+}
+"""The item that a departure bears on; the supplement's section on what was fixed names the others."""

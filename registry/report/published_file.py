@@ -1,0 +1,667 @@
+"""A published file: the rendered bytes, the proof inside it, the PDF signature around both, and links to its neighbours."""
+
+import asyncio
+import hashlib
+import re
+import warnings
+from base64 import b64decode
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from registry.errors import Fault, InputError
+from registry.records.log_seal import KeyAlgorithm
+from registry.records.statement import OutputFormat
+
+if TYPE_CHECKING:
+    from asn1crypto import cms as asn1
+
+    from registry.seal.signing_keys import SigningKey
+
+# The bytes that a signature appends to a PDF, every one of them prescribed.
+#
+# Signing fills the empty field that `finish.add_signature_field` left: the appended revision (ISO 32000-2, 7.5.6) replaces the field
+# and the permissions and adds the signature dictionary (12.8.1) with its cross-reference stream. It is written here and not by pyHanko,
+# whose writer draws random identifiers, rewrites the metadata and deflates its cross-references, so that whoever has the unsigned file,
+# the moment and the signature writes the same bytes again, with any release of any library, and can compare them all.
+
+LARGEST_REVISION_BYTES = 65_536
+"""What is appended is smaller: a few hundred bytes, and twice the certificate."""
+
+END = b"%%EOF\n"
+"""How Caveat ends each revision."""
+_RANGE_WIDTH = 50
+_RANGES = re.compile(rb"/ByteRange\s*\[\s*0\s+(\d{1,10})\s+(\d{1,10})\s+(\d{1,10})\s*\]")
+_MOMENT = re.compile(rb"/M \(D:(\d{14})Z\)")
+_TRACES = (b"/ByteRange", b"/ETSI.CAdES.detached", b"/Adobe.PPKLite", b"/adbe.pkcs7.detached", b"/TransformMethod")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignatureRevision:
+    """An appended revision whose signature is still to be filled in."""
+
+    data: bytes
+    """The whole file: the unsigned bytes, then the revision, with zeros where the signature goes."""
+    start: int
+    """Where the `<` before the signature's hexadecimal digits stands."""
+    end: int
+    """After the `>` that follows them."""
+
+    @property
+    def digest(self) -> bytes:
+        """SHA-256 of all but what stands from `start` to `end`: what is signed."""
+        return hash_around(self.data, self.start, self.end)
+
+    def fill(self, cms: bytes) -> bytes:
+        """Return the file with the signature *cms* in its place; raises ValueError if it is too long for it."""
+        digits, room = cms.hex().encode(), self.end - self.start - 2
+        if len(digits) > room:
+            raise ValueError(f"a signature of {len(cms)} bytes in a place for {room // 2}")
+        return self.data[: self.start + 1] + digits.ljust(room, b"0") + self.data[self.end - 1 :]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignaturePlace:
+    """Where a file says that it is signed; nothing of it is checked."""
+
+    unsigned_end: int
+    """Length of what stands before the revision."""
+    start: int
+    """As `Revision.start`."""
+    end: int
+    """As `Revision.end`."""
+    covered_end: int
+    """Length of the file that the signature speaks of."""
+    count: int
+    """Number of signatures."""
+    contents: bytes
+    """The signature with the zeros after it, empty if it is no hexadecimal text."""
+    at: datetime | None
+    """When it was signed, as the signer says; None if it is not said as Caveat says it."""
+
+
+def write_revision(unsigned: bytes, *, at: datetime, room: int) -> SignatureRevision:
+    """Return *unsigned* with a revision that certifies it and permits no change (DocMDP level 1), to be filled with a signature.
+
+    Args:
+        unsigned: a PDF of `registry.report`.
+        at: when it is signed, to the second.
+        room: how many bytes the signature may have.
+
+    Raises:
+        ValueError: it has no empty place for a signature.
+    """
+    if any(trace in unsigned for trace in _TRACES):
+        raise ValueError("it is signed already")
+    blank = read_blank(unsigned)
+    signature, table = blank.size, blank.size + 1
+    before, after = _write_signature(signature, at)
+    permissions = b"%d 0 obj\n<< /DocMDP %d 0 R >>\nendobj\n" % (blank.permissions, signature)
+    field = b"%d 0 obj\n%s/V %d 0 R >>\nendobj\n" % (blank.field, blank.field_text, signature)
+    parts = {blank.permissions: permissions, blank.field: field, signature: before + b" " * _RANGE_WIDTH + after + b"<>" + b" >>\nendobj\n"}
+    offsets, position = {}, len(unsigned)
+    for number, part in parts.items():
+        offsets[number] = position
+        position += len(part) + (2 * room if number == signature else 0)
+    start = offsets[signature] + len(before) + _RANGE_WIDTH + len(after)
+    end = start + 2 * room + 2
+    table_text = write_table(blank, {**offsets, table: position}, unsigned)
+    size = position + len(table_text)
+    ranges = (b"[0 %d %d %d]" % (start, end, size - end)).ljust(_RANGE_WIDTH)
+    signed = before + ranges + after + b"<" + b"0" * (2 * room) + b"> >>\nendobj\n"
+    return SignatureRevision(data=b"".join((unsigned, permissions, field, signed, table_text)), start=start, end=end)
+
+
+def find_revision(data: bytes) -> SignaturePlace | None:
+    """Return where *data* says that it is signed: by its first signature. None if nothing in it looks like one.
+
+    Raises:
+        ValueError: there is a trace of a signature, and no byte range that says what is signed; the text says so.
+    """
+    found = list(_RANGES.finditer(data))
+    if not found:
+        if any(trace in data for trace in _TRACES):
+            raise ValueError("there are traces of a signature, and nothing says what it covers: it is damaged or cut off")
+        return None
+    start, end, rest = (int(number) for number in found[0].groups())
+    begin = data.rfind(END, 0, found[0].start()) + len(END)
+    moment = _MOMENT.search(data, begin, min(len(data), begin + LARGEST_REVISION_BYTES))
+    return SignaturePlace(
+        unsigned_end=begin if begin >= len(END) else 0,
+        start=start,
+        end=end,
+        covered_end=end + rest,
+        count=len(found),
+        contents=_read_hexadecimal(data[start:end] if start <= end <= start + LARGEST_REVISION_BYTES else b""),
+        at=_read_moment(moment[1]) if moment else None,
+    )
+
+
+def hash_around(data: bytes, start: int, end: int) -> bytes:
+    """Return the SHA-256 of *data* without what stands from *start* to *end*."""
+    return hashlib.sha256(data[:start] + data[end:]).digest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnsignedPdf:
+    """What an unsigned file says that its revision repeats."""
+
+    field: int
+    field_text: bytes
+    """The field's dictionary without the `>>` at its end."""
+    permissions: int
+    size: int
+    """One more than the largest object number."""
+    previous: int
+    """Where its cross-references begin."""
+    root: int
+    info: int
+    identifier: bytes
+
+
+def read_blank(unsigned: bytes) -> UnsignedPdf:
+    """Return what the unsigned PDF says that a revision repeats; raises ValueError if it has no empty place for a signature."""
+    import pikepdf  # noqa: PLC0415  (only signing and checking need it)
+    from pikepdf import Name  # noqa: PLC0415
+
+    tail = re.search(rb"startxref\n(\d{1,10})\n%%EOF\n\Z", unsigned[-40:])
+    if tail is None:
+        raise ValueError("the file does not end as Caveat ends a PDF")
+    try:
+        with pikepdf.Pdf.open(BytesIO(unsigned)) as pdf:
+            (field,), trailer = pdf.Root.AcroForm.Fields, pdf.trailer
+            permissions = pdf.Root.Perms
+            if Name.V in field or len(permissions) or not field.is_indirect or not permissions.is_indirect:
+                raise ValueError("its place for a signature is not empty")
+            return UnsignedPdf(
+                field=field.objgen[0],
+                field_text=field.unparse(resolved=True).removesuffix(b">>"),
+                permissions=permissions.objgen[0],
+                size=int(trailer.Size),
+                previous=int(tail[1]),
+                root=trailer.Root.objgen[0],
+                info=trailer.Info.objgen[0],
+                identifier=bytes(trailer.ID[0]),
+            )
+    except (pikepdf.PdfError, AttributeError, KeyError, TypeError, RuntimeError) as error:
+        raise ValueError("it has no place for a signature: it was drawn by an earlier release of Caveat, or by something else") from error
+
+
+def _write_signature(number: int, at: datetime) -> tuple[bytes, bytes]:
+    """Return what stands before the byte range, and between it and the signature."""
+    moment = at.astimezone(UTC).strftime("%Y%m%d%H%M%S").encode()
+    transform = b"<< /Type /SigRef /TransformMethod /DocMDP /TransformParams << /Type /TransformParams /V /1.2 /P 1 >> >>"
+    before = b"%d 0 obj\n<< /Type /Sig /Filter /Adobe.PPKLite /SubFilter /ETSI.CAdES.detached " % number
+    return before + b"/M (D:%sZ) /Reference [ %s ] /ByteRange " % (moment, transform), b" /Contents "
+
+
+def write_table(blank: UnsignedPdf, offsets: dict[int, int], unsigned: bytes) -> bytes:
+    """Return the cross-reference stream (ISO 32000-2, 7.5.8), not compressed: what zlib makes of it differs between its releases."""
+    table = max(offsets)
+    rows = b"".join(b"\x01" + offsets[number].to_bytes(4, "big") + b"\x00\x00" for number in sorted(offsets))
+    index = " ".join(f"{number} 1" for number in sorted(offsets)).encode()
+    second = hashlib.sha256(unsigned).digest()[: len(blank.identifier)]
+    head = b"/Type /XRef /Size %d /Prev %d /Root %d 0 R /Info %d 0 R " % (table + 1, blank.previous, blank.root, blank.info)
+    head += b"/ID [ <%s> <%s> ] " % (blank.identifier.hex().encode(), second.hex().encode())
+    head += b"/W [ 1 4 2 ] /Index [ %s ] /Length %d" % (index, len(rows))
+    return b"%d 0 obj\n<< %s >>\nstream\n%s\nendstream\nendobj\nstartxref\n%d\n%s" % (table, head, rows, offsets[table], END)
+
+
+def _read_hexadecimal(text: bytes) -> bytes:
+    try:
+        return bytes.fromhex(text[1:-1].decode("ascii")) if text[:1] + text[-1:] == b"<>" else b""
+    except ValueError:
+        return b""
+
+
+def _read_moment(digits: bytes) -> datetime | None:
+    try:
+        return datetime.strptime(digits.decode(), "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+# A published file: what was drawn, the proof inside it, and in a PDF the signature around both.
+#
+# The log records digest and length of what was drawn (revision 1), so the proof and the signature can only come after it. Every byte
+# that is added is prescribed here and in `revision`: whoever has the drawn file, the proof and the value of the signature writes the
+# published file again and compares it whole. So nothing can be appended that shows another page.
+#
+# A PDF gets the proof as an attached file (ISO 32000-2, 7.11.4 and 14.13; ISO 19005-3, 6.8), uncompressed, in a revision of its own
+# that replaces two objects: the list of attached files and the tree of their names. `finish.mend_attachments` made these two objects
+# for it. HTML gets it as one script element that no browser runs, directly before `</body>`. JSON keeps its proof beside it.
+
+PROOF_NAME = "supplement.tlog-proof"
+"""What the attached proof is called."""
+LARGEST_PROOF_BYTES = 16_777_216
+
+_TYPE = b"/application#2Fvnd.c2sp.tlog-proof"
+_HEAD = re.compile(rb"(\d{1,10}) 0 obj\n<< /Type /EmbeddedFile /Subtype " + re.escape(_TYPE) + rb" /Length (\d{1,9}) ")
+_STREAM = b" >>\nstream\n"
+_OPENING, _CLOSING, _BODY = b'<script type="application/caveat-proof">', b"</script>", b"</body>"
+_FORBIDDEN = (b"%%EOF", b"endstream", b"<", b"/ByteRange", b"/ETSI.CAdES.detached", b"/TransformMethod")
+"""What would end the place where a proof lies, or look like a signature. A proof is base64 with the name of a log, so none has it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileLayers:
+    """What a file is made of."""
+
+    drawn: bytes
+    """Revision 1: what was drawn from the record. The whole file where it holds no proof as Caveat writes it."""
+    proof: bytes | None
+    """The proof inside it; None where there is none."""
+
+
+def enclose_proof(drawn: bytes, format_: OutputFormat, proof: bytes) -> bytes:
+    """Return the file *drawn* with *proof* inside it; JSON as it is, since its proof lies beside it.
+
+    Raises:
+        InputError: `not-enclosable`: the file has no place for a proof, or the proof cannot lie in one.
+    """
+    if format_ is OutputFormat.JSON:
+        return drawn
+    try:
+        return _enclose_in_pdf(drawn, proof) if format_ is OutputFormat.PDF else _enclose_in_html(drawn, proof)
+    except ValueError as error:
+        advice = "render it again with caveat report, and publish that"
+        raise InputError(Fault(code="not-enclosable", where=format_.value.upper(), found=str(error), advice=advice)) from error
+
+
+def split_file(data: bytes, format_: OutputFormat, *, unsigned: bytes | None = None) -> FileLayers:
+    """Return what the file *data* is made of. Only bytes that `enclose_proof` writes again are taken off.
+
+    Args:
+        unsigned: a PDF without its signature, where that is known; None looks for where the signature begins.
+    """
+    match format_:
+        case OutputFormat.JSON:
+            return FileLayers(drawn=data, proof=None)
+        case OutputFormat.HTML:
+            return _split_html(data)
+        case OutputFormat.PDF:
+            return _split_pdf(_find_unsigned(data) if unsigned is None else unsigned)
+
+
+def is_finished(data: bytes, format_: OutputFormat) -> bool:
+    """Whether something was added to the drawn file: a proof or a signature."""
+    layers = split_file(data, format_)
+    return layers.proof is not None or len(layers.drawn) != len(data)
+
+
+def _find_unsigned(data: bytes) -> bytes:
+    try:
+        found = find_revision(data)
+    except ValueError:
+        return data
+    return data[: found.unsigned_end] if found and found.unsigned_end else data
+
+
+def _enclose_in_html(drawn: bytes, proof: bytes) -> bytes:
+    _refuse_odd(proof)
+    place = drawn.rfind(_BODY)
+    if place < 0 or _split_html(drawn).proof is not None:
+        raise ValueError("it has no place for a proof, or has one already")
+    return drawn[:place] + _OPENING + proof + _CLOSING + drawn[place:]
+
+
+def _split_html(data: bytes) -> FileLayers:
+    end = data.rfind(_BODY)
+    start = data.rfind(_OPENING, 0, max(end, 0))
+    inside = data[start + len(_OPENING) : end - len(_CLOSING)]
+    if end < 0 or start < 0 or data[end - len(_CLOSING) : end] != _CLOSING or not inside or b"<" in inside:
+        return FileLayers(drawn=data, proof=None)
+    return FileLayers(drawn=data[:start] + data[end:], proof=inside)
+
+
+def _enclose_in_pdf(drawn: bytes, proof: bytes) -> bytes:
+    _refuse_odd(proof)
+    places = _read_places(drawn)
+    blank = read_blank(drawn)
+    stream, file = blank.size, blank.size + 1
+    checksum = hashlib.md5(proof, usedforsecurity=False).hexdigest().encode()
+    params = b"/Params << /Size %d /ModDate (%s) /CheckSum <%s> >>" % (len(proof), places.moment, checksum)
+    head = b"%d 0 obj\n<< /Type /EmbeddedFile /Subtype %s /Length %d " % (stream, _TYPE, len(proof))
+    name = PROOF_NAME.encode()
+    described = b"/Desc (Proof that this document was published in the log it names) /AFRelationship /Supplement"
+    parts = {
+        stream: head + params + _STREAM + proof + b"\nendstream\nendobj\n",
+        file: b"%d 0 obj\n<< /Type /Filespec /F (%s) /UF (%s) %s /EF << /F %d 0 R /UF %d 0 R >> >>\nendobj\n"
+        % (file, name, name, described, stream, stream),
+        places.files: b"%d 0 obj\n[ %d 0 R %d 0 R ]\nendobj\n" % (places.files, places.record, file),
+        places.names: b"%d 0 obj\n<< /Names [ (%s) %d 0 R (%s) %d 0 R ] >>\nendobj\n"
+        % (places.names, places.record_name, places.record, name, file),
+    }
+    offsets, position = {}, len(drawn)
+    for number, part in parts.items():
+        offsets[number] = position
+        position += len(part)
+    return drawn + b"".join(parts.values()) + write_table(blank, {**offsets, file + 1: position}, drawn)
+
+
+def _split_pdf(unsigned: bytes) -> FileLayers:
+    whole = FileLayers(drawn=unsigned, proof=None)
+    end = unsigned.rfind(END, 0, max(0, len(unsigned) - len(END))) + len(END)
+    head = _HEAD.match(unsigned, end) if end >= len(END) else None
+    if head is None or int(head[2]) > LARGEST_PROOF_BYTES:
+        return whole
+    start = unsigned.find(_STREAM, head.end(), head.end() + 200) + len(_STREAM)
+    proof = unsigned[start : start + int(head[2])]
+    try:
+        again = _enclose_in_pdf(unsigned[:end], proof)
+    except ValueError:
+        return whole
+    return FileLayers(drawn=unsigned[:end], proof=proof) if again == unsigned else whole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _AttachmentPlaces:
+    """The objects of a drawn PDF that list its attached files."""
+
+    files: int
+    names: int
+    record: int
+    """Of the attached record."""
+    record_name: bytes
+    moment: bytes
+    """When the document was made, as it says it."""
+
+
+def _read_places(drawn: bytes) -> _AttachmentPlaces:
+    from io import BytesIO  # noqa: PLC0415
+
+    import pikepdf  # noqa: PLC0415  (only publishing and checking need it)
+
+    try:
+        with pikepdf.Pdf.open(BytesIO(drawn)) as pdf:
+            files, names = pdf.Root.AF, pdf.Root.Names.EmbeddedFiles
+            (record,), (name, listed) = files, names.Names
+            moment = str(pdf.docinfo["/ModDate"])
+            if not (files.is_indirect and names.is_indirect) or record.objgen != listed.objgen or set(names.keys()) != {"/Names"}:
+                raise ValueError("its attached files are not listed where a proof can be added")
+            if re.fullmatch(r"D:\d{14}Z", moment) is None or re.fullmatch(r"[a-z.]{1,40}", str(name)) is None:
+                raise ValueError("its date or the name of its record is not written as Caveat writes it")
+            return _AttachmentPlaces(
+                files=files.objgen[0],
+                names=names.objgen[0],
+                record=record.objgen[0],
+                record_name=str(name).encode(),
+                moment=moment.encode(),
+            )
+    except (pikepdf.PdfError, AttributeError, KeyError, TypeError, RuntimeError) as error:
+        raise ValueError("it has no place for a proof: something else than Caveat rendered it") from error
+
+
+def _refuse_odd(proof: bytes) -> None:
+    if not proof or len(proof) > LARGEST_PROOF_BYTES or any(one in proof for one in _FORBIDDEN):
+        raise ValueError("the proof is none that Caveat writes")
+
+
+# The signature of a PDF: PAdES baseline B-B (ETSI EN 319 142-1) by an ECDSA key over P-256, made and checked.
+#
+# The one door to pyHanko, loaded when something is signed or a signature is checked. A signature is good only if the whole file is what
+# Caveat writes from the unsigned bytes, the moment, the certificate and the value of the signature: so that no byte of it is unwatched,
+# also none that other readers do not look at. Whether the key is to be trusted is not asked here: that is looked up in the log.
+
+_P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+_LONGEST_SIGNATURE = 72
+"""Bytes of an ECDSA signature over P-256 in DER."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PdfSignature:
+    """What the signature of a PDF says, and whether it holds."""
+
+    certificate: bytes | None
+    """Of the key that is said to have signed, DER; None where none can be read."""
+    subject: str | None
+    """Whom the certificate names, as RFC 4514 writes names. Anybody can make a certificate of any name."""
+    fingerprint: str | None
+    """SHA-256 of the key as DER SubjectPublicKeyInfo, hexadecimal, as the log records it; None where it is no key of Caveat's."""
+    valid_from: datetime | None
+    valid_until: datetime | None
+    at: datetime | None
+    """When it was signed, as the signer says; None where it is not said as Caveat says it."""
+    covers_all: bool
+    """Nothing was appended to the file after it was signed, and nothing is missing."""
+    unsigned: bytes
+    """The file as it was before it was signed; the file itself where that cannot be told."""
+    is_intact: bool
+    """The certificate's key signed exactly this file, and every byte is as Caveat writes it: there are no problems."""
+    problems: tuple[str, ...]
+    """What is wrong, in words; empty if the signature is good."""
+
+
+def sign_pdf(data: bytes, key: "SigningKey", *, at: datetime) -> bytes:
+    """Return *data* with a signature appended; the same file, key and moment give the same bytes (RFC 6979).
+
+    Args:
+        data: a PDF that `registry.report` drew.
+        key: a document key.
+        at: when it is signed, to the second; the signer's word, with no time stamp of another.
+
+    Raises:
+        InputError: `not-signable`: it has no empty place for a signature.
+        ValueError: the key signs no documents.
+    """
+    if key.algorithm is not KeyAlgorithm.ECDSA_P256 or key.certificate is None:
+        raise ValueError("documents are signed with a document key")
+    certificate = b64decode(key.certificate)
+    try:
+        revision = write_revision(data, at=at, room=_measure(certificate))
+    except ValueError as error:
+        advice = "draw it again with caveat report, and sign that"
+        raise InputError(Fault(code="not-signable", where="PDF", found=str(error), advice=advice)) from error
+    attributes = _list_attributes(certificate, revision.digest)
+    return revision.fill(_build_cms(certificate, attributes, _take_lower(key.sign(attributes.dump()))))
+
+
+def find_signature(data: bytes) -> PdfSignature | None:
+    """Return what the signature of the PDF *data* says and whether it holds, as `check_signature`; None if it has none."""
+    try:
+        found = find_revision(data)
+    except ValueError as error:
+        return _build(data, None, None, [str(error)])
+    if found is None:
+        return None
+    certificate, signed, unreadable = _read_cms(found.contents)
+    problems = _check_extent(data, found) + unreadable
+    if certificate is not None and signed is not None and found.covered_end <= len(data):
+        problems += _check_cryptography(data[: found.covered_end], found, certificate, signed)
+        if not problems:
+            problems += _check_bytes(data, found, certificate, signed)
+    return _build(data, found, certificate, problems)
+
+
+def check_signature(data: bytes) -> PdfSignature:
+    """Return what the signature of the PDF *data* says, and whether it holds.
+
+    Raises:
+        InputError: `not-signed`: it has none.
+    """
+    signature = find_signature(data)
+    if signature is None:
+        found, advice = "the PDF carries no signature", "caveat report --sign signs what it draws"
+        raise InputError(Fault(code="not-signed", where="PDF", found=found, advice=advice))
+    return signature
+
+
+def _check_extent(data: bytes, found: SignaturePlace) -> list[str]:
+    problems = []
+    if found.count > 1:
+        problems.append(f"it carries {found.count} signatures; Caveat gives one, which permits no other")
+    if found.covered_end > len(data):
+        problems.append(f"it is cut off: the signature speaks of {found.covered_end:,} bytes, the file has {len(data):,}")
+    if found.covered_end < len(data):
+        problems.append(f"{len(data) - found.covered_end:,} bytes were appended after it was signed")
+    if found.at is None:
+        problems.append("the moment of signing is not written as Caveat writes it")
+    return problems
+
+
+def _read_cms(contents: bytes) -> "tuple[bytes | None, asn1.SignerInfo | None, list[str]]":
+    """Return the certificate and what its key signed, and what is wrong with them as far as reading shows it."""
+    from asn1crypto import cms  # noqa: PLC0415  (pyHanko's)
+
+    try:
+        content = cms.ContentInfo.load(contents)["content"]
+        (certificate,), (signer,) = content["certificates"], content["signer_infos"]
+        return bytes(certificate.chosen.dump()), signer, []
+    except Exception as error:  # noqa: BLE001  (whatever foreign bytes do to the parser: they are no signature of Caveat's)
+        return None, None, [f"it cannot be read as a signature of one key with its certificate ({type(error).__name__})"]
+
+
+def _check_cryptography(covered: bytes, found: SignaturePlace, certificate: bytes, signer: "asn1.SignerInfo") -> list[str]:
+    from asn1crypto import x509  # noqa: PLC0415
+    from pyhanko.sign.validation.generic_cms import validate_sig_integrity  # noqa: PLC0415
+
+    digest = hash_around(covered, found.start, found.end)
+    try:
+        is_unchanged, is_signed = validate_sig_integrity(signer, x509.Certificate.load(certificate), "data", digest)
+    except Exception as error:  # noqa: BLE001  (as above; pyHanko's own words are kept)
+        return [f"the signature cannot be checked: {(str(error) or type(error).__name__).splitlines()[0][:200]}"]
+    problems = []
+    if not is_unchanged:
+        problems.append("the file was changed after it was signed: the signature is of other bytes")
+    if not is_signed:
+        problems.append("the certificate's key did not make this signature")
+    return problems
+
+
+def _check_bytes(data: bytes, found: SignaturePlace, certificate: bytes, signer: "asn1.SignerInfo") -> list[str]:
+    """Write the signed file again from what the signature says; every byte must be the same."""
+    value = signer["signature"].native
+    try:
+        if found.at is None or value != _take_lower(value):
+            return ["the value of the signature is not written as Caveat writes it"]
+        revision = write_revision(data[: found.unsigned_end], at=found.at, room=_measure(certificate))
+        again = revision.fill(_build_cms(certificate, _list_attributes(certificate, revision.digest), value))
+    except ValueError as error:
+        return [f"it is no signature as Caveat makes them: {error}"]
+    if again != data:
+        first = next(place for place in range(len(data)) if again[place : place + 1] != data[place : place + 1])
+        return [f"what was appended to sign it is not what Caveat appends: it differs from byte {first:,} on"]
+    return []
+
+
+def _build(data: bytes, found: SignaturePlace | None, certificate: bytes | None, problems: list[str]) -> PdfSignature:
+    named = None
+    if certificate is not None:
+        try:
+            named = _read_certificate(certificate)
+        except Exception as error:  # noqa: BLE001  (as in `_read_cms`)
+            problems = [*problems, f"its certificate is none that Caveat makes: {error}"]
+    if named and found and found.at and not named.valid_from <= found.at <= named.valid_until:
+        problems = [*problems, f"its certificate was not valid on {found.at:%Y-%m-%d}, when it says it was signed"]
+    return PdfSignature(
+        certificate=certificate,
+        subject=named.subject if named else None,
+        fingerprint=named.fingerprint if named else None,
+        valid_from=named.valid_from if named else None,
+        valid_until=named.valid_until if named else None,
+        at=found.at if found else None,
+        covers_all=found is not None and found.covered_end == len(data) and found.count == 1,
+        unsigned=data[: found.unsigned_end] if found and found.unsigned_end else data,
+        is_intact=not problems,
+        problems=tuple(problems),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Certificate:
+    subject: str
+    fingerprint: str
+    valid_from: datetime
+    valid_until: datetime
+
+
+def _read_certificate(der: bytes) -> _Certificate:
+    """Return what the certificate *der* says; raises ValueError, or one of the parser's errors, if it is none that Caveat makes."""
+    from cryptography.x509 import load_der_x509_certificate  # noqa: PLC0415
+
+    from registry.seal.signing_keys import fingerprint_of_certificate  # noqa: PLC0415
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # what cryptography only warns of, such as a negative serial number, Caveat never makes
+        certificate = load_der_x509_certificate(der)
+        return _Certificate(
+            subject=certificate.subject.rfc4514_string(),
+            fingerprint=fingerprint_of_certificate(der),
+            valid_from=certificate.not_valid_before_utc,
+            valid_until=certificate.not_valid_after_utc,
+        )
+
+
+def _list_attributes(certificate: bytes, digest: bytes) -> "asn1.CMSAttributes":
+    """Return what the key signs: the type of the content, its digest, and which certificate is meant (RFC 5035), as PAdES B-B asks."""
+    from asn1crypto import cms, x509  # noqa: PLC0415
+    from pyhanko.sign.general import as_signing_certificate_v2, simple_cms_attribute  # noqa: PLC0415
+
+    meant = as_signing_certificate_v2(x509.Certificate.load(certificate))
+    named: dict[str, Any] = {"content_type": "data", "message_digest": digest, "signing_certificate_v2": meant}
+    return cms.CMSAttributes([simple_cms_attribute(name, value) for name, value in named.items()])  # type: ignore[no-untyped-call]
+
+
+def _build_cms(certificate: bytes, attributes: "asn1.CMSAttributes", value: bytes) -> bytes:
+    """Return the signed data (RFC 5652) as DER: one signer, one certificate, nothing that is not signed."""
+    from asn1crypto import x509  # noqa: PLC0415
+    from pyhanko.sign.signers import ExternalSigner  # noqa: PLC0415
+
+    signer = ExternalSigner(signing_cert=x509.Certificate.load(certificate), cert_registry=None, signature_value=value)
+    return bytes(asyncio.run(signer.async_sign_prescribed_attributes("sha256", attributes)).dump())
+
+
+def _measure(certificate: bytes) -> int:
+    """Return how many bytes the longest signature with *certificate* has."""
+    return len(_build_cms(certificate, _list_attributes(certificate, bytes(32)), bytes(_LONGEST_SIGNATURE)))
+
+
+def _take_lower(value: bytes) -> bytes:
+    """Return the ECDSA signature *value* with the lower of its two s, in DER: (r, s) and (r, n - s) hold both, and one must do."""
+    from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature, encode_dss_signature  # noqa: PLC0415
+
+    r, s = decode_dss_signature(value)
+    return encode_dss_signature(r, min(s, _P256_ORDER - s))
+
+
+# Links from one file of a folder of supplements to another: by file name alone, so they hold wherever the folder lies, without a
+# server.
+#
+# A file that is sent around by itself leads nowhere; so what a link is to is always printed too.
+
+_EXTENSIONS = {"screen": "html", "print": "pdf"}
+_NAME = re.compile(
+    r"(?P<name>(?P<kind>CLM|CRD)-[A-Z][A-Z0-9]{1,11}-[0-9]{4}-[0-9]{4,12}-[0-9A-Z])(?:@(?P<revision>[1-9][0-9]{0,8}))?(?:#[0-9a-f]{16})?"
+    r"|changes-[0-9]{1,12}-[0-9]{1,12}(?:-[0-9a-f]{8})?"
+)
+_FILE = re.compile(
+    r"(?:(?:CLM|CRD)-[A-Z][A-Z0-9]{1,11}-[0-9]{4}-[0-9]{4,12}-[0-9A-Z]@[1-9][0-9]{0,8}|changes-[0-9]{1,12}-[0-9]{1,12}(?:-[0-9a-f]{8})?)\.pdf",
+    re.ASCII,
+)
+
+
+def find_file(name: str, medium: str) -> str | None:
+    """Return the file in which the supplement of *name* lies in the folder; None for what names neither claim, card nor change report.
+
+    Without `@n` it is that of the first revision, which every registered claim and card has; it leads on to the newest.
+
+    Args:
+        name: `CLM-…`, `CRD-…`, with or without `@n` and `#digest`, or `changes-N-M`. It may come from a forged record.
+        medium: `screen` or `print`: a file links to files of its own kind.
+    """
+    found = _NAME.fullmatch(name)
+    if found is None:
+        return None
+    stem = name if found["name"] is None else f"{found['name']}@{found['revision'] or 1}"
+    return f"{stem}.{_EXTENSIONS[medium]}"
+
+
+def is_file_link(target: bytes) -> bool:
+    """Whether the URI *target* of a PDF names another file of the folder, and nothing else: no scheme, path, query or fragment."""
+    return target.isascii() and _FILE.fullmatch(target.decode("ascii")) is not None
+
+
+def describe_link(target: str) -> str:
+    """Return what a link to the file *target* leads to, in words, for readers who hear it."""
+    return f"The file {target} in the same folder: the supplement of {target.removesuffix('.pdf')}"

@@ -1,0 +1,337 @@
+"""Supplements rendered in child processes with a time limit for each layout."""
+
+import atexit
+import json
+import os
+import select
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from queue import SimpleQueue
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Self
+
+from registry.codec.canonical_documents import canonical_bytes, to_document
+from registry.errors import CaveatError, Fault, InputError, UnavailableError
+from registry.records.statement import OutputFormat
+
+if TYPE_CHECKING:
+    from registry.records.supplement import AnySupplement
+
+Progress = Callable[[int, int], None]
+
+_BOOT = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from registry.report.render_workers import serve; serve()"
+_LENGTH = struct.Struct(">cQ")
+_DRAWN, _WRITTEN, _REFUSED = b"D", b"H", b"R"
+"""What is asked for and comes back: a PDF, an HTML document; what comes back instead of either."""
+_AHEAD = 3
+"""Jobs a worker that wait, so that none is idle while the next record is assembled."""
+_ERRORS: dict[int, type[CaveatError]] = {InputError.exit_code: InputError, UnavailableError.exit_code: UnavailableError}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderJob:
+    """One file to be made."""
+
+    key: str
+    """What the caller calls it."""
+    supplement: "AnySupplement"
+    format: OutputFormat
+    is_apart: bool = False
+    """Whether HTML too is drawn in a worker's process, which is worth its start where there is a PDF to draw or much HTML."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderedFile:
+    """What became of a job: either data or an error."""
+
+    key: str
+    format: OutputFormat
+    data: bytes | None
+    error: CaveatError | None
+
+
+def render_pdf(supplement: "AnySupplement", *, time_limit_s: float) -> bytes:
+    """Return *supplement* as a PDF, drawn in a process that is ended after *time_limit_s* seconds.
+
+    Raises:
+        UnavailableError: Pango or HarfBuzz is missing, or the time limit was reached.
+        InputError: the record cannot be drawn.
+    """
+    with PdfWorker() as worker:
+        return worker.draw(supplement, time_limit_s=time_limit_s)
+
+
+def render_many(
+    jobs: Iterable[RenderJob], *, workers: int | Sequence["PdfWorker"], time_limit_s: float, progress: Progress | None = None
+) -> Iterator[RenderedFile]:
+    """Return what becomes of each job, as they are done; one that fails does not stop the others. The drawing begins at once.
+
+    Args:
+        jobs: a sequence is handed to the workers at once; of anything else a few are taken at a time, here, whenever one is done.
+        workers: how many processes draw at once, at least 1; or those that do, which are ended when the work is done.
+        time_limit_s: for each PDF.
+        progress: called with the number done and the number of jobs that were taken so far.
+    """
+    count = workers if isinstance(workers, int) else len(workers)
+    if isinstance(jobs, Sequence):
+        count = max(1, min(count, len(jobs)))
+    ready = [PdfWorker() for _ in range(count)] if isinstance(workers, int) else workers
+    batch = _Batch(jobs, ahead=len(jobs) if isinstance(jobs, Sequence) else _AHEAD * count)
+    threads = [threading.Thread(target=_work, args=(one, batch.waiting, batch.done, time_limit_s), daemon=True) for one in ready]
+    for thread in threads:
+        thread.start()
+    return batch.collect(threads, progress)
+
+
+class _Batch:
+    """Jobs on their way to the workers and back. The thread that collects takes them: a database is read by the thread that opened it."""
+
+    def __init__(self, jobs: Iterable[RenderJob], *, ahead: int) -> None:
+        self.waiting: SimpleQueue[RenderJob | None] = SimpleQueue()
+        self.done: SimpleQueue[RenderedFile] = SimpleQueue()
+        self._jobs = iter(jobs)
+        self._taken = 0
+        self._take(ahead)
+
+    def collect(self, threads: Sequence[threading.Thread], progress: Progress | None) -> Iterator[RenderedFile]:
+        """Yield what is done until all is, and the workers have ended; they end too when nobody collects any more."""
+        try:
+            number = 0
+            while number < self._taken:
+                made = self.done.get()
+                number += 1
+                self._take(1)
+                if progress is not None:
+                    progress(number, self._taken)
+                yield made
+        finally:
+            for _ in threads:
+                self.waiting.put(None)
+        for thread in threads:
+            thread.join()
+
+    def _take(self, count: int) -> None:
+        for job in islice(self._jobs, count):
+            self._taken += 1
+            self.waiting.put(job)
+
+
+def _work(worker: "PdfWorker", waiting: "SimpleQueue[RenderJob | None]", done: "SimpleQueue[RenderedFile]", time_limit_s: float) -> None:
+    with worker:
+        while (job := waiting.get()) is not None:
+            done.put(_make(job, worker, time_limit_s))
+
+
+def _make(job: RenderJob, worker: "PdfWorker", time_limit_s: float) -> RenderedFile:
+    try:
+        match job.format:
+            case OutputFormat.JSON:
+                data = canonical_bytes(to_document(job.supplement))
+            case OutputFormat.HTML if job.is_apart:
+                data = worker.write(job.supplement, time_limit_s=time_limit_s)
+            case OutputFormat.HTML:
+                from registry.report.html_rendering import render_html  # noqa: PLC0415  (who draws PDFs alone need not load Jinja2 here)
+
+                data = render_html(job.supplement)
+            case OutputFormat.PDF:
+                data = worker.draw(job.supplement, time_limit_s=time_limit_s)
+    except CaveatError as error:
+        return RenderedFile(key=job.key, format=job.format, data=None, error=error)
+    except Exception as error:  # noqa: BLE001  (whatever one record does, the others are still to be drawn)
+        return RenderedFile(key=job.key, format=job.format, data=None, error=_refuse(job.supplement.identifier, error))
+    return RenderedFile(key=job.key, format=job.format, data=data, error=None)
+
+
+_idle: list["subprocess.Popen[bytes]"] = []
+"""Processes that have drawn what they were asked for, kept for who draws next: starting one takes a second of a core."""
+
+
+@atexit.register
+def end_idle_processes() -> None:
+    """End the processes that wait for work."""
+    while _idle:
+        _end(_idle.pop())
+
+
+os.register_at_fork(after_in_child=_idle.clear)
+
+
+class PdfWorker:
+    """A process that draws PDFs, started when first needed and again after it had to be ended.
+
+    A process that owes no answer is kept when its worker closes, and taken by the next worker with the same search path.
+    """
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_owing = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def draw(self, supplement: "AnySupplement", *, time_limit_s: float) -> bytes:
+        """Return the PDF of *supplement*; raises as `render_pdf`."""
+        return self._ask(_DRAWN, supplement, time_limit_s)
+
+    def write(self, supplement: "AnySupplement", *, time_limit_s: float) -> bytes:
+        """Return the HTML of *supplement*; raises as `render_pdf`."""
+        return self._ask(_WRITTEN, supplement, time_limit_s)
+
+    def _ask(self, wanted: bytes, supplement: "AnySupplement", time_limit_s: float) -> bytes:
+        record = canonical_bytes(to_document(supplement))
+        process = self.start()
+        deadline = time.monotonic() + time_limit_s
+        self._is_owing = True
+        try:
+            _send(_pipe(process.stdin), wanted, record)
+            kind, size = _LENGTH.unpack(_receive(process, _LENGTH.size, deadline))
+            data = _receive(process, size, deadline)
+        except TimeoutError:
+            self.close()
+            found = f"drawing it took longer than {time_limit_s:g} s"
+            advice = "raise the time limit, or render HTML or JSON"
+            raise UnavailableError(Fault(code="pdf-time-limit", where=supplement.identifier, found=found, advice=advice)) from None
+        except (BrokenPipeError, EOFError):
+            self.close()
+            found = "the process that draws PDFs ended without an answer"
+            raise UnavailableError(Fault(code="pdf-worker-lost", where=supplement.identifier, found=found, advice="try again")) from None
+        self._is_owing = False
+        if kind == _REFUSED:
+            raise _restore(data)
+        return data
+
+    def close(self) -> None:
+        """Let go of the process, if there is one: it is kept where it owes no answer, ended otherwise."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if self._is_owing or len(_idle) >= (os.cpu_count() or 1):
+            _end(process)
+        else:
+            _idle.append(process)
+        self._is_owing = False
+
+    def start(self) -> "subprocess.Popen[bytes]":
+        """Return the process, started if there is none: it loads what it needs while the caller still does something else."""
+        if self._process is not None and self._process.poll() is not None:
+            self._is_owing = True
+            self.close()
+        command = [sys.executable, "-P", "-c", _BOOT, json.dumps(sys.path)]
+        self._process = self._process or _take_idle(command)
+        if self._process is None:
+            # In a session of its own, so that Ctrl-C ends the command and not the drawing; it ends when its standard input does.
+            self._process = subprocess.Popen(  # noqa: S603  (our own interpreter)
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+            )
+        return self._process
+
+
+def _take_idle(command: list[str]) -> "subprocess.Popen[bytes] | None":
+    """Return a process that was started by *command* and still runs; None where none waits."""
+    with suppress(IndexError):  # none is left: another thread may take the last
+        while True:
+            process = _idle.pop()
+            if process.args == command and process.poll() is None:
+                return process
+            _end(process)
+    return None
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    process.kill()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            _close_quietly(pipe)
+    process.wait()
+
+
+def serve() -> None:
+    """Draw what comes in on standard input until it ends: the other side of `PdfWorker`.
+
+    Where nobody is left to take a drawing, because the command was killed, the process ends without a word.
+    """
+    try:
+        _serve()
+    except BrokenPipeError:
+        os._exit(0)  # an ordinary end would try to write what is left, and say that it cannot
+
+
+def _serve() -> None:
+    from registry.report.html_rendering import render_html  # noqa: PLC0415  (only the worker pays for it)
+    from registry.report.pdf_rendering import load_engine, render_pdf_in_process  # noqa: PLC0415
+    from registry.report.supplement_reading import read_supplement  # noqa: PLC0415
+
+    load_engine()
+
+    incoming, outgoing = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    while len(head := incoming.read(_LENGTH.size)) == _LENGTH.size:
+        wanted, size = _LENGTH.unpack(head)
+        record = incoming.read(size)
+        draw = render_html if wanted == _WRITTEN else render_pdf_in_process
+        try:
+            _send(outgoing, wanted, draw(read_supplement(record, where="supplement")))
+        except CaveatError as error:
+            _send(outgoing, _REFUSED, _dump(error))
+        except Exception as error:  # noqa: BLE001  (the next document may well be drawable)
+            _send(outgoing, _REFUSED, _dump(_refuse("supplement", error)))
+
+
+def _refuse(where: str, error: Exception) -> CaveatError:
+    found = f"it cannot be drawn: {type(error).__name__}: {error}"
+    return InputError(Fault(code="not-drawable", where=where, found=found, advice="report this with the record (caveat report --json)"))
+
+
+def _dump(error: CaveatError) -> bytes:
+    faults = [{"code": one.code, "where": one.where, "found": one.found, "advice": one.advice} for one in error.faults]
+    return json.dumps({"exit_code": error.exit_code, "faults": faults}).encode()
+
+
+def _restore(data: bytes) -> CaveatError:
+    document = json.loads(data)
+    return _ERRORS.get(document["exit_code"], InputError)(Fault(**one) for one in document["faults"])
+
+
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+    if pipe is None:
+        raise EOFError
+    return pipe
+
+
+def _send(pipe: IO[bytes], kind: bytes, data: bytes) -> None:
+    pipe.write(_LENGTH.pack(kind, len(data)))
+    pipe.write(data)
+    pipe.flush()
+
+
+def _receive(process: "subprocess.Popen[bytes]", size: int, deadline: float) -> bytes:
+    """Return *size* bytes from the process; raises TimeoutError after *deadline* and EOFError when it ends."""
+    descriptor = _pipe(process.stdout).fileno()
+    chunks: list[bytes] = []
+    while size:
+        ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
+        if not ready:
+            raise TimeoutError
+        chunk = os.read(descriptor, min(size, 1 << 20))
+        if not chunk:
+            raise EOFError
+        chunks.append(chunk)
+        size -= len(chunk)
+    return b"".join(chunks)
+
+
+def _close_quietly(pipe: IO[bytes]) -> None:
+    try:
+        pipe.close()
+    except BrokenPipeError:
+        return

@@ -1,0 +1,118 @@
+"""The authors or the operator behind each statement of a supplement, checked by signatures that it contains."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from registry.codec.statement_encoding import list_entries
+from registry.errors import Fault
+from registry.records.record import Record
+from registry.records.statement import Entry
+from registry.records.supplement import AnySupplement, Supplement
+from registry.seal.signing_keys import Backing, StatementKeys
+
+_WORDS = {
+    Backing.AUTHOR: "signed by its author",
+    Backing.OPERATOR: "asserted by the registry’s operator",
+    Backing.WITHDRAWN: "signed with a key that was revoked since: asserted by the registry’s operator",
+}
+_WRONG = "its signature is WRONG: do not rely on it"
+_MOST_NUMBERED = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackedStatement(Record):
+    """One statement that matters to a claim, with who stands behind it."""
+
+    what: str
+    entry: Entry
+    words: str
+    is_signed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackedGroup(Record):
+    """The statements of one authority behind which the same stands."""
+
+    authority: str
+    words: str
+    is_signed: bool
+    count: int
+    entries: str
+    """Their numbers, as far as they are few."""
+    keys: tuple[str, ...]
+    """Fingerprints of the keys that signed them."""
+
+
+class Backings:
+    """The signatures of a supplement, each held against the keys that it names."""
+
+    def __init__(self, supplement: AnySupplement) -> None:
+        inclusion = supplement.inclusion
+        self._signed = {one.entry: one for one in inclusion.signatures} if inclusion else {}
+        self._keys = StatementKeys(supplement.log_origin, inclusion.keys if inclusion else (), self._signed)
+        self._entries = list_entries(supplement) if inclusion else {}
+
+    def find_faults(self) -> Iterator[Fault]:
+        """Yield what is wrong with the signatures and the keys."""
+        yield from self._keys.faults
+        for seq, signature in self._signed.items():
+            entry = self._entries.get(seq)
+            if entry is None:
+                found = "a signature stands here of an entry that is not named"
+                yield Fault(code="signature-wrong", where=f"entry {seq}", found=found)
+            elif (fault := self._keys.find_fault(entry, signature)) is not None:
+                yield fault
+
+    def find(self, entry: Entry) -> Backing | None:
+        """Return who stands behind *entry*; None where its signature is wrong."""
+        signature = self._signed.get(entry.seq)
+        if signature is not None and self._keys.find_fault(entry, signature) is not None:
+            return None
+        return self._keys.find_backing(entry, signature)
+
+    def list_groups(self) -> tuple[BackedGroup, ...]:
+        """Return all statements that are named, by authority and by who stands behind them, in log order."""
+        found: dict[tuple[str, Backing | None], list[Entry]] = {}
+        for entry in self._entries.values():
+            found.setdefault((entry.actor, self.find(entry)), []).append(entry)
+        return tuple(self._build_group(authority, backing, entries) for (authority, backing), entries in found.items())
+
+    def describe(self, what: str, entry: Entry) -> BackedStatement:
+        """Return *entry*, which is *what*, with who stands behind it."""
+        backing = self.find(entry)
+        return BackedStatement(what=what, entry=entry, words=_tell(backing), is_signed=backing is Backing.AUTHOR)
+
+    def _build_group(self, authority: str, backing: Backing | None, entries: list[Entry]) -> BackedGroup:
+        numbers = [str(one.seq) for one in entries]
+        listed = ", ".join(numbers) if len(numbers) <= _MOST_NUMBERED else f"{numbers[0]} to {numbers[-1]}"
+        return BackedGroup(
+            authority=authority,
+            words=_tell(backing),
+            is_signed=backing is Backing.AUTHOR,
+            count=len(entries),
+            entries=listed,
+            keys=tuple(dict.fromkeys(self._signed[one.seq].key for one in entries if one.seq in self._signed)),
+        )
+
+
+def list_backed(supplement: Supplement, backings: Backings) -> tuple[BackedStatement, ...]:
+    """Return the statements on which a claim's supplement rests, in the order a reader asks for them."""
+    return tuple(backings.describe(what, entry) for what, entry in _list_leading(supplement))
+
+
+def _list_leading(supplement: Supplement) -> Iterator[tuple[str, Entry]]:
+    yield "Claim", supplement.claim.entry
+    if (part := supplement.audit) is not None:
+        yield "Audit", part.opening.entry
+        if part.lock is not None:
+            yield "Lock", part.lock.entry
+        if part.outcome is not None:
+            yield "Outcome", part.outcome.entry
+    for endpoint in supplement.model_endpoints:
+        yield "Endpoint name", endpoint.entry
+    for contestation in supplement.contestations:
+        yield "Contestation", contestation.contestation.entry
+
+
+def _tell(backing: Backing | None) -> str:
+    return _WRONG if backing is None else _WORDS[backing]

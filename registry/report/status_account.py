@@ -1,0 +1,258 @@
+"""A claim's status in a supplement: changes it may not have survived, objections, and opened seals."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from registry.codec.statement_encoding import check_openings, list_opened
+from registry.errors import Fault, InputError
+from registry.records.claim_status import CauseKind, ContestationState, StaleCause, Staleness, StalenessReview, StalenessVerdict, Status
+from registry.records.dossier import ContestationFile, Recorded
+from registry.records.specification import SpecOpening
+from registry.records.statement import Entry
+from registry.records.supplement import AnySupplement, AuditSummary, CardSupplement, ChangeReport, ClaimRow, SpecRole, Supplement
+from registry.report.number_format import format_day
+
+# What a supplement says of changes that its claim may not have survived: what each is, what a person decided, what would settle it.
+
+_REMEDY: Mapping[CauseKind, str] = {
+    CauseKind.SUCCESSOR: "settled by carrying the claim to the new version, or a person who dismisses it",
+    CauseKind.DEPRECATION: "settled by a person",
+    CauseKind.CARD: "settled by a person",
+    CauseKind.SPEC: "settled by a new audit under the newer version, or a person who dismisses it",
+    CauseKind.METHOD: "settled by a new audit by the newer version, or a person who dismisses it",
+    CauseKind.CONTESTATION: "settled by a new audit, or a person who dismisses it",
+    CauseKind.EXPIRY: "settled by a new audit, or a person who dismisses it",
+    CauseKind.REVISION: "settled by an audit of this revision, or a person who dismisses it",
+}
+_MOST_TOLD = 2
+_READ_NEWER = "the newer revision is what stands"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CauseRow:
+    """One reason why a claim may be stale, or is."""
+
+    kind: str | None
+    """Value of its `CauseKind`; None in records made before causes were told apart."""
+    text: str
+    """In a sentence without full stop."""
+    entry: Entry | None
+    """Of what came; None where the record does not name it, as in records made before causes were told apart."""
+    remedy: str | None
+    """What would settle it, such as `settled by a person`; None where it is unknown, a person confirmed it, or a newer revision stands."""
+    confirmed: Recorded[StalenessReview] | None
+    """The review by which the claim is stale; None where nobody confirmed it."""
+
+
+def name_causes(supplement: Supplement | CardSupplement, find_entry: Callable[[int], Entry | None]) -> Supplement | CardSupplement:
+    """Return *supplement* with the entries that its causes to be stale and its family's outcomes number, so that they are proven too."""
+    statuses = [supplement.status] if isinstance(supplement, Supplement) else [row.status for row in supplement.claims]
+    numbers = sorted({cause.entry for status in statuses for cause in status.causes})
+    found = tuple(one for one in map(find_entry, numbers) if one is not None)
+    outcomes = [outcome for status in statuses for outcome in (status.gravest, status.beside) if outcome is not None]
+    outcomes += [*supplement.family.outcomes, *supplement.family.others] if isinstance(supplement, Supplement) else []
+    seqs = sorted({outcome.seq for outcome in outcomes if outcome.log is None})
+    return replace(supplement, cause_entries=found, family_entries=tuple(one for one in map(find_entry, seqs) if one is not None))
+
+
+def list_causes(
+    status: Status, reviews: Sequence[Recorded[StalenessReview]], entries: Sequence[Entry], *, claim: str
+) -> tuple[CauseRow, ...]:
+    """Return why the claim revision *claim*, `CLM-…@n`, is stale or may be: what a person confirmed first, else in the order of *status*.
+
+    Args:
+        entries: those that the record names for causes.
+    """
+    known = {one.seq: one for one in entries}
+    last = _find_last(reviews, claim)
+    if not status.causes:
+        return tuple(
+            CauseRow(kind=None, text=one.removesuffix("."), entry=None, remedy=None, confirmed=None) for one in status.stale_because
+        )
+    is_replaced = any(describe_remedy(one, claim) == _READ_NEWER for one in status.causes)
+    rows = []
+    for cause in status.causes:
+        review = _find_confirmation(cause, last)
+        is_moot = is_replaced and cause.kind is not CauseKind.REVISION
+        remedy = None if review or is_moot else describe_remedy(cause, claim)
+        text, entry = cause.text.removesuffix("."), known.get(cause.entry)
+        rows.append(CauseRow(kind=cause.kind.value, text=text, entry=entry, remedy=remedy, confirmed=review))
+    return tuple(sorted(rows, key=lambda one: one.confirmed is None))
+
+
+def describe_remedy(cause: StaleCause, claim: str) -> str:
+    """Return what would settle *cause* for the claim revision *claim*, `CLM-…@n`, in words."""
+    if cause.kind is CauseKind.REVISION and cause.what != claim:
+        return _READ_NEWER
+    return _REMEDY[cause.kind]
+
+
+def describe_staleness(status: Status, reviews: Sequence[Recorded[StalenessReview]], *, claim: str) -> str | None:
+    """Return what page one says of the staleness of the claim revision *claim*, `CLM-…@n`; None for one that is current."""
+    if status.staleness is Staleness.CURRENT:
+        return None
+    rows = list_causes(status, reviews, (), claim=claim)
+    waiting = _shorten([_tell_open(one) for one in rows if one.confirmed is None])
+    if status.staleness is Staleness.POTENTIALLY_STALE:
+        return f"It may be stale: {waiting}."
+    each = {one.confirmed.entry.seq: one.confirmed for one in rows if one.confirmed is not None}
+    told = _shorten([_tell_confirmed(one, rows) for one in each.values()]) or "a person confirmed it"
+    return f"It is stale: {told}." + (f" Nobody has looked at this yet: {waiting}." if waiting else "")
+
+
+def _find_last(reviews: Sequence[Recorded[StalenessReview]], claim: str) -> dict[tuple[CauseKind, str], Recorded[StalenessReview]]:
+    """Return the last review on each cause of *claim*, by its name."""
+    return {(cause.kind, cause.what): one for one in reviews if one.payload.claim == claim for cause in one.payload.causes}
+
+
+def _find_confirmation(
+    cause: StaleCause, last: Mapping[tuple[CauseKind, str], Recorded[StalenessReview]]
+) -> Recorded[StalenessReview] | None:
+    """Return the review that confirmed *cause*; one from before the entry that recorded it does not speak of it."""
+    said = last.get((cause.kind, cause.what))
+    is_confirmed = said is not None and said.payload.verdict is StalenessVerdict.CONFIRMED and said.entry.seq > cause.entry
+    return said if is_confirmed else None
+
+
+def _tell_open(row: CauseRow) -> str:
+    return row.text if row.remedy is None else f"{row.text} ({row.remedy})"
+
+
+def _tell_confirmed(review: Recorded[StalenessReview], rows: Sequence[CauseRow]) -> str:
+    causes = " and ".join(one.text for one in rows if one.confirmed is review)
+    return f"confirmed by {review.entry.actor} on {format_day(review.entry.at)} because {causes} (“{review.payload.why}”)"
+
+
+def _shorten(told: Sequence[str]) -> str:
+    more = len(told) - _MOST_TOLD
+    return "; ".join(told[:_MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
+
+
+# What pages say of disputes and disclosure: who took which step, where each stands, what a rival came to, which seals are open.
+
+_STATES = {
+    ContestationState.OPEN: "open, not yet answered",
+    ContestationState.ANSWERED: "answered, not decided",
+    ContestationState.ESCALATED: "escalated, not decided",
+    ContestationState.UPHELD: "upheld",
+    ContestationState.REJECTED: "rejected",
+    ContestationState.REJECTED_BY_OWNER: "rejected by its owner alone, which settles nothing",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RivalOutcome:
+    """One audit under the rival of a contestation, as the page of one claim tells it."""
+
+    audit: str
+    claim: str
+    summary: AuditSummary | None
+    """What it came to; None where it is about another claim, or leads this one's page."""
+    leads: bool
+    """Whether it is the audit that the page is about."""
+
+
+def name_actor(file: ContestationFile, actor: str) -> str:
+    """Return who took a step, with what they are to the contestation: `its owner LAB`, `AISI, who contested it`, or the code alone."""
+    if actor == file.owner:
+        return f"its owner {actor}"
+    return f"{actor}, who contested it" if actor == file.contestation.payload.by else actor
+
+
+def describe_state(file: ContestationFile) -> str:
+    """Return where the contestation stands, in words, with who decided it."""
+    words = _STATES[file.state]
+    if file.is_settled:
+        return f"{words} by {name_actor(file, file.events[-1].entry.actor)}"
+    to = file.events[-1].payload.to if file.state is ContestationState.ESCALATED else None
+    return f"escalated to {to}, not decided" if to else words
+
+
+def list_contestations(supplement: AnySupplement) -> tuple[ContestationFile, ...]:
+    """Return every contestation that concerns a page of *supplement*, each once, in log order; a change report is about none."""
+    files: Iterable[ContestationFile]
+    match supplement:
+        case Supplement():
+            files = (*supplement.contestations, *(one for part in supplement.specs for one in part.contestations))
+        case CardSupplement():
+            files = supplement.contestations
+        case ChangeReport():
+            files = ()
+    each = {one.contestation.entry.seq: one for one in files}
+    return tuple(each[seq] for seq in sorted(each))
+
+
+def list_standing(supplement: AnySupplement) -> tuple[ContestationFile, ...]:
+    """Return those that stand against something on the page: not settled, or upheld. They are named on every page."""
+    return tuple(one for one in list_contestations(supplement) if one.state is not ContestationState.REJECTED)
+
+
+def list_rival_outcomes(supplement: Supplement, file: ContestationFile) -> tuple[RivalOutcome, ...]:
+    """Return the replays under the rival of *file*, in log order, with what they came to for the claim of *supplement*."""
+    leading = supplement.audit.opening.payload.audit if supplement.audit else None
+    summaries = {one.audit: one for one in supplement.other_audits}
+    return tuple(
+        RivalOutcome(
+            audit=one.payload.audit,
+            claim=one.payload.claim,
+            summary=None if one.payload.audit == leading else summaries.get(one.payload.audit),
+            leads=one.payload.audit == leading,
+        )
+        for one in file.replays
+    )
+
+
+def list_contestations_of_row(supplement: CardSupplement, row: ClaimRow) -> tuple[ContestationFile, ...]:
+    """Return the contestations that concern one claim of a card."""
+    return tuple(one for one in supplement.contestations if one.contestation.payload.contestation in row.contestations)
+
+
+def count_concerned(supplement: CardSupplement, file: ContestationFile) -> int:
+    """Return how many of the claims that a card's supplement tells of rest on what is contested, or are it."""
+    return sum(file.contestation.payload.contestation in row.contestations for row in supplement.claims)
+
+
+def collect_disputes(supplement: AnySupplement) -> dict[str, Any]:
+    """Return what templates need to tell of contestations."""
+    said = [one.contestation.payload for one in list_contestations(supplement)]
+    return {
+        "contestations": list_contestations(supplement),
+        "standing": list_standing(supplement),
+        "rivals": {one.rival: one.contestation for one in said if one.rival is not None},
+        "count_concerned": count_concerned,
+        "describe_state": describe_state,
+        "list_contestations_of_row": list_contestations_of_row,
+        "list_rival_outcomes": list_rival_outcomes,
+        "name_actor": name_actor,
+    }
+
+
+def collect_disclosed(supplement: AnySupplement) -> dict[str, Any]:
+    """Return what templates need to tell of sealed specifications: the bodies that this rendering shows, and whether it is confidential."""
+    if not isinstance(supplement, Supplement):
+        return {"is_confidential": False, "opened": {}}
+    opened = list_opened(supplement)
+    properties = (opened.get(part.reference) for part in supplement.specs if part.role is SpecRole.PROPERTY)
+    return {"is_confidential": bool(supplement.openings), "opened": opened, "shown_property": next(properties, None)}
+
+
+# A record with sealed specifications opened for some: the confidential rendering of it.
+
+
+def add_openings(supplement: AnySupplement, openings: Sequence[SpecOpening]) -> Supplement:
+    """Return *supplement* with *openings* beside those it has; without them it is the record that it was.
+
+    Raises:
+        InputError: it is not a claim's; or an opening is of a specification that the record does not refer to, is doubled, or does not open
+            the commitment that the record states.
+    """
+    if not isinstance(supplement, Supplement):
+        found = "is no claim's supplement, and shows no specification"
+        advice = "name its claims (CLM-…) for the confidential rendering"
+        raise InputError(Fault(code="card-not-confidential", where=supplement.identifier, found=found, advice=advice))
+    opened = replace(supplement, openings=(*supplement.openings, *openings))
+    faults = check_openings(opened)
+    if faults:
+        raise InputError(faults)
+    return opened

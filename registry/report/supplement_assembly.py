@@ -1,0 +1,434 @@
+"""A dossier becomes a supplement: page one, figures, specifications, layers and the rows of a card."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+from registry.completeness import check_claim
+from registry.errors import ConflictError, Fault
+from registry.records.claim import Form, QuoteStatus, find_spoken_of
+from registry.records.claim_status import Dispute, Staleness
+from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
+from registry.records.model_version import ModelRef
+from registry.records.module_findings import Finding, RealismJudge
+from registry.records.specification import PropertySpec
+from registry.records.supplement import (
+    AuditPart,
+    AuditSummary,
+    CardSupplement,
+    ClaimRow,
+    Coverage,
+    LayerPart,
+    Section,
+    SourceCard,
+    SpecPart,
+    SpecRole,
+    StatusReason,
+    Supplement,
+    ThreeFigures,
+)
+from registry.records.system_card import Card
+from registry.records.verdict import Basis, ChecklistItem, ItemStatus, Restriction, is_expired
+from registry.report.card_coverage import ReadWords
+from registry.report.claim_outcome import (
+    build_finding_reasons,
+    build_other_audits,
+    build_scorer_reasons,
+    build_three_figures,
+    describe_asked,
+    describe_few_contexts,
+    describe_leading,
+    describe_own_verdict,
+    describe_unchecked,
+    find_asked_of_claim,
+    find_first_spec,
+    find_leading,
+    find_not_made,
+    find_other_explorations,
+    find_other_findings,
+    find_party,
+    find_standing_now,
+    find_trace_now,
+)
+from registry.report.minimum_reporting import build_audit_items, comes_from_endpoint, count_items, derive_layers
+from registry.report.preregistration import build_choice_reasons, build_departure_reasons
+from registry.report.status_account import describe_staleness
+from registry.report.supplement_wording import format_verdict, name_model
+from registry.report.version_drift import build_drift
+
+_MOST_REASONS = 5
+_SCORER_FAILED = "scorer-not-invariant"
+"""The row of the decision table that says itself what a failed check of the scorer says."""
+
+
+def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
+    """Return the supplement of the claim in *dossier*, dated *made_at* (UTC).
+
+    The latest outcome leads: the restriction with the highest log sequence number. A claim that nobody audited gives a
+    supplement that says so.
+
+    Raises:
+        ConflictError: the claim is only reserved, so there is nothing to print.
+    """
+    if not dossier.revisions:
+        found = "the identifier is reserved, but no claim was registered under it"
+        raise ConflictError(
+            Fault(code="claim-only-reserved", where=dossier.claim, found=found, advice="register it: caveat claim add FILE")
+        )
+    current = dossier.current
+    leading, outcome = find_leading(dossier)
+    audit = None if leading is None else _build_audit(dossier, leading, outcome)
+    items = () if leading is None else build_audit_items(dossier, leading, outcome)
+    specs = tuple(_build_specs(dossier))
+    others = find_other_findings(dossier, leading)
+    beside = tuple(build_other_audits(dossier, leading, outcome))
+    return Supplement(
+        identifier=f"{current.payload.reference}#{current.entry.leaf[:16]}",
+        made_at=made_at,
+        log_origin=dossier.log_origin,
+        log_size=dossier.log_size,
+        claim=current,
+        claimant=find_party(dossier, current.entry.actor),
+        status=dossier.status,
+        verdict=_build_verdict(dossier, audit),
+        figures=_build_figures(dossier, audit, _find_property(specs)),
+        reasons=_keep_reasons(dossier, _build_reasons(dossier, audit, items, others, beside)),
+        property=_find_property(specs),
+        card=_build_card(dossier.card, dossier.newer_cards),
+        specs=specs,
+        layers=tuple(_build_layers(leading, audit)),
+        audit=audit,
+        checklist=items,
+        not_made=find_not_made(
+            one.payload.kind for one in (leading.findings if leading else ()) if not isinstance(one.payload.body, RealismJudge)
+        ),
+        contestations=_find_contestations(dossier),
+        history=dossier.revisions,
+        events=dossier.events,
+        relations=dossier.relations,
+        other_audits=beside,
+        other_findings=others,
+        other_explorations=find_other_explorations(dossier, leading),
+        completeness=check_claim(dossier),
+        sightings=tuple(one for one in dossier.sightings if one.payload.claim == current.payload.reference),
+        drift=build_drift(dossier),
+        reviews=dossier.reviews,
+        model_events=dossier.model_events,
+        model_endpoints=dossier.model_endpoints,
+        models=(*((dossier.model,) if dossier.model else ()), *dossier.successors),
+        family=dossier.family,
+    )
+
+
+def assemble_card(
+    dossiers: Sequence[Dossier],
+    card: Recorded[Card],
+    *,
+    coverage: Coverage | None = None,
+    read: ReadWords | None = None,
+    log_origin: str,
+    log_size: int,
+    made_at: datetime,
+) -> CardSupplement:
+    """Return the supplement of *card* with a row for every claim in *dossiers*, in the order of the card.
+
+    Claims that are only reserved are named apart; claims that quote no place come last.
+
+    Args:
+        coverage: of the card revision; None leaves it untold.
+        read: reads passages of the card revision; without it quotes stand as they are in the file.
+    """
+    registered = [dossier for dossier in dossiers if dossier.revisions]
+    source = _build_card(card, ())
+    if source is None:
+        raise ValueError("a card supplement needs its card")
+    return CardSupplement(
+        identifier=f"{card.payload.card}@{card.payload.revision}#{card.entry.leaf[:16]}",
+        made_at=made_at,
+        log_origin=log_origin,
+        log_size=log_size,
+        card=source,
+        pages=len(card.payload.pages),
+        claims=tuple(_build_row(dossier, _read_passage(dossier, card.payload, read)) for dossier in sorted(registered, key=_place)),
+        reserved=tuple(sorted(dossier.claim for dossier in dossiers if not dossier.revisions)),
+        coverage=coverage,
+        contestations=_list_each(registered),
+    )
+
+
+def _list_each(dossiers: Sequence[Dossier]) -> tuple[ContestationFile, ...]:
+    """Return the contestations of many claims, each once, in log order."""
+    each = {one.contestation.entry.seq: one for dossier in dossiers for one in dossier.contestations}
+    return tuple(each[seq] for seq in sorted(each))
+
+
+def _build_audit(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction] | None) -> AuditPart:
+    wanted = outcome.payload.result if outcome else None
+    return AuditPart(
+        opening=file.audit,
+        auditor=find_party(dossier, file.audit.payload.auditor),
+        lock=file.lock,
+        runs=file.runs,
+        result=next((one for one in file.results if one.entry.seq == wanted), None),
+        outcome=outcome,
+        findings=file.findings,
+        starts=file.starts,
+        ends=file.ends,
+        deviations=file.deviations,
+        explorations=file.explorations,
+        asked_now=find_asked_of_claim(dossier, file),
+        is_expired=outcome is not None and is_expired(outcome.payload.valid_until, dossier.today),
+    )
+
+
+def _build_figures(dossier: Dossier, audit: AuditPart | None, body: PropertySpec | None) -> ThreeFigures | None:
+    claim = dossier.current.payload
+    is_own = find_spoken_of([one.payload for one in dossier.revisions]) is None
+    estimate = audit.estimate if audit else None
+    return build_three_figures(
+        claim.reported if is_own else None,
+        estimate.specs if estimate else (),
+        range_=estimate.range if estimate else body.range if body else None,
+        theta=claim.theta,
+    )
+
+
+def _build_verdict(dossier: Dossier, audit: AuditPart | None) -> str:
+    rivals = [one for one in dossier.audits if one.audit.payload.claim == dossier.current.payload.reference]
+    if audit is None and rivals and dossier.family.gravest is None:
+        names = ", ".join(dict.fromkeys(str(one.audit.payload.contestation) for one in rivals))
+        return (
+            f"This claim has no outcome under its own definitions; outcomes under the rival of {names} are listed with it, "
+            "and do not count before the contestation is upheld."
+        )
+    own = describe_own_verdict(audit) if audit else None
+    if (leading := describe_leading(dossier)) is not None:
+        return leading if own is None else f"{leading} Of this revision: {own}"
+    if own is not None:
+        return own
+    if audit is not None:
+        return "An audit of this claim is open and has no outcome yet: whether it holds in deployment is not known."
+    if any(one.other_words is None for one in dossier.family.others):
+        return "Not audited. Other claims on the same words have outcomes, which stand below."
+    return "Not audited: whether the claim holds in deployment is not known."
+
+
+def _build_reasons(
+    dossier: Dossier,
+    audit: AuditPart | None,
+    items: Sequence[ChecklistItem],
+    others: Sequence[Recorded[Finding]],
+    beside: Sequence[AuditSummary],
+) -> Iterator[StatusReason]:
+    """Yield why, the most important first; the caller keeps five."""
+    if audit is not None and (under := audit.opening.payload.contestation) is not None:
+        text = f"This outcome is under the rival of {under}, which was upheld; what was found under the contested stands beside it."
+        yield StatusReason(text=text, section=Section.HISTORY)
+    if audit is None or audit.outcome is None:
+        yield StatusReason(text=_say_nothing_own(dossier), section=Section.LAYERS)
+    else:
+        yield from _build_outcome_reasons(audit, audit.outcome.payload, beside, dossier.current.payload.model)
+    found = [one.payload.body for one in (audit.findings if audit else ())]
+    if _find_rule(audit) != _SCORER_FAILED:
+        yield from build_scorer_reasons(found, [one.payload.body for one in others])
+    if dossier.status.dispute is Dispute.CONTESTED:
+        section = Section.HISTORY if any(not one.is_settled for one in _find_contestations(dossier)) else Section.CONTEXTS
+        yield StatusReason(text="An open contestation stands against the claim or a definition that it rests on.", section=section)
+    if dossier.status.dispute is Dispute.UPHELD:
+        section = Section.HISTORY if _find_contestations(dossier) else Section.CONTEXTS
+        yield StatusReason(text="A contestation of the claim or of a definition that it rests on was upheld.", section=section)
+    if (stale := _build_stale_reason(dossier)) is not None:
+        yield stale
+    yield from build_finding_reasons(found)
+    yield from _build_checklist_reason(items)
+
+
+def _say_nothing_own(dossier: Dossier) -> str:
+    if dossier.family.gravest is None:
+        return "No audit of this claim, or of another one on the same words, has an outcome."
+    return "The leading outcome is of another revision or claim on the same words; its supplement has the estimates."
+
+
+def _build_stale_reason(dossier: Dossier) -> StatusReason | None:
+    text = describe_staleness(dossier.status, dossier.reviews, claim=dossier.current.payload.reference)
+    return None if text is None else StatusReason(text=text, section=Section.HISTORY)
+
+
+def _keep_reasons(dossier: Dossier, reasons: Iterable[StatusReason]) -> tuple[StatusReason, ...]:
+    """Return five of *reasons*, of which staleness is one: first where a person confirmed it, else not left out for want of room."""
+    every, stale = list(reasons), _build_stale_reason(dossier)
+    if stale is None:
+        return tuple(every[:_MOST_REASONS])
+    rest = [one for one in every if one != stale]
+    if dossier.status.staleness is Staleness.STALE:
+        return (stale, *rest[: _MOST_REASONS - 1])
+    return tuple(every[:_MOST_REASONS]) if stale in every[:_MOST_REASONS] else (*rest[: _MOST_REASONS - 1], stale)
+
+
+def _find_rule(audit: AuditPart | None) -> str | None:
+    """Return the row of the decision table that decided the claim's own reading; None without an outcome."""
+    return audit.outcome.payload.classification.primary.rule if audit and audit.outcome else None
+
+
+def _build_outcome_reasons(
+    audit: AuditPart, outcome: Restriction, beside: Sequence[AuditSummary], model: ModelRef
+) -> Iterator[StatusReason]:
+    primary = outcome.classification.primary
+    rests = Section.ESTIMATES if audit.estimate is not None else Section.LAYERS
+    # With the first reason, because the others may be left out for want of room.
+    why = f"{primary.why} {describe_unchecked(primary, audit.estimate)}".strip()
+    yield StatusReason(text=why, section=Section.JUDGE if primary.rule == _SCORER_FAILED else rests)
+    if asked := describe_asked(audit.asked_now, outcome.asked):
+        yield StatusReason(text=asked, section=Section.PROVENANCE)
+    if few := describe_few_contexts(primary, audit.estimate):
+        yield StatusReason(text=few, section=Section.ESTIMATES)
+    yield from build_departure_reasons(audit)
+    if outcome.post_hoc and "post hoc" not in primary.why.lower():
+        text = "The verdict is post hoc: nothing shows that θ and the plan were fixed before the scores could be seen."
+        yield StatusReason(text=text, section=Section.PROVENANCE)
+    yield from build_choice_reasons(audit, beside, model)
+    if primary.hangs_on_one_spec:
+        text = "The class hangs on one contestable specification of P_deploy: without it, it would be another."
+        yield StatusReason(text=text, section=Section.MULTIPLICITY)
+    if outcome.basis is Basis.REPORTED and audit.estimate is None:
+        yield StatusReason(text="It rests on published figures; no replay under a locked plan was made.", section=Section.LAYERS)
+    if primary.resolves is not None:
+        yield StatusReason(text=f"What would settle it: {primary.resolves}", section=Section.RESOLUTION)
+
+
+def _build_checklist_reason(items: Sequence[ChecklistItem]) -> Iterator[StatusReason]:
+    if any(item.status is ItemStatus.MISSING for item in items):
+        yield StatusReason(text=f"Minimum reporting: {count_items(items)}.", section=Section.CHECKLIST)
+
+
+def _build_specs(dossier: Dossier) -> Iterator[SpecPart]:
+    claim = dossier.current.payload
+    named = [
+        (SpecRole.PROPERTY, claim.property),
+        (SpecRole.SCORING, claim.scoring),
+        (SpecRole.TEST, claim.test_context),
+        *((SpecRole.DEPLOY, one) for one in claim.deploy_contexts),
+    ]
+    shown = {reference for _, reference in named if reference}
+    others = [(SpecRole.OTHER, f"{one.payload.spec}@{one.payload.version}") for one in dossier.specs]
+    for role, reference in [*named, *(one for one in others if one[1] not in shown)]:
+        if reference is not None:
+            yield _build_spec(dossier, role, reference)
+
+
+def _build_spec(dossier: Dossier, role: SpecRole, reference: str) -> SpecPart:
+    bare = reference.split("@", maxsplit=1)[0]
+    version = next((one for one in dossier.specs if f"{one.payload.spec}@{one.payload.version}" == reference), None)
+    return SpecPart(
+        role=role,
+        reference=reference,
+        owner=None if version is None else find_party(dossier, version.payload.owner),
+        version=version,
+        newer=max((one.payload.version for one in dossier.newer_specs if one.payload.spec == bare), default=None),
+        contestations=tuple(one for one in dossier.contestations if one.contestation.payload.target == reference),
+        reveal=next((one for one in dossier.reveals if one.payload.opening.spec == reference), None),
+    )
+
+
+def _find_property(specs: Sequence[SpecPart]) -> PropertySpec | None:
+    for part in specs:
+        if part.role is SpecRole.PROPERTY and part.version is not None:
+            body = part.reveal.payload.opening.body if part.reveal else part.version.payload.body
+            return body if isinstance(body, PropertySpec) else None
+    return None
+
+
+def _build_card(card: Recorded[Card] | None, newer: Sequence[Recorded[Card]]) -> SourceCard | None:
+    if card is None:
+        return None
+    said = card.payload
+    return SourceCard(
+        card=said.card,
+        revision=said.revision,
+        title=said.title,
+        publisher=said.publisher,
+        document=said.document,
+        published=said.published,
+        url=said.url,
+        entry=card.entry,
+        newer=max((one.payload.revision for one in newer), default=None),
+    )
+
+
+def _build_layers(file: AuditFile | None, audit: AuditPart | None) -> Iterator[LayerPart]:
+    """Yield all four layers, as what the audit did and what is stated make them."""
+    evidence = file.evidence if file else ()
+    states = derive_layers(
+        [one.payload.evidence for one in evidence],
+        [one.payload.body for one in (file.findings if file else ())],
+        has_estimate=audit is not None and audit.estimate is not None and bool(audit.estimate.specs),
+        through_endpoint=audit is not None and comes_from_endpoint(audit.origin),
+    )
+    for state in states:
+        items = tuple(one for one in evidence if one.payload.evidence.layer is state.layer)
+        yield LayerPart(layer=state.layer, state=state, items=items)
+
+
+def _find_contestations(dossier: Dossier) -> tuple[ContestationFile, ...]:
+    """Those of the claim itself, and of definitions it does not rest on; those of its definitions stand with each of them."""
+    named = {part.reference for part in _build_specs(dossier)}
+    return tuple(one for one in dossier.contestations if one.contestation.payload.target not in named)
+
+
+def _place(dossier: Dossier) -> tuple[int, str]:
+    anchor = dossier.current.payload.anchor
+    return (anchor.start if anchor else 1 << 60, dossier.claim)
+
+
+def _read_passage(dossier: Dossier, card: Card, read: ReadWords | None) -> str | None:
+    """Return the claim's passage as a person reads it; None for what does not stand in *card*."""
+    claim = dossier.current.payload
+    is_there = claim.anchor is not None and claim.anchor.document == card.document and claim.quote_status is QuoteStatus.VERBATIM
+    return read(claim.anchor.start, claim.anchor.stop) if read and claim.anchor and is_there else None
+
+
+def _build_row(dossier: Dossier, readable: str | None) -> ClaimRow:
+    claim = dossier.current.payload
+    leading, recorded = find_leading(dossier)
+    outcome = recorded.payload if recorded else None
+    estimate, specs = find_first_spec(leading, outcome) if leading and outcome else (None, 0)
+    primary = outcome.classification.primary if outcome else None
+    spoken_of = find_spoken_of([one.payload for one in dossier.revisions])
+    audit = _build_audit(dossier, leading, recorded) if leading and recorded else None
+    bounded = claim.form not in (Form.EXISTENCE, Form.PREVALENCE)
+    return ClaimRow(
+        identifier=f"{claim.reference}#{dossier.current.entry.leaf[:16]}",
+        page=claim.anchor.page if claim.anchor else None,
+        section=claim.anchor.section if claim.anchor else None,
+        quote=claim.quote,
+        quote_status=claim.quote_status,
+        form=claim.form,
+        theta=claim.theta if bounded else None,
+        restriction=dossier.status.restriction,
+        status=dossier.status,
+        class_=primary.class_ if primary else None,
+        standing=find_trace_now(audit, primary),
+        mode=primary.mode if primary else None,
+        point_class=primary.printed_point_class if primary else None,
+        verdict=describe_own_verdict(audit) if audit else None,
+        auditor=find_party(dossier, leading.audit.payload.auditor) if leading and outcome else None,
+        estimate=estimate,
+        specs=specs,
+        figures=_build_figures(dossier, audit, _find_property(tuple(_build_specs(dossier)))),
+        verdict_words=format_verdict(primary.verdict, find_standing_now(audit, primary)) if primary else None,
+        audits=len(dossier.audits),
+        completeness=check_claim(dossier),
+        property=_name_property(dossier),
+        model=name_model(claim.model),
+        spoken_of=name_model(spoken_of) if spoken_of else None,
+        relation=claim.relation,
+        reported=claim.reported.value if claim.reported else None,
+        readable=readable,
+        contestations=tuple(one.contestation.payload.contestation for one in dossier.contestations),
+        claim_entry=dossier.current.entry,
+        outcome_entry=recorded.entry if recorded else None,
+    )
+
+
+def _name_property(dossier: Dossier) -> str | None:
+    body = _find_property(tuple(_build_specs(dossier)))
+    return body.name if body else None

@@ -1,0 +1,489 @@
+"""A supplement read back from JSON, PDF or HTML within limits, and what no supplement's PDF contains."""
+
+import hashlib
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from registry.codec.canonical_documents import from_json
+from registry.errors import Fault, InputError
+from registry.records.record import Identifier, Kind, parse_identifier
+from registry.records.statement import OutputFormat
+from registry.records.supplement import AnySupplement, CardSupplement, ChangeReport, Supplement
+from registry.report.published_file import PROOF_NAME, FileLayers, find_revision, is_file_link, split_file
+
+if TYPE_CHECKING:
+    from pikepdf import Object, Pdf
+
+# A PDF from anybody, opened within limits.
+#
+# What inflates to more than a supplement ever has is not inflated, and what never ends is not waited for. qpdf's limits are of the
+# whole process: they are set while a file is open, and put back. A process of its own for each file, as cards get one, would take
+# longer than all else that is asked of a supplement; what these limits leave a hostile file is some seconds, and memory in proportion
+# to them.
+
+LARGEST_STREAM_BYTES = 50_000_000
+"""Of what any compressed stream may inflate to."""
+MOST_OBJECTS = 500_000
+_MOST_ITEMS = 500_000
+_MOST_NESTING = 100
+_MOST_FILTERS = 2
+_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenPdf:
+    """An open PDF, and until when it may be read."""
+
+    pdf: "Pdf"
+    where: str
+    deadline: float
+
+    def walk(self) -> "Iterator[tuple[int, Object]]":
+        """Yield every object with its number; raises InputError `pdf-too-slow` when the time is up."""
+        for one in self.pdf.objects:
+            if time.monotonic() > self.deadline:
+                raise InputError(Fault(code="pdf-too-slow", where=self.where, found="reading it takes longer than any supplement does"))
+            yield one.objgen[0], one
+
+
+@contextmanager
+def open_pdf(data: bytes, *, where: str, seconds: float = _SECONDS) -> Iterator[OpenPdf]:
+    """Open the PDF *data*, damaged or not; what goes wrong in the block is told in words.
+
+    Args:
+        data: the file.
+        where: what it is called, for messages.
+        seconds: how long `Opened.walk` may take.
+
+    Raises:
+        InputError: `pdf-encrypted`, `pdf-too-slow`, `file-too-large` (also what inflates to too much), `file-not-readable`.
+    """
+    import pikepdf  # noqa: PLC0415  (only PDFs need it)
+    from pikepdf.settings import set_qpdf_limits  # noqa: PLC0415
+
+    before = set_qpdf_limits(
+        flate_max_memory=LARGEST_STREAM_BYTES,
+        run_length_max_memory=LARGEST_STREAM_BYTES,
+        png_max_memory=LARGEST_STREAM_BYTES,
+        tiff_max_memory=LARGEST_STREAM_BYTES,
+        parser_max_nesting=_MOST_NESTING,
+        parser_max_container_size=_MOST_ITEMS,
+        max_stream_filters=_MOST_FILTERS,
+        doc_max_warnings=1_000,
+    )
+    try:
+        with pikepdf.Pdf.open(BytesIO(data)) as pdf:
+            _refuse_unusual(pdf, where)
+            yield OpenPdf(pdf=pdf, where=where, deadline=time.monotonic() + seconds)
+    except InputError:
+        raise
+    except pikepdf.PasswordError as error:
+        raise _encrypted(where) from error
+    except Exception as error:  # pikepdf raises errors of many kinds on hostile files
+        raise _explain(error, where) from error
+    finally:
+        set_qpdf_limits(**before)  # type: ignore[arg-type]
+
+
+def _refuse_unusual(pdf: "Pdf", where: str) -> None:
+    if pdf.is_encrypted:
+        raise _encrypted(where)
+    if len(pdf.objects) > MOST_OBJECTS:
+        found = f"it has {len(pdf.objects):,} objects; no supplement has more than {MOST_OBJECTS:,}"
+        raise InputError(Fault(code="file-too-large", where=where, found=found))
+
+
+def _encrypted(where: str) -> InputError:
+    advice = "ask for the file as caveat report wrote it"
+    return InputError(Fault(code="pdf-encrypted", where=where, found="it is encrypted, which no supplement is", advice=advice))
+
+
+def _explain(error: Exception, where: str) -> InputError:
+    if "limit exceeded" in str(error) or isinstance(error, MemoryError):
+        found = f"something in it inflates to more than {LARGEST_STREAM_BYTES:,} bytes"
+        return InputError(Fault(code="file-too-large", where=where, found=found))
+    words = re.sub(r"(stream )?<_io\.BytesIO[^>]*>:? ?", "", str(error)).partition(";")[0][:200]
+    return InputError(Fault(code="file-not-readable", where=where, found=f"not a PDF that can be read: {words or type(error).__name__}"))
+
+
+# The record that a PDF carries: the file attached to it, listed where readers look. A published PDF has one more: its proof.
+
+ATTACHMENT = "supplement.json"
+_DEEPEST_TREE = 20
+_MOST_FILES = 100
+_WANTED = "give a file that caveat report wrote"
+
+
+def read_attached(opened: OpenPdf) -> bytes:
+    """Return the attached record of the open PDF.
+
+    Raises:
+        InputError: `not-a-supplement`: nothing is attached; `pdf-attachment`: something else is, or several files are, or one that the
+            document does not name as its source, or not the one that its checksum is of.
+    """
+    files = _list_files(opened.pdf)
+    if not files:
+        found = f"a PDF without the attachment {ATTACHMENT}"
+        raise InputError(Fault(code="not-a-supplement", where=opened.where, found=found, advice=_WANTED))
+    if wrong := _find_wrong(opened.pdf, files):
+        raise InputError(Fault(code="pdf-attachment", where=opened.where, found=wrong, advice=_WANTED))
+    stream = files[0][1].EF.F
+    data = bytes(stream.read_bytes())
+    stated = _follow(stream, "/Params", "/CheckSum")
+    if stated is not None and bytes(stated) != hashlib.md5(data, usedforsecurity=False).digest():  # ISO 32000-2, 7.11.4.2
+        found = f"the attached {ATTACHMENT} was swapped: its checksum is of another file"
+        raise InputError(Fault(code="pdf-attachment", where=opened.where, found=found, advice=_WANTED))
+    return data
+
+
+def _find_wrong(pdf: "Pdf", files: "list[tuple[str, Object]]") -> str | None:
+    names = [name for name, _ in files]
+    if len(files) > 1 and names != [ATTACHMENT, PROOF_NAME]:
+        return f"{len(files)} files are attached: {', '.join(names[:5])}; one is expected, and in a published file its proof"
+    name, file = files[0]
+    shown = {name, str(file.get("/UF", name)), str(file.get("/F", name))}
+    if shown != {ATTACHMENT}:
+        return f"the attachment is called {' and '.join(sorted(shown))}, not {ATTACHMENT}"
+    if "/EF" not in file or set(file.EF.keys()) - {"/F", "/UF"} or "/F" not in file.EF:
+        return "the attachment holds no file"
+    if file.EF.get("/UF", file.EF.F).objgen != file.EF.F.objgen:
+        return "the attachment holds two files under one name"
+    sources = _follow(pdf.Root, "/AF")
+    if sources is None or [one.objgen for one in sources] != [one.objgen for _, one in files]:
+        return "the document does not name what is attached as its files, and nothing else"
+    return None
+
+
+def _list_files(pdf: "Pdf") -> "list[tuple[str, Object]]":
+    """Return every entry of the tree of attached files, also those of one name, in order; raises ValueError for a tree that is none."""
+    tree = _follow(pdf.Root, "/Names", "/EmbeddedFiles")
+    waiting = [] if tree is None else [(tree, 0)]
+    found: list[tuple[str, Object]] = []
+    while waiting:
+        node, depth = waiting.pop()
+        names = list(node.get("/Names", []))
+        found += [(str(names[at]), names[at + 1]) for at in range(0, len(names) - 1, 2)]
+        if depth > _DEEPEST_TREE or len(found) + len(waiting) > _MOST_FILES:
+            raise ValueError("its tree of attached files has no end")
+        waiting += [(kid, depth + 1) for kid in node.get("/Kids", [])]
+    return found
+
+
+def _follow(start: "Object", *keys: str) -> "Object | None":
+    found: Object | None = start
+    for key in keys:
+        found = None if found is None else found.get(key)
+    return found
+
+
+# A supplement read back from any of its forms: canonical JSON, the attachment of a PDF, or the script element of an HTML file.
+
+LARGEST_RECORD_BYTES = 50_000_000
+
+_EMBEDDED = re.compile(rb'<script type="application/json" id="record">(.*?)</script>', re.DOTALL)
+_NOUNS: dict[str, type[Supplement] | type[CardSupplement] | type[ChangeReport]] = {
+    "caveat/supplement/1": Supplement,
+    "caveat/card-supplement/1": CardSupplement,
+    "caveat/change-report/1": ChangeReport,
+}
+_LONGEST_NUMBER = 9
+
+
+def read_supplement(data: bytes, *, where: str) -> AnySupplement:
+    """Return the supplement in *data*: JSON, or a PDF or HTML file made by `registry.report`.
+
+    Drawing what comes back gives the bytes of the file again, if templates and libraries are the same.
+
+    Args:
+        where: what the file is called, for messages.
+
+    Raises:
+        InputError: nothing in it is a supplement, or it does not fit the record.
+    """
+    text = find_record(data, where=where)
+    schema = _read_schema(text, where)
+    if (newer := _find_newer(schema)) is not None:
+        raise InputError(Fault(code="record-newer", where=where, found=newer, advice="update Caveat, then read it again"))
+    if schema not in _NOUNS:
+        found = f"schema {schema!r}; expected {' or '.join(_NOUNS)}"
+        raise InputError(Fault(code="not-a-supplement", where=where, found=found, advice=_WANTED))
+    return from_json(_NOUNS[schema], text, where=where)
+
+
+def parse_subject(supplement: AnySupplement, *, where: str) -> Identifier | None:
+    """Return the claim or card that *supplement* is about. A file may be forged, and its name becomes a file name.
+
+    None for a change report, which is about none; it is called what its numbers make it, as its record sees to.
+
+    Raises:
+        InputError: it names neither.
+    """
+    if isinstance(supplement, ChangeReport):
+        return None
+    try:
+        return parse_identifier(supplement.identifier, Kind.CLAIM, Kind.CARD)
+    except ValueError as error:
+        raise InputError(Fault(code="not-a-supplement", where=f"{where}, identifier", found=str(error))) from error
+
+
+def find_record(data: bytes, *, where: str) -> bytes:
+    """Return the JSON of the record that *data* carries, as it stands there; raises InputError as `read_supplement`."""
+    text = _find_record(data, where)
+    if len(text) > LARGEST_RECORD_BYTES:
+        raise InputError(Fault(code="file-too-large", where=where, found=f"a record of {len(text):,} bytes"))
+    return text
+
+
+def _find_newer(schema: str | None) -> str | None:
+    """Return that *schema* is of a later version of Caveat, in words; None where it is not."""
+    name, _, number = (schema or "").rpartition("/")
+    known = next((int(one.rpartition("/")[2]) for one in _NOUNS if one.rpartition("/")[0] == name), None)
+    if known is None or not (number.isascii() and number.isdecimal()) or len(number) > _LONGEST_NUMBER or int(number) <= known:
+        return None
+    return f"a newer version of Caveat made it: its record has the schema {name}/{int(number)}, and this version reads {name}/{known}"
+
+
+def _find_record(data: bytes, where: str) -> bytes:
+    if data.startswith(b"%PDF-"):
+        return _read_attachment(data, where)
+    if data.lstrip()[:1] == b"{":
+        return data
+    match = _EMBEDDED.search(data)
+    if match is None:
+        found = "neither a supplement in JSON, nor a PDF or HTML file that carries one"
+        raise InputError(Fault(code="not-a-supplement", where=where, found=found, advice=_WANTED))
+    return match[1]
+
+
+def _read_attachment(data: bytes, where: str) -> bytes:
+    with open_pdf(data, where=where) as opened:
+        return read_attached(opened)
+
+
+def _read_schema(text: bytes, where: str) -> str | None:
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(Fault(code="not-json", where=where, found=str(error))) from error
+    schema = document.get("schema") if isinstance(document, dict) else None
+    return schema if isinstance(schema, str) else None
+
+
+# What a PDF from anybody has in it that no supplement has: things that act, hide, reach outside, or came later.
+#
+# It is a list of what is known to do harm, so an empty one proves nothing; that the file is drawn again from its record, byte for byte,
+# does. What is found here says why a file that fails was made.
+
+_STRING = re.compile(rb"\((?:[^\\()]|\\.)*\)", re.DOTALL)
+_NAME = re.compile(rb"/([^\s<>\[\](){}/%]+)")
+_END = re.compile(rb"startxref\s+(\d{1,12})\s+%%EOF\n")
+_OBJECT = re.compile(rb"(?<![0-9])([1-9][0-9]{0,7}) [0-9]{1,5} obj(?![a-z])")
+_EARLIER = re.compile(rb"/(?:Prev|XRefStm|[A-Za-z]*#[0-9A-Fa-f]{2})")
+
+_SCRIPTS = {"JavaScript": "JavaScript", "JS": "JavaScript"}
+_ACTIONS = {
+    "OpenAction": "something happens when it is opened",
+    "AA": "something happens on an event, such as turning a page",
+    "Launch": "an action that starts a program or opens a file",
+    "URI": "a link to an address outside the document",
+    "GoToR": "a link to another file",
+    "GoToE": "a link to an attached file",
+    "SubmitForm": "an action that sends data away",
+    "ImportData": "an action that takes in data from a file",
+    "ResetForm": "an action that changes fields",
+    "Hide": "an action that hides or shows something",
+    "SetOCGState": "an action that switches layers",
+    "Named": "an action of the reader's menu",
+    "Rendition": "a medium that plays",
+    "Movie": "a film",
+    "Sound": "a sound",
+    "Screen": "a place where media play",
+    "RichMedia": "a medium that runs",
+    "GoTo3DView": "an action on a model in three dimensions",
+    "3D": "a model in three dimensions, which may carry scripts",
+    "Thread": "an article of this or another file",
+    "PS": "a program in PostScript",
+}
+_FORMS = {"XFA": "a form in XML, which other readers show instead of the pages", "NeedAppearances": "fields that the reader draws"}
+_LAYERS = dict.fromkeys(("OCProperties", "OCG", "OCMD"), "layers that can be shown and hidden")
+_OUTSIDE = {
+    "FFilter": "a stream whose content is another file",
+    "FDecodeParms": "a stream whose content is another file",
+    "OPI": "an image that is another file",
+    "Alternates": "images that are shown instead of others",
+}
+_FILES = {"FileAttachment": "a file attached to a page", "Collection": "a portfolio of files"}
+_FIELD = {"/F", "/FT", "/P", "/Rect", "/StructParent", "/Subtype", "/T", "/TU", "/Type", "/V"}
+_LINK = {"/A", "/BS", "/Contents", "/F", "/P", "/Rect", "/StructParent", "/Subtype", "/Type"}
+_ADVICE = "do not open it in a reader; ask its publisher for the file again"
+
+
+def list_threats(data: bytes) -> tuple[Fault, ...]:
+    """Return what the PDF *data* has in it that no supplement has, each with where it stands; empty if nothing was found.
+
+    A good signature and a proof are no threat; what was appended after them, or as them, is. Whether they are good say other checks.
+    """
+    layers = split_file(data, OutputFormat.PDF)
+    faults = list(_find_appended(data, layers))
+    try:
+        with open_pdf(data, where="PDF") as opened:
+            faults += _find_named(opened, files=1 if layers.proof is None else 2)
+            faults += _find_fields(opened)
+            faults += _find_damage(opened)
+            faults += _find_attachment(opened)
+    except InputError as error:
+        faults += error.faults
+    return tuple(faults)
+
+
+def _find_appended(data: bytes, layers: FileLayers) -> Iterator[Fault]:
+    """Tell what of the file is no part of one document written at once, and of the proof and signature appended to it."""
+    start = data.find(b"%PDF-")
+    if start != 0:
+        before = f"{start:,} bytes stand before" if start > 0 else "there is nothing of"
+        yield _fault("pdf-appended", f"{before} the beginning of a PDF")
+    try:
+        signature = find_revision(data)
+    except ValueError as error:
+        yield _fault("pdf-appended", str(error))
+        signature = None
+    base = layers.drawn
+    ends = list(_END.finditer(base))
+    if signature and (signature.count > 1 or signature.covered_end != len(data)):
+        later = f"{max(0, len(data) - signature.covered_end):,} bytes and {signature.count - 1} more signatures"
+        yield _fault("pdf-appended", f"it was changed after it was signed: {later}")
+    elif len(ends) > 1:
+        yield _fault("pdf-appended", f"it was added to after it was first written: it has {len(ends)} ends")
+    if not ends:
+        yield _fault("pdf-damaged", "its end is missing")
+    elif ends[-1].end() != len(base):
+        yield _fault("pdf-appended", f"{len(base) - ends[-1].end():,} bytes stand after its end")
+    yield from _find_hidden(base, int(ends[-1][1]) if ends else len(base))
+
+
+def _find_hidden(base: bytes, table: int) -> Iterator[Fault]:
+    if _EARLIER.search(base[table:].partition(b"stream")[0]):
+        yield _fault("pdf-appended", "its cross-references continue in others, which a document written at once has none of")
+    written = Counter(one[1] for one in _OBJECT.finditer(base))
+    if twice := sorted(int(number) for number, count in written.items() if count > 1):
+        yield _fault("pdf-appended", f"objects are written twice, one of them hidden: {_list_numbers(twice)}")
+
+
+def _find_named(opened: OpenPdf, *, files: int) -> list[Fault]:
+    """Tell every kind of thing that is known by a name in a dictionary, once, with the objects it stands in.
+
+    Args:
+        files: how many attached files there may be.
+    """
+    known = _list_known()
+    places: dict[tuple[str, str], list[int]] = {}
+    attached: list[int] = []
+    for number, one in opened.walk():
+        names = _read_names(one)
+        for said in {known[name] for name in names & known.keys()}:
+            places.setdefault(said, []).append(number)
+        attached += [number] * ("EF" in names)
+        if _is_outside(one):
+            places.setdefault(("pdf-outside", _OUTSIDE["FFilter"]), []).append(number)
+    found = [_fault(code, f"{words} (object {_list_numbers(numbers)})") for (code, words), numbers in sorted(places.items())]
+    if len(attached) > files:
+        found.append(_fault("pdf-attachment", f"several files are attached (objects {_list_numbers(attached)})"))
+    return found
+
+
+def _list_known() -> dict[str, tuple[str, str]]:
+    """Return what each name stands for: the code of the fault, and words."""
+    groups = (
+        ("pdf-script", _SCRIPTS),
+        ("pdf-action", _ACTIONS),
+        ("pdf-form", _FORMS),
+        ("pdf-layer", _LAYERS),
+        ("pdf-outside", _OUTSIDE),
+        ("pdf-attachment", _FILES),
+    )
+    known: dict[str, tuple[str, str]] = {}
+    for code, group in groups:
+        known |= {name: (code, words) for name, words in group.items()}
+    return known
+
+
+def _read_names(one: "Object") -> set[str]:
+    """Return every name that *one* has in it, as key or value; qpdf has written out what was escaped, such as /J#61vaScript.
+
+    What makes a link to another supplement in the same folder is left out, and only that.
+    """
+    told = _read_dictionary(one)
+    text = (_leave_out_action(told) if _is_file_link(told) else told).unparse(resolved=True)
+    return {name.decode("latin-1") for name in _NAME.findall(_STRING.sub(b"", text))}
+
+
+def _read_dictionary(one: "Object") -> "Object":
+    from pikepdf import Stream  # noqa: PLC0415  (only PDFs need it)
+
+    return one.stream_dict if isinstance(one, Stream) else one
+
+
+def _is_file_link(told: "Object") -> bool:
+    """Whether *told* is a link whose one action, written in it, names a file of the folder by its bare name, and nothing else."""
+    from pikepdf import Dictionary, String  # noqa: PLC0415
+
+    if not isinstance(told, Dictionary) or told.get("/Subtype") != "/Link" or not set(told.keys()) <= _LINK:
+        return False
+    action = told.get("/A")
+    if not isinstance(action, Dictionary) or action.is_indirect or set(action.keys()) != {"/Type", "/S", "/URI"}:
+        return False
+    is_plain = action.get("/Type") == "/Action" and action.get("/S") == "/URI" and isinstance(action.URI, String)
+    return is_plain and is_file_link(bytes(action.URI))
+
+
+def _leave_out_action(told: "Object") -> "Object":
+    from pikepdf import Dictionary  # noqa: PLC0415
+
+    return Dictionary({key: value for key, value in told.items() if key != "/A"})
+
+
+def _is_outside(one: "Object") -> bool:
+    from pikepdf import Stream  # noqa: PLC0415
+
+    return isinstance(one, Stream) and "/F" in one.stream_dict
+
+
+def _find_fields(opened: OpenPdf) -> list[Fault]:
+    """There is one field, for the signature, and it shows nothing; files drawn by earlier releases have none."""
+    form = opened.pdf.Root.get("/AcroForm")
+    if form is None:
+        return []
+    fields = list(form.get("/Fields", []))
+    is_ours = len(fields) == 1 and fields[0].get("/FT") == "/Sig" and set(fields[0].keys()) <= _FIELD
+    if is_ours and [float(value) for value in fields[0].get("/Rect", [])] == [0, 0, 0, 0]:
+        return []
+    return [_fault("pdf-form", "it has other fields than the one for its signature, or that one shows something")]
+
+
+def _find_damage(opened: OpenPdf) -> list[Fault]:
+    warnings = opened.pdf.get_warnings()
+    words = f"a reader has to repair it ({len(warnings)} places), and readers repair differently"
+    return [_fault("pdf-damaged", words)] if warnings else []
+
+
+def _find_attachment(opened: OpenPdf) -> list[Fault]:
+    try:
+        read_attached(opened)
+    except InputError as error:
+        return list(error.faults)
+    return []
+
+
+def _list_numbers(numbers: list[int]) -> str:
+    return ", ".join(str(one) for one in numbers[:5]) + (f" and {len(numbers) - 5} more" if len(numbers) > 5 else "")
+
+
+def _fault(code: str, found: str) -> Fault:
+    return Fault(code=code, where="PDF", found=found, advice=_ADVICE)

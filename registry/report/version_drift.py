@@ -1,0 +1,481 @@
+"""The same claim over model versions: its points and steps, and the figure that shows them."""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from registry.records.analysis_plan import LockedSpec
+from registry.records.claim import Relation
+from registry.records.dossier import AuditFile, Dossier, Recorded
+from registry.records.estimates import BoundedEstimate, Differential, Estimate, SpecEstimate
+from registry.records.module_findings import Finding, Shift, SpecShift
+from registry.records.supplement import Drift, DriftStep, VersionPoint
+from registry.records.verdict import Restriction
+from registry.report.claim_outcome import find_leading_of
+from registry.report.interval_figures import WIDTH, Axis, IntervalMark, build_axis, build_mark, shorten
+from registry.report.number_format import format_exact, format_level, format_range, format_signed
+
+# The same claim over model versions, from what a registry knows of it: a point for each revision, and how far the numbers moved.
+
+_ADDED = (
+    "difference of two recorded estimates, half-widths added: it holds whatever the two replays have in common, and is wide because "
+    "nothing on record says what they have in common"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PointSource:
+    """A point with what it was made from."""
+
+    point: VersionPoint
+    file: AuditFile | None
+    estimate: Estimate | None
+    scores: str | None
+    """Digest of the scores that the outcome rests on; None without one, and where it was not recorded."""
+
+
+def build_drift(dossier: Dossier) -> Drift | None:
+    """Return the claim of *dossier* over its revisions; None while all of them are about one model version."""
+    if len({one.payload.model for one in dossier.revisions}) < 2:
+        return None
+    return build_points(dossier)
+
+
+def build_points(dossier: Dossier) -> Drift:
+    """Return the claim over its revisions, of however many model versions: the leading outcome of each, and steps where both have one."""
+    found = [_find(dossier, one.payload.reference) for one in dossier.revisions]
+    known = [one for one in found if one.estimate is not None]
+    return Drift(
+        claim=dossier.claim,
+        points=tuple(one.point for one in found),
+        steps=tuple(step for pair in itertools.pairwise(known) for step in _step(*pair)),
+    )
+
+
+def build_steps(before: Dossier, after: Dossier) -> tuple[DriftStep, ...]:
+    """Return how far the numbers moved from the leading outcome of the current revision in *before* to that in *after*.
+
+    Both are of one claim, read as of two entries. Empty where one has no estimate, or both have the same one.
+    """
+    if not before.revisions or not after.revisions:
+        return ()
+    first, second = (_find(one, one.current.payload.reference) for one in (before, after))
+    same = first.point.outcome_entry == second.point.outcome_entry
+    return () if same else tuple(_step(first, second))
+
+
+def is_same_quantity(one: VersionPoint, other: VersionPoint) -> bool:
+    """Whether the numbers of two points are of one property, of whatever version, on one range of scores."""
+    bare = [(point.property or "").partition("@")[0] for point in (one, other)]
+    return bare[0] == bare[1] and one.range == other.range
+
+
+def _find(dossier: Dossier, claim: str) -> _PointSource:
+    """Return the point of one revision, `CLM-…@n`."""
+    revision = next(one for one in dossier.revisions if one.payload.reference == claim)
+    file, outcome = find_leading_of(dossier, claim)
+    estimate = None if file is None or outcome is None else _find_estimate(file, outcome.payload)
+    primary = None if outcome is None else outcome.payload.classification.primary
+    opening = None if file is None or outcome is None else file.audit.payload
+    point = VersionPoint(
+        claim=claim,
+        claim_entry=revision.entry,
+        model=revision.payload.model,
+        why=revision.payload.why,
+        audit=None if opening is None else opening.audit,
+        auditor=None if opening is None else opening.auditor,
+        independence=None if opening is None else opening.independence,
+        outcome_entry=None if outcome is None else outcome.entry,
+        class_=None if primary is None else primary.class_,
+        standing=None if primary is None else primary.standing,
+        mode=None if primary is None else primary.mode,
+        point_class=None if primary is None else primary.printed_point_class,
+        verdict=None if outcome is None else outcome.payload.text.verdict,
+        estimates=() if estimate is None else estimate.specs,
+        level=None if estimate is None else estimate.level,
+        margin=None if estimate is None else estimate.margin,
+        range=None if estimate is None else estimate.range,
+        property=revision.payload.property,
+        relation=revision.payload.relation,
+        theta=revision.payload.theta,
+    )
+    return _PointSource(point=point, file=file, estimate=estimate, scores=_find_scores(file, outcome))
+
+
+def _find_estimate(file: AuditFile, outcome: Restriction) -> Estimate | None:
+    if outcome.result is None:
+        return outcome.estimate
+    return next((one.payload.estimate for one in file.results if one.entry.seq == outcome.result), None)
+
+
+def _find_scores(file: AuditFile | None, outcome: Recorded[Restriction] | None) -> str | None:
+    if file is None or outcome is None:
+        return None
+    return file.runs[-1].payload.scores if file.runs else outcome.payload.scores
+
+
+def _step(before: _PointSource, after: _PointSource) -> Iterator[DriftStep]:
+    """Yield the movement for each specification that both have; none where they are of another property, or another range of scores."""
+    if before.estimate is None or after.estimate is None:
+        return
+    if not is_same_quantity(before.point, after.point):
+        return
+    finding = _find_shift(before, after)
+    earlier = {(one.spec, one.judge): one for one in before.estimate.specs}
+    for spec in after.estimate.specs:
+        old = earlier.get((spec.spec, spec.judge))
+        if old is None:
+            continue
+        shift = None if finding is None else _find_spec(finding, spec)
+        if finding is not None and shift is not None:
+            yield _from_finding(before, after, finding, shift)
+        else:
+            yield _from_estimates(before, after, old, spec)
+
+
+def _find_shift(before: _PointSource, after: _PointSource) -> Recorded[Finding] | None:
+    """Return the last finding of the later audit that compared the scores of both outcomes; None without one."""
+    for one in reversed(after.file.findings if after.file else ()):
+        body = one.payload.body
+        if not isinstance(body, Shift) or body.before_audit != before.point.audit:
+            continue
+        compared = (body.before_scores, before.scores), (body.after_scores, after.scores)
+        if all(known is None or used == known for used, known in compared):
+            return one
+    return None
+
+
+def _find_spec(finding: Recorded[Finding], spec: SpecEstimate) -> SpecShift | None:
+    body = finding.payload.body
+    if not isinstance(body, Shift):
+        return None
+    return next((one for one in body.specs if (one.spec, one.judge) == (spec.spec, spec.judge)), None)
+
+
+def _from_finding(before: _PointSource, after: _PointSource, finding: Recorded[Finding], shift: SpecShift) -> DriftStep:
+    return DriftStep(
+        before=before.point.claim,
+        after=after.point.claim,
+        spec=shift.spec,
+        phi_test=shift.phi_test,
+        phi_deploy=shift.phi_deploy,
+        ed=shift.ed,
+        finding=finding.entry,
+        judge=shift.judge,
+    )
+
+
+def _from_estimates(before: _PointSource, after: _PointSource, old: SpecEstimate, new: SpecEstimate) -> DriftStep:
+    levels = tuple(one.estimate.level for one in (before, after) if one.estimate is not None)
+    ed = _subtract(new.ed, old.ed, levels)
+    return DriftStep(
+        before=before.point.claim,
+        after=after.point.claim,
+        spec=new.spec,
+        phi_test=_subtract(new.phi_test, old.phi_test, levels),
+        phi_deploy=_subtract(new.phi_deploy, old.phi_deploy, levels),
+        ed=Differential(
+            value=ed.value, low=ed.low, high=ed.high, method=_ADDED + _tell_redefined(before, after, new.spec), reason=ed.reason
+        ),
+        finding=None,
+        judge=new.judge,
+    )
+
+
+def _subtract(new: BoundedEstimate | Differential, old: BoundedEstimate | Differential, levels: tuple[float, ...]) -> BoundedEstimate:
+    """Return new − old; half-widths add, since a standard deviation of a difference never exceeds the sum of both."""
+    value = new.value - old.value
+    if new.low is None or new.high is None or old.low is None or old.high is None:
+        which = [name for name, one in (("earlier", old), ("later", new)) if one.low is None]
+        reason = f"no interval: the {' and the '.join(which)} estimate has none"
+        return BoundedEstimate(value=value, low=None, high=None, reason=reason)
+    if len(set(levels)) > 1:
+        named = " and at ".join(map(format_level, levels))
+        return BoundedEstimate(value=value, low=None, high=None, reason=f"no interval: those of the estimates are at {named}")
+    # A point may lie beyond an end of its own interval by rounding alone.
+    return BoundedEstimate(value=value, low=min(value, new.low - old.high), high=max(value, new.high - old.low))
+
+
+def _tell_redefined(before: _PointSource, after: _PointSource, spec: str) -> str:
+    """Say that P_deploy was defined otherwise, as far as the locks tell."""
+    first, second = (_find_locked(one, spec) for one in (before, after))
+    if first is None or second is None or first.sha256 == second.sha256:
+        return ""
+    return f"; P_deploy was {first.spec} before and {second.spec} after, so this is not the movement of the model alone"
+
+
+def _find_locked(found: _PointSource, spec: str) -> LockedSpec | None:
+    lock = found.file.lock if found.file else None
+    return None if lock is None else next((one for one in lock.payload.deploy if one.name == spec), None)
+
+
+# The figure of a claim over model versions: Φ above, ED below, a column for each version. Numbers in pixels, as in `figures`.
+
+MOST_COLUMNS = 8
+_LEFT, _CHARACTER = 50.0, 6.2
+_PHI, _ED = (30.0, 142.0), (176.0, 268.0)
+"""Top and bottom of both panels."""
+_HEIGHT = 358.0
+_PLACES = Axis(low=0, high=1, left=0, width=1, ticks=())
+"""For marks that are only read, not drawn."""
+
+Key = tuple[str, str | None]
+"""A specification of P_deploy, and the judge where there are several."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionColumn:
+    """One revision of the claim."""
+
+    x: float
+    """Its middle."""
+    left: float
+    width: float
+    label: tuple[str, ...]
+    """The version, on one or two lines."""
+    below: str
+    """Revision and class."""
+    test: IntervalMark | None
+    """None where nothing was estimated, and then so are `deploy` and `ed`."""
+    deploy: IntervalMark | None
+    ed: IntervalMark | None
+    gap: str | None
+    """What stands in its place: `not audited`, `no estimate`, `other quantity`; None where there is an estimate."""
+    theta: float | None
+    """Pixel of θ; None where the claim has none."""
+    fails: tuple[float, float] | None
+    """Top and height of where the claim fails."""
+    band: tuple[float, float] | None
+    """Top and height of ±δ; None without an estimate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Movement:
+    """How far ED moved from one column to another."""
+
+    left: float
+    right: float
+    text: str
+    interval: str
+    is_paired: bool
+    """Whether scores were compared task by task; else the numbers are of two estimates alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriftFigure:
+    """Φ and ED of one claim against one specification of P_deploy, version by version."""
+
+    height: float
+    phi: Axis
+    ed: Axis
+    """Upright: a pixel counts from the top."""
+    columns: tuple[VersionColumn, ...]
+    movements: tuple[Movement, ...]
+    name: str
+    """Specification of P_deploy, with the judge where there are several."""
+    spec: str
+    """The same, as short as it is printed."""
+    theta_text: str | None
+    margin_text: str | None
+    zero: float
+    title: str
+    description: str
+    left_out: int
+    """How many earlier revisions stand only in the table."""
+
+
+def build_drift_figures(drift: Drift, *, most: int = 4) -> tuple[DriftFigure, ...]:
+    """Return a figure for each specification of P_deploy, the latest estimate's first; none where no revision has an estimate.
+
+    Args:
+        most: how many figures at most; the table has all specifications.
+    """
+    keys: dict[Key, None] = {}
+    for point in reversed(drift.points):
+        keys.update(dict.fromkeys((one.spec, one.judge) for one in point.estimates))
+    return tuple(_build(drift, key) for key in list(keys)[:most])
+
+
+def count_keys(drift: Drift) -> int:
+    """Return against how many specifications, by how many judges, there are estimates: so many figures there could be."""
+    return len({(one.spec, one.judge) for point in drift.points for one in point.estimates})
+
+
+def name_versions(points: Sequence[VersionPoint]) -> tuple[str, ...]:
+    """Return what tells the models apart: their version, with the name, and with the developer, only where these differ."""
+    models = [point.model for point in points]
+    if len({one.developer for one in models}) > 1:
+        return tuple(map(str, models))
+    if len({one.name for one in models}) > 1:
+        return tuple(f"{one.name} {one.version}" for one in models)
+    return tuple(one.version for one in models)
+
+
+def _build(drift: Drift, key: Key) -> DriftFigure:
+    shown = drift.points[-MOST_COLUMNS:]
+    found = {point.claim: _find_point_estimate(point, key) for point in shown}
+    last = next((point for point in reversed(shown) if found[point.claim] is not None), shown[-1])
+    # Another property, or another range of scores, has no place on these axes.
+    found = {point.claim: found[point.claim] if is_same_quantity(point, last) else None for point in shown}
+    phi, ed = _build_axes(shown, found, last)
+    names = name_versions(drift.points)[-len(shown) :]
+    width = (WIDTH - _LEFT) / len(shown)
+    columns = [
+        _build_column(point, found[point.claim], name, (phi, ed), (_LEFT + place * width, width), last=last)
+        for place, (point, name) in enumerate(zip(shown, names, strict=True))
+    ]
+    steps = [one for one in drift.steps if (one.spec, one.judge) == key and {one.before, one.after} <= set(found)]
+    by_claim = {point.claim: column for point, column in zip(shown, columns, strict=True)}
+    spec = key[0] if key[1] is None else f"{key[0]}, judge {key[1]}"
+    return DriftFigure(
+        height=_HEIGHT,
+        phi=phi,
+        ed=ed,
+        columns=tuple(columns),
+        movements=tuple(_build_movement(one, by_claim) for one in steps),
+        name=spec,
+        spec=shorten(spec, 60),
+        theta_text=_write_theta(shown),
+        margin_text=_write_margin(_margins(shown)),
+        zero=ed.place(0.0),
+        title=_say(spec, shown, names, found, steps, last=last),
+        description=f"Above, mean scores of {len(shown)} revisions of the claim in order, the test side as a square, the deployment side "
+        "as a circle, with their intervals; below, the difference ED of each against zero and the margin, and how far it moved.",
+        left_out=len(drift.points) - len(shown),
+    )
+
+
+def _find_point_estimate(point: VersionPoint, key: Key) -> SpecEstimate | None:
+    return next((one for one in point.estimates if (one.spec, one.judge) == key), None)
+
+
+def _write_margin(margins: set[float]) -> str | None:
+    """Return the label of the shaded bands; None where no revision has a margin, and so none is shaded."""
+    if not margins:
+        return None
+    return f"shaded: ±δ = {format_exact(next(iter(margins)))}" if len(margins) == 1 else "shaded: ±δ of each plan"
+
+
+def _margins(points: Sequence[VersionPoint]) -> set[float]:
+    return {point.margin for point in points if point.margin is not None}
+
+
+def _build_axes(shown: Sequence[VersionPoint], found: Mapping[str, SpecEstimate | None], last: VersionPoint) -> tuple[Axis, Axis]:
+    """Return the upright scales of Φ and of ED; their `left` is the bottom of the panel and their width counts upwards."""
+    bounds = last.range or (0.0, 1.0)
+    span, margin = bounds[1] - bounds[0], max(_margins(shown), default=0.0)
+    phis = [point.theta for point in shown if point.theta is not None]
+    eds = [-1.6 * margin, 0.0, 1.6 * margin]
+    for one in found.values():
+        if one is not None:
+            phis += [value for side in (one.phi_test, one.phi_deploy) for value in (side.value, side.low, side.high) if value is not None]
+            eds += [value for value in (one.ed.value, one.ed.low, one.ed.high) if value is not None]
+    return (
+        build_axis(phis or list(bounds), bounds=bounds, left=_PHI[1], width=_PHI[0] - _PHI[1]),
+        build_axis(eds, bounds=(-span, span), left=_ED[1], width=_ED[0] - _ED[1], signed=True),
+    )
+
+
+def _build_column(
+    point: VersionPoint, one: SpecEstimate | None, name: str, axes: tuple[Axis, Axis], place: tuple[float, float], *, last: VersionPoint
+) -> VersionColumn:
+    phi, ed = axes
+    left, width = place
+    margin = point.margin
+    lines = _find_lines(point)
+    return VersionColumn(
+        x=round(left + width / 2, 2),
+        left=round(left, 2),
+        width=round(width, 2),
+        label=_break(name, int(width / _CHARACTER)),
+        below=f"revision {point.claim.rpartition('@')[2]}",
+        test=None if one is None else build_mark(one.phi_test, phi, signed=False, lines=lines),
+        deploy=None if one is None else build_mark(one.phi_deploy, phi, signed=False, lines=lines),
+        ed=None if one is None else build_mark(one.ed, ed, signed=True, lines=() if margin is None else (-margin, margin)),
+        gap=None if one is not None else _name_gap(point, last),
+        theta=None if point.theta is None else phi.place(point.theta),
+        fails=_find_failing(point, phi),
+        band=None if one is None or margin is None else _span(ed, -margin, margin),
+    )
+
+
+def _name_gap(point: VersionPoint, last: VersionPoint) -> str:
+    if point.audit is None:
+        return "not audited"
+    return "other quantity" if point.estimates and not is_same_quantity(point, last) else "no estimate"
+
+
+def _find_lines(point: VersionPoint) -> tuple[float, ...]:
+    """The numbers that no Φ may seem to cross: the ends of the range, and θ."""
+    return (*(point.range or ()), *(() if point.theta is None else (point.theta,)))
+
+
+def _find_failing(point: VersionPoint, phi: Axis) -> tuple[float, float] | None:
+    if point.theta is None or point.relation is None:
+        return None
+    return _span(phi, point.theta, phi.high) if point.relation is Relation.AT_MOST else _span(phi, phi.low, point.theta)
+
+
+def _span(axis: Axis, low: float, high: float) -> tuple[float, float]:
+    """Top and height of the band from *low* to *high* on an upright scale."""
+    top, bottom = axis.place(high), axis.place(low)
+    return (top, round(bottom - top, 2))
+
+
+def _break(name: str, fits: int) -> tuple[str, ...]:
+    """Return *name* on one line of so many characters, or two; broken after a blank, hyphen or dot where there is one near the end."""
+    if len(name) <= fits:
+        return (name,)
+    cut = max((name.rfind(sign, 0, fits) + 1 for sign in " -._:/"), default=0)
+    cut = cut if cut > fits / 2 else fits
+    return (name[:cut].rstrip(), shorten(name[cut:].lstrip(), fits))
+
+
+def _build_movement(step: DriftStep, columns: Mapping[str, VersionColumn]) -> Movement:
+    before, after = columns[step.before], columns[step.after]
+    text, interval = _write_movement(step)
+    return Movement(left=before.x, right=after.x, text=text, interval=interval, is_paired=step.finding is not None)
+
+
+def _write_movement(step: DriftStep) -> tuple[str, str]:
+    text = format_signed(step.ed.value)
+    if step.ed.low is None or step.ed.high is None:
+        return text, "no interval"
+    return text, format_range(step.ed.low, step.ed.high, signed=True)
+
+
+def _write_theta(shown: Sequence[VersionPoint]) -> str | None:
+    """Return the label of the line at θ; None where no revision has a number for it."""
+    known = {(point.theta, point.relation) for point in shown if point.theta is not None}
+    if not known:
+        return None
+    if len(known) > 1:
+        return "θ of each revision; the claim fails where it is shaded"
+    theta, relation = next((theta, relation) for theta, relation in known if theta is not None)
+    return f"θ = {format_exact(theta)}, claim fails {'above' if relation is Relation.AT_MOST else 'below'}"
+
+
+def _say(
+    spec: str,
+    shown: Sequence[VersionPoint],
+    names: Sequence[str],
+    found: Mapping[str, SpecEstimate | None],
+    steps: Sequence[DriftStep],
+    *,
+    last: VersionPoint,
+) -> str:
+    """The figure in one paragraph: what a reader who cannot see it is told."""
+    said = [f"Against {spec}."]
+    called = {point.claim: name for point, name in zip(shown, names, strict=True)}
+    for point in shown:
+        one, lines = found[point.claim], _find_lines(point)
+        if one is None:
+            said.append(f"{called[point.claim]}: {_name_gap(point, last)}.")
+            continue
+        margins = () if point.margin is None else (-point.margin, point.margin)
+        numbers = (("Φ_test", one.phi_test, lines), ("Φ_deploy", one.phi_deploy, lines), ("ED", one.ed, margins))
+        marks = [(name, build_mark(number, _PLACES, signed=name == "ED", lines=against)) for name, number, against in numbers]
+        said.append(f"{called[point.claim]}: {', '.join(f'{name} {mark.text} {mark.interval}' for name, mark in marks)}.")
+    said.extend(f"From {called[step.before]} to {called[step.after]} ED moved by {' '.join(_write_movement(step))}." for step in steps)
+    theta = _write_theta(shown)
+    return " ".join((*said, *(() if theta is None else (f"{theta}.",))))

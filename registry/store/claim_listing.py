@@ -1,0 +1,202 @@
+"""Claims read in bulk: current revisions, their summaries, and searching them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
+
+from registry.records.claim import Form, QuoteStatus
+from registry.records.claim_status import Staleness, Status
+from registry.records.model_version import ModelRef
+from registry.records.record import Record
+from registry.store.claim_staleness import ClaimHead, Reference
+from registry.store.database_tables import claim_revision as revisions
+from registry.store.database_tables import claim_text, spec_version
+from registry.store.log_reader import CHUNK, LogReader
+from registry.store.status_derivation import TERMINAL, FactFinder
+
+# A claim in one line, as lists show it.
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimSummary(Record):
+    """The current revision of a claim, and what became of it."""
+
+    claim: str
+    """The identifier, `CLM-…`."""
+    revision: int
+    quote: str | None
+    """The claim's words; None when its text was erased."""
+    form: Form
+    property: str
+    """`PRP-…@n`."""
+    model: ModelRef
+    card: str | None
+    """`CRD-…@n`; None for a claim that is known from elsewhere."""
+    status: Status
+    seq: int
+    """The entry that recorded this revision."""
+
+
+# Claims read in bulk: current revisions, their summaries, and searching them.
+
+_VERBATIM = QuoteStatus.VERBATIM.value
+_later = revisions.alias("later")
+
+
+def is_current(reader: LogReader) -> ColumnElement[bool]:
+    """Return the condition that a claim revision is seen, and none after it is."""
+    newer = exists().where(
+        _later.c.log == revisions.c.log,
+        _later.c.claim == revisions.c.claim,
+        _later.c.revision == revisions.c.revision + 1,
+        _later.c.seq <= reader.log_size,
+    )
+    return and_(reader.visible(revisions), ~newer)
+
+
+def find_current_entry(reader: LogReader, claim: str) -> int | None:
+    """Return the entry of the latest revision of *claim*; None when it has none."""
+    found: int | None = reader.one_value(select(func.max(revisions.c.seq)).where(reader.visible(revisions), revisions.c.claim == claim))
+    return found
+
+
+def list_summaries(reader: LogReader, narrowed: Sequence[ColumnElement[bool]] = (), limit: int | None = None) -> Iterator[ClaimSummary]:
+    """Yield summaries in log order, asking the database for one stretch at a time."""
+    finder, after, left = FactFinder(reader), 0, limit
+    models: dict[tuple[str, str, str], ModelRef] = {}
+    while left is None or left > 0:
+        step = 4 * CHUNK if left is None else min(4 * CHUNK, left)
+        rows = reader.plain_rows(_stretch(reader).where(revisions.c.seq > after, *narrowed).limit(step))
+        heads = [head_of(row, models) for row in rows]
+        for row, head, status in zip(rows, heads, finder.statuses(heads), strict=True):
+            yield _summary(row, head, status)
+        if len(rows) < step:
+            return
+        after = rows[-1][0]
+        left = None if left is None else left - step
+
+
+def list_stale(reader: LogReader, narrowed: Sequence[ColumnElement[bool]] = ()) -> Iterator[ClaimSummary]:
+    """Yield summaries of claims that are stale, or may be, in log order; without those at their end: nobody has to do anything."""
+    for one in list_summaries(reader, narrowed):
+        if one.status.staleness is not Staleness.CURRENT and one.status.lifecycle not in TERMINAL:
+            yield one
+
+
+def get_head(reader: LogReader, seq: int) -> ClaimHead:
+    """Return what the revision recorded by entry *seq* refers to."""
+    (row,) = reader.plain_rows(_stretch_columns().where(revisions.c.log == reader.log_id, revisions.c.seq == seq))
+    return head_of(row, {})
+
+
+def get_heads(reader: LogReader, numbers: Sequence[int]) -> list[ClaimHead]:
+    """Return what the revisions recorded by the entries *numbers* refer to, in log order; at most as many as one query may ask for."""
+    models: dict[tuple[str, str, str], ModelRef] = {}
+    wanted = _stretch_columns().where(revisions.c.log == reader.log_id, revisions.c.seq.in_(numbers)).order_by(revisions.c.seq)
+    return [head_of(row, models) for row in reader.plain_rows(wanted)]
+
+
+def list_heads(reader: LogReader) -> list[ClaimHead]:
+    """Return what every revision of every claim refers to, in log order."""
+    models: dict[tuple[str, str, str], ModelRef] = {}
+    wanted = select(*_HEAD_COLUMNS, revisions.c.quote_status).where(reader.visible(revisions)).order_by(revisions.c.seq)
+    return [head_of(row, models) for row in reader.plain_rows(wanted)]
+
+
+def find_heads(reader: LogReader, names: Sequence[str]) -> Iterator[list[ClaimHead]]:
+    """Yield the current revisions of the claims *names*, `CLM-…`, in chunks, each in log order; claims without a revision are left out."""
+    for start in range(0, len(names), CHUNK):
+        chunk = names[start : start + CHUNK]
+        wanted = (
+            select(func.max(revisions.c.seq)).where(reader.visible(revisions), revisions.c.claim.in_(chunk)).group_by(revisions.c.claim)
+        )
+        yield get_heads(reader, [row[0] for row in reader.rows(wanted)])
+
+
+def head_of(row: tuple[Any, ...], models: dict[tuple[str, str, str], ModelRef]) -> ClaimHead:
+    """Return the head in *row*; one `ModelRef` is kept for all that name it."""
+    (seq, claim, revision, developer, name, version, card, card_revision, phi, phi_version, scoring, scored, test, tested, *words) = row
+    model = models.get((developer, name, version))
+    if model is None:
+        model = models.setdefault((developer, name, version), ModelRef(developer=developer, name=name, version=version))
+    specs: tuple[Reference, ...] = ((phi, phi_version),)
+    if scoring:
+        specs += ((scoring, scored),)
+    if test:
+        specs += ((test, tested),)
+    return ClaimHead(seq, claim, revision, model, (card, card_revision) if card else None, specs, words[-1] == _VERBATIM)
+
+
+def narrow(*, card: str | None, model: ModelRef | None, property_: str | None) -> list[ColumnElement[bool]]:
+    """Return the conditions for claims of a card or specification, with or without `@n`, and of a model version."""
+    found: list[ColumnElement[bool]] = []
+    for text, name, number in (
+        (card, revisions.c.card, revisions.c.card_revision),
+        (property_, revisions.c.property, revisions.c.property_version),
+    ):
+        if text is not None:
+            bare, _, version = text.partition("@")
+            found.append(name == bare)
+            found += [number == int(version)] if version else []
+    if model is not None:
+        found += [
+            revisions.c.developer == model.developer,
+            revisions.c.model == model.name,
+            revisions.c.model_version == model.version,
+        ]
+    return found
+
+
+def match_words(text: str) -> list[ColumnElement[bool]]:
+    """Return the condition that every word of *text* stands in the quote, note, model, identifier or property, in any case."""
+    found: list[ColumnElement[bool]] = []
+    for word in text.split():
+        pattern = "%" + word.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+        places = (claim_text.c.quote, claim_text.c.note, revisions.c.model, revisions.c.model_version, revisions.c.developer)
+        named = exists().where(
+            spec_version.c.log == revisions.c.log,
+            spec_version.c.spec == revisions.c.property,
+            spec_version.c.version == revisions.c.property_version,
+            func.lower(spec_version.c.body).like(pattern, escape="\\"),
+        )
+        inside = [func.lower(place).like(pattern, escape="\\") for place in (*places, revisions.c.claim, revisions.c.property)]
+        found.append(or_(*inside, named))
+    return found
+
+
+_HEAD_COLUMNS = (
+    revisions.c.seq,
+    revisions.c.claim,
+    revisions.c.revision,
+    revisions.c.developer,
+    revisions.c.model,
+    revisions.c.model_version,
+    revisions.c.card,
+    revisions.c.card_revision,
+    revisions.c.property,
+    revisions.c.property_version,
+    revisions.c.scoring,
+    revisions.c.scoring_version,
+    revisions.c.test_context,
+    revisions.c.test_context_version,
+)
+
+
+def _stretch_columns() -> Select[Any]:
+    joined = revisions.outerjoin(claim_text, and_(claim_text.c.log == revisions.c.log, claim_text.c.seq == revisions.c.seq))
+    return select(*_HEAD_COLUMNS, revisions.c.form, claim_text.c.quote, revisions.c.quote_status).select_from(joined)
+
+
+def _stretch(reader: LogReader) -> Select[Any]:
+    return _stretch_columns().where(is_current(reader)).order_by(revisions.c.seq)
+
+
+_FORMS = {form.value: form for form in Form}
+
+
+def _summary(row: tuple[Any, ...], head: ClaimHead, status: Status) -> ClaimSummary:
+    card = f"{head.card[0]}@{head.card[1]}" if head.card else None
+    property_ = f"{head.specs[0][0]}@{head.specs[0][1]}"
+    return ClaimSummary(head.claim, head.revision, row[15], _FORMS[row[14]], property_, head.model, card, status, head.seq)

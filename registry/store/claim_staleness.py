@@ -1,0 +1,370 @@
+"""Changes that many claims may not have survived, without those settled by a new audit or dismissed."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Table, func, select
+
+from registry.records.analysis_plan import list_locked
+from registry.records.claim_status import CauseKind, StaleCause, StalenessVerdict
+from registry.records.estimates import Estimate
+from registry.records.model_version import Descent, ModelLink, ModelRef
+from registry.records.specification import SpecKind
+from registry.records.system_card import MatchResult
+from registry.store.database_tables import (
+    body,
+    card_revision,
+    lock,
+    model_version,
+    reviewed_cause,
+    sighting,
+    spec,
+    spec_version,
+    staleness_review,
+)
+from registry.store.log_reader import CHUNK, LogReader
+from registry.store.version_lineage import Lineage, read_lineage
+
+Reference = tuple[str, int]
+"""An identifier and its revision or version."""
+
+Newest = tuple[int, int]
+"""The highest revision or version of an identifier, and its entry."""
+
+Name = tuple[str, str]
+"""A cause by its kind and what came after."""
+
+
+class ClaimHead(NamedTuple):
+    """What a claim revision refers to. A tuple: a hundred thousand are made for a long list."""
+
+    seq: int
+    claim: str
+    revision: int
+    model: ModelRef
+    card: Reference | None
+    specs: tuple[Reference, ...]
+    """Property, scoring and test context; the deployment contexts are added when gathered."""
+    has_passage: bool
+    """Whether it quotes its card word for word, so that its passage can be looked up in another revision."""
+
+
+class ExpiredOutcome(NamedTuple):
+    """The audit of a claim revision whose outcome was valid the longest, and is no more."""
+
+    audit: str
+    entry: int
+    """Of the outcome."""
+    valid_until: str
+
+
+class RecordedOutcome(NamedTuple):
+    """The outcome of a claim revision that counts."""
+
+    entry: int
+    result: int | None
+    """Entry of the result that it rests on; None for one that carries its own estimate, or has none."""
+    audit: str
+    opened: int
+    """Entry of the audit's opening."""
+    rival_of: str | None
+    """The contestation under whose rival it was found."""
+    expired: ExpiredOutcome | None = None
+    """Given where every outcome of the claim revision expired."""
+
+
+class UpheldContestation(NamedTuple):
+    """A contestation that was upheld."""
+
+    contestation: str
+    target: str
+    entry: int
+    """Of the step that says so."""
+
+
+class ClaimGround(NamedTuple):
+    """What one claim revision rests on, as far as it is not in its head."""
+
+    specs: tuple[Reference, ...]
+    audited: int | None
+    """The revision that the claim's last audit was about."""
+    outcome: RecordedOutcome | None
+    upheld: tuple[UpheldContestation, ...]
+
+
+class StaleReasons(NamedTuple):
+    """Why a claim revision is stale, or may be."""
+
+    causes: tuple[StaleCause, ...]
+    is_confirmed: bool
+    """Whether a person confirmed one of them."""
+
+
+class CauseReview(NamedTuple):
+    """What a person decided last of one cause."""
+
+    verdict: StalenessVerdict
+    entry: int
+
+
+_METHOD = re.compile(r"([^/\s]+)/(\d{1,9})(?!\d)")
+"""How an estimate names its method: `closed-form/2`, and then what more there is to say."""
+
+_CURRENT = StaleReasons((), is_confirmed=False)
+_NOTHING: Mapping[Name, CauseReview] = {}
+
+
+class CauseFinder:
+    """Answers for one reading; what hangs on a card, model or specification is asked once and remembered."""
+
+    def __init__(self, reader: LogReader) -> None:
+        self._reader = reader
+        self._lineage: Lineage | None = None
+        self._newest_cards: dict[str, Newest] | None = None
+        self._newest_specs: dict[str, Newest] | None = None
+        self._newest_methods: dict[str, tuple[int, int, str]] | None = None
+        self._filled: dict[str, bool] = {}
+        self._shared: dict[tuple[ModelRef, StaleCause | None, tuple[Reference, ...]], tuple[StaleCause, ...]] = {}
+
+    def find(self, heads: Sequence[ClaimHead], grounds: Sequence[ClaimGround]) -> list[StaleReasons]:
+        """Return why each of *heads* is stale, in order."""
+        reviews = self._reviews(heads)
+        return [
+            self._judge(causes, reviews.get((head.claim, head.revision), _NOTHING)) if causes else _CURRENT
+            for head, causes in zip(heads, self._list(heads, grounds, reviews), strict=True)
+        ]
+
+    def candidates(self, heads: Sequence[ClaimHead], grounds: Sequence[ClaimGround]) -> list[tuple[StaleCause, ...]]:
+        """Return for each of *heads* every cause that a person may decide on: also those that were dismissed."""
+        return self._list(heads, grounds, self._reviews(heads))
+
+    def _judge(self, causes: tuple[StaleCause, ...], reviews: Mapping[Name, CauseReview]) -> StaleReasons:
+        if not reviews:
+            return StaleReasons(causes, is_confirmed=False)
+        said = [(one, _find_verdict(one, reviews)) for one in causes]
+        left = tuple(one for one, verdict in said if verdict is not StalenessVerdict.DISMISSED)
+        return StaleReasons(left, is_confirmed=any(verdict is StalenessVerdict.CONFIRMED for _, verdict in said))
+
+    def _list(
+        self, heads: Sequence[ClaimHead], grounds: Sequence[ClaimGround], reviews: Mapping[Reference, Mapping[Name, CauseReview]]
+    ) -> list[tuple[StaleCause, ...]]:
+        fates = self._fates(heads)
+        outcomes = [one.outcome for one in grounds if one.outcome is not None]
+        methods = self._methods(outcomes)
+        found = []
+        for head, ground in zip(heads, grounds, strict=True):
+            card = self._find_card(head, head.card, fates.get((head.claim, head.revision))) if head.card else None
+            causes = self._find_shared(head.model, card, ground.specs, reviews.get((head.claim, head.revision)))
+            if ground.outcome is not None:
+                causes = (*causes, *methods.get(ground.outcome.entry, ()), *_find_upheld(ground.outcome, ground.upheld))
+                causes = (*causes, *_find_expired(ground.outcome))
+            if ground.audited is not None and ground.audited < head.revision:
+                causes = (*causes, _find_revised(head, ground.audited))
+            found.append(causes)
+        return self._settle(found, grounds) if outcomes else found
+
+    def _find_shared(
+        self, model: ModelRef, card: StaleCause | None, specs: tuple[Reference, ...], reviews: Mapping[Name, CauseReview] | None
+    ) -> tuple[StaleCause, ...]:
+        """Return the causes that claims have in common; most of them share all, so they are made once."""
+        if reviews:
+            return tuple(self._find_causes(model, card, specs, reviews))
+        key = (model, card, specs)
+        causes = self._shared.get(key)
+        if causes is None:
+            if len(self._shared) > CHUNK:
+                self._shared.clear()
+            causes = self._shared[key] = tuple(self._find_causes(model, card, specs, _NOTHING))
+        return causes
+
+    def _find_causes(
+        self, model: ModelRef, card: StaleCause | None, specs: Sequence[Reference], reviews: Mapping[Name, CauseReview]
+    ) -> Iterator[StaleCause]:
+        lineage = self._get_lineage()
+        yield from _find_successors(lineage, model, reviews)
+        if (said := lineage.deprecation(model)) is not None:
+            last = f", the last day it is offered is {said.on.isoformat()}" if said.on else ""
+            entry = lineage.deprecation_entry(model) or 0
+            yield StaleCause(kind=CauseKind.DEPRECATION, what=str(model), entry=entry, text=f"{model} was deprecated{last}")
+        if card is not None:
+            yield card
+        for name, version in dict.fromkeys(specs):
+            newest, entry = self._specs()[name]
+            if newest > version:
+                text = f"{name}@{version} has a newer version, @{newest}"
+                yield StaleCause(kind=CauseKind.SPEC, what=f"{name}@{newest}", entry=entry, text=text)
+
+    def _find_card(self, head: ClaimHead, card: Reference, fate: tuple[MatchResult, int] | None) -> StaleCause | None:
+        """Return why a newer revision of *card* makes the claim stale; None when there is none, or its passage still stands there."""
+        name, revision = card
+        newest, entry = self._cards()[name]
+        if newest <= revision:
+            return None
+        if fate is not None and fate[0] in (MatchResult.UNCHANGED, MatchResult.MOVED):
+            return None
+        if fate is not None:
+            became = "reworded in" if fate[0] is MatchResult.REWORDED else "gone from"
+            return StaleCause(kind=CauseKind.CARD, what=f"{name}@{newest}", entry=fate[1], text=f"its passage is {became} {name}@{newest}")
+        newer = f"{name}@{revision} has a newer revision, @{newest}"
+        unseen = f"{newer}; where its passage stands there was not looked up (caveat card diff {name} --record)"
+        return StaleCause(kind=CauseKind.CARD, what=f"{name}@{newest}", entry=entry, text=unseen if head.has_passage else newer)
+
+    def _fates(self, heads: Sequence[ClaimHead]) -> dict[Reference, tuple[MatchResult, int]]:
+        """Return what became of the passages of claim revisions in the newest revision of their card, where somebody looked.
+
+        One that is reworded in its spelling alone counts as unchanged: it asks nobody for a decision.
+        """
+        newest = self._cards() if self._has(sighting) and any(head.card for head in heads) else {}
+        older = [head.claim for head in heads if head.card and newest.get(head.card[0], (0, 0))[0] > head.card[1]]
+        table = sighting
+        columns = (table.c.claim, table.c.revision, table.c.card, table.c.card_revision, table.c.fate, table.c.alarm, table.c.seq)
+        rows = self._reader.rows_in(select(*columns).where(self._reader.visible(table)), table.c.claim, older)
+        return {
+            (row.claim, row.revision): (
+                MatchResult(row.fate) if row.alarm or row.fate != MatchResult.REWORDED else MatchResult.UNCHANGED,
+                row.seq,
+            )
+            for row in rows
+            if newest.get(row.card, (0, 0))[0] == row.card_revision
+        }
+
+    def _methods(self, outcomes: Sequence[RecordedOutcome]) -> dict[int, tuple[StaleCause, ...]]:
+        """Return the newer versions of the methods of estimates, by outcome; estimates are read only where a method is registered."""
+        newest = self._registered_methods() if outcomes else {}
+        if not newest:
+            return {}
+        by_entry = {one.result or one.entry: one.entry for one in outcomes}
+        there = self._reader.rows_in(select(body.c.seq).where(self._reader.visible(body)), body.c.seq, by_entry)
+        found: dict[int, tuple[StaleCause, ...]] = {}
+        for one in self._reader.recorded(row.seq for row in there):
+            estimate: Estimate | None = one.payload.estimate
+            if estimate is not None:
+                found[by_entry[one.entry.seq]] = tuple(_find_newer_methods(estimate, newest))
+        return found
+
+    def _settle(self, found: list[tuple[StaleCause, ...]], grounds: Sequence[ClaimGround]) -> list[tuple[StaleCause, ...]]:
+        """Take out the newer definitions that the outcome which counts was found under: its audit was opened later, its lock fixes them."""
+        late = {
+            ground.outcome.audit
+            for causes, ground in zip(found, grounds, strict=True)
+            if ground.outcome and any(_may_be_settled(one, ground.outcome) for one in causes)
+        }
+        if not late:
+            return found
+        wanted = select(lock.c.seq).where(self._reader.visible(lock))
+        locks = self._reader.recorded(row.seq for row in self._reader.rows_in(wanted, lock.c.audit, late))
+        fixed = {one.payload.audit: frozenset(list_locked(one.payload)) for one in locks}
+        return [
+            causes
+            if ground.outcome is None or ground.outcome.audit not in late
+            else tuple(
+                one for one in causes if not (_may_be_settled(one, ground.outcome) and one.what in fixed.get(ground.outcome.audit, ()))
+            )
+            for causes, ground in zip(found, grounds, strict=True)
+        ]
+
+    def _reviews(self, heads: Sequence[ClaimHead]) -> dict[Reference, dict[Name, CauseReview]]:
+        """Return what people decided last, by claim revision and cause."""
+        if not self._has(staleness_review):
+            return {}
+        said, cause = staleness_review, reviewed_cause
+        columns = (said.c.seq, said.c.claim, said.c.revision, said.c.verdict, cause.c.kind, cause.c.what)
+        joined = select(*columns).join(cause, (cause.c.log == said.c.log) & (cause.c.seq == said.c.seq)).where(self._reader.visible(said))
+        found: dict[Reference, dict[Name, CauseReview]] = defaultdict(dict)
+        for row in self._reader.rows_in(joined.order_by(said.c.seq), said.c.claim, {head.claim for head in heads}):
+            found[row.claim, row.revision][row.kind, row.what] = CauseReview(StalenessVerdict(row.verdict), row.seq)
+        return found
+
+    def _has(self, table: Table) -> bool:
+        if table.name not in self._filled:
+            self._filled[table.name] = self._reader.has_rows(table)
+        return self._filled[table.name]
+
+    def _get_lineage(self) -> Lineage:
+        if self._lineage is None:
+            self._lineage = read_lineage(self._reader) if self._has(model_version) else Lineage((), ())
+        return self._lineage
+
+    def _registered_methods(self) -> dict[str, tuple[int, int, str]]:
+        """Return the newest version of each registered method, its entry and identifier, by slug; of several owners the highest."""
+        if self._newest_methods is None:
+            same = (spec.c.log == spec_version.c.log) & (spec.c.spec == spec_version.c.spec)
+            wanted = select(spec.c.slug, spec_version.c.version, spec_version.c.seq, spec_version.c.spec).join(spec, same)
+            kept = self._reader.visible(spec_version) & (spec_version.c.kind == SpecKind.METHOD.value)
+            rows = self._reader.rows(wanted.where(kept).order_by(spec_version.c.version, spec_version.c.seq.desc()))
+            self._newest_methods = {row.slug: (row.version, row.seq, row.spec) for row in rows}
+        return self._newest_methods
+
+    def _cards(self) -> dict[str, Newest]:
+        if self._newest_cards is None:
+            self._newest_cards = self._newest(card_revision, card_revision.c.card, card_revision.c.revision)
+        return self._newest_cards
+
+    def _specs(self) -> dict[str, Newest]:
+        if self._newest_specs is None:
+            self._newest_specs = self._newest(spec_version, spec_version.c.spec, spec_version.c.version)
+        return self._newest_specs
+
+    def _newest(self, table: Table, name: Any, number: Any) -> dict[str, Newest]:
+        """Return the newest number of each name and its entry: numbers are gapless, so the last entry has the highest."""
+        wanted = select(name, func.max(number), func.max(table.c.seq)).where(self._reader.visible(table)).group_by(name)
+        return {row[0]: (row[1], row[2]) for row in self._reader.rows(wanted)}
+
+
+def _find_successors(lineage: Lineage, model: ModelRef, reviews: Mapping[Name, CauseReview]) -> Iterator[StaleCause]:
+    """Yield what took the place of *model*; where a person dismissed that, also what took its place in turn."""
+    seen, waiting = {model}, list(lineage.replacing(model))
+    while waiting:
+        link = waiting.pop(0)
+        if link.model in seen:
+            continue
+        seen.add(link.model)
+        cause = StaleCause(kind=CauseKind.SUCCESSOR, what=str(link.model), entry=link.entry, text=_tell_link(link))
+        yield cause
+        if _find_verdict(cause, reviews) is StalenessVerdict.DISMISSED:
+            waiting += lineage.replacing(link.model)
+
+
+def _tell_link(link: ModelLink) -> str:
+    if link.descent is Descent.SNAPSHOT:
+        return f"{link.predecessor} has a later snapshot, {link.model}"
+    return f"{link.predecessor} was followed by {link.model}"
+
+
+def _find_verdict(cause: StaleCause, reviews: Mapping[Name, CauseReview]) -> StalenessVerdict | None:
+    """Return what was decided of *cause*; a decision from before the entry that recorded it does not speak of it."""
+    said = reviews.get((cause.kind.value, cause.what))
+    return said.verdict if said and said.entry > cause.entry else None
+
+
+def _find_newer_methods(estimate: Estimate, newest: Mapping[str, tuple[int, int, str]]) -> Iterator[StaleCause]:
+    methods = (_METHOD.match(one.ed.method) for one in estimate.specs)
+    for slug, digits in dict.fromkeys((found[1], found[2]) for found in methods if found):
+        version, entry, name = newest.get(slug, (0, 0, ""))
+        if version > int(digits):
+            text = f"its estimate is by {slug}/{digits}, and {slug}/{version} is registered ({name}@{version})"
+            yield StaleCause(kind=CauseKind.METHOD, what=f"{slug}/{version}", entry=entry, text=text)
+
+
+def _find_upheld(outcome: RecordedOutcome, upheld: Sequence[UpheldContestation]) -> Iterator[StaleCause]:
+    for one in upheld:
+        if one.entry > outcome.opened and one.contestation != outcome.rival_of:
+            text = f"{one.contestation} against {one.target} was upheld after its last audit was opened"
+            yield StaleCause(kind=CauseKind.CONTESTATION, what=one.contestation, entry=one.entry, text=text)
+
+
+def _find_expired(outcome: RecordedOutcome) -> Iterator[StaleCause]:
+    if outcome.expired is not None:
+        audit, entry, day = outcome.expired
+        yield StaleCause(kind=CauseKind.EXPIRY, what=audit, entry=entry, text=f"its last audit, {audit}, expired: it was valid until {day}")
+
+
+def _find_revised(head: ClaimHead, audited: int) -> StaleCause:
+    text = f"the claim was revised to @{head.revision} after its last audit, which was about @{audited}"
+    return StaleCause(kind=CauseKind.REVISION, what=f"{head.claim}@{head.revision}", entry=head.seq, text=text)
+
+
+def _may_be_settled(cause: StaleCause, outcome: RecordedOutcome) -> bool:
+    return cause.kind is CauseKind.SPEC and outcome.opened > cause.entry

@@ -1,0 +1,295 @@
+"""SQLite and PostgreSQL: connections that keep what is committed, and columns that read alike on both."""
+
+import warnings
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    REAL,
+    URL,
+    BigInteger,
+    CheckConstraint,
+    Column,
+    Connection,
+    Double,
+    Engine,
+    ForeignKeyConstraint,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    create_engine,
+    event,
+    make_url,
+)
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SAWarning
+from sqlalchemy.pool import StaticPool
+from sqlalchemy.types import TypeEngine
+
+from registry.errors import CaveatError, ConflictError, Fault, InputError, UnavailableError
+from registry.records.record import Kind
+from registry.records.specification import SpecKind
+
+# Connections: SQLite by default, PostgreSQL by URL, each set up so that what is committed stays.
+
+BUSY_TIMEOUT_MS = 30_000
+_LONGEST_URL = 4_000
+_PAGE_BYTES = 8192  # a statement fits into one page of a table without row numbers; 4096 would spill most of them
+
+_in_memory: dict[str, Engine] = {}
+
+
+def parse_url(url: str) -> URL:
+    """Return *url* with its driver named; `postgresql://` means psycopg 3.
+
+    Raises:
+        InputError: not a URL of SQLite or PostgreSQL.
+    """
+    try:
+        parsed = make_url(url)
+    except (ArgumentError, ValueError) as error:
+        raise _refuse_url(f"{url!r} is not a URL") from error
+    backend = parsed.drivername
+    if backend == "sqlite":
+        if "\0" in url or len(url) > _LONGEST_URL:
+            raise _refuse_url("no file can be called so")
+        return parsed
+    if backend in ("postgresql", "postgres", "postgresql+psycopg"):
+        return parsed.set(drivername="postgresql+psycopg")
+    raise _refuse_url(f"{backend!r} is not a database that Caveat knows")
+
+
+def describe_url(url: str) -> str:
+    """Return *url* as it may be shown: a password in it is `***`."""
+    parsed = make_url(url)
+    return url if parsed.password is None else parsed.render_as_string(hide_password=True)
+
+
+def refuse_memory(url: str) -> None:
+    """Refuse a database in memory, which is gone when the command ends; raises InputError."""
+    if find_file(url) is None and parse_url(url).get_backend_name() == "sqlite":
+        raise _refuse_url(f"{url!r} is a database in memory, gone when this command ends")
+
+
+def refuse_missing(url: str) -> None:
+    """Refuse a SQLite file that is not there, and which SQLite would create when it is only asked to look; raises UnavailableError."""
+    file = find_file(url)
+    if file is not None and not is_file(file):
+        found = f"the file {file} does not exist"
+        raise UnavailableError(Fault(code="registry-not-found", where=describe_url(url), found=found, advice="run: caveat init"))
+
+
+def _refuse_url(found: str) -> InputError:
+    advice = "write sqlite:///FILE or postgresql://user@host/database"
+    return InputError(Fault(code="registry-url", where="registry URL", found=found, advice=advice))
+
+
+def find_file(url: str) -> Path | None:
+    """Return the file of a SQLite URL; None for a database in memory and for PostgreSQL."""
+    parsed = parse_url(url)
+    if parsed.get_backend_name() != "sqlite" or _is_in_memory(parsed):
+        return None
+    return Path(str(parsed.database).removeprefix("file:"))
+
+
+def is_file(path: Path) -> bool:
+    """Whether *path* is a file that can be seen; a name that the file system refuses is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def open_engine(url: str) -> Engine:
+    """Return an engine for *url*. A database in memory is the same one for each URL until `close_engine`.
+
+    Raises:
+        InputError: not a URL of SQLite or PostgreSQL.
+        UnavailableError: the driver is missing.
+    """
+    parsed = parse_url(url)
+    try:
+        if parsed.get_backend_name() == "postgresql":
+            return create_engine(parsed, pool_pre_ping=True)
+    except (ImportError, NoSuchModuleError) as error:
+        advice = "pip install 'caveat[postgresql]'"
+        raise UnavailableError(Fault(code="driver-missing", where="registry URL", found=str(error), advice=advice)) from error
+    if not _is_in_memory(parsed):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", SAWarning)
+                engine = create_engine(parsed)
+        except (SAWarning, ValueError, TypeError) as error:
+            raise _refuse_url(f"its options are not those of SQLite: {error}") from error
+        event.listen(engine, "connect", _prepare_sqlite)
+        return engine
+    if url not in _in_memory:
+        engine = create_engine(parsed, poolclass=StaticPool, pool_reset_on_return=None, connect_args={"check_same_thread": False})
+        event.listen(engine, "connect", _prepare_sqlite)
+        _in_memory[url] = engine
+    return _in_memory[url]
+
+
+def close_engine(url: str, engine: Engine) -> None:
+    """Close the connections of *engine*; a database in memory is gone after this."""
+    if _in_memory.get(url) is engine:
+        del _in_memory[url]
+    engine.dispose()
+
+
+def release_engine(url: str, engine: Engine) -> None:
+    """Close the connections of *engine*, but keep a database in memory for the next who opens *url*."""
+    if _in_memory.get(url) is not engine:
+        engine.dispose()
+
+
+def describe_connection(connection: Connection) -> str:
+    """Return the URL of the database behind *connection* as it may be shown."""
+    return connection.engine.url.render_as_string(hide_password=True)
+
+
+def translate(error: DBAPIError, *, where: str) -> CaveatError:
+    """Return the error of our family that says what the database refused, and what to do."""
+    reason = str(error.orig).strip().splitlines()[0]
+    name = type(error.orig).__name__
+    if "append-only" in reason:
+        return ConflictError(Fault(code="append-only", where=where, found=reason, advice="record a new statement instead"))
+    if "IntegrityError" in type(error).__name__:
+        advice = "nothing was recorded; read the registry again and repeat"
+        return ConflictError(Fault(code="refused-by-database", where=where, found=reason, advice=advice))
+    if "locked" in reason or "LockNotAvailable" in name or "DeadlockDetected" in name:
+        return UnavailableError(
+            Fault(code="registry-busy", where=where, found=f"somebody else is writing: {reason}", advice="try again in a minute")
+        )
+    if "no such table" in reason or "UndefinedTable" in name:
+        return UnavailableError(Fault(code="registry-not-found", where=where, found=reason, advice="run: caveat init"))
+    if "DataError" in type(error).__name__:
+        return InputError(Fault(code="not-storable", where=where, found=reason))
+    advice = "make room on its disk, then repeat" if "is full" in reason else "check the URL, the permissions and the free space"
+    return UnavailableError(Fault(code="registry-unavailable", where=where, found=f"{name}: {reason}", advice=advice))
+
+
+def _is_in_memory(url: URL) -> bool:
+    return url.database in (None, "", ":memory:") or url.query.get("mode") == "memory"
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    """The driver must not begin transactions of its own: a deferred BEGIN loses commits when two write."""
+    connection.isolation_level = None
+    connection.create_function("lower", 1, _lower, deterministic=True)  # SQLite's own knows A to Z alone
+    for pragma in (
+        f"page_size = {_PAGE_BYTES}",
+        f"busy_timeout = {BUSY_TIMEOUT_MS}",
+        "journal_mode = WAL",
+        "synchronous = FULL",
+        "foreign_keys = ON",
+        "cache_size = -65536",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _lower(words: str | None) -> str | None:
+    return None if words is None else words.lower()
+
+
+# The parts that tables are made of: columns that read alike on both engines, and constraints with names.
+
+SHARED = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(constraint_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+_WHOLE = BigInteger().with_variant(Integer, "sqlite")
+_REAL: TypeEngine[float] = Double().with_variant(REAL, "sqlite")
+
+
+def text_column(name: str, *, null: bool = False) -> Column[Any]:
+    """Return a column of text."""
+    return Column(name, Text, nullable=null)
+
+
+def text_columns(names: str, *, null: bool = False) -> list[Column[Any]]:
+    """Return columns of text, all or none of them optional."""
+    return [text_column(name, null=null) for name in names.split()]
+
+
+def whole_column(name: str, *, null: bool = False) -> Column[Any]:
+    """Return a column of whole numbers, 64 bits wide."""
+    return Column(name, _WHOLE, nullable=null, autoincrement=False)
+
+
+def whole_columns(names: str) -> list[Column[Any]]:
+    """Return columns of whole numbers, none of them optional."""
+    return [whole_column(name) for name in names.split()]
+
+
+def real_column(name: str, *, null: bool = True) -> Column[Any]:
+    """Return a column of double precision numbers."""
+    return Column(name, _REAL, nullable=null)
+
+
+def bytes_column(name: str, *, null: bool = False) -> Column[Any]:
+    """Return a column of bytes."""
+    return Column(name, LargeBinary, nullable=null)
+
+
+def one_of(column: str, choices: type[StrEnum] | Iterable[str]) -> CheckConstraint:
+    """Return the condition that *column* holds one of *choices*, or nothing."""
+    listed = ", ".join(f"'{choice}'" for choice in choices)
+    return CheckConstraint(f"{column} IN ({listed})", name=column)
+
+
+def digest(column: str) -> CheckConstraint:
+    """Return the condition that *column* holds 32 bytes."""
+    return CheckConstraint(f"length({column}) = 32", name=f"{column}_32_bytes")
+
+
+def begins(column: str, kind: Kind) -> CheckConstraint:
+    """Return the condition that *column* holds an identifier of *kind*."""
+    return CheckConstraint(f"substr({column}, 1, 4) = '{kind}-'", name=f"{column}_begins")
+
+
+def refers(columns: str, target: str, target_columns: str) -> ForeignKeyConstraint:
+    """Return the foreign key of *columns*, within one log."""
+    local = ["log", *columns.split()]
+    return ForeignKeyConstraint(local, [f"{target}.{one}" for one in ("log " + target_columns).split()], name=f"{local[-1]}_{target}")
+
+
+def refers_to_spec(column: str, kind: SpecKind) -> list[Any]:
+    """A typed reference: the kind is a column, fixed by a CHECK, and part of the foreign key."""
+    return [
+        CheckConstraint(f"{column}_kind = '{kind}'", name=f"{column}_is_{kind}"),
+        CheckConstraint(f"({column} IS NULL) = ({column}_version IS NULL)", name=f"{column}_whole"),
+        CheckConstraint(f"({column} IS NULL) = ({column}_kind IS NULL)", name=f"{column}_typed"),
+        refers(f"{column} {column}_version {column}_kind", "spec_version", "spec version kind"),
+    ]
+
+
+def spec_columns(column: str, *, null: bool) -> list[Any]:
+    """Return the three columns of a typed reference."""
+    return [text_column(column, null=null), whole_column(f"{column}_version", null=null), text_column(f"{column}_kind", null=null)]
+
+
+def new_table(name: str, *parts: Any, key: str = "log seq") -> Table:
+    """Return a table whose rows name their entry."""
+    columns: list[Any] = [] if name == "entry" else [refers("seq", "entry", "seq")]
+    return Table(
+        name,
+        SHARED,
+        whole_column("log"),
+        whole_column("seq"),
+        *parts,
+        PrimaryKeyConstraint(*key.split()),
+        *columns,
+        sqlite_strict=True,
+        sqlite_with_rowid=False,
+    )

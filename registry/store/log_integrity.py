@@ -1,0 +1,653 @@
+"""The check of a log: entries against leaves, the tree against checkpoints, and rows against statements."""
+
+import hashlib
+import json
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from sqlalchemy import LargeBinary, Select, cast, func, select
+
+from registry.codec.statement_encoding import decode_statement
+from registry.errors import AlteredError, CaveatError, Fault
+from registry.records.dossier import Recorded
+from registry.records.log_seal import Checkpoint, Erasure
+from registry.records.record import IDENTIFIER, Kind, Record
+from registry.records.statement import StatementKind
+from registry.seal import merkle_tree as tree
+from registry.seal.signed_notes import SignedNote, VerifiedLine, VerifierKey, parse_note, verify_note
+from registry.store.database_guards import find_missing
+from registry.store.database_tables import TYPED, body, entry, identifier, log_import, node, publication
+from registry.store.ledger import Ledger
+from registry.store.log_reader import CHUNK, STEP, LogReader, find_altered, find_signature_faults, from_seconds, to_seconds
+from registry.store.log_seals import StoredCheckpoint, list_checkpoints, tell_cut_off
+from registry.store.log_writer import CLOCK_TOLERANCE, find_place
+from registry.store.statement_rows import EntryPlace, build_rows
+
+# Every entry of a log looked at once, quickly: is it in its place, its leaf the hash of its text, and its text what its entry says.
+#
+# Rows are read as the driver gives them and texts as bytes; what stands first in canonical JSON (actor, at, kind) is compared without
+# decoding. Only what does not agree is decoded, to say what differs.
+
+_STEP = 5_000
+RESTORE = "restore the registry from a backup"
+
+Row = tuple[int, str, str, int, bytes, bytes | None]
+"""Number, kind, actor, time in seconds, leaf and text of an entry; no text where it is gone."""
+
+
+class LogScan(NamedTuple):
+    """What was found in one pass over the entries."""
+
+    leaves: list[bytes]
+    """Of the entries up to the first that is missing."""
+    times: list[int]
+    """Of the same entries, in seconds."""
+    entries: int
+    """Number of the last entry."""
+    erased: int
+    """Texts that are gone, and an entry says that they were erased."""
+    faults: list[Fault]
+    """What is wrong, in the order of the log."""
+
+
+def scan_log(reader: LogReader, progress: Callable[[int], None]) -> LogScan:
+    """Return what is found in the entries that *reader* sees; *progress* is told the number of entries done."""
+    return _Scanner(reader).run(progress)
+
+
+class _Scanner:
+    def __init__(self, reader: LogReader) -> None:
+        self._reader = reader
+        self._faults: list[tuple[int, Fault]] = []
+        self._leaves: list[bytes] = []
+        self._times: list[int] = []
+        self._last = (0, -(2**63))
+        self._heads: dict[tuple[str, str, int], bytes] = {}
+        self._without_text: list[int] = []
+        self._erasures: dict[int, int] = {}
+
+    def run(self, progress: Callable[[int], None]) -> LogScan:
+        for (seq,) in self._reader.plain_rows(select(entry.c.seq).where(self._reader.visible(entry), entry.c.seq < 1)):
+            self._note(seq, "entries are numbered from 1")
+        for rows in self._read():
+            for row in self._pick_odd(rows):
+                self._look_closer(row)
+            self._place(rows)
+            progress(rows[-1][0])
+        erased = self._judge_missing_texts()
+        self._faults += (
+            (seq, _fault("entry-altered", seq, "a text is kept of an entry that is not in the log")) for seq in self._orphans()
+        )
+        self._faults.sort(key=lambda one: one[0])
+        return LogScan(self._leaves, self._times, self._last[0], erased, [fault for _, fault in self._faults])
+
+    def _read(self) -> Iterator[list[Row]]:
+        after = 0
+        while rows := self._reader.plain_rows(self._select().where(entry.c.seq > after).order_by(entry.c.seq).limit(_STEP)):
+            yield rows
+            after = rows[-1][0]
+
+    def _select(self) -> Select[Any]:
+        text = cast(body.c.json, LargeBinary) if self._reader.engine == "sqlite" else func.convert_to(body.c.json, "UTF8")
+        joined = entry.outerjoin(body, (body.c.log == entry.c.log) & (body.c.seq == entry.c.seq))
+        columns = (entry.c.seq, entry.c.kind, entry.c.actor, entry.c.at, entry.c.leaf, text)
+        return select(*columns).select_from(joined).where(self._reader.visible(entry))
+
+    def _pick_odd(self, rows: list[Row]) -> list[Row]:
+        """Return the rows that must be looked at more closely; wrong only on the side of looking. Written for speed."""
+        odd = []
+        heads, sha256, erasure = self._heads, hashlib.sha256, StatementKind.ERASURE.value
+        for row in rows:
+            _, kind, actor, at, leaf, text = row
+            if text is not None and sha256(b"\x00" + text).digest() == leaf and kind != erasure:
+                head = heads.get((kind, actor, at))
+                if head is None:
+                    head = self._remember_head(kind, actor, at)
+                if head and text.startswith(head):
+                    continue
+            odd.append(row)
+        return odd
+
+    def _remember_head(self, kind: str, actor: str, at: int) -> bytes:
+        if len(self._heads) > _STEP:
+            self._heads.clear()
+        head = self._heads[kind, actor, at] = _head_of(kind, actor, at)
+        return head
+
+    def _look_closer(self, row: Row) -> None:
+        seq, kind, actor, at, leaf, text = row
+        if text is None:
+            self._without_text.append(seq)
+            return
+        hashed = hashlib.sha256(b"\x00" + text).digest()
+        if hashed != leaf:
+            self._note(seq, f"its leaf is {leaf.hex()}, the hash of its text {hashed.hex()}")
+            return
+        try:
+            said = decode_statement(text, where=f"entry {seq}")
+        except CaveatError as error:
+            self._note(seq, f"its text is no statement: {error.faults[0].found}")
+            return
+        written = (("kind", said.kind.value, kind), ("actor", said.actor, actor), ("time", said.at.isoformat(), format_time(at)))
+        for name, in_text, in_entry in written:
+            if in_text != in_entry:
+                self._note(seq, f"its {name} is {in_entry} in the entry and {in_text} in its text")
+        if isinstance(said.payload, Erasure):
+            self._erasures[said.payload.erased] = seq
+
+    def _place(self, rows: list[Row]) -> None:
+        """See that the entries follow each other, and keep their leaves as long as none is missing."""
+        numbers = [self._last[0], *(row[0] for row in rows)]
+        times = [self._last[1], *(row[3] for row in rows)]
+        if rows[0][0] != self._last[0] + 1 or rows[-1][0] - rows[0][0] != len(rows) - 1:
+            for before, seq in pairwise(numbers):
+                self._check_number(before, seq)
+        if times != sorted(times):
+            for seq, (before, at) in zip(numbers[1:], pairwise(times), strict=True):
+                if at < before:
+                    self._note(seq, f"its time is {format_time(at)}, that of the entry before it {format_time(before)}")
+        whole = [row for number, row in enumerate(rows, start=len(self._leaves) + 1) if row[0] == number]
+        if len(self._leaves) == self._last[0]:
+            self._leaves += [bytes(row[4]) for row in whole]
+            self._times += [row[3] for row in whole]
+        self._last = (rows[-1][0], rows[-1][3])
+
+    def _check_number(self, before: int, seq: int) -> None:
+        if seq > before + 1:
+            which = "it is" if seq == before + 2 else f"entries {before + 1} to {seq - 1} are"
+            self._note(before + 1, f"{which} missing")
+
+    def _judge_missing_texts(self) -> int:
+        gone = set(self._without_text)
+        for seq in sorted(gone - self._erasures.keys()):
+            self._faults.append((seq, _fault("text-missing", seq, "its text is gone, and no entry says that it was erased")))
+        for seq in sorted(self._erasures.keys() - gone):
+            by = self._erasures[seq]
+            self._faults.append((by, _fault("text-present", seq, f"entry {by} says that its text was erased, and it is there")))
+        return len(gone & self._erasures.keys())
+
+    def _orphans(self) -> list[int]:
+        there = select(entry.c.seq).where(entry.c.log == body.c.log, entry.c.seq == body.c.seq).exists()
+        return [row[0] for row in self._reader.plain_rows(select(body.c.seq).where(self._reader.visible(body), ~there))]
+
+    def _note(self, seq: int, found: str) -> None:
+        self._faults.append((seq, _fault("entry-altered", seq, found)))
+
+
+def _head_of(kind: str, actor: str, at: int) -> bytes:
+    """How the canonical text of such a statement begins; empty where there can be none."""
+    try:
+        moment = from_seconds(at).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError, OSError, TypeError):
+        return b""
+    return f'{{"actor":{json.dumps(actor, ensure_ascii=False)},"at":"{moment}","kind":"{kind}","payload":'.encode()
+
+
+def format_time(at: int) -> str:
+    """Return the instant, or the bare number where there is no such time."""
+    try:
+        return from_seconds(at).isoformat()
+    except (ValueError, OverflowError, OSError):
+        return f"{at} seconds"
+
+
+def _fault(code: str, seq: int, found: str) -> Fault:
+    advice = {"text-missing": "if it was erased on purpose, say so: caveat log erase", "text-present": "erase it again: caveat log erase"}
+    return Fault(code=code, where=f"entry {seq}", found=found, advice=advice.get(code, RESTORE))
+
+
+# Is the log what it was? Every entry against its leaf, the tree against what is kept of it, and both against every signed checkpoint.
+#
+# What is altered is named, and since when: checkpoints say what the log was at their time, so the last that still fits and the first
+# that does not enclose the change. `registry.store.registry_rebuild.verify` goes deeper (every typed row against its statement) and takes
+# longer.
+
+MOST_FINDINGS = 1_000
+"""So many are told one by one; the rest is counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedCheckpoint(Record):
+    """A signed note held against the log."""
+
+    checkpoint: Checkpoint
+    at: datetime | None
+    """When it was recorded; None of a note that was brought along."""
+    fits: bool | None
+    """Whether the entries still give its root; None where that cannot be computed, because entries are missing."""
+    is_signed: bool | None
+    """Whether the log signed it, by one of the keys that were given; None when none was given for this log."""
+    lines: tuple[VerifiedLine, ...]
+    """Its signatures and cosignatures by keys that were given, each verified."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogReport(Record):
+    """What came of checking a log."""
+
+    origin: str
+    entries: int
+    """Number of the last entry."""
+    erased: int
+    """Texts that are gone, and an entry says that they were erased."""
+    root: str | None
+    """Of the tree over all entries, hexadecimal; None when entries are missing."""
+    checkpoints: tuple[CheckedCheckpoint, ...]
+    """By size; those that were brought along after the one of their size that is kept."""
+    last_fitting: CheckedCheckpoint | None
+    """The largest checkpoint before the first that does not fit; None when there is none."""
+    first_unfitting: CheckedCheckpoint | None
+    """The smallest checkpoint that the entries do not give any more; None when all fit."""
+    given_out_since: int
+    """Files that were given out after the last checkpoint, though giving out seals the log where its key is: a checkpoint may be gone."""
+    lacks_nodes: bool
+    """Whether no subtree is kept where some could be: nothing rests on them; an alteration is told less closely, proofs are slower."""
+    findings: tuple[Fault, ...]
+    """Everything that is not as it was written, at most `MOST_FINDINGS`; empty when all is well."""
+    unlisted: int
+    """Number of findings beyond those."""
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+
+def check_log(
+    ledger: Ledger,
+    *,
+    vkeys: Collection[VerifierKey] = (),
+    progress: Callable[[int], None] = lambda _done: None,
+    log: str | None = None,
+    notes: Sequence[str] = (),
+) -> LogReport:
+    """Return what is found in the log: nothing is raised for what is altered.
+
+    Args:
+        vkeys: keys whose signatures are verified; without one for this log, whether its checkpoints are signed is left open.
+        progress: is told the number of entries done.
+        log: origin of another registry's log that was taken over, held against the notes it was taken over by; None: the own log.
+        notes: signed notes kept elsewhere, such as at a witness, that the log is held against beside its own.
+
+    Raises:
+        InputError: one of *notes* is no signed note.
+        NotFoundError: no such log is here.
+    """
+    brought = [parse_note(text, where=f"note {number}") for number, text in enumerate(notes, 1)]
+    if log is not None:
+        brought += _list_imported(ledger, log)
+    with ledger.view(log=log, is_steady=True) as view:
+        check = _LogCheck(view, vkeys, scan_log(view, progress))
+        findings = list(check.scan.faults)
+        checked = check.checkpoints(list_checkpoints(view, beyond=True), brought)
+        findings += check.tree(checked)
+        findings += check.missing_nodes()
+        findings += check.faults
+        findings += find_signature_faults(view)
+        findings += view.ask(find_altered) if log is None else ()
+        findings += [
+            Fault(code="trigger-missing", where=name, found="what guards the table is missing or reads otherwise", advice="caveat db check")
+            for name in view.ask(find_missing)
+        ]
+        sealed = max((one.checkpoint.size for one in checked), default=0)
+        since = view.one_value(select(func.count()).where(view.visible(publication), publication.c.seq > sealed)) if log is None else 0
+        if since and view.log_vkey is not None:
+            findings.append(_missing_checkpoint(int(since), sealed))
+    first = next((one for one in checked if one.fits is not True), None)
+    fitting = [one for one in checked if one.fits and (first is None or one.checkpoint.size < first.checkpoint.size)]
+    return LogReport(
+        origin=check.origin,
+        entries=check.scan.entries,
+        erased=check.scan.erased,
+        root=check.find_root(check.scan.entries),
+        checkpoints=tuple(checked),
+        last_fitting=fitting[-1] if fitting and first else None,
+        first_unfitting=first,
+        given_out_since=int(since),
+        lacks_nodes=check.lacks_nodes(),
+        findings=tuple(findings[:MOST_FINDINGS]),
+        unlisted=max(0, len(findings) - MOST_FINDINGS),
+    )
+
+
+def tell_given_out(report: LogReport) -> str:
+    """Say that files were given out and no checkpoint of that time is kept."""
+    return _describe_unsealed(report.given_out_since, max((one.checkpoint.size for one in report.checkpoints), default=0))
+
+
+def _describe_unsealed(count: int, sealed: int) -> str:
+    """Say that *count* files were given out after the checkpoint of *sealed* entries; 0 where none is kept."""
+    files = "1 file was" if count == 1 else f"{count:,} files were"
+    kept = f"the last checkpoint is of {sealed} entries" if sealed else "no checkpoint is kept"
+    since = " since" if sealed else ""
+    return f"{kept}, although {files} given out{since}, which seals the log where its key is; ask for one kept elsewhere"
+
+
+def _missing_checkpoint(count: int, sealed: int) -> Fault:
+    """A log with a key is sealed whenever files are published: who deletes the checkpoint could change the entries behind it."""
+    advice = (
+        "hold the log against a checkpoint kept elsewhere; if its key was not at hand when the files were published: caveat log checkpoint"
+    )
+    return Fault(code="checkpoint-missing", where="checkpoints", found=_describe_unsealed(count, sealed), advice=advice)
+
+
+class _LogCheck:
+    """One log: its leaves, the tree made of them, and what was found on the way."""
+
+    def __init__(self, reader: LogReader, vkeys: Collection[VerifierKey], scan: LogScan) -> None:
+        self._reader = reader
+        self._vkeys = vkeys
+        self.origin = reader.log_origin
+        self.scan = scan
+        self.faults: list[Fault] = []
+        self._levels = tree.list_levels(scan.leaves)
+        self._nodes = self._read_nodes()
+
+    def find_root(self, size: int) -> str | None:
+        """Return the root of the first *size* entries; None when one of them is missing."""
+        if size > len(self.scan.leaves):
+            return None
+        return tree.root_at(size, lambda level, index: self._levels[level][index]).hex()
+
+    def checkpoints(self, kept: Sequence[StoredCheckpoint], brought: Sequence[SignedNote]) -> list[CheckedCheckpoint]:
+        """Return every checkpoint held against the log, by size; what is wrong with its note is kept in `faults`."""
+        checked = []
+        for one in kept:
+            where = f"checkpoint at {one.checkpoint.size}"
+            try:
+                note = parse_note(one.note, where=where)
+            except CaveatError as error:
+                self._note("checkpoint-altered", where, error.faults[0].found)
+                continue
+            if note.checkpoint != one.checkpoint:
+                self._note("checkpoint-altered", where, _tell_difference(note.checkpoint, one.checkpoint))
+            checked.append(self._hold(note, one.at))
+        for note in brought:
+            if note.checkpoint.origin == self.origin:
+                checked.append(self._hold(note, None))
+            else:
+                self._note("other-log", f"note of {note.checkpoint.origin}", f"this log is {self.origin}")
+        return sorted(checked, key=lambda one: one.checkpoint.size)
+
+    def _hold(self, note: SignedNote, at: datetime | None) -> CheckedCheckpoint:
+        said = note.checkpoint
+        where = f"checkpoint at {said.size}" if at else f"note of {said.origin} at {said.size}"
+        lines = verify_note(note, self._vkeys)
+        own = [key for key in self._vkeys if key.name == self.origin]
+        signed = any(line.is_valid and line.name == self.origin for line in lines) if own else None
+        for line in lines:
+            if not line.is_valid:
+                self._note("checkpoint-altered", where, f"the signature of {line.name} does not verify")
+        if signed is False:
+            self._note("checkpoint-unsigned", where, f"no key of {self.origin} that is trusted signed it")
+        fits: bool | None = self.find_root(said.size) == said.root
+        if len(self.scan.leaves) < said.size <= self.scan.entries:
+            fits = None
+        self.faults += self._compare_times(said.size, lines, where)
+        return CheckedCheckpoint(checkpoint=said, at=at, fits=fits, is_signed=signed, lines=lines)
+
+    def _compare_times(self, size: int, lines: Sequence[VerifiedLine], where: str) -> Iterator[Fault]:
+        """Nobody can have cosigned an entry before it was written: if it says so, the clock was ahead.
+
+        The contrary is no evidence: entries written after a checkpoint may well be older than its cosignature.
+        """
+        for line in lines:
+            if not line.is_valid or line.at is None or line.name == self.origin:
+                continue
+            times = self.scan.times[:size]
+            first = bisect_right(times, (line.at + CLOCK_TOLERANCE).timestamp()) + 1
+            if first <= len(times):
+                which = f"entry {first}" if first == len(times) else f"entries {first} to {len(times)}"
+                at = format_time(times[first - 1])
+                found = f"{line.name} cosigned at {line.at.isoformat()} what is dated {at} and later: the clock was ahead ({where})"
+                advice = "read these times as not before their neighbours, and no more"
+                yield Fault(code="clock-jumped", where=which, found=found, advice=advice)
+
+    def tree(self, checked: Sequence[CheckedCheckpoint]) -> Iterator[Fault]:
+        """Yield what the checkpoints and the kept subtrees say of entries whose leaves agree with their texts."""
+        first = next((one for one in checked if not one.fits), None)
+        odd = list(self._odd_nodes(sealed=max((one.checkpoint.size for one in checked if one.fits), default=0)))
+        spans = [f"{start} to {stop}" for start, stop, _, is_row in odd if not is_row]
+        if first is not None:
+            yield self._since(first, checked, spans)
+        elif spans:
+            found = "each leaf is the hash of its text, but they are not what was kept when they were written"
+            yield from (Fault(code="entry-altered", where=f"entries {span}", found=found, advice=RESTORE) for span in spans)
+        for start, stop, level, _ in (one for one in odd if one[3]):
+            found = f"the subtree of level {level} over entries {start} to {stop} is not what their leaves give"
+            yield Fault(code="node-altered", where="node", found=found, advice="caveat rebuild makes it anew")
+
+    def _since(self, first: CheckedCheckpoint, checked: Sequence[CheckedCheckpoint], spans: Sequence[str]) -> Fault:
+        """Say what is enclosed by the last checkpoint that fits and the first that does not, and since when."""
+        size = first.checkpoint.size
+        before = [one for one in checked if one.fits and one.checkpoint.size < size]
+        start = before[-1].checkpoint.size + 1 if before else 1
+        later = [one for one in checked if one.checkpoint.size > size]
+        wrong = [first, *(one for one in later if not one.fits)]
+        since = _say_time(wrong[-1])
+        until = next((_say_time(one) for one in later if one.fits and one.checkpoint.size > wrong[-1].checkpoint.size), None)
+        if first.fits is None:
+            found = f"entry {len(self.scan.leaves) + 1} is missing, and was there"
+        elif size > self.scan.entries:
+            found = tell_cut_off(size, self.scan.entries)
+        else:
+            named = f"; among entries {', '.join(spans)} by what is kept of the tree" if spans else ""
+            found = f"an entry among {start} to {size} is not the one that was sealed{named}"
+        fitting = f"the checkpoint of {start - 1} entries still fits" if before else "no smaller checkpoint fits"
+        when = f"changed after {since}" + (f", before {until}" if until else "")
+        found += f"; {fitting}, the one of {size} does not ({when})"
+        return Fault(code="root-differs", where=f"checkpoint at {size}", found=found, advice=RESTORE)
+
+    def missing_nodes(self) -> Iterator[Fault]:
+        """Yield what is missing where some subtrees are kept; a registry that was upgraded and not written since keeps none at all."""
+        missing = sorted(self._find_expected() - self._nodes.keys())
+        if missing and self._nodes:
+            level, index = missing[0]
+            which = f"level {level} over entries {(index << level) + 1} to {(index + 1) << level}"
+            found = f"{len(missing)} of the subtrees that are kept {'is' if len(missing) == 1 else 'are'} missing, the first of {which}"
+            yield Fault(code="node-missing", where="node", found=found, advice="nothing rests on them; caveat rebuild makes them anew")
+
+    def lacks_nodes(self) -> bool:
+        """Whether no subtree is kept, and there are entries enough for one."""
+        return not self._nodes and bool(self._find_expected())
+
+    def _find_expected(self) -> set[tuple[int, int]]:
+        return {(level, index) for level in range(STEP, len(self._levels), STEP) for index in range(len(self._levels[level]))}
+
+    def _odd_nodes(self, *, sealed: int) -> Iterator[tuple[int, int, int, bool]]:
+        """Yield first and last entry and level of kept subtrees that differ from what the leaves give, and whether the row was altered.
+
+        Where the next larger one fits, or the checkpoint of the first *sealed* entries, the leaves are as they were, and it was the row;
+        otherwise a leaf was. Of subtrees inside each other the smallest is told.
+        """
+        kept = self._nodes
+        odd = {place for place in kept if kept[place] != self._compute(place) and self._can_compute(place)}
+        for level, index in sorted(odd):
+            parent = (level + STEP, index >> STEP)
+            is_row = (index + 1) << level <= sealed or (parent in kept and parent not in odd)
+            inside = any(one[0] == level - STEP and one[1] >> STEP == index for one in odd)
+            if is_row or not inside:
+                yield (index << level) + 1, (index + 1) << level, level, is_row
+
+    def _read_nodes(self) -> dict[tuple[int, int], bytes]:
+        rows = self._reader.plain_rows(select(node.c.seq, node.c.level, node.c.hash).where(self._reader.visible(node)))
+        return {(level, (seq >> level) - 1): bytes(found) for seq, level, found in rows}
+
+    def _can_compute(self, place: tuple[int, int]) -> bool:
+        """Whether its entries are all there, or could never have been."""
+        level, index = place
+        stop = (index + 1) << level
+        return stop <= len(self.scan.leaves) or stop > self.scan.entries
+
+    def _compute(self, place: tuple[int, int]) -> bytes | None:
+        level, index = place
+        if level >= len(self._levels) or not 0 <= index < len(self._levels[level]):
+            return None
+        return self._levels[level][index]
+
+    def _note(self, code: str, where: str, found: str) -> None:
+        self.faults.append(Fault(code=code, where=where, found=found, advice=RESTORE))
+
+
+def _list_imported(ledger: Ledger, origin: str) -> list[SignedNote]:
+    with ledger.view() as view:
+        said = view.recorded_by(select(log_import.c.seq).where(view.visible(log_import), log_import.c.origin == origin))
+    return [parse_note(one.payload.checkpoint, where=f"entry {one.entry.seq}, checkpoint") for one in said]
+
+
+def _tell_difference(sealed: Checkpoint, row: Checkpoint) -> str:
+    """In what a note and the row it stands in differ: the log's own name too, which a database may give it anew."""
+    pairs = [
+        (f"the log {sealed.origin}", f"the log is called {row.origin} here"),
+        (f"{sealed.size} entries", f"its row of {row.size}"),
+        (f"root {sealed.root}", f"its row of root {row.root}"),
+    ]
+    differ = (sealed.origin != row.origin, sealed.size != row.size, sealed.root != row.root)
+    return "; ".join(f"its note is of {there}, {here}" for (there, here), is_other in zip(pairs, differ, strict=True) if is_other)
+
+
+def _say_time(one: CheckedCheckpoint) -> str:
+    times = [line.at for line in one.lines if line.is_valid and line.at is not None]
+    if times:
+        return f"{max(times).isoformat()}, when it was cosigned"
+    return "an unknown time" if one.at is None else one.at.isoformat()
+
+
+# Rows held against the statements they were made from, for some entries: what a page says is decoded, what a status says is read off
+# rows.
+#
+# `registry.store.registry_rebuild.verify` does so for all of them, by a replay. This is the quick look before something is given out.
+
+_COMPARED = [table for table in TYPED if table is not identifier]
+_LINEAGE = (StatementKind.MODEL_VERSION.value, StatementKind.MODEL_EVENT.value, StatementKind.MODEL_ENDPOINT.value)
+_DEFINING = frozenset({StatementKind.SPEC_VERSION, StatementKind.CARD, StatementKind.CONTESTATION, StatementKind.REVEAL})
+"""Statements that make stale, dispute or show what names a definition or a card, without naming any claim."""
+_ADVICE = "caveat log check tells all of it; caveat rebuild URL makes sound rows from the log"
+
+
+def check_rows(reader: LogReader, entries: Collection[int], names: Collection[str]) -> None:
+    """Do once what `RowCheck.check` does for many subjects."""
+    RowCheck(reader).check(entries, names)
+
+
+class RowCheck:
+    """One reading of a registry, for all subjects that are given out of it: texts are searched once, and an entry is compared once."""
+
+    def __init__(self, reader: LogReader) -> None:
+        self._reader = reader
+        self._sound: set[int] = set()
+        self._named: _NamedEntries | None = None
+        self._lineage: frozenset[int] | None = None
+
+    def check(self, entries: Collection[int], names: Collection[str]) -> None:
+        """See that rows are what statements give: of *entries*, of every entry whose text has one of *names* in it, and of all lineage.
+
+        Names find what a page would not show because its row was turned away or taken out. So do the audits, contestations, definitions
+        and cards that these texts name in turn: a newer version of a definition is said without the name of any claim. That a model has
+        a successor is said without any identifier, and a newer method by its slug alone, so wherever something is named, everything said
+        of model versions and methods is compared. Entries whose text was erased are passed over.
+
+        Args:
+            entries: their numbers.
+            names: identifiers without revision, `CLM-…`.
+
+        Raises:
+            AlteredError: `row-differs`, for each entry whose rows are others; `entry-altered`.
+        """
+        wanted = {*entries, *(self._list_named(names) if names else ())} - self._sound
+        faults: list[Fault] = []
+        for numbers in self._find_texts(wanted):
+            faults += _compare(self._reader, numbers)
+        if faults:
+            raise AlteredError(faults)
+        self._sound |= wanted
+
+    def _list_named(self, names: Collection[str]) -> Iterator[int]:
+        if self._named is None:
+            self._named = _NamedEntries(self._reader)
+        yield from self._find_lineage()
+        yield from self._named.find(names)
+
+    def _find_lineage(self) -> frozenset[int]:
+        if self._lineage is None:
+            said = select(entry.c.seq).where(self._reader.visible(entry), entry.c.kind.in_(_LINEAGE))
+            self._lineage = frozenset(row[0] for row in self._reader.plain_rows(said))
+        return self._lineage
+
+    def _find_texts(self, entries: Collection[int]) -> Iterator[list[int]]:
+        """Yield those of *entries* whose text is there, some at a time."""
+        ordered = sorted(entries)
+        for start in range(0, len(ordered), CHUNK):
+            there = select(body.c.seq).where(self._reader.visible(body), body.c.seq.in_(ordered[start : start + CHUNK]))
+            yield sorted(row[0] for row in self._reader.plain_rows(there))
+
+
+class _NamedEntries:
+    """Which entries name what, read off the texts of all statements once."""
+
+    def __init__(self, reader: LogReader) -> None:
+        self._entries: dict[str, list[int]] = defaultdict(list)
+        """By identifier: the entries whose text names it."""
+        self._defining: dict[str, list[int]] = defaultdict(list)
+        """By identifier: those of them that define, reveal or dispute it."""
+        self._names: dict[int, frozenset[str]] = {}
+        self._methods: list[int] = []
+        same = (entry.c.log == body.c.log) & (entry.c.seq == body.c.seq)
+        texts = select(body.c.seq, entry.c.kind, body.c.json).join(entry, same).where(reader.visible(body))
+        shared: dict[frozenset[str], frozenset[str]] = {}
+        for seq, kind, text in reader.plain_rows(texts):
+            names = frozenset(IDENTIFIER.findall(text))
+            self._names[seq] = shared.setdefault(names, names)
+            for name in names:
+                self._entries[name].append(seq)
+                if kind in _DEFINING:
+                    self._defining[name].append(seq)
+            if kind == StatementKind.SPEC_VERSION and any(name.startswith(f"{Kind.METHOD}-") for name in names):
+                self._methods.append(seq)
+
+    def find(self, names: Collection[str]) -> set[int]:
+        """Return the entries that name one of *names*, and those of what they name in turn, claims excepted; all of methods too."""
+        found = {*self._methods, *(seq for name in names for seq in self._entries.get(name, ()))}
+        told, waiting = set(names), list(found)
+        while waiting:
+            new = self._names[waiting.pop()] - told
+            told |= new
+            also = {seq for name in new for seq in self._follow(name)} - found
+            found |= also
+            waiting += also
+        return found
+
+    def _follow(self, name: str) -> list[int]:
+        """Return what is to be looked at of *name*, which a text names: all of an audit or contestation, of the rest what defines it."""
+        if name.startswith(f"{Kind.CLAIM}-"):
+            return []
+        whole = name.startswith((f"{Kind.AUDIT}-", f"{Kind.CONTESTATION}-"))
+        return (self._entries if whole else self._defining).get(name, [])
+
+
+def _compare(reader: LogReader, numbers: list[int]) -> Iterator[Fault]:
+    there: dict[int, set[tuple[Any, ...]]] = defaultdict(set)
+    for table in _COMPARED:
+        for row in reader.plain_rows(select(table).where(table.c.log == reader.log_id, table.c.seq.in_(numbers))):
+            there[row[1]].add((table.name, *map(_plain, row)))
+    for one in reader.recorded(numbers):
+        given = set(_build(reader, one))
+        if given != there[one.entry.seq]:
+            names = " and ".join(sorted({row[0] for row in given ^ there[one.entry.seq]}))
+            found = f"its rows in {names} are not what its statement gives"
+            yield Fault(code="row-differs", where=f"entry {one.entry.seq}", found=found, advice=_ADVICE)
+
+
+def _build(reader: LogReader, one: Recorded[Any]) -> Iterator[tuple[Any, ...]]:
+    place = EntryPlace(seq=one.entry.seq, at=to_seconds(one.entry.at), actor=one.entry.actor, log=reader.log_id)
+    for table, values in build_rows(one.payload, find_place(reader, one.payload, place)):
+        yield (table, *values)
+
+
+def _plain(value: Any) -> Any:
+    return bytes(value) if isinstance(value, memoryview) else value

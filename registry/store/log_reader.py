@@ -1,0 +1,606 @@
+"""Reading a log as of one entry: its texts, subtree roots, keys and signatures."""
+
+import hashlib
+import re
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import zstandard
+from sqlalchemy import ColumnElement, Connection, Select, Table, func, select
+from sqlalchemy.exc import DBAPIError
+
+from registry.codec.canonical_documents import leaf_hash
+from registry.codec.statement_encoding import decode_statement
+from registry.errors import AlteredError, ConflictError, Fault, NotFoundError
+from registry.records.dossier import Recorded
+from registry.records.log_seal import EntrySignature, KeyEvent
+from registry.records.record import Record
+from registry.records.statement import Entry, StatementKind
+from registry.seal import merkle_tree as tree
+from registry.store.database_engine import describe_connection, translate
+from registry.store.database_tables import OWN_LOG, body, content, entry, identifier, key_event, log, node, signature
+
+if TYPE_CHECKING:
+    from registry.seal.signing_keys import Backing, SigningKey, StatementKeys
+
+# Texts of cards as they are kept: compressed, under the digest of what they say.
+
+_MOST_BYTES = 100_000_000
+"""No card that is read has so long a text; a row that unpacks to more was not written by us."""
+
+
+def pack(text: bytes) -> bytes:
+    """Return *text* as it is kept."""
+    return zstandard.ZstdCompressor(level=9).compress(text)
+
+
+def unpack(packed: bytes, sha256: str) -> str:
+    """Return the text that *packed* holds.
+
+    Raises:
+        AlteredError: `content-altered`: its digest is not *sha256*, or *packed* holds no text.
+    """
+    if (found := _find_difference(packed, sha256)) is not None:
+        raise AlteredError(_altered(sha256, found))
+    return _decompress(packed).decode()
+
+
+def find_altered(connection: Connection) -> Iterator[Fault]:
+    """Yield a fault for every kept text that is not what its digest says."""
+    for (digest,) in connection.execute(select(content.c.sha256).order_by(content.c.sha256)).all():
+        packed = connection.execute(select(content.c.data).where(content.c.sha256 == digest)).scalar()
+        sha256 = bytes(digest).hex()
+        if packed is not None and (found := _find_difference(bytes(packed), sha256)) is not None:
+            yield _altered(sha256, found)
+
+
+def _find_difference(packed: bytes, sha256: str) -> str | None:
+    try:
+        hashed = hashlib.sha256(_decompress(packed)).hexdigest()
+    except (zstandard.ZstdError, ValueError) as error:
+        return f"what is kept under it cannot be read: {error}"
+    return None if hashed == sha256 else f"what is kept under it is a text with the digest {hashed}"
+
+
+def _decompress(packed: bytes) -> bytes:
+    size = zstandard.frame_content_size(packed)
+    if not 0 <= size <= _MOST_BYTES:
+        raise ValueError(f"it says that its text has {size:,} bytes; at most {_MOST_BYTES:,} are kept" if size >= 0 else "it tells no size")
+    return zstandard.ZstdDecompressor().decompress(packed)
+
+
+def _altered(sha256: str, found: str) -> Fault:
+    advice = "caveat log check names every such text; restore the registry from a backup"
+    return Fault(code="content-altered", where=f"text {sha256}", found=found, advice=advice)
+
+
+# Reading the log as of one entry: whatever a later entry recorded is not seen.
+
+Answer = TypeVar("Answer")
+
+CHUNK = 500
+"""How many keys one query asks for; SQLite takes at most 32,766 parameters."""
+
+
+class LogReader:
+    """What every reading shares: a connection, the log that is read, and the entry up to which it sees."""
+
+    def __init__(self, connection: Connection, *, limit: int, log_id: int = OWN_LOG, today: date | None = None) -> None:
+        self._connection = connection
+        self._limit = limit
+        self._log_id = log_id
+        self._today = today
+
+    @property
+    def log_id(self) -> int:
+        """Number of the log that is read: 1 for this registry's own, others for those taken over from other registries."""
+        return self._log_id
+
+    @property
+    def today(self) -> date | None:
+        """The day by which outcomes count as expired: the one given, else that of the last entry seen; None in an empty log.
+
+        What is rendered goes by the log alone, so that the same entries give the same bytes at any time. Lists go by the clock.
+        """
+        if self._today is None:
+            last = self.find_entry(self.last_seq())
+            self._today = None if last is None else last.at.date()
+        return self._today
+
+    @property
+    def engine(self) -> str:
+        """What the database is, `sqlite` or `postgresql`."""
+        return str(self._connection.dialect.name)
+
+    @property
+    def log_size(self) -> int:
+        """Number of entries that are seen; the log as of this entry."""
+        return self._limit
+
+    @property
+    def log_origin(self) -> str:
+        """The name of the log; empty before it has one."""
+        return str(self.one_value(select(log.c.origin).where(log.c.id == self._log_id)) or "")
+
+    @property
+    def log_vkey(self) -> str | None:
+        """The key that verifies the log's checkpoints; None when it has none."""
+        found = self.one_value(select(log.c.vkey).where(log.c.id == self._log_id))
+        return None if found is None else str(found)
+
+    def visible(self, table: Table) -> ColumnElement[bool]:
+        """Return the condition that a row of *table* is seen."""
+        return (table.c.log == self._log_id) & (table.c.seq <= self._limit)
+
+    def rows(self, statement: Select[Any]) -> Sequence[Any]:
+        """Return all rows of *statement*; errors of the database come out as ours."""
+        try:
+            return self._connection.execute(statement).all()
+        except DBAPIError as error:
+            raise translate(error, where=describe_connection(self._connection)) from error
+        except OverflowError as error:
+            found = "a number is larger than any that is recorded"
+            raise NotFoundError(Fault(code="not-registered", where="registry", found=found, advice="check the identifier")) from error
+
+    def rows_in(self, statement: Select[Any], column: Any, keys: Iterable[Any]) -> list[Any]:
+        """Return the rows of *statement* in which *column* has one of *keys*, asked for in chunks."""
+        listed = list(dict.fromkeys(keys))
+        chunks = (listed[start : start + CHUNK] for start in range(0, len(listed), CHUNK))
+        return [row for chunk in chunks for row in self.rows(statement.where(column.in_(chunk)))]
+
+    def plain_rows(self, statement: Select[Any]) -> list[tuple[Any, ...]]:
+        """Return all rows as the driver gives them, for long lists of texts and numbers: SQLAlchemy's rows take as long as the query."""
+        try:
+            with self._connection.execute(statement) as result:
+                return [] if result.cursor is None else list(result.cursor.fetchall())
+        except DBAPIError as error:
+            raise translate(error, where=describe_connection(self._connection)) from error
+
+    def driver_rows(self, statement: str, *values: int) -> list[tuple[Any, ...]]:
+        """Return all rows of the SQL *statement*, `?` for each value, past SQLAlchemy: a proof asks ten questions in a millisecond."""
+        marked = statement if self._connection.dialect.paramstyle == "qmark" else statement.replace("?", "%s")
+        try:
+            with self._connection.exec_driver_sql(marked, values) as result:
+                return list(result.cursor.fetchall())
+        except DBAPIError as error:
+            raise translate(error, where=describe_connection(self._connection)) from error
+
+    def ask(self, question: Callable[[Connection], Answer]) -> Answer:
+        """Return what *question* answers of the database as a whole. For the store alone."""
+        return question(self._connection)
+
+    def one_value(self, statement: Select[Any]) -> Any:
+        """Return the first value of the first row, None when there is no row."""
+        found = self.rows(statement)
+        return found[0][0] if found else None
+
+    def has_rows(self, table: Table) -> bool:
+        """Whether *table* has anything that is seen."""
+        return bool(self.rows(select(table.c.seq).where(self.visible(table)).limit(1)))
+
+    def recorded(self, numbers: Iterable[int]) -> tuple[Recorded[Any], ...]:
+        """Return the statements of the entries *numbers*, in log order.
+
+        Raises:
+            AlteredError: one of them was changed after it was recorded, or removed.
+            NotFoundError: the text of one of them was erased.
+        """
+        wanted = sorted(set(numbers))
+        found: list[Recorded[Any]] = []
+        for start in range(0, len(wanted), CHUNK):
+            found += self._recorded(wanted[start : start + CHUNK])
+        return tuple(found)
+
+    def recorded_by(self, statement: Select[Any]) -> tuple[Recorded[Any], ...]:
+        """Return the statements whose entries *statement* selects."""
+        return self.recorded(row[0] for row in self.rows(statement))
+
+    def first_recorded(self, statement: Select[Any]) -> Recorded[Any] | None:
+        """Return the statement whose entry *statement* selects first; None when there is none."""
+        found = self.one_value(statement.limit(1))
+        return None if found is None else self.recorded((found,))[0]
+
+    def entries(self, start: int = 1, stop: int | None = None) -> Iterator[Recorded[Any]]:
+        """Yield every statement from entry *start* to before *stop* (the end), in order; erased ones are passed over."""
+        for place, text in self.log_entries(start, stop):
+            if text is not None:
+                yield _decode(place, text)
+
+    def log_entries(self, start: int = 1, stop: int | None = None) -> Iterator[tuple[Entry, bytes | None]]:
+        """Yield entries with the canonical bytes of their statements, None where the text was erased; as `entries`."""
+        last = self._limit if stop is None else min(self._limit, stop - 1)
+        while start <= last:
+            upto = min(last, start + CHUNK - 1)
+            for row in self.rows(_places(self._log_id).where(entry.c.seq >= start, entry.c.seq <= upto).order_by(entry.c.seq)):
+                yield _entry(row), None if row.json is None else row.json.encode()
+            start = upto + 1
+
+    def leaves(self, start: int = 1, stop: int | None = None) -> Iterator[bytes]:
+        """Yield the leaf hashes, 32 bytes each, from entry *start* to before *stop* (the end)."""
+        last = self._limit if stop is None else min(self._limit, stop - 1)
+        step = 20 * CHUNK
+        for first in range(start, last + 1, step):
+            between = (entry.c.seq >= first) & (entry.c.seq <= min(last, first + step - 1))
+            for row in self.rows(select(entry.c.leaf).where(entry.c.log == self._log_id, between).order_by(entry.c.seq)):
+                yield bytes(row[0])
+
+    def last_seq(self) -> int:
+        """Return the number of the last entry that is seen, 0 before the first."""
+        last = select(func.max(entry.c.seq)).where(entry.c.log == self._log_id, entry.c.seq <= self._limit)
+        return int(self.one_value(last) or 0)
+
+    def find_entry(self, seq: int) -> Entry | None:
+        """Return the entry *seq*, None if there is none."""
+        found = self.rows(_places(self._log_id).where(entry.c.seq == seq, entry.c.seq <= self._limit))
+        return _entry(found[0]) if found else None
+
+    def get_content(self, sha256: str) -> str:
+        """Return the text whose UTF-8 has this digest.
+
+        Raises:
+            AlteredError: what is kept under it is another text, or none.
+            NotFoundError: it was never put there, or was erased.
+        """
+        packed = self.one_value(select(content.c.data).where(content.c.sha256 == bytes.fromhex(sha256)))
+        if packed is None:
+            raise NotFoundError(Fault(code="content-not-found", where=sha256, found="no text with this digest is kept here"))
+        return unpack(bytes(packed), sha256)
+
+    def has_content(self, sha256: str) -> bool:
+        """Whether the text with this digest is kept here."""
+        return self.one_value(select(content.c.sha256).where(content.c.sha256 == bytes.fromhex(sha256))) is not None
+
+    def is_used(self, identifier_text: str) -> bool:
+        """Whether the bare identifier is in use."""
+        return bool(self.rows(select(identifier.c.seq).where(self.visible(identifier), identifier.c.id == identifier_text)))
+
+    def suggest(self, identifier_text: str) -> list[str]:
+        """Return identifiers in use that may have been meant, nearest first, at most five."""
+        match = re.match(r"\s*([A-Za-z]{3})-([A-Za-z0-9]+)-(\d{4})-(\d+)", identifier_text)
+        if not match:
+            return []
+        kind, owner, year, number = match[1].upper(), match[2].upper(), int(match[3]), int(match[4])
+        near = select(identifier.c.id, identifier.c.authority, identifier.c.year, identifier.c.number).where(
+            self.visible(identifier),
+            identifier.c.kind == kind,
+            identifier.c.number.in_(_similar_numbers(match[4])),
+        )
+        ranked = sorted(
+            self.rows(near.order_by(identifier.c.seq).limit(200)),
+            key=lambda row: (row.authority != owner, row.year != year, abs(row.number - number)),
+        )
+        return [row.id for row in ranked[:5]]
+
+    def _recorded(self, numbers: Sequence[int]) -> Iterator[Recorded[Any]]:
+        found = self.rows(_places(self._log_id).where(entry.c.seq.in_(numbers)).order_by(entry.c.seq))
+        if len(found) < len(numbers):
+            (gone, *_) = sorted(set(numbers) - {row.seq for row in found})
+            raise _altered_text(gone, "it is not in the log any more")
+        for row in found:
+            if row.json is None:
+                erased = "its text was erased; the log keeps the proof that it was there"
+                raise NotFoundError(Fault(code="body-erased", where=f"entry {row.seq}", found=erased))
+            yield _decode(_entry(row), row.json.encode())
+
+
+def has_text(table: Table) -> ColumnElement[bool]:
+    """Return the condition that joins a row of *table* to the text of its statement, which may have been erased."""
+    return (body.c.log == table.c.log) & (body.c.seq == table.c.seq)
+
+
+def to_seconds(moment: datetime) -> int:
+    """Return *moment* in whole seconds since 1970, UTC; raises ValueError without a time zone."""
+    if moment.tzinfo is None:
+        raise ValueError("a time needs its time zone")
+    return int(moment.timestamp())
+
+
+def from_seconds(seconds: int) -> datetime:
+    """Return the instant, in UTC."""
+    return datetime.fromtimestamp(seconds, tz=UTC)
+
+
+def _places(log_id: int) -> Select[Any]:
+    joined = entry.outerjoin(body, (body.c.log == entry.c.log) & (body.c.seq == entry.c.seq))
+    return (
+        select(entry.c.seq, entry.c.kind, entry.c.actor, entry.c.at, entry.c.leaf, body.c.json)
+        .select_from(joined)
+        .where(entry.c.log == log_id)
+    )
+
+
+def _entry(row: Any) -> Entry:
+    try:
+        return Entry(seq=row.seq, kind=StatementKind(row.kind), actor=row.actor, at=from_seconds(row.at), leaf=bytes(row.leaf).hex())
+    except (ValueError, OverflowError, OSError) as error:
+        raise _altered_text(row.seq, f"no entry has the kind {row.kind!r} and the time {row.at}") from error
+
+
+def _decode(place: Entry, text: bytes) -> Recorded[Any]:
+    """Return the statement, if it is the one that was recorded.
+
+    Raises:
+        AlteredError: its leaf is not the hash of its text, or who, when or what stands otherwise in its entry.
+    """
+    hashed = leaf_hash(text)
+    if hashed != place.leaf:
+        raise _altered_text(place.seq, f"its leaf is {place.leaf}, the hash of its text {hashed}")
+    said = decode_statement(text, where=f"entry {place.seq}")
+    if (said.kind, said.actor, said.at) != (place.kind, place.actor, place.at):
+        entered = f"{place.kind.value} by {place.actor} at {place.at.isoformat()}"
+        raise _altered_text(
+            place.seq, f"its text is a {said.kind.value} by {said.actor} at {said.at.isoformat()}, its entry says {entered}"
+        )
+    return Recorded(entry=place, payload=said.payload)
+
+
+def _altered_text(seq: int, found: str) -> AlteredError:
+    advice = "caveat log check says since when; restore the registry from a backup"
+    return AlteredError(Fault(code="entry-altered", where=f"entry {seq}", found=found, advice=advice))
+
+
+def _similar_numbers(digits: str) -> set[int]:
+    """The number itself, its neighbours, one digit changed, left out or added, and two digits swapped."""
+    number = int(digits)
+    similar = {number, number - 1, number + 1}
+    for at in range(len(digits)):
+        similar |= {int(f"{digits[:at]}{digit}{digits[at + 1 :]}") for digit in "0123456789"}
+        similar.add(int(f"0{digits[:at]}{digits[at + 1 :]}"))
+        if at + 1 < len(digits):
+            similar.add(int(f"{digits[:at]}{digits[at + 1]}{digits[at]}{digits[at + 2 :]}"))
+    return {one for one in similar if 0 < one < 2**53}
+
+
+# Roots of complete subtrees, found for proofs and kept while writing.
+#
+# Kept are those of 16, 256, 4,096, … leaves (levels 4, 8, 12, …), each under the entry that completed it; the levels between are
+# computed from at most sixteen. What is missing is computed from the leaves.
+
+STEP = 4
+"""Every fourth level is kept."""
+
+_NODES = "SELECT seq, hash FROM node WHERE log = ? AND level = ? AND seq IN ({})"
+_LEAVES = "SELECT leaf FROM entry WHERE log = ? AND seq BETWEEN ? AND ? ORDER BY seq"
+
+NodeRow = tuple[int, int, int, bytes]
+"""A row of `node`: log, entry that completes the subtree, level, hash."""
+
+
+class NodeFinder:
+    """Finds roots of complete subtrees for `registry.seal.merkle_tree`; what was read once is remembered."""
+
+    def __init__(self, reader: LogReader) -> None:
+        self._reader = reader
+        self._known: dict[tuple[int, int], bytes] = {}
+        self._read_already: set[tuple[int, int]] = set()
+
+    def find(self, level: int, index: int) -> bytes:
+        """Return the root of the complete subtree of leaves `index · 2^level` to before `(index + 1) · 2^level`.
+
+        Raises:
+            AlteredError: leaves under it are gone.
+        """
+        if (level, index) not in self._known:
+            kept = level - level % STEP
+            self._read(kept, index >> (STEP - level % STEP))
+            if (level, index) not in self._known:
+                self._known[level, index] = self._compute(level, index, kept)
+        return self._known[level, index]
+
+    def _read(self, level: int, group: int) -> None:
+        """Read the sixteen subtrees of *level*, or as many as there are, that make up one of the next level that is kept."""
+        if (level, group) in self._read_already:
+            return
+        self._read_already.add((level, group))
+        first, width = group << STEP, 1 << level
+        stop = min((first + (1 << STEP)) * width, self._reader.log_size)
+        if level == 0:
+            self._known.update(((0, index), leaf) for index, leaf in enumerate(self._read_leaves(first, stop), start=first))
+            return
+        numbers = [(index + 1) * width for index in range(first, stop // width)]
+        if numbers:
+            asked = (self._reader.log_id, level, *numbers)
+            for seq, found in self._reader.driver_rows(_NODES.format(", ".join("?" * len(numbers))), *asked):
+                self._known[level, seq // width - 1] = bytes(found)
+
+    def _compute(self, level: int, index: int, kept: int) -> bytes:
+        below = level - 1
+        if level > kept:
+            return tree.node_hash(self.find(below, 2 * index), self.find(below, 2 * index + 1))
+        return tree.root_of(self._read_leaves(index << level, (index + 1) << level))
+
+    def _read_leaves(self, first: int, stop: int) -> list[bytes]:
+        if stop - first <= 1 << STEP:
+            rows = self._reader.driver_rows(_LEAVES, self._reader.log_id, first + 1, stop)
+            leaves = [bytes(row[0]) for row in rows]
+        else:
+            leaves = list(self._reader.leaves(first + 1, stop + 1))
+        if len(leaves) != stop - first:
+            found = f"{stop - first - len(leaves)} of the entries {first + 1} to {stop} are gone"
+            advice = "caveat log check names them; restore the registry from a backup"
+            raise AlteredError(Fault(code="entry-altered", where="log", found=found, advice=advice))
+        return leaves
+
+
+def load_frontier(reader: LogReader) -> tuple[tree.Frontier, list[NodeRow]]:
+    """Return the right edge of the log's tree, and the rows of `node` that are missing: of a registry upgraded and not written since."""
+    size = reader.last_seq()
+    last = select(func.max(node.c.seq)).where(node.c.log == reader.log_id, node.c.level == STEP)
+    known = int(reader.one_value(last) or 0)
+    find = NodeFinder(reader).find
+    peaks = [find(level, (known >> level) - 1) for level in range(known.bit_length() - 1, -1, -1) if known >> level & 1]
+    frontier = tree.Frontier(known, peaks)
+    missing: list[NodeRow] = []
+    for leaf in reader.leaves(known + 1, size + 1):
+        missing += complete(frontier, leaf, log_id=reader.log_id)
+    return frontier, missing
+
+
+def complete(frontier: tree.Frontier, leaf: bytes, *, log_id: int) -> Iterator[NodeRow]:
+    """Append *leaf* to *frontier*, and yield the rows of `node` for the subtrees it completes."""
+    for level, _, found in frontier.append(leaf):
+        if level % STEP == 0:
+            yield log_id, frontier.size, level, found
+
+
+# The logs in one registry: its own, and those of other registries that were taken over.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSummary(Record):
+    """One log that is kept here."""
+
+    origin: str
+    """Its name."""
+    vkey: str | None
+    """The key that verifies its checkpoints; None when it has none."""
+    size: int
+    """Number of its entries that are here."""
+    is_own: bool
+    """Whether this registry writes it."""
+
+
+def summarise_logs(connection: Connection) -> tuple[LogSummary, ...]:
+    """Return the logs behind *connection*, the own one first; empty before the first entry."""
+    size = select(func.coalesce(func.max(entry.c.seq), 0)).where(entry.c.log == log.c.id).scalar_subquery()
+    rows = connection.execute(select(log.c.id, log.c.origin, log.c.vkey, size.label("size")).order_by(log.c.id))
+    return tuple(LogSummary(origin=row.origin, vkey=row.vkey, size=row.size, is_own=row.id == OWN_LOG) for row in rows)
+
+
+def find_log(connection: Connection, origin: str) -> int:
+    """Return the number of the log called *origin*.
+
+    Raises:
+        NotFoundError: none is called so; with the names of those that are here.
+    """
+    known = {row.origin: row.id for row in connection.execute(select(log.c.origin, log.c.id).order_by(log.c.id))}
+    if origin not in known:
+        here = f"the logs here are {', '.join(known)}" if known else "there is no log here"
+        raise NotFoundError(Fault(code="log-not-found", where=origin, found=here, advice="caveat import takes over another registry's log"))
+    return int(known[origin])
+
+
+# What the log says of keys, in its order.
+
+
+def list_key_events(reader: LogReader) -> tuple[Recorded[KeyEvent], ...]:
+    """Return every key event that is seen, in log order."""
+    return reader.recorded_by(select(key_event.c.seq).where(reader.visible(key_event)))
+
+
+# Signatures of authors over their entries: kept beside the log, read with the keys that the log names, and held against both.
+
+SignatureRow = tuple[int, int, bytes, bytes]
+"""What is kept of one signature: log, entry, fingerprint of the key, 64 bytes."""
+
+
+class FindKey(Protocol):
+    """Gives the secret statement key of an authority."""
+
+    def __call__(self, authority: str, /) -> "SigningKey | None":
+        """Return the key that is here; None where there is none, and then nothing is signed."""
+
+
+def find_no_key(_authority: str, /) -> "SigningKey | None":
+    """Return None: nothing is signed."""
+    return None
+
+
+def list_signatures(reader: LogReader, entries: Iterable[int]) -> tuple[EntrySignature, ...]:
+    """Return the signatures of *entries*, as far as they have one, in log order."""
+    statement = select(signature).where(reader.visible(signature))
+    rows = reader.rows_in(statement, signature.c.seq, entries)
+    return tuple(
+        EntrySignature(entry=row.seq, key=bytes(row.key).hex(), signature=b64encode(bytes(row.value)).decode())
+        for row in sorted(rows, key=lambda row: row.seq)
+    )
+
+
+def read_statement_keys(reader: LogReader) -> "StatementKeys":
+    """Return what the log says of statement keys, as far as it is seen."""
+    from registry.seal.signing_keys import StatementKeys  # noqa: PLC0415  (cryptography: most commands need none)
+
+    events = list_key_events(reader)
+    signed = list_signatures(reader, (one.entry.seq for one in events))
+    return StatementKeys(reader.log_origin, events, {one.entry: one for one in signed})
+
+
+def find_signature_faults(reader: LogReader) -> Iterator[Fault]:
+    """Yield what is wrong with the signatures of the log, and with what it says of statement keys."""
+    keys = read_statement_keys(reader)
+    yield from keys.faults
+    numbers = [row[0] for row in reader.plain_rows(select(signature.c.seq).where(reader.visible(signature)).order_by(signature.c.seq))]
+    for start in range(0, len(numbers), CHUNK):
+        wanted = numbers[start : start + CHUNK]
+        signed = {one.entry: one for one in list_signatures(reader, wanted)}
+        places = {place.seq: place for place, _ in reader.log_entries(wanted[0], wanted[-1] + 1)}
+        for seq, one in signed.items():
+            place = places.get(seq)
+            if place is None:
+                yield Fault(code="signature-wrong", where=f"entry {seq}", found="a signature is kept of an entry that is not in the log")
+            elif (fault := keys.find_fault(place, one)) is not None:
+                yield fault
+
+
+def to_row(signed: EntrySignature, *, log_id: int) -> SignatureRow:
+    """Return *signed* as it is kept; raises ValueError for what is no base64."""
+    return log_id, signed.entry, bytes.fromhex(signed.key), b64decode(signed.signature, validate=True)
+
+
+class Signing:
+    """Signs the entries of one transaction with their author's key, where that is here."""
+
+    def __init__(self, reader: LogReader, actor: str, find_key: FindKey) -> None:
+        self._reader = reader
+        self._actor = actor
+        self._find_key = find_key
+        self._key: SigningKey | None = None
+        self._is_asked = False
+
+    def sign(self, seq: int, leaf: str) -> EntrySignature | None:
+        """Return the signature of the actor over the entry *seq*; None where no key of theirs is here.
+
+        Raises:
+            ConflictError: `key-not-registered`, `key-replaced`: the key that is here is not the one that the log has in force.
+            UnavailableError: `passphrase-missing`: the key is encrypted, and nobody can be asked.
+        """
+        if not self._is_asked:
+            self._key = self._find_key(self._actor)
+            self._is_asked = True
+            if self._key is not None:
+                _refuse_other(self._reader, self._key)
+        if self._key is None:
+            return None
+        from registry.seal.signing_keys import sign_entry  # noqa: PLC0415  (as above)
+
+        return sign_entry(self._key, self._reader.log_origin, seq, leaf)
+
+    def forget(self) -> None:
+        """Ask again which key signs: the log says something new of keys."""
+        self._is_asked = False
+
+
+def _refuse_other(reader: LogReader, key: "SigningKey") -> None:
+    current = read_statement_keys(reader).find_in_force(key.name)
+    if current is not None and current.fingerprint == key.fingerprint:
+        return
+    there = "no statement key" if current is None else f"key {current.fingerprint[:16]}"
+    found = f"a secret statement key of {key.name} is here, and the log has {there} in force for them"
+    advice = "use the folder of this registry's keys: CAVEAT_KEYS; caveat key list names those in force"
+    raise ConflictError(Fault(code="key-not-registered", where=f"key {key.fingerprint[:16]}", found=found, advice=advice))
+
+
+def find_backings(reader: LogReader, entries: Iterable[Entry]) -> "dict[int, Backing | None]":
+    """Return who stands behind each of *entries*, by number; None where its signature is wrong."""
+    listed = list(entries)
+    keys = read_statement_keys(reader)
+    signed = {one.entry: one for one in list_signatures(reader, (one.seq for one in listed))}
+    found: dict[int, Backing | None] = {}
+    for one in listed:
+        its = signed.get(one.seq)
+        is_wrong = its is not None and keys.find_fault(one, its) is not None
+        found[one.seq] = None if is_wrong else keys.find_backing(one, its)
+    return found

@@ -1,0 +1,622 @@
+"""Statements salted, hashed, numbered and stored with their rows in one transaction; entries put in again or taken over."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import Connection, Table, delete, func, select
+from sqlalchemy.exc import DBAPIError
+
+from registry.codec.canonical_documents import leaf_hash
+from registry.codec.statement_encoding import decode_statement, encode_statement
+from registry.errors import CaveatError, ConflictError, Fault, InputError, NotFoundError
+from registry.records.audit_case import Result
+from registry.records.claim import ClaimRevision
+from registry.records.log_seal import EntrySignature, Erasure, KeyEvent
+from registry.records.record import Authority, Kind, format_identifier
+from registry.records.replay_run import Run, RunStart
+from registry.records.statement import KINDS, Entry, Payload, Statement, StatementKind
+from registry.seal.merkle_tree import Frontier
+from registry.store.database_engine import describe_connection, translate
+from registry.store.database_tables import METADATA, OWN_LOG, TYPED, body, claim_text, entry, erasure, identifier, lock, log, run
+from registry.store.log_reader import (
+    FindKey,
+    LogReader,
+    Signing,
+    complete,
+    find_no_key,
+    find_signature_faults,
+    from_seconds,
+    load_frontier,
+    pack,
+    to_row,
+    to_seconds,
+)
+from registry.store.registry_view import View
+from registry.store.statement_rows import EntryPlace, NewIdentifier, Row, build_rows, named_identifier, parse_new
+from registry.store.statement_rules import StatementRules
+
+# The write side: statements are salted, hashed, numbered and stored with their rows, inside one transaction.
+
+_EVERYTHING = 2**53
+_BATCH = 1_000
+CLOCK_TOLERANCE = timedelta(minutes=10)
+"""Clocks of machines differ, and are set; a clock that is behind by more is wrong, or the last entry's was."""
+
+_NOT_ERASABLE = {
+    StatementKind.AUTHORITY: "who speaks in the log is never forgotten",
+    StatementKind.CARD: "claims are quoted from it, and its title stands in a table that keeps it",
+    StatementKind.SPEC_VERSION: "what claims and locks rest on stays; what nobody may read yet is sealed: caveat spec seal",
+    StatementKind.MODEL_EVENT: "which version follows which, and why that was taken back, decides what is stale",
+    StatementKind.MODEL_ENDPOINT: "which names count for a model version decides whose evidence scores are",
+    StatementKind.LOCK: "what was fixed before a run stays",
+    StatementKind.RUN_START: "which runs were made under a lock stays",
+    StatementKind.RUN_END: "what became of a run stays",
+    StatementKind.KEY_EVENT: "without it no signature could be checked",
+    StatementKind.LOG_IMPORT: "it proves where another registry's entries came from",
+    StatementKind.WITNESSING: "a witness stands by what it cosigned",
+    StatementKind.EQUIVOCATION: "it is evidence",
+    StatementKind.ERASURE: "why a text was erased stays",
+}
+"""Kinds of entries whose text is never erased, and why."""
+
+_ORDER = ("log", "content", "entry", "body", "signature", "node", *(table.name for table in TYPED), "checkpoint", "cosignature")
+
+
+class Writer(View):
+    """Reads what it writes. Everything it appended is recorded together when the transaction ends, or not at all."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        actor: str,
+        clock: Callable[[], datetime],
+        salt: Callable[[], str],
+        find_key: FindKey = find_no_key,
+    ) -> None:
+        super().__init__(connection, limit=_EVERYTHING)
+        self._actor = actor
+        self._clock = clock
+        self._salt = salt
+        self._signing = Signing(self, actor, find_key)
+        self._allocated: dict[str, NewIdentifier] = {}
+        self._next_numbers: dict[tuple[Kind, str, int], int] = {}
+        self._rules = StatementRules(self, self._allocated, actor=actor)
+        head = select(entry.c.seq, entry.c.at).where(entry.c.log == OWN_LOG).order_by(entry.c.seq.desc()).limit(1)
+        found = self.rows(head)
+        self._last_seq: int = found[0].seq if found else 0
+        self._last_at: int = found[0].at if found else 0
+        self._inserts = Inserts(connection)
+        self._staged: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
+        self._frontier: Frontier | None = None
+        self._is_broken = False
+        self.has_erased = False
+        """Whether a text was erased here: the database is then made to forget the pages that held it."""
+
+    @property
+    def log_size(self) -> int:
+        """Number of entries, with those appended here."""
+        return self._last_seq
+
+    @property
+    def today(self) -> date | None:
+        """The day of the clock: by it a person decides on an expired audit."""
+        return self.moment.date()
+
+    @property
+    def moment(self) -> datetime:
+        """The time that a statement made now gets: the clock's, never before the last entry.
+
+        A clock that is fixed, as for a reproducible example, stands still and is never behind; one that is fixed before the last entry
+        is refused like any other.
+
+        Raises:
+            InputError: the clock is behind the last entry by more than `CLOCK_TOLERANCE`.
+        """
+        now = self._clock()
+        last = from_seconds(self._last_at)
+        if now < last - CLOCK_TOLERANCE:
+            found = f"the clock says {now.astimezone(UTC).isoformat()}, the last entry was made at {last.isoformat()}"
+            advice = "set the clock right; if it was wrong before, record again when that time has passed"
+            raise InputError(Fault(code="clock-behind", where="clock", found=found, advice=advice))
+        return max(now.astimezone(UTC).replace(microsecond=0), last)
+
+    def put_seal(self, table: Table, values: tuple[Any, ...], *, seq: int) -> None:
+        """Insert a row into *table*, of those that are no statements: *values* after log and *seq*. For the store alone."""
+        self._inserts.send({table.name: [(OWN_LOG, seq, *values)]})
+
+    def name_log(self, origin: str, vkey: str | None = None) -> None:
+        """Name the log, once and before its first entry; without this its first entry names it after its salt.
+
+        Raises:
+            ConflictError: it has a name.
+        """
+        if self.log_origin:
+            raise ConflictError(Fault(code="log-named", where=origin, found=f"the log is called {self.log_origin}, and stays so"))
+        self._inserts.send({"log": [(OWN_LOG, origin, vkey)]})
+
+    def name_foreign_log(self, log_id: int, origin: str, vkey: str) -> None:
+        """Name the log of another registry. For the store alone."""
+        self._inserts.send({"log": [(log_id, origin, vkey)]})
+
+    @property
+    def connection(self) -> Connection:
+        """The transaction that is written in. For the store alone."""
+        return self._connection
+
+    def allocate(self, kind: Kind, authority: str, count: int = 1) -> list[str]:
+        """Return the next *count* identifiers of (kind, authority, the clock's year), with check character, in order and gapless.
+
+        They must be used in this order, in this transaction; what is not used is allocated again.
+        """
+        year = self._clock().astimezone(UTC).year
+        key = (kind, authority, year)
+        if key not in self._next_numbers:
+            same = (identifier.c.kind == kind.value) & (identifier.c.authority == authority) & (identifier.c.year == year)
+            last = self.one_value(select(func.max(identifier.c.number)).where(self.visible(identifier), same))
+            self._next_numbers[key] = (last or 0) + 1
+        first = self._next_numbers[key]
+        self._next_numbers[key] += count
+        names = []
+        for number in range(first, first + count):
+            name = format_identifier(kind, authority, year, number)
+            self._allocated[name] = (name, kind.value, authority, year, number)
+            names.append(name)
+        return names
+
+    def append(self, payload: Payload) -> Entry:
+        """Record *payload* and return its entry.
+
+        Raises:
+            ConflictError: it contradicts what is recorded.
+            InputError: canonical JSON cannot hold it.
+        """
+        return self.append_many([payload])[0]
+
+    def append_many(self, payloads: Sequence[Payload]) -> list[Entry]:
+        """Record *payloads* in order, each as an entry of its own, and return the entries; as `append`, with all faults at once."""
+        moment = self.moment
+        faults: list[Fault] = []
+        recorded: list[Entry] = []
+        for payload in payloads:
+            found = self._find_faults(payload)
+            if found or faults:
+                faults += found
+                continue
+            recorded.append(self._stage(payload, moment))
+            if len(self._staged["entry"]) >= _BATCH:
+                self._flush()
+        if faults:
+            self._is_broken = bool(recorded)
+            raise (ConflictError if any(one.code in _CONFLICTS for one in faults) else InputError)(faults)
+        self._flush()
+        return recorded
+
+    def put_content(self, text: str) -> str:
+        """Keep *text*, compressed, and return the SHA-256 of its UTF-8 (hexadecimal); what is there already is not kept twice."""
+        raw = text.encode()
+        sha256 = hashlib.sha256(raw).hexdigest()
+        if not self.has_content(sha256):
+            self._inserts.send({"content": [(bytes.fromhex(sha256), pack(raw))]})
+        return sha256
+
+    def erase(self, seq: int, *, why: str) -> Entry:
+        """Erase the text of entry *seq*, and say so: return the entry that says it. Leaf and rows stay, and prove that it was there.
+
+        A text that is gone already without a word gets its word; one that came back after it was erased goes again.
+
+        Raises:
+            ConflictError: it was erased already.
+            InputError: entries of its kind are not erased, or *why* is empty.
+            NotFoundError: there is no such entry.
+        """
+        place = self.find_entry(seq)
+        if place is None:
+            raise NotFoundError(Fault(code="entry-not-found", where=f"entry {seq}", found=f"the log has {self._last_seq} entries"))
+        if (reason := _NOT_ERASABLE.get(place.kind)) is not None:
+            raise InputError(Fault(code="not-erasable", where=f"entry {seq}", found=f"it is a {place.kind.value}: {reason}"))
+        there = self.one_value(select(body.c.seq).where(body.c.log == OWN_LOG, body.c.seq == seq)) is not None
+        said = self.first_recorded(select(erasure.c.seq).where(self.visible(erasure), erasure.c.erased == seq)) if there else None
+        if said is None:
+            try:
+                record = Erasure(erased=seq, leaf=place.leaf, why=why)
+            except ValueError as error:
+                raise InputError(Fault(code="why-missing", where=f"entry {seq}", found=str(error), advice="say why")) from error
+            recorded = self.append(record)
+        else:
+            recorded = said.entry
+        self._delete_text(seq)
+        return recorded
+
+    def _delete_text(self, seq: int) -> None:
+        if self.engine == "sqlite":
+            self._connection.exec_driver_sql("PRAGMA secure_delete = ON")
+        for table in (claim_text, body):
+            self._connection.execute(delete(table).where(table.c.log == OWN_LOG, table.c.seq == seq))
+        self.has_erased = True
+
+    def finish(self) -> None:
+        """Refuse to end well after an `append_many` that was refused halfway.
+
+        Raises:
+            ConflictError: part of a refused list was staged; nothing is recorded.
+        """
+        if self._is_broken:
+            found = "part of a refused list was staged, so nothing of this transaction is recorded"
+            raise ConflictError(Fault(code="half-recorded", where="registry", found=found))
+
+    def _find_faults(self, payload: Payload) -> list[Fault]:
+        """Rules read what stands in the database; only the first revision of a claim allocated here can be judged without."""
+        if not (isinstance(payload, ClaimRevision) and payload.revision == 1 and payload.claim in self._allocated):
+            self._flush()
+        faults = self._rules.find_faults(payload)
+        if not isinstance(payload, Authority) and not self._rules.knows_authority(self._actor):
+            found = f"nobody is registered as {self._actor}"
+            faults.append(
+                Fault(code="actor-unknown", where=self._actor, found=found, advice=f"run: caveat init --code {self._actor} --join")
+            )
+        return faults
+
+    def _stage(self, payload: Payload, moment: datetime) -> Entry:
+        seq, at = self._last_seq + 1, to_seconds(moment)
+        statement = Statement(actor=self._actor, at=moment, payload=payload, salt=self._salt())
+        canonical = encode_statement(statement)
+        leaf = leaf_hash(canonical)
+        kind = KINDS[type(payload)]
+        if seq == 1 and not self.log_origin:
+            self.name_log(f"caveat/{statement.salt}")
+        self._staged["entry"].append((OWN_LOG, seq, kind.value, self._actor, at, bytes.fromhex(leaf)))
+        self._staged["body"].append((OWN_LOG, seq, canonical.decode()))
+        self._sign(seq, leaf, payload)
+        self._staged["node"] += complete(self._get_frontier(), bytes.fromhex(leaf), log_id=OWN_LOG)
+        for table, values in build_rows(payload, self._place(payload, seq, at)):
+            refuse_nul(values, kind.value)
+            self._staged[table].append(values)
+        self._last_seq, self._last_at = seq, at
+        return Entry(seq=seq, kind=kind, actor=self._actor, at=moment, leaf=leaf)
+
+    def _sign(self, seq: int, leaf: str, payload: Payload) -> None:
+        """Sign the entry, where its author's key is here; what the log says of keys decides who signs the entries after it."""
+        if (signed := self._signing.sign(seq, leaf)) is not None:
+            self._staged["signature"].append(to_row(signed, log_id=OWN_LOG))
+        if isinstance(payload, KeyEvent):
+            self._signing.forget()
+
+    def _get_frontier(self) -> Frontier:
+        """Loaded for the first entry of a transaction; the nodes that an upgraded registry lacks go in then."""
+        if self._frontier is None:
+            self._frontier, missing = load_frontier(self)
+            for start in range(0, len(missing), _BATCH):
+                self._inserts.send({"node": missing[start : start + _BATCH]})
+        return self._frontier
+
+    def _place(self, payload: Payload, seq: int, at: int) -> EntryPlace:
+        new = self._allocated.pop(named_identifier(payload) or "", None)
+        return find_place(self, payload, EntryPlace(seq=seq, at=at, new=new, actor=self._actor))
+
+    def _flush(self) -> None:
+        if self._staged["entry"]:
+            staged, self._staged = self._staged, defaultdict(list)
+            self._inserts.send(staged)
+
+
+def refuse_nul(values: tuple[Any, ...], kind: str) -> None:
+    """PostgreSQL keeps no U+0000, and a registry must fit into either database; raises InputError `not-storable`. For the store alone."""
+    if any(type(value) is str and "\0" in value for value in values):
+        raise InputError(Fault(code="not-storable", where=kind, found="a text has U+0000, which no registry keeps", advice="remove it"))
+
+
+def find_place(reader: LogReader, payload: Payload, place: EntryPlace) -> EntryPlace:
+    """Return *place*, where *payload* goes, with what its rows take from those before it."""
+    if not isinstance(payload, (Run, Result, RunStart)):
+        return place
+    locks = reader.rows(select(lock.c.seq, lock.c.at).where(reader.visible(lock), lock.c.audit == payload.audit))
+    corpus = None
+    if isinstance(payload, Result):
+        corpus = reader.one_value(select(run.c.corpus).where(reader.visible(run), run.c.seq == payload.run))
+    return replace(place, lock=(locks[0].seq, locks[0].at) if locks else None, corpus=corpus)
+
+
+class Inserts:
+    """Sends rows by the driver's own executemany, inside SQLAlchemy's transaction; its per-row work would cost more than the insert."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._statements: dict[str, str] = {}
+
+    def send(self, staged: Mapping[str, list[tuple[Any, ...]]]) -> None:
+        """Insert the rows of each table, those that are referred to first.
+
+        Raises:
+            ConflictError: the database refuses a row.
+        """
+        try:
+            for name in _ORDER:
+                if rows := staged.get(name):
+                    self._connection.exec_driver_sql(self._statement(name), rows)
+        except DBAPIError as error:
+            raise translate(error, where=describe_connection(self._connection)) from error
+        except OverflowError as error:
+            found = f"a number is larger than a database holds: {error}"
+            raise InputError(Fault(code="not-storable", where="registry", found=found)) from error
+
+    def _statement(self, name: str) -> str:
+        if name not in self._statements:
+            table = METADATA.tables[name]
+            quote = self._connection.dialect.identifier_preparer.quote
+            columns = [quote(column.name) for column in table.columns]
+            mark = "?" if self._connection.dialect.paramstyle == "qmark" else "%s"
+            values = ", ".join(mark for _ in columns)
+            self._statements[name] = f"INSERT INTO {quote(name)} ({', '.join(columns)}) VALUES ({values})"  # noqa: S608  (our own names)
+        return self._statements[name]
+
+
+_CONFLICTS = frozenset(
+    {
+        "already-locked",
+        "authority-exists",
+        "audit-has-outcome",
+        "audit-not-next",
+        "claim-ended",
+        "contestation-not-next",
+        "contestation-settled",
+        "deprecated-already",
+        "document-exists",
+        "endpoint-not-stated",
+        "endpoint-stated",
+        "model-exists",
+        "not-deprecated",
+        "not-linked",
+        "erased-already",
+        "key-exists",
+        "key-not-in-force",
+        "lineage-cycle",
+        "link-exists",
+        "log-not-longer",
+        "omission-exists",
+        "revealed-already",
+        "other-claim",
+        "relation-exists",
+        "reservation-not-next",
+        "revised-meanwhile",
+        "revision-not-next",
+        "run-before-lock",
+        "sighting-exists",
+        "slug-taken",
+        "spec-changed",
+        "successor-exists",
+        "survey-exists",
+        "version-not-next",
+    }
+)
+"""Faults that contradict what is recorded; the others are faults of what came in."""
+
+
+# Entries put into a log with their texts, rows and subtrees made anew: of a registry that is rebuilt, or of another that is taken over.
+
+Staged = dict[str, list[tuple[Any, ...]]]
+
+
+def _nothing(_seq: int) -> Iterator[Row]:
+    return iter(())
+
+
+class EntryReplay:
+    """Goes on where the log ends. In another registry's log, rows that rest on an erased statement cannot be made, and are left out."""
+
+    def __init__(self, connection: Connection, *, log_id: int = OWN_LOG, carry: Callable[[int], Iterator[Row]] = _nothing) -> None:
+        """Begin.
+
+        Args:
+            log_id: number of the log; its row is there.
+            carry: gives the rows of an erased statement, as they were.
+        """
+        self._connection = connection
+        self._log_id = log_id
+        self._carry = carry
+        self._reader = LogReader(connection, limit=_EVERYTHING, log_id=log_id)
+        self._inserts = Inserts(connection)
+        self._frontier, missing = load_frontier(self._reader)
+        self._staged: dict[int, Staged] = {}
+        columns = (identifier.c.id, identifier.c.kind, identifier.c.authority, identifier.c.year, identifier.c.number)
+        ordered = select(*columns).where(self._reader.visible(identifier)).order_by(identifier.c.number)
+        self._known = dict.fromkeys(row[0] for row in self._reader.plain_rows(ordered))
+        self._numbers = {row[1:4]: row[4] for row in self._reader.plain_rows(ordered)}
+        there = select(body.c.seq).where(body.c.log == entry.c.log, body.c.seq == entry.c.seq).exists()
+        self._gone = len(self._reader.plain_rows(select(entry.c.seq).where(self._reader.visible(entry), ~there)))
+        self.size = self._frontier.size
+        """Number of entries in the log."""
+        self.erased = 0
+        """Number of entries added here whose text is gone."""
+        self.without_rows = 0
+        """Number of entries added here whose rows could not be made, because they rest on an erased statement."""
+        self._inserts.send({"node": missing})
+
+    def add(self, place: Entry, text: bytes | None, signed: EntrySignature | None = None) -> None:
+        """Add the next entry; no *text*: it was erased. Whether *signed* is its author's signature is asked of the whole log.
+
+        Raises:
+            InputError: it is not the next, its leaf is not the hash of its text, its text says otherwise than its entry, or it cannot
+                follow what stands before it.
+        """
+        if place.seq != self.size + 1:
+            raise InputError(broken(place.seq, f"entry {self.size + 1} is missing before it"))
+        here = (self._log_id, place.seq)
+        leaf, at = bytes.fromhex(place.leaf), to_seconds(place.at)
+        payload = None if text is None else check_entry(place, text)
+        if isinstance(payload, (Run, Result, RunStart)) or len(self._staged) >= _BATCH:
+            self.flush()
+        staged: Staged = defaultdict(list)
+        staged["entry"].append((*here, place.kind.value, place.actor, at, leaf))
+        if signed is not None:
+            staged["signature"].append(to_row(signed, log_id=self._log_id))
+        staged["node"] += complete(self._frontier, leaf, log_id=self._log_id)
+        if payload is None or text is None:
+            self.erased += 1
+            self._gone += 1
+            rows: Iterable[Row] = self._carry(place.seq)
+        else:
+            staged["body"].append((*here, text.decode()))
+            rows = self._try_rows(payload, place, at)
+        for table, values in rows:
+            refuse_nul(values, place.kind.value)
+            staged[table].append(values)
+            if table == "identifier":
+                self._known[values[2]] = None
+                self._numbers[values[3:6]] = values[6]
+        self._staged[place.seq] = staged
+        self.size = place.seq
+
+    def flush(self) -> None:
+        """Send what was added; raises InputError where it cannot follow what stands before it."""
+        staged, self._staged = self._staged, {}
+        if not staged:
+            return
+        try:
+            self._send(list(staged.values()))
+        except CaveatError as error:
+            first = next(iter(staged))
+            if self._log_id == OWN_LOG:
+                found = f"from here on the statements cannot follow each other: {error.faults[0].found}"
+                raise InputError(broken(first, found)) from error
+            for seq, one in staged.items():
+                self._send_one(seq, one)
+
+    def _send(self, parts: list[Staged]) -> None:
+        joined: Staged = defaultdict(list)
+        for part in parts:
+            for table, rows in part.items():
+                joined[table] += rows
+        with self._connection.begin_nested():
+            self._inserts.send(joined)
+
+    def _send_one(self, seq: int, staged: Staged) -> None:
+        """An entry goes in whatever its rows rest on; without erased statements before it, they must rest on what is there."""
+        try:
+            self._send([staged])
+        except CaveatError as error:
+            if not self._gone:
+                found = f"it cannot follow what stands before it: {error.faults[0].found}"
+                raise InputError(broken(seq, found)) from error
+            self.without_rows += 1
+            bare = {name: staged.get(name, []) for name in ("entry", "body", "signature", "node")}
+            try:
+                self._send([bare | {"identifier": staged.get("identifier", [])}])
+            except CaveatError:
+                self._send([bare])
+
+    def _try_rows(self, payload: Payload, place: Entry, at: int) -> list[Row]:
+        """A statement that another registry let in may name what reads like no identifier or reference of ours."""
+        try:
+            return list(self._build_rows(payload, place, at))
+        except (ValueError, OverflowError) as error:
+            raise InputError(broken(place.seq, f"what its {place.kind.value} refers to cannot be read: {error}")) from error
+
+    def _build_rows(self, payload: Payload, place: Entry, at: int) -> Iterator[Row]:
+        wanted = EntryPlace(seq=place.seq, at=at, new=self._find_new(payload), actor=place.actor, log=self._log_id)
+        if wanted.new is not None and self._log_id != OWN_LOG:
+            yield from self._fill_numbers(wanted.new, (self._log_id, place.seq))
+        yield from build_rows(payload, find_place(self._reader, payload, wanted))
+
+    def _fill_numbers(self, new: NewIdentifier, here: tuple[int, int]) -> Iterator[Row]:
+        """Numbers are gapless, so one that is left out was given to a statement that is erased now: it is known from here on."""
+        _, kind, authority, year, number = new
+        last = self._numbers.get((kind, authority, year), 0)
+        if number - last - 1 <= self._gone:
+            for skipped in range(last + 1, number):
+                yield "identifier", (*here, format_identifier(Kind(kind), authority, year, skipped), kind, authority, year, skipped)
+
+    def _find_new(self, payload: Payload) -> NewIdentifier | None:
+        name = named_identifier(payload)
+        return None if name is None or name in self._known else parse_new(name)
+
+
+def check_entry(place: Entry, text: bytes) -> Payload:
+    """Return what the statement says; raises InputError where leaf, kind, actor or time of its entry are not its own."""
+    if leaf_hash(text) != place.leaf:
+        raise InputError(broken(place.seq, "its leaf is not the hash of its text"))
+    statement = decode_statement(text, where=f"entry {place.seq}")
+    said = (statement.kind, statement.actor, statement.at)
+    if said != (place.kind, place.actor, place.at):
+        raise InputError(broken(place.seq, f"its text says {said[0]} by {said[1]} at {said[2].isoformat()}, its entry something else"))
+    return statement.payload
+
+
+def broken(seq: int, found: str) -> Fault:
+    """Return the fault of a log that cannot be replayed."""
+    return Fault(code="log-broken", where=f"entry {seq}", found=found, advice="restore the registry from a backup")
+
+
+# Another registry's log taken over: its entries under their own origin, beside the own log and never mixed with it.
+#
+# Who calls has verified the entries against a signed checkpoint; here they are only held against what is here already, and against
+# their own texts. Rows of statements whose text was erased there do not come along: the leaf is the proof that they were, and all that
+# is known.
+
+_MOST_FAULTS = 20
+ForeignEntry = tuple[Entry, bytes | None, EntrySignature | None]
+"""An entry with its text and its author's signature, where it has them."""
+
+
+def import_entries(writer: Writer, origin: str, vkey: str, entries: Iterable[ForeignEntry]) -> int:
+    """Take over *entries* of the log *origin* in the transaction of *writer*, and return how many were new.
+
+    Args:
+        vkey: the key that its checkpoint was verified with; kept when the log is new here.
+        entries: in order, each with its canonical text, None where that was erased, and its author's signature, None where it has none.
+            Those that are here already are compared.
+
+    Raises:
+        ConflictError: `own-log`: it is this registry's own; `leaf-differs`: an entry that is here has another leaf.
+        InputError: `log-broken`: an entry is missing, or does not fit its leaf or what stands before it; `signature-wrong` and the
+            like: a signature is not its author's.
+    """
+    if origin == writer.log_origin:
+        raise ConflictError(Fault(code="own-log", where=origin, found="it is this registry's own log"))
+    log_id = _find_or_name(writer, origin, vkey)
+    replay = EntryReplay(writer.connection, log_id=log_id)
+    known = dict(_read_leaves(LogReader(writer.connection, limit=replay.size, log_id=log_id)))
+    before, expected = replay.size, None
+    for place, text, signed in entries:
+        if expected is not None and place.seq != expected:
+            raise InputError(broken(place.seq, f"entry {expected} is missing before it"))
+        expected = place.seq + 1
+        if place.seq not in known:
+            replay.add(place, text, signed)
+        elif known[place.seq] != place.leaf:
+            raise ConflictError(_differs(origin, place.seq, here=known[place.seq], there=place.leaf))
+    replay.flush()
+    if faults := list(islice(find_signature_faults(LogReader(writer.connection, limit=replay.size, log_id=log_id)), _MOST_FAULTS)):
+        raise InputError(faults)
+    return replay.size - before
+
+
+def find_foreign_leaf(reader: LogReader, origin: str, seq: int) -> str | None:
+    """Return the leaf that entry *seq* of the log *origin* has here, hexadecimal; None when it is not here."""
+    wanted = select(entry.c.leaf).join(log, log.c.id == entry.c.log).where(log.c.origin == origin, entry.c.seq == seq)
+    found = reader.one_value(wanted)
+    return None if found is None else bytes(found).hex()
+
+
+def _find_or_name(writer: Writer, origin: str, vkey: str) -> int:
+    found = writer.one_value(select(log.c.id).where(log.c.origin == origin))
+    if found is not None:
+        return int(found)
+    last = writer.one_value(select(func.max(log.c.id)))
+    number = max(int(last or 0), OWN_LOG) + 1
+    writer.name_foreign_log(number, origin, vkey)
+    return number
+
+
+def _read_leaves(reader: LogReader) -> Iterable[tuple[int, str]]:
+    return ((seq, leaf.hex()) for seq, leaf in enumerate(reader.leaves(), 1))
+
+
+def _differs(origin: str, seq: int, *, here: str, there: str) -> Fault:
+    found = f"here its leaf is {here}, there {there}: {origin} gave out two histories"
+    return Fault(code="leaf-differs", where=f"{origin}, entry {seq}", found=found, advice="keep both signed notes: they are evidence")

@@ -1,0 +1,364 @@
+"""Rules for statements on model versions and endpoint names, and on keys, other logs, erasures and deviations."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from sqlalchemy import ColumnElement, Table, select
+
+from registry.codec.statement_encoding import find_opening_faults
+from registry.errors import Fault
+from registry.records.analysis_plan import COMPUTED, Deviation, Exploration
+from registry.records.claim_status import StaleCause, StalenessReview
+from registry.records.log_seal import Equivocation, Erasure, KeyEvent, KeyEventKind, LogImport, Witnessing
+from registry.records.model_version import REPLACING, EndpointEventKind, ModelEndpoint, ModelEvent, ModelEventKind, ModelRef, ModelVersion
+from registry.records.specification import Reveal
+from registry.store.claim_listing import get_head
+from registry.store.database_tables import audit, entry, erasure, key_event, lock, log_import, model_version, reveal, witnessing
+from registry.store.registry_view import View
+from registry.store.statement_rows import split_reference
+from registry.store.status_derivation import FactFinder
+from registry.store.version_lineage import find_date, fold_model
+
+# What may be said of the lineage of model versions, and of changes that claims may not have survived.
+
+Lineage = ModelEvent | StalenessReview
+_ALIKE = 0.8
+"""Names that are less alike than this (`difflib`, of 1) were hardly meant."""
+
+
+class LineageRules:
+    """The rules, applied inside one transaction; names of registered versions are remembered, for nothing ever goes away."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._names: dict[str, list[ModelRef]] | None = None
+        self._sound: set[ModelRef] = set()
+        self._finder: FactFinder | None = None
+        self._reviewed: set[str] = set()
+
+    def forget(self) -> None:
+        """Read anew what claims rest on: something was said that may have changed it."""
+        self._finder = None
+
+    def find_faults(self, said: Lineage) -> Iterator[Fault]:
+        """Yield everything that keeps *said* from being recorded now."""
+        match said:
+            case ModelEvent():
+                yield from self.event(said)
+            case StalenessReview():
+                yield from self.review(said)
+
+    def version(self, said: ModelVersion) -> Iterator[Fault]:
+        """A version is registered once, under a name that no other has but for its spelling, after its predecessor and not older."""
+        faults = list(self._version(said))
+        if not faults:
+            self._list_names()[fold_model(said.model)].append(said.model)
+        yield from faults
+
+    def named(self, model: ModelRef, where: str) -> Iterator[Fault]:
+        """Yield that *model* is the name of a registered version but for its spelling: its lineage would silently not apply."""
+        if model in self._sound:
+            return
+        alike = self._list_names().get(fold_model(model), [])
+        if alike and model not in alike:
+            there = alike[0]
+            found = f"{model} is registered as {there} ({_tell_difference(model, there)})"
+            advice = f"write it as developer {there.developer!r}, name {there.name!r}, version {there.version!r}"
+            yield _fault("model-case-differs", where, found, advice)
+        else:
+            self._sound.add(model)
+
+    def event(self, said: ModelEvent) -> Iterator[Fault]:
+        """The versions it names are registered; a link joins two that are not joined yet, without a circle and forward in time."""
+        unknown = [model for model in (said.model, said.predecessor) if model is not None and self._view.find_model(model) is None]
+        yield from (self._unknown(model) for model in unknown)
+        if unknown:
+            return
+        match said.event:
+            case ModelEventKind.FOLLOW if said.predecessor is not None:
+                yield from self._follow(said, said.predecessor)
+            case ModelEventKind.UNFOLLOW if said.predecessor is not None:
+                if self._view.lineage().find_link(said.model, said.predecessor) is None:
+                    found = f"nothing on record says that it comes from {said.predecessor}"
+                    yield _fault("not-linked", str(said.model), found, "caveat model show tells what does")
+            case ModelEventKind.DEPRECATE:
+                if (entry := self._view.lineage().deprecation_entry(said.model)) is not None:
+                    found = f"entry {entry} says that it is deprecated"
+                    yield _fault(
+                        "deprecated-already", str(said.model), found, "to say it otherwise, reinstate it first: caveat model reinstate"
+                    )
+            case _:
+                if self._view.lineage().deprecation_entry(said.model) is None:
+                    yield _fault("not-deprecated", str(said.model), "it is not deprecated, so there is nothing to take back")
+
+    def review(self, said: StalenessReview) -> Iterator[Fault]:
+        """It is of a claim's current revision, and of causes that this has, or would have if nobody had dismissed them."""
+        head = self._view.find_claim(said.claim.partition("@")[0])
+        name, revision = split_reference(said.claim)
+        if head is None or revision > head.payload.revision:
+            yield _fault("claim-unknown", said.claim, "no such claim revision is registered here", f"caveat claim show {name}")
+        elif revision < head.payload.revision:
+            found = f"the claim has a newer revision, @{head.payload.revision}; what was decided of an earlier one changes nothing"
+            yield _fault("revised-meanwhile", said.claim, found, f"decide on {head.payload.reference}")
+        else:
+            there = self._find_causes(name, head.entry.seq)
+            known = {(one.kind, one.what) for one in there}
+            listed = "; ".join(f"{one.kind.value} {one.what}" for one in there) or "none"
+            for one in dict.fromkeys(said.causes):
+                if (one.kind, one.what) not in known:
+                    found = f"{one.kind.value} {one.what} is no cause for it to be stale; its causes: {listed}"
+                    yield _fault("cause-unknown", said.claim, found, "caveat claim stale lists them")
+        for one, count in Counter(said.causes).items():
+            if count > 1:
+                yield _fault("cause-twice", said.claim, f"{one.kind.value} {one.what} is named {count} times", "name it once")
+
+    def _find_causes(self, claim: str, entry: int) -> tuple[StaleCause, ...]:
+        """Return what `View.list_causes` returns; many reviews one after the other read lineage and definitions once."""
+        if self._finder is None or claim in self._reviewed:
+            self._finder, self._reviewed = FactFinder(self._view), set()
+        self._reviewed.add(claim)
+        return self._finder.candidates([get_head(self._view, entry)])[0]
+
+    def _version(self, said: ModelVersion) -> Iterator[Fault]:
+        if self._view.find_model(said.model):
+            yield _fault("model-exists", str(said.model), "this model version is registered already")
+        else:
+            yield from self.named(said.model, str(said.model))
+        if said.predecessor is None:
+            return
+        if said.predecessor == said.model:
+            yield _fault("own-successor", str(said.model), "a model version does not follow itself")
+        elif (before := self._view.find_model(said.predecessor)) is None:
+            yield self._unknown(said.predecessor)
+        else:
+            yield from self._taken(said.model, said.predecessor)
+            yield from _check_dates(said, before.payload)
+
+    def _follow(self, said: ModelEvent, predecessor: ModelRef) -> Iterator[Fault]:
+        lineage = self._view.lineage()
+        if said.model == predecessor:
+            yield _fault("own-successor", str(said.model), "a model version does not follow itself")
+            return
+        link = lineage.find_link(said.model, predecessor)
+        if link is not None and link.descent is said.descent:
+            found = f"entry {link.entry} says that it is the {link.descent.value.replace('_', '-')} of {predecessor}"
+            yield _fault("link-exists", str(said.model), found, "there is nothing to add")
+        if path := lineage.find_path(said.model, predecessor):
+            circle = " → ".join(str(one) for one in (*path, said.model))
+            found = f"{predecessor} comes from it itself; that would close the circle {circle}"
+            yield _fault("lineage-cycle", str(said.model), found, "take the link back that is wrong: caveat model unlink")
+        if said.descent in REPLACING:
+            if not said.branch:
+                yield from self._taken(said.model, predecessor)
+            newer, older = self._view.find_model(said.model), self._view.find_model(predecessor)
+            if newer is not None and older is not None:
+                yield from _check_dates(newer.payload, older.payload)
+
+    def _taken(self, model: ModelRef, predecessor: ModelRef) -> Iterator[Fault]:
+        """A second version may take the place of one only where that is said on purpose: else claims would follow one of two by chance."""
+        lineage = self._view.lineage()
+        others = [one for one in lineage.replacing(predecessor) if one.model != model]
+        if others:
+            names = " and ".join(f"{one.model} (entry {one.entry})" for one in others)
+            found = f"{names} took the place of {predecessor} already"
+            ends = [str(one) for one in lineage.newest(predecessor) if one != model]
+            instead = f"let it follow {' or '.join(ends)}, " if ends else ""
+            advice = f"{instead}or say that the lineage branches: caveat model update OLD NEW --branch"
+            yield _fault("successor-exists", str(model), found, advice)
+
+    def _unknown(self, model: ModelRef) -> Fault:
+        names = {fold_model(one): str(one) for listed in self._list_names().values() for one in listed}
+        near = [names[one] for one in get_close_matches(fold_model(model), names, n=3, cutoff=_ALIKE)]
+        advice = f"did you mean {' or '.join(near)}?" if near else "register it first: caveat model add"
+        return _fault("model-unknown", str(model), "no model version of this name is registered", advice)
+
+    def _list_names(self) -> dict[str, list[ModelRef]]:
+        """Return the registered versions by what their names have in common."""
+        if self._names is None:
+            table = model_version
+            rows = self._view.rows(select(table.c.developer, table.c.name, table.c.version).where(self._view.visible(table)))
+            self._names = defaultdict(list)
+            for developer, name, version in rows:
+                model = ModelRef(developer=developer, name=name, version=version)
+                self._names[fold_model(model)].append(model)
+        return self._names
+
+
+def _check_dates(newer: ModelVersion, older: ModelVersion) -> Iterator[Fault]:
+    """A version that takes the place of another is not the older one, where both have a date."""
+    after, before = find_date(newer), find_date(older)
+    if after is not None and before is not None and after[0] < before[0]:
+        found = f"it is of {after[0]} ({after[1]}), {older.model} of {before[0]} ({before[1]}): a successor is not the older one"
+        yield _fault("successor-older", str(newer.model), found, "exchange the two, or give the dates right: --released")
+
+
+def _tell_difference(one: ModelRef, other: ModelRef) -> str:
+    if str(one) == str(other):
+        return "the same words, but parted otherwise into developer, name and version"
+    if str(one).casefold() == str(other).casefold():
+        return "they differ in upper and lower case"
+    return "they differ in characters that look alike, in white space, or in upper and lower case"
+
+
+def _fault(code: str, where: str, found: str, advice: str | None = None) -> Fault:
+    return Fault(code=code, where=where, found=found, advice=advice)
+
+
+# What may be said of endpoint names: each authority states a name of a version once, and takes back what it stated itself.
+
+
+def find_endpoint_faults(view: View, said: ModelEndpoint, *, actor: str) -> Iterator[Fault]:
+    """Yield everything that keeps *said* from being recorded now. A name that another version has is recorded: conflicts are shown.
+
+    Args:
+        actor: code of the authority that says it.
+    """
+    where = str(said.model)
+    if view.find_model(said.model) is None:
+        yield Fault(
+            code="model-unknown",
+            where=where,
+            found="no model version of this name is registered",
+            advice="register it first: caveat model add",
+        )
+        return
+    known = next((one for one in view.list_endpoint_names(said.model) if one.name == said.name), None)
+    own = dict(zip(known.by, known.entries, strict=True)).get(actor) if known else None
+    if said.event is EndpointEventKind.STATE and own is not None:
+        found = f"entry {own} of {actor} states that endpoints return it as {said.name}"
+        yield Fault(code="endpoint-stated", where=where, found=found, advice="there is nothing to add")
+    if said.event is EndpointEventKind.RETRACT and own is None:
+        others = f"; {', '.join(known.by)} does, and takes it back alone" if known else ""
+        found = f"{actor} does not state that endpoints return it as {said.name}{others}"
+        yield Fault(code="endpoint-not-stated", where=where, found=found, advice="caveat model show lists the names")
+
+
+# What may be said of keys, other logs, seals, erasures and departures from a lock.
+
+Trust = KeyEvent | LogImport | Witnessing | Equivocation | Erasure | Reveal | Deviation | Exploration
+
+
+class TrustRules:
+    """The rules, applied inside one transaction."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+
+    def find_faults(self, said: Trust) -> Iterator[Fault]:
+        """Yield everything that keeps *said* from being recorded now."""
+        match said:
+            case KeyEvent():
+                yield from self.key(said)
+            case LogImport():
+                yield from self.log_import(said)
+            case Witnessing():
+                yield from self.witnessing(said)
+            case Equivocation():
+                yield from self.equivocation(said)
+            case Erasure():
+                yield from self.erasure(said)
+            case Reveal():
+                yield from self.reveal(said)
+            case Deviation():
+                yield from self.deviation(said)
+            case Exploration():
+                yield from self.exploration(said)
+
+    def key(self, said: KeyEvent) -> Iterator[Fault]:
+        """A key is added once; only one in force is replaced or revoked, and a new one takes the place of one for the same purpose."""
+        events = self._events_of(said.key)
+        if said.event is KeyEventKind.REVOKE:
+            if not events:
+                yield _fault("key-unknown", said.key, "no such key was ever added", "caveat key list shows them")
+            elif KeyEventKind.REVOKE in events:
+                yield _fault("key-not-in-force", said.key, "it is revoked already", "a revocation is never taken back: add another key")
+            return
+        if events:
+            yield _fault("key-exists", said.key, "it was added before; a key is never added twice", "make a new one")
+        if said.replaces is not None:
+            yield from self._replaced(said, said.replaces)
+
+    def log_import(self, said: LogImport) -> Iterator[Fault]:
+        """A foreign log only grows."""
+        if said.origin == self._view.log_origin:
+            yield _fault("own-log", said.origin, "it is this registry's own log", "import another registry's bundle")
+        table = log_import
+        largest = select(table.c.size).where(self._view.visible(table), table.c.origin == said.origin).order_by(table.c.size.desc())
+        known = self._view.one_value(largest.limit(1))
+        if known is not None and said.size <= known:
+            yield _fault("log-not-longer", said.origin, f"{known} of its entries are here already, the bundle has {said.size}")
+
+    def witnessing(self, said: Witnessing) -> Iterator[Fault]:
+        """A witness never goes back behind what it cosigned."""
+        if said.origin == self._view.log_origin:
+            yield _fault("own-log", said.origin, "it is this registry's own log", "a log is no witness of itself")
+        table = witnessing
+        last = select(table.c.size).where(self._view.visible(table), table.c.origin == said.origin).order_by(table.c.size.desc())
+        known = self._view.one_value(last.limit(1))
+        if known is not None and said.size < known:
+            yield _fault("log-not-longer", said.origin, f"{known} entries were cosigned already, this checkpoint has {said.size}")
+
+    def equivocation(self, said: Equivocation) -> Iterator[Fault]:
+        """Evidence needs two different notes."""
+        if said.first == said.second:
+            yield _fault("no-contradiction", said.origin, "the two notes are the same, word for word")
+
+    def erasure(self, said: Erasure) -> Iterator[Fault]:
+        """An entry is erased once, and its leaf must be the one that is named."""
+        there = self._view.rows(select(entry.c.leaf).where(self._view.visible(entry), entry.c.seq == said.erased))
+        if not there:
+            yield _fault("entry-not-found", f"entry {said.erased}", f"the log has {self._view.log_size} entries")
+        elif bytes(there[0].leaf).hex() != said.leaf:
+            yield _fault("leaf-differs", f"entry {said.erased}", f"its leaf is {bytes(there[0].leaf).hex()}, not {said.leaf}")
+        elif seq := self._find(erasure, erasure.c.erased == said.erased):
+            yield _fault("erased-already", f"entry {said.erased}", f"entry {seq} says that its text was erased")
+
+    def reveal(self, said: Reveal) -> Iterator[Fault]:
+        """A reveal opens the commitment of a sealed version, once."""
+        name, version = split_reference(said.opening.spec)
+        sealed = self._view.find_spec(name, version)
+        where = said.opening.spec
+        if sealed is None:
+            yield _fault("spec-unknown", where, "is not registered", "run: caveat spec list")
+        elif faults := list(find_opening_faults(sealed.payload, said.opening, where=where)):
+            yield from faults
+        elif seq := self._find(reveal, (reveal.c.spec == name) & (reveal.c.version == version)):
+            yield _fault("revealed-already", where, f"entry {seq} reveals it")
+
+    def deviation(self, said: Deviation) -> Iterator[Fault]:
+        """Only from a lock can anything deviate."""
+        if self._find(lock, lock.c.audit == said.audit) is None:
+            yield _fault("not-locked", said.audit, "it has no lock to deviate from", "caveat audit lock FILE fixes a plan")
+        if said.item in COMPUTED:
+            found = f"{said.item.value}: every outcome under a lock is computed from it, so nothing can depart from it"
+            yield _fault("not-a-deviation", said.audit, found, "caveat audit explore looks at scores with other settings")
+
+    def exploration(self, said: Exploration) -> Iterator[Fault]:
+        """An exploration belongs to an audit, of the revision that is audited."""
+        claim, revision = split_reference(said.claim)
+        if self._find(audit, (audit.c.audit == said.audit) & (audit.c.claim == claim) & (audit.c.revision == revision)) is None:
+            yield _fault("audit-unknown", said.audit, f"is no audit of {said.claim}", "caveat claim show names its audits")
+
+    def _replaced(self, said: KeyEvent, replaces: str) -> Iterator[Fault]:
+        before = self._view.rows(
+            select(key_event.c.purpose, key_event.c.algorithm, key_event.c.authority).where(
+                self._view.visible(key_event), key_event.c.key == bytes.fromhex(replaces), key_event.c.event != KeyEventKind.REVOKE.value
+            )
+        )
+        if not before:
+            yield _fault("key-unknown", replaces, "no such key was ever added", "caveat key list shows them")
+        elif before[0].purpose != said.purpose:
+            yield _fault("other-purpose", replaces, f"it is for the {before[0].purpose}, the new one for the {said.purpose}")
+        elif KeyEventKind.REVOKE in self._events_of(replaces) or self._find(key_event, key_event.c.replaces == bytes.fromhex(replaces)):
+            yield _fault(
+                "key-not-in-force", replaces, "it is revoked, or another took its place", "caveat key list shows which are in force"
+            )
+
+    def _events_of(self, key: str) -> set[str]:
+        named = select(key_event.c.event).where(self._view.visible(key_event), key_event.c.key == bytes.fromhex(key))
+        return {row.event for row in self._view.rows(named)}
+
+    def _find(self, table: Table, same: ColumnElement[bool]) -> int | None:
+        found: int | None = self._view.one_value(select(table.c.seq).where(self._view.visible(table), same).limit(1))
+        return found

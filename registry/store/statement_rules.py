@@ -1,0 +1,697 @@
+"""What may follow what is recorded: rules for cards, claims, audits, runs and verdicts, before the database refuses."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any
+
+from sqlalchemy import ColumnElement, Table, func, select
+
+from registry.errors import CaveatError, Fault
+from registry.records.analysis_plan import Deviation, Exploration, Lock, list_plan_differences
+from registry.records.audit_case import Audit, EvidenceStatement, Result
+from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRelation, ClaimRevision, Form, Origin, QuoteStatus
+from registry.records.claim_status import Contestation, ContestationEvent, ContestationStep, StalenessReview
+from registry.records.log_seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
+from registry.records.model_version import ModelEndpoint, ModelEvent, ModelVersion
+from registry.records.module_findings import Finding
+from registry.records.record import Authority, Kind, parse_identifier
+from registry.records.replay_run import Run, RunEnd, RunStart
+from registry.records.specification import Reveal, SpecKind, SpecVersion
+from registry.records.statement import Payload, Publication
+from registry.records.system_card import Anchor, Card, Omission, PassageMatch, Survey
+from registry.records.verdict import Basis, ClaimClass, Restriction, Standing, VerdictStanding
+from registry.store.database_tables import (
+    authority,
+    claim_origin,
+    claim_relation,
+    claim_revision,
+    entry,
+    lock,
+    log,
+    log_import,
+    omission,
+    run,
+    run_start,
+    sighting,
+    spec_version,
+)
+from registry.store.database_tables import result as results
+from registry.store.log_reader import LogReader
+from registry.store.model_and_trust_rules import Lineage, LineageRules, Trust, TrustRules, find_endpoint_faults
+from registry.store.registry_view import View
+from registry.store.statement_rows import split_reference
+from registry.store.status_derivation import TERMINAL, FactFinder, derive_lifecycle
+
+# What may be said of a card's passages: that they were proposed, left out, or found again in another revision.
+
+
+class CardRules:
+    """The rules, applied inside one transaction; a card that was found is remembered, for nothing ever goes away."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._cards: dict[str, Card] = {}
+
+    def survey(self, said: Survey) -> Iterator[Fault]:
+        """Yield what keeps a survey from being recorded: the card, a passage outside of it, nothing that is new."""
+        card = self._find_card(said.card)
+        if card is None:
+            yield _card_unknown(said.card, "survey")
+            return
+        for start, stop in said.passages:
+            yield from _check_span(card, start, stop)
+        before = [one for one in self._view.list_surveys(said.card) if one.payload.by == said.by]
+        if before and {span for one in before for span in one.payload.passages}.issuperset(said.passages):
+            found = f"entry {before[0].entry.seq} and later ones record all that {said.by} proposed here"
+            yield Fault(code="survey-exists", where=said.card, found=found, advice="leave this survey out")
+
+    def omission(self, said: Omission) -> Iterator[Fault]:
+        """Yield what keeps an omission from being recorded: the card, a passage of another file or outside the text, the same passage."""
+        card = self._find_card(said.card)
+        if card is None:
+            yield _card_unknown(said.card, "omission")
+            return
+        yield from _check_anchor(card, said.anchor)
+        name, revision = split_reference(said.card)
+        place = (omission.c.start == said.anchor.start) & (omission.c.stop == said.anchor.stop)
+        if seq := self._find(omission, (omission.c.card == name) & (omission.c.revision == revision) & place):
+            found = f"entry {seq} records characters {said.anchor.start} to {said.anchor.stop} as left out"
+            yield Fault(code="omission-exists", where=said.card, found=found, advice="the reason given first stands")
+
+    def sighting(self, said: PassageMatch) -> Iterator[Fault]:
+        """Yield what keeps a sighting from being recorded: claim or card, a passage that is no quotation, not another revision."""
+        claim, revision = split_reference(said.claim)
+        table = claim_revision
+        same_claim = (table.c.claim == claim) & (table.c.revision == revision)
+        quoted = select(table.c.quote_status, table.c.card, table.c.card_revision).where(self._view.visible(table), same_claim)
+        rows = self._view.rows(quoted)
+        card = self._find_card(said.card)
+        if not rows:
+            found = f"{said.claim} is not a registered revision of a claim"
+            yield Fault(code="claim-unknown", where="sighting", found=found, advice=f"run: caveat claim show {claim}")
+        if card is None:
+            yield _card_unknown(said.card, "sighting")
+        if not rows or card is None:
+            return
+        yield from _check_quoted(said.claim, card, *rows[0])
+        if said.anchor is not None:
+            yield from _check_anchor(card, said.anchor)
+        same = (sighting.c.claim == claim) & (sighting.c.revision == revision) & (sighting.c.card == card.card)
+        if seq := self._find(sighting, same & (sighting.c.card_revision == card.revision)):
+            found = f"entry {seq} records what became of its passage in {said.card}"
+            yield Fault(code="sighting-exists", where=said.claim, found=found, advice="what was found first stands")
+
+    def _find_card(self, reference: str) -> Card | None:
+        if reference not in self._cards:
+            name, _, revision = reference.partition("@")
+            recorded = self._view.find_card(name, int(revision)) if revision.isdigit() else None
+            if recorded is None:
+                return None
+            self._cards[reference] = recorded.payload
+        return self._cards[reference]
+
+    def _find(self, table: Table, same: ColumnElement[bool]) -> int | None:
+        found: int | None = self._view.one_value(select(table.c.seq).where(self._view.visible(table), same))
+        return found
+
+
+def _check_quoted(claim: str, card: Card, quote_status: str, name: str | None, revision: int | None) -> Iterator[Fault]:
+    if name is None or quote_status != QuoteStatus.VERBATIM:
+        found = "it is not quoted from a card word for word, so it has no passage to find again"
+        yield Fault(code="not-another-revision", where=claim, found=found)
+    elif name != card.card or revision == card.revision:
+        found = f"it is quoted from {name}@{revision}; {card.card}@{card.revision} is no other revision of that card"
+        yield Fault(code="not-another-revision", where=claim, found=found)
+
+
+def _check_anchor(card: Card, anchor: Anchor) -> Iterator[Fault]:
+    if anchor.document != card.document:
+        found = f"its passage stands in the file {anchor.document[:16]}…, the card's file is {card.document[:16]}…"
+        yield Fault(code="other-document", where=f"{card.card}@{card.revision}", found=found)
+        return
+    yield from _check_span(card, anchor.start, anchor.stop)
+
+
+def _check_span(card: Card, start: int, stop: int) -> Iterator[Fault]:
+    end = card.pages[-1].stop
+    if not 0 <= start < stop <= end:
+        found = f"characters {start} to {stop} are no passage of a text of {end:,} characters"
+        yield Fault(code="not-in-text", where=f"{card.card}@{card.revision}", found=found)
+
+
+def _card_unknown(reference: str, where: str) -> Fault:
+    found = f"{reference} is not a registered revision of a card"
+    return Fault(code="card-unknown", where=where, found=found, advice="run: caveat card list")
+
+
+# What may be said of contestations: which rival fits, and which step may follow.
+
+
+def find_rival_faults(view: View, target: str, rival: str) -> Iterator[Fault]:
+    """Yield why *rival* cannot take the place of *target*: it is another specification of the same kind; for a claim it can be any."""
+    if rival == target:
+        yield Fault(code="rival-is-target", where=rival, found="is what is contested; a rival is another specification, or another version")
+    elif not target.startswith(f"{Kind.CLAIM}-"):
+        kinds = [found.payload.kind for one in (target, rival) if (found := view.find_spec(one)) is not None]
+        if len(set(kinds)) > 1:
+            contested, offered = (kind.value.replace("_", " ") for kind in kinds)
+            wrong = f"is a {offered}, and {target} is a {contested}: it cannot take its place"
+            advice = f"caveat spec list --kind {kinds[0].value}"
+            yield Fault(code="rival-of-other-kind", where=rival, found=wrong, advice=advice)
+
+
+def find_step_faults(view: View, said: ContestationEvent) -> Iterator[Fault]:
+    """Yield why *said* cannot follow: what somebody else than the owner decided is settled; only an escalation goes to somebody."""
+    there = view.find_contestation(said.contestation)
+    if there is not None and there.is_settled:
+        last = there.events[-1].entry
+        found = f"it was {there.state.value} by {last.actor} on {last.at:%Y-%m-%d}, entry {last.seq}; nothing follows that"
+        advice = f"contest anew: caveat contest open {there.contestation.payload.target} --grounds …"
+        yield Fault(code="contestation-settled", where=said.contestation, found=found, advice=advice)
+    if said.to is not None and view.find_authority(said.to) is None:
+        found = f"{said.to} is not registered, so it could never decide"
+        yield Fault(code="authority-unknown", where=said.contestation, found=found, advice=f"run: caveat init --code {said.to} --join")
+    if said.to is not None and said.step is not ContestationStep.ESCALATED:
+        found = f"only an escalation goes to somebody; this step is {said.step.value}"
+        yield Fault(code="not-escalated", where=said.contestation, found=found)
+
+
+# What a claim that was adopted from another registry's log must agree with: the entry of that log, as it is kept here.
+
+_SAME = ("quote", "form", "relation", "theta", "model", "reported", "direction")
+"""What an adopted claim has in common with its original; property and scoring are copies under an identifier of their own."""
+
+
+def find_origin_faults(reader: LogReader, claim: ClaimRevision) -> Iterator[Fault]:
+    """Yield what keeps *claim* from standing for its original: not taken over, another entry hash, other words."""
+    origin = claim.origin
+    if origin is None:
+        return
+    where = f"{origin.claim} in the log {origin.log}"
+    taken = reader.one_value(select(func.max(log_import.c.size)).where(reader.visible(log_import), log_import.c.origin == origin.log))
+    row = select(entry.c.leaf, log.c.id).join(log, log.c.id == entry.c.log).where(log.c.origin == origin.log, entry.c.seq == origin.seq)
+    found = reader.rows(row)
+    if not found or taken is None or origin.seq > taken:
+        missing, advice = f"entry {origin.seq} of that log is not kept here", "take it over first: caveat import FILE"
+        yield Fault(code="origin-unknown", where=where, found=missing, advice=advice)
+        return
+    if bytes(found[0].leaf).hex() != origin.leaf:
+        kept = f"the entry kept here has the hash {bytes(found[0].leaf).hex()}, expected {origin.leaf}"
+        yield Fault(code="origin-altered", where=where, found=kept, advice="caveat log check; restore the registry from a backup")
+        return
+    try:
+        kept_reader = reader.ask(lambda connection: LogReader(connection, limit=taken, log_id=found[0].id))
+        original = kept_reader.recorded((origin.seq,))[0].payload
+    except CaveatError as error:
+        yield from error.faults
+        return
+    if not isinstance(original, ClaimRevision) or original.reference != origin.claim:
+        yield Fault(code="origin-altered", where=where, found=f"entry {origin.seq} does not record this claim revision")
+        return
+    differing = [name for name in _SAME if getattr(original, name) != getattr(claim, name)]
+    if differing:
+        yield Fault(
+            code="origin-differs", where=where, found=f"an adopted claim says what its original says; differs in {', '.join(differing)}"
+        )
+
+
+def find_adopted(reader: LogReader, origin: Origin) -> list[tuple[int, bool]]:
+    """Return the entries of claims adopted from the same claim as *origin*, in log order, and whether of the same revision."""
+    name, _, revision = origin.claim.partition("@")
+    table = claim_origin
+    wanted = select(table.c.seq, table.c.revision).where(reader.visible(table), table.c.origin == origin.log, table.c.claim == name)
+    return [(seq, number == int(revision)) for seq, number in reader.rows(wanted.order_by(table.c.seq))]
+
+
+# What may be said of an audit that renews another: that it carries out a locked plan again is compared before it is recorded.
+
+
+def find_renewal_faults(view: View, said: Audit) -> Iterator[Fault]:
+    """Yield why *said* cannot renew the audit that it names: that is one of the same claim, with a lock."""
+    if said.renews is None:
+        return
+    there = view.find_audit(said.renews)
+    claim = said.claim.partition("@")[0]
+    if there is None:
+        found = f"renews {said.renews}, and no audit has this identifier here"
+        yield Fault(code="audit-unknown", where=said.audit, found=found, advice="caveat audit list")
+    elif there.audit.payload.claim.partition("@")[0] != claim:
+        found = f"renews {said.renews}, which is of {there.audit.payload.claim}"
+        yield Fault(code="other-claim", where=said.audit, found=found, advice="leave renews out: a plan is of one claim")
+    elif there.lock is None:
+        found = f"renews {said.renews}, which has no lock: there is no plan that could be carried out again"
+        yield Fault(code="not-locked", where=said.audit, found=found, advice="leave renews out")
+
+
+def find_plan_faults(view: View, said: Lock) -> Iterator[Fault]:
+    """Yield in what *said*, the lock of an audit that renews another, is not the lock of that one."""
+    there = view.find_audit(said.audit)
+    renews = there.audit.payload.renews if there else None
+    old = view.find_audit(renews) if renews else None
+    if old is None or old.lock is None:
+        return
+    if differing := list_plan_differences(old.lock.payload, said):
+        found = f"is to carry out the plan of {renews} again, and its own differs in {', '.join(differing)}"
+        advice = "leave renews out: another plan is an audit of its own"
+        yield Fault(code="renewal-differs", where=said.audit, found=found, advice=advice)
+
+
+# What may be said of runs under a lock: a run is started once and before the outcome, and what ends it names its start.
+
+
+def find_run_faults(view: View, said: RunStart | RunEnd) -> Iterator[Fault]:
+    """Yield everything that keeps *said* from being recorded now."""
+    file = view.find_audit(said.audit)
+    if file is None:
+        near = [one for one in view.suggest(said.audit) if one != said.audit]
+        advice = f"did you mean {' or '.join(near)}?" if near else "caveat audit list shows the audits"
+        yield Fault(code="audit-unknown", where=said.audit, found="no audit has this identifier here", advice=advice)
+        return
+    if isinstance(said, RunEnd):
+        yield from find_start_faults(view, said)
+        return
+    if file.lock is None:
+        found = "there is no lock, so no run can be started under it"
+        yield Fault(code="not-locked", where=said.audit, found=found, advice="lock the plan before the run: caveat audit lock FILE")
+    if any(one.payload.run == said.run for one in file.starts):
+        yield Fault(code="run-started", where=said.audit, found="this run is in the log already", advice="there is nothing to add")
+    if file.restrictions:
+        found = f"has its outcome, entry {file.restrictions[0].entry.seq}; no run under its lock is started after that"
+        advice = "lock another audit, or leave audit out of the replay"
+        yield Fault(code="audit-has-outcome", where=said.audit, found=found, advice=advice)
+
+
+def find_start_faults(view: View, said: RunEnd | Run) -> Iterator[Fault]:
+    """Yield why the entry that *said* names is no start of a run of its audit."""
+    own = (run_start.c.audit == said.audit) & (run_start.c.seq == said.start)
+    if said.start is not None and not view.rows(select(run_start.c.seq).where(view.visible(run_start), own)):
+        yield Fault(
+            code="run-unknown",
+            where=said.audit,
+            found=f"entry {said.start} starts no run of this audit",
+            advice=f"caveat audit show {said.audit} lists its runs",
+        )
+
+
+# What an estimate or a verdict cannot say, whatever audit it is of: a number outside its interval, an outcome that its form lacks.
+
+_WITH_THETA = (Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND)
+
+
+def find_interval_faults(said: Result) -> Iterator[Fault]:
+    """Yield each ED that lies outside of its interval, or has half of one."""
+    for one in said.estimate.specs:
+        low, high = one.ed.low, one.ed.high
+        if (low is None) != (high is None) or (low is not None and high is not None and not low <= one.ed.value <= high):
+            yield Fault(code="not-in-interval", where=f"{said.audit}, {one.spec}", found=f"ED {one.ed.value} lies outside {low} to {high}")
+
+
+def find_verdict_faults(view: View, said: Restriction) -> Iterator[Fault]:
+    """Yield where readings do not fit the claim's form, or claim more than their basis gives."""
+    claim, _, revision = said.claim.partition("@")
+    about = view.find_revision(claim, int(revision)) if revision.isdigit() else None
+    primary = said.classification.primary.form
+    if about and about.payload.form is not primary:
+        found = f"the claim is of form {about.payload.form}; the first reading is {primary}"
+        yield Fault(code="form-disagrees", where=said.claim, found=found)
+    for position, one in enumerate(said.classification.readings):
+        where = f"{said.audit}, readings[{position}]"
+        inverted = one.class_ is ClaimClass.INVERTED
+        if inverted and one.form not in _WITH_THETA:
+            yield Fault(code="cannot-invert", where=where, found=f"{one.form} cannot be inverted; only thresholds and bounds can")
+        if inverted and one.standing is Standing.ESTABLISHED and one.basis is not Basis.REPLAY:
+            yield Fault(code="inversion-not-replayed", where=where, found="an established inversion needs a replay")
+        if one.verdict_standing is VerdictStanding.ESTABLISHED and one.basis is not Basis.REPLAY:
+            yield Fault(code="inversion-not-replayed", where=where, found="an established verdict needs a replay under a lock")
+        if one.basis is Basis.REPLAY and said.result is None:
+            yield Fault(code="result-missing", where=where, found="a verdict from a replay names its result")
+
+
+# What may follow what is recorded: the store's rules in words a person can act on, before the database refuses in its own.
+#
+# A rule yields the faults of one payload, read inside the transaction that would record it.
+
+KIND_OF_SPEC = {
+    SpecKind.PROPERTY: Kind.PROPERTY,
+    SpecKind.SCORING: Kind.SCORING,
+    SpecKind.TEST_CONTEXT: Kind.CONTEXT,
+    SpecKind.DEPLOY_CONTEXT: Kind.CONTEXT,
+    SpecKind.CUE_INVENTORY: Kind.CUES,
+    SpecKind.METHOD: Kind.METHOD,
+}
+"""The prefix that the identifiers of a kind of specification have."""
+
+
+class StatementRules:
+    """The rules, applied inside one transaction; what was found to exist is remembered, for nothing ever goes away."""
+
+    def __init__(self, view: View, allocated: Collection[str], *, actor: str) -> None:
+        self._view = view
+        self._actor = actor
+        self._allocated = allocated
+        self._of_cards = CardRules(view)
+        self._of_trust = TrustRules(view)
+        self._of_lineage = LineageRules(view)
+        self._specs: set[tuple[str, SpecKind]] = set()
+        self._cards: set[str] = set()
+        self._authorities: set[str] = set()
+
+    def find_faults(self, payload: Payload) -> list[Fault]:
+        """Return everything that keeps *payload* from being recorded now; empty when nothing does."""
+        if not isinstance(payload, StalenessReview):
+            self._of_lineage.forget()
+        return list(_RULES[type(payload)](self, payload))
+
+    def knows_authority(self, code: str) -> bool:
+        """Whether *code* is registered."""
+        if code not in self._authorities:
+            known = select(authority.c.code).where(self._view.visible(authority), authority.c.code == code)
+            self._authorities |= {row.code for row in self._view.rows(known)}
+        return code in self._authorities
+
+    def is_new(self, name: str) -> bool:
+        """Whether *name* was allocated here and nothing has used it yet."""
+        return name in self._allocated
+
+    def authority(self, said: Authority) -> Iterator[Fault]:
+        """A code is never reused or renamed."""
+        if there := self._view.find_authority(said.code):
+            found = f"the code is registered as {there.payload.name!r}; a code is never renamed or reused"
+            yield _fault("authority-exists", said.code, found)
+
+    def model(self, said: ModelVersion) -> Iterator[Fault]:
+        """As `registry.store.model_and_trust_rules` has it."""
+        yield from self._of_lineage.version(said)
+
+    def spec(self, said: SpecVersion) -> Iterator[Fault]:
+        """Versions are contiguous and keep kind, slug and owner."""
+        yield from self._authority_known(said.owner, said.spec)
+        if not said.spec.startswith(f"{KIND_OF_SPEC[said.kind]}-"):
+            yield _fault("wrong-kind", said.spec, f"a {said.kind} has an identifier {KIND_OF_SPEC[said.kind]}-…")
+        before = self._view.find_spec(said.spec)
+        yield from self._number(said.spec, said.version, before.payload.version if before else 0, "version")
+        if before and (before.payload.kind, before.payload.slug, before.payload.owner) != (said.kind, said.slug, said.owner):
+            was = f"{before.payload.kind} {before.payload.slug!r} of {before.payload.owner}"
+            yield _fault("spec-changed", said.spec, f"kind, slug and owner stay; it is the {was}")
+        if said.version == 1 and (taken := self._view.find_spec_by_slug(said.owner, said.kind, said.slug)):
+            found = f"{said.owner} calls {taken.payload.spec} {said.slug!r}"
+            yield _fault("slug-taken", said.spec, found, "choose another slug, or add a version to it")
+
+    def card(self, said: Card) -> Iterator[Fault]:
+        """Revisions are contiguous; a file is registered once; its text is kept."""
+        before = self._view.find_card(said.card)
+        yield from self._number(said.card, said.revision, before.payload.revision if before else 0, "revision")
+        if said.revision > 1 and not (said.why and said.why.strip()):
+            yield _fault("why-missing", said.card, "a revision after the first needs its reason (why)")
+        if there := self._view.find_card_by_document(said.document):
+            found = f"the file is registered as {there.payload.card}@{there.payload.revision}"
+            yield _fault("document-exists", said.card, found)
+        if not self._view.has_content(said.text):
+            yield _fault("content-missing", said.card, f"the text {said.text} was not stored", "store the text first (put_content)")
+
+    def claim(self, said: ClaimRevision) -> Iterator[Fault]:
+        """Revisions are contiguous, no claim comes back from its end, and what it refers to exists and is of the right kind."""
+        if not (said.revision == 1 and self.is_new(said.claim)):
+            head = self._view.one_value(
+                select(claim_revision.c.revision)
+                .where(self._view.visible(claim_revision), claim_revision.c.claim == said.claim)
+                .order_by(claim_revision.c.revision.desc())
+            )
+            yield from self._number(said.claim, said.revision, head or 0, "revision")
+            yield from self._not_ended(said.claim, "takes no new revision")
+        yield from self._of_lineage.named(said.model, said.claim)
+        for reference, kind in (
+            (said.property, SpecKind.PROPERTY),
+            (said.scoring, SpecKind.SCORING),
+            (said.test_context, SpecKind.TEST_CONTEXT),
+            *((context, SpecKind.DEPLOY_CONTEXT) for context in said.deploy_contexts),
+        ):
+            if reference is not None and (reference, kind) not in self._specs:
+                yield from self._spec_known(reference, kind, said.claim)
+        if said.card is not None and said.card not in self._cards:
+            yield from self._card_known(said.card, said.claim)
+        yield from find_origin_faults(self._view, said)
+
+    def event(self, said: ClaimEvent) -> Iterator[Fault]:
+        """A claim is reserved once and first; after its end nothing follows."""
+        if said.event is ClaimEventKind.RESERVE:
+            yield from self._number(said.claim, 1, 1 if self._view.is_used(said.claim) else 0, "reservation")
+            return
+        if not self._view.claim_exists(said.claim):
+            yield self._unknown("claim", said.claim)
+            return
+        yield from self._not_ended(said.claim, f"cannot be {_DONE[said.event]}")
+        if said.event in (ClaimEventKind.PUBLISH, ClaimEventKind.SUPERSEDE) and self._view.is_reserved(said.claim):
+            yield _fault("claim-only-reserved", said.claim, f"it has no revision yet and cannot be {_DONE[said.event]}")
+        if said.successor == said.claim:
+            yield _fault("own-successor", said.claim, "a claim cannot take its own place")
+        elif said.successor and not self._view.claim_exists(said.successor):
+            yield self._unknown("claim", said.successor)
+
+    def relation(self, said: ClaimRelation) -> Iterator[Fault]:
+        """Both claims exist, and nobody said it before."""
+        for name in (said.claim, said.other):
+            if not self._view.claim_exists(name):
+                yield self._unknown("claim", name)
+        table = claim_relation
+        same = (table.c.claim == said.claim) & (table.c.relation == said.relation.value) & (table.c.other == said.other)
+        if self._view.rows(select(table.c.seq).where(self._view.visible(table), same)):
+            yield _fault("relation-exists", said.claim, f"it is recorded that it {said.relation.value} {said.other}")
+
+    def audit(self, said: Audit) -> Iterator[Fault]:
+        """An audit is of one revision that exists, by a registered auditor; what it renews is a locked one of the same claim."""
+        yield from self._number(said.audit, 1, 1 if self._view.is_used(said.audit) else 0, "audit")
+        yield from self._authority_known(said.auditor, said.audit)
+        yield from self._revision_known(said.claim, said.audit)
+        yield from find_renewal_faults(self._view, said)
+
+    def lock(self, said: Lock) -> Iterator[Fault]:
+        """One lock, of the revision that is audited; where that renews another audit, of the same plan."""
+        yield from self._audit_fits(said.audit, said.claim)
+        yield from find_plan_faults(self._view, said)
+        if self._lock_of(said.audit):
+            found = "its plan is locked; a lock is never changed"
+            yield _fault("already-locked", said.audit, found, "open a new audit: caveat audit new")
+
+    def run(self, said: Run) -> Iterator[Fault]:
+        """A run follows its lock."""
+        if self._view.find_audit(said.audit) is None:
+            yield self._unknown("audit", said.audit)
+        elif (locked := self._lock_of(said.audit)) is None:
+            found = "there is no lock, so no run can follow it"
+            yield _fault("not-locked", said.audit, found, f"lock the plan before the runs: caveat audit lock {said.audit}")
+        elif said.started_at.tzinfo is None:
+            yield _fault("no-time-zone", said.audit, "started_at needs its time zone")
+        elif int(said.started_at.timestamp()) < locked[1]:
+            yield _fault(
+                "run-before-lock",
+                said.audit,
+                f"the run started at {said.started_at.isoformat()}, before the plan was locked",
+                "its scores can enter a restriction as reported, not as replay",
+            )
+        else:
+            yield from find_start_faults(self._view, said)
+
+    def run_entry(self, said: RunStart | RunEnd) -> Iterator[Fault]:
+        """As `registry.store.statement_rules` has it."""
+        yield from find_run_faults(self._view, said)
+
+    def result(self, said: Result) -> Iterator[Fault]:
+        """A result rests on a run of its audit."""
+        if self._view.find_audit(said.audit) is None:
+            yield self._unknown("audit", said.audit)
+            return
+        own = (run.c.audit == said.audit) & (run.c.seq == said.run)
+        if not self._view.rows(select(run.c.seq).where(self._view.visible(run), own)):
+            yield _fault("run-unknown", said.audit, f"entry {said.run} is no run of this audit")
+        yield from find_interval_faults(said)
+
+    def evidence(self, said: EvidenceStatement) -> Iterator[Fault]:
+        """Evidence belongs to an audit of the same revision."""
+        yield from self._audit_fits(said.audit, said.claim)
+
+    def finding(self, said: Finding) -> Iterator[Fault]:
+        """A finding belongs to an audit of the same revision, and enters it before its outcome: an outcome takes it into account."""
+        yield from self._audit_fits(said.audit, said.claim)
+        there = self._view.find_audit(said.audit)
+        if there is not None and there.restrictions:
+            found = f"has its outcome, entry {there.restrictions[0].entry.seq}, which knew nothing of this {said.kind.value} finding"
+            advice = "contest the scoring, or open another audit: caveat audit new " + said.claim.partition("@")[0]
+            yield _fault("audit-has-outcome", said.audit, found, advice)
+
+    def restriction(self, said: Restriction) -> Iterator[Fault]:
+        """A verdict fits the audit, the claim's form, and what it rests on."""
+        yield from self._audit_fits(said.audit, said.claim)
+        if said.result is not None:
+            own = (results.c.audit == said.audit) & (results.c.seq == said.result)
+            if not self._view.rows(select(results.c.seq).where(self._view.visible(results), own)):
+                yield _fault("result-unknown", said.audit, f"entry {said.result} is no result of this audit")
+        yield from find_verdict_faults(self._view, said)
+
+    def contestation(self, said: Contestation) -> Iterator[Fault]:
+        """Its target and its rival exist."""
+        yield from self._number(said.contestation, 1, 1 if self._view.is_used(said.contestation) else 0, "contestation")
+        yield from self._authority_known(said.by, said.contestation)
+        about, is_claim = said.contestation, said.target.startswith(f"{Kind.CLAIM}-")
+        yield from self._revision_known(said.target, about) if is_claim else self._spec_known(said.target, None, about)
+        if said.rival is not None:
+            yield from (*self._spec_known(said.rival, None, about), *find_rival_faults(self._view, said.target, said.rival))
+
+    def contestation_event(self, said: ContestationEvent) -> Iterator[Fault]:
+        """A step follows its contestation, until that is settled."""
+        if self._view.find_contestation(said.contestation) is None:
+            yield self._unknown("contestation", said.contestation)
+        yield from find_step_faults(self._view, said)
+
+    def publication(self, said: Publication) -> Iterator[Fault]:
+        """A publication is about something registered, and made of entries that exist."""
+        if said.subject.startswith(f"{Kind.CLAIM}-"):
+            yield from self._revision_known(said.subject, "publication")
+        else:
+            yield from self._card_known(said.subject, "publication")
+        if said.audit is not None and self._view.find_audit(said.audit) is None:
+            yield self._unknown("audit", said.audit)
+        if said.log_size > self._view.log_size:
+            yield _fault("log-shorter", said.subject, f"made of {said.log_size} entries; the log has {self._view.log_size}")
+
+    def survey(self, said: Survey) -> Iterator[Fault]:
+        """A survey adds to what its engine proposed before."""
+        yield from self._of_cards.survey(said)
+
+    def omission(self, said: Omission) -> Iterator[Fault]:
+        """A passage is left out once, with one reason."""
+        yield from self._of_cards.omission(said)
+
+    def sighting(self, said: PassageMatch) -> Iterator[Fault]:
+        """A passage is looked up once in each other revision of its card."""
+        yield from self._of_cards.sighting(said)
+
+    def lineage(self, said: Lineage) -> Iterator[Fault]:
+        """As `registry.store.model_and_trust_rules` has it."""
+        yield from self._of_lineage.find_faults(said)
+
+    def endpoint(self, said: ModelEndpoint) -> Iterator[Fault]:
+        """As `registry.store.model_and_trust_rules` has it."""
+        yield from find_endpoint_faults(self._view, said, actor=self._actor)
+
+    def trust(self, said: Trust) -> Iterator[Fault]:
+        """What is said of keys, other logs, seals and departures."""
+        yield from self._of_trust.find_faults(said)
+
+    def _number(self, name: str, number: int, last: int, word: str) -> Iterator[Fault]:
+        if number != last + 1 and last:
+            found = f"{word} {number} cannot follow {last}" if word in ("revision", "version") else f"this {word} exists already"
+            yield _fault(f"{word}-not-next", name, found, "read it again and repeat: somebody may have been faster")
+        elif number != 1 and not last:
+            yield _fault(f"{word}-not-next", name, f"the first {word} is 1, found {number}")
+        elif not last and not self.is_new(name) and not self._view.is_used(name):
+            yield from self._not_allocated(name)
+
+    def _not_allocated(self, name: str) -> Iterator[Fault]:
+        try:
+            parse_identifier(name)
+        except ValueError as error:
+            yield _fault("not-an-identifier", name, str(error))
+        else:
+            yield _fault("not-allocated", name, "the identifier was not allocated", "let the registry allocate it, or reserve it before")
+
+    def _not_ended(self, claim: str, what: str) -> Iterator[Fault]:
+        state = derive_lifecycle(has_revision=True, events=FactFinder(self._view).events_of(claim))
+        if state in TERMINAL:
+            yield _fault("claim-ended", claim, f"it is {state} and {what}", "register a new claim")
+
+    def _authority_known(self, code: str, where: str) -> Iterator[Fault]:
+        if not self.knows_authority(code):
+            yield _fault("authority-unknown", where, f"nobody is registered as {code}", "register the authority first")
+
+    def _spec_known(self, reference: str, kind: SpecKind | None, where: str) -> Iterator[Fault]:
+        name, _, version = reference.partition("@")
+        same = (spec_version.c.spec == name) & (spec_version.c.version == int(version)) if version.isdigit() else None
+        there = None
+        if same is not None:
+            there = self._view.one_value(select(spec_version.c.kind).where(self._view.visible(spec_version), same))
+        if there is None:
+            near = [one for one in self._view.suggest(name) if one != name]
+            advice = f"did you mean {' or '.join(near)}?" if near else "register the specification first: caveat spec add"
+            yield _fault("spec-unknown", where, f"{reference} is not a registered version of a specification", advice)
+        elif kind is not None and there != kind.value:
+            yield _fault("wrong-kind", where, f"{reference} is a {there}, expected a {kind.value}")
+        elif kind is not None:
+            self._specs.add((reference, kind))
+
+    def _card_known(self, reference: str, where: str) -> Iterator[Fault]:
+        name, _, revision = reference.partition("@")
+        if not revision.isdigit() or self._view.find_card(name, int(revision)) is None:
+            yield _fault("card-unknown", where, f"{reference} is not a registered revision of a card", "run: caveat card list")
+        else:
+            self._cards.add(reference)
+
+    def _revision_known(self, reference: str, where: str) -> Iterator[Fault]:
+        name, _, revision = reference.partition("@")
+        if not revision.isdigit() or self._view.find_revision(name, int(revision)) is None:
+            yield _fault("claim-unknown", where, f"{reference} is not a registered revision of a claim", f"run: caveat claim show {name}")
+
+    def _audit_fits(self, name: str, claim: str) -> Iterator[Fault]:
+        there = self._view.find_audit(name)
+        if there is None:
+            yield self._unknown("audit", name)
+        elif there.audit.payload.claim != claim:
+            yield _fault("other-claim", name, f"it is an audit of {there.audit.payload.claim}, not of {claim}")
+
+    def _lock_of(self, name: str) -> tuple[int, int] | None:
+        rows = self._view.rows(select(lock.c.seq, lock.c.at).where(self._view.visible(lock), lock.c.audit == name))
+        return (rows[0].seq, rows[0].at) if rows else None
+
+    def _unknown(self, what: str, name: str) -> Fault:
+        near = [one for one in self._view.suggest(name) if one != name]
+        return _fault(
+            f"{what}-unknown", name, f"no {what} has this identifier here", f"did you mean {' or '.join(near)}?" if near else None
+        )
+
+
+_DONE = {
+    ClaimEventKind.RESERVE: "reserved",
+    ClaimEventKind.PUBLISH: "published",
+    ClaimEventKind.SUPERSEDE: "superseded",
+    ClaimEventKind.WITHDRAW: "withdrawn",
+    ClaimEventKind.REJECT: "rejected",
+}
+
+_RULES: dict[type[Payload], Callable[[StatementRules, Any], Iterable[Fault]]] = {
+    Authority: StatementRules.authority,
+    ModelVersion: StatementRules.model,
+    SpecVersion: StatementRules.spec,
+    Card: StatementRules.card,
+    ClaimRevision: StatementRules.claim,
+    ClaimEvent: StatementRules.event,
+    ClaimRelation: StatementRules.relation,
+    Audit: StatementRules.audit,
+    Lock: StatementRules.lock,
+    Run: StatementRules.run,
+    Result: StatementRules.result,
+    EvidenceStatement: StatementRules.evidence,
+    Finding: StatementRules.finding,
+    Restriction: StatementRules.restriction,
+    Contestation: StatementRules.contestation,
+    ContestationEvent: StatementRules.contestation_event,
+    Publication: StatementRules.publication,
+    Survey: StatementRules.survey,
+    Omission: StatementRules.omission,
+    PassageMatch: StatementRules.sighting,
+    KeyEvent: StatementRules.trust,
+    LogImport: StatementRules.trust,
+    Witnessing: StatementRules.trust,
+    Equivocation: StatementRules.trust,
+    Erasure: StatementRules.trust,
+    Reveal: StatementRules.trust,
+    Deviation: StatementRules.trust,
+    Exploration: StatementRules.trust,
+    ModelEvent: StatementRules.lineage,
+    StalenessReview: StatementRules.lineage,
+    ModelEndpoint: StatementRules.endpoint,
+    RunStart: StatementRules.run_entry,
+    RunEnd: StatementRules.run_entry,
+}
+
+
+def _fault(code: str, where: str, found: str, advice: str | None = None) -> Fault:
+    return Fault(code=code, where=where, found=found, advice=advice)

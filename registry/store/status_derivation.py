@@ -1,0 +1,396 @@
+"""The four axes of a claim's status, and the facts of many claims from which they are derived."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, NamedTuple
+
+from sqlalchemy import Table, select
+
+from registry.records.analysis_plan import list_locked
+from registry.records.claim import ClaimEventKind
+from registry.records.claim_status import (
+    ContestationState,
+    ContestationStep,
+    Dispute,
+    Family,
+    FamilyOutcome,
+    Lifecycle,
+    StaleCause,
+    Staleness,
+    Status,
+    find_state,
+    owner_of,
+)
+from registry.records.verdict import RestrictionStatus, Verdict, VerdictStanding, find_gravity, find_restriction, is_expired, weaken
+from registry.store.claim_families import FamilyFinder
+from registry.store.claim_staleness import (
+    CauseFinder,
+    ClaimGround,
+    ClaimHead,
+    ExpiredOutcome,
+    RecordedOutcome,
+    Reference,
+    StaleReasons,
+    UpheldContestation,
+)
+from registry.store.database_tables import (
+    audit,
+    audit_rival,
+    body,
+    claim_context,
+    claim_event,
+    contestation,
+    contestation_event,
+    entry,
+    lock,
+    outcome_validity,
+    restriction,
+    verdict,
+)
+from registry.store.log_reader import CHUNK, LogReader, has_text
+from registry.store.statement_rows import split_reference
+
+# The four axes of a claim's status, derived from what is recorded: lifecycle, dispute, staleness, restriction.
+
+_AFTER = {
+    ClaimEventKind.PUBLISH: Lifecycle.PUBLISHED,
+    ClaimEventKind.SUPERSEDE: Lifecycle.SUPERSEDED,
+    ClaimEventKind.WITHDRAW: Lifecycle.WITHDRAWN,
+    ClaimEventKind.REJECT: Lifecycle.REJECTED,
+}
+TERMINAL = frozenset({Lifecycle.SUPERSEDED, Lifecycle.WITHDRAWN, Lifecycle.REJECTED})
+"""A claim here takes no new revision and is not published."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusFacts:
+    """What is known of one claim, as the store found it."""
+
+    has_revision: bool
+    events: Sequence[tuple[ClaimEventKind, str | None]] = ()
+    """What happened to it, in log order, each with its successor if any."""
+    contestations: Sequence[ContestationState] = ()
+    """Where each contestation of the claim, or of a specification that it or a lock of it refers to, stands."""
+    causes: tuple[StaleCause, ...] = ()
+    """What it may not have survived, without what was dismissed."""
+    is_confirmed: bool = False
+    """Whether a person confirmed one of `causes`."""
+    gravest: FamilyOutcome | None = None
+    """The gravest outcome of the claim's family; None for a family that is not audited."""
+    beside: FamilyOutcome | None = None
+    """The gravest outcome of other claims on the same words; None without one."""
+
+
+def derive_status(facts: StatusFacts) -> Status:
+    """Return the four axes; they do not depend on each other."""
+    superseded = [successor for event, successor in facts.events if event is ClaimEventKind.SUPERSEDE]
+    return Status(
+        lifecycle=derive_lifecycle(has_revision=facts.has_revision, events=[event for event, _ in facts.events]),
+        dispute=_derive_dispute(facts.contestations),
+        staleness=_derive_staleness(facts),
+        restriction=_derive_restriction(facts.gravest),
+        gravest=facts.gravest,
+        beside=facts.beside,
+        stale_because=tuple(one.text for one in facts.causes),
+        causes=facts.causes,
+        superseded_by=superseded[-1] if superseded else None,
+    )
+
+
+def derive_lifecycle(*, has_revision: bool, events: Sequence[ClaimEventKind]) -> Lifecycle:
+    """Return where the claim is after the last event that moved it."""
+    moved = [_AFTER[event] for event in events if event is not ClaimEventKind.RESERVE]
+    if moved:
+        return moved[-1]
+    return Lifecycle.REGISTERED if has_revision else Lifecycle.RESERVED
+
+
+def _derive_staleness(facts: StatusFacts) -> Staleness:
+    if not facts.causes:
+        return Staleness.CURRENT
+    return Staleness.STALE if facts.is_confirmed else Staleness.POTENTIALLY_STALE
+
+
+def _derive_dispute(states: Sequence[ContestationState]) -> Dispute:
+    settled: Mapping[ContestationState, Dispute] = {
+        ContestationState.UPHELD: Dispute.UPHELD,
+        ContestationState.REJECTED: Dispute.UNDISPUTED,
+    }
+    found = {settled.get(state, Dispute.CONTESTED) for state in states}
+    if Dispute.CONTESTED in found:
+        return Dispute.CONTESTED
+    return Dispute.UPHELD if Dispute.UPHELD in found else Dispute.UNDISPUTED
+
+
+def _derive_restriction(gravest: FamilyOutcome | None) -> RestrictionStatus:
+    return RestrictionStatus.UNAUDITED if gravest is None else find_restriction(gravest.verdict, gravest.standing)
+
+
+# Gathers, for many claims at once, what their status is derived from.
+
+Known = tuple[
+    tuple[tuple[ClaimEventKind, str | None], ...],
+    tuple[ContestationState, ...],
+    StaleReasons,
+    tuple[FamilyOutcome | None, FamilyOutcome | None],
+]
+"""Events, states of contestations, reasons to be stale, gravest outcomes: what the status of a registered claim follows from."""
+
+
+class ContestationPosition(NamedTuple):
+    """Where a contestation stands, and which entry says so."""
+
+    contestation: str
+    target: str
+    state: ContestationState
+    entry: int
+    """Of its last step; 0 before any."""
+
+
+class AuditOpening(NamedTuple):
+    """The opening of an audit."""
+
+    claim: str
+    revision: int
+    audit: str
+    entry: int
+
+
+class FactFinder:
+    """Answers for one reading; what hangs on a card, model or specification is asked once and remembered."""
+
+    def __init__(self, reader: LogReader) -> None:
+        self._reader = reader
+        self._causes = CauseFinder(reader)
+        self._disputed = reader.has_rows(contestation)
+        self._disputed_specs: dict[Reference, list[ContestationPosition]] | None = None
+        self._known_rivals: dict[str, tuple[str, bool]] | None = None
+        self._filled: dict[str, bool] = {}
+        self._usual: dict[Known, Status] = {}
+        self._families = FamilyFinder(reader, list_ignored=_list_ignored)
+
+    def statuses(self, heads: Sequence[ClaimHead]) -> list[Status]:
+        """Return the status of each head, in order."""
+        events = self._events([head.claim for head in heads])
+        placed, grounds = self._gather(heads)
+        leading = self._families.find_leading([head.seq for head in heads])
+        states = {seq: tuple(one.state for one in found) for seq, found in placed.items()}
+        stale = self._causes.find(heads, grounds)
+        return [
+            self._derive(
+                (
+                    tuple(events.get(head.claim, ())),
+                    states.get(head.seq, ()),
+                    why,
+                    gravest,
+                )
+            )
+            for head, why, gravest in zip(heads, stale, leading, strict=True)
+        ]
+
+    def find_families(self, heads: Sequence[ClaimHead]) -> list[Family]:
+        """Return the family of each head with all outcomes on its words, in order."""
+        return self._families.find([head.seq for head in heads])
+
+    def find_specs(self, heads: Sequence[ClaimHead]) -> list[tuple[Reference, ...]]:
+        """Return the specification versions that each head refers to, with its deployment contexts, in order."""
+        contexts = self._contexts(heads)
+        return [(*head.specs, *contexts.get(head.seq, ())) if contexts else head.specs for head in heads]
+
+    def candidates(self, heads: Sequence[ClaimHead]) -> list[tuple[StaleCause, ...]]:
+        """Return for each of *heads* every cause to be stale that a person may decide on: also those that were dismissed."""
+        _, grounds = self._gather(heads)
+        return self._causes.candidates(heads, grounds)
+
+    def _gather(self, heads: Sequence[ClaimHead]) -> tuple[dict[int, tuple[ContestationPosition, ...]], list[ClaimGround]]:
+        """Return contestations by entry of the head, and what each head rests on."""
+        openings = self._openings(heads)
+        audited = {one.claim: one.revision for one in openings}
+        outcomes = self._outcomes(heads, openings)
+        specs = self.find_specs(heads)
+        placed = self._place(heads, specs) if self._disputed else {}
+        upheld = {seq: _keep_upheld(found) for seq, found in placed.items()}
+        grounds = [
+            ClaimGround(named, audited.get(head.claim), outcomes.get((head.claim, head.revision)), upheld.get(head.seq, ()))
+            for head, named in zip(heads, specs, strict=True)
+        ]
+        return placed, grounds
+
+    def _place(self, heads: Sequence[ClaimHead], specs: Sequence[tuple[Reference, ...]]) -> dict[int, tuple[ContestationPosition, ...]]:
+        """Return the contestations of each head, and of what it and locks of it name, by its entry."""
+        contested, disputes = self._contested(heads), self._spec_disputes()
+        locked = self._locked_specs(heads) if disputes else {}
+        found = {}
+        for head, own in zip(heads, specs, strict=True):
+            named = dict.fromkeys((*own, *locked.get((head.claim, head.revision), ())))
+            found[head.seq] = (*contested.get(head.claim, ()), *(one for name in named for one in disputes.get(name, ())))
+        return found
+
+    def reserved_status(self, claim: str) -> Status:
+        """Return the status of a claim that has no revision."""
+        return derive_status(StatusFacts(has_revision=False, events=tuple(self._events([claim]).get(claim, ()))))
+
+    def events_of(self, claim: str) -> list[ClaimEventKind]:
+        """Return what happened to *claim*, in log order."""
+        return [event for event, _ in self._events([claim]).get(claim, ())]
+
+    def _derive(self, known: Known) -> Status:
+        """Most claims of a registry share a status; it is made once."""
+        status = self._usual.get(known)
+        if status is None:
+            if len(self._usual) > CHUNK:
+                self._usual.clear()
+            events, contestations, (causes, is_confirmed), (gravest, beside) = known
+            facts = StatusFacts(
+                has_revision=True,
+                events=events,
+                contestations=contestations,
+                causes=causes,
+                is_confirmed=is_confirmed,
+                gravest=gravest,
+                beside=beside,
+            )
+            status = self._usual[known] = derive_status(facts)
+        return status
+
+    def _has(self, table: Table) -> bool:
+        if table.name not in self._filled:
+            self._filled[table.name] = self._reader.has_rows(table)
+        return self._filled[table.name]
+
+    def _events(self, claims: Sequence[str]) -> dict[str, list[tuple[ClaimEventKind, str | None]]]:
+        found: dict[str, list[tuple[ClaimEventKind, str | None]]] = defaultdict(list)
+        if self._has(claim_event):
+            wanted = select(claim_event.c.claim, claim_event.c.event, claim_event.c.successor)
+            ordered = wanted.where(self._reader.visible(claim_event)).order_by(claim_event.c.seq)
+            for claim, event, successor in self._reader.rows_in(ordered, claim_event.c.claim, claims):
+                found[claim].append((ClaimEventKind(event), successor))
+        return found
+
+    def _outcomes(self, heads: Sequence[ClaimHead], openings: Sequence[AuditOpening]) -> dict[Reference, RecordedOutcome]:
+        """Return the gravest outcome of each claim revision itself, of equals the latest: its staleness follows from that."""
+        outcomes: dict[Reference, RecordedOutcome] = {}
+        gravities: dict[Reference, tuple[int, int]] = {}
+        if not self._has(restriction):
+            return outcomes
+        opened, rivals, today = {one.audit: one.entry for one in openings}, self._rivals(), self._reader.today
+        last: dict[Reference, ExpiredOutcome | None] = {}
+        for claim, revision, words, standing, name, seq, result, day in self._read_outcomes(heads):
+            rival_of, upheld = rivals.get(name, (None, False))
+            if rival_of is not None and not upheld:
+                continue
+            here, valid_until = (claim, revision), None if day is None else date.fromisoformat(day)
+            this = None if day is None else ExpiredOutcome(name, seq, day)
+            last[here] = _find_longest(last.get(here, this), this)
+            gravity = find_gravity(Verdict(words), weaken(VerdictStanding(standing) if standing else None, valid_until, today))
+            if gravity <= gravities.get(here, gravity):
+                gravities[here] = gravity
+                outcomes[here] = RecordedOutcome(seq, result, name, opened.get(name, 0), rival_of)
+        for here, one in last.items():
+            if one is not None and is_expired(date.fromisoformat(one.valid_until), today):
+                outcomes[here] = outcomes[here]._replace(expired=one)
+        return outcomes
+
+    def _read_outcomes(self, heads: Sequence[ClaimHead]) -> list[Any]:
+        """Return the outcomes of the claims of *heads* in their own form, in log order, each with the last day on which it is valid."""
+        said, ruled, valid = restriction.c, verdict.c, outcome_validity.c
+        same = (ruled.log == said.log) & (ruled.seq == said.seq) & (ruled.reading == said.reading)
+        dated = (valid.log == said.log) & (valid.seq == said.seq)
+        columns = (said.claim, said.revision, ruled.verdict, ruled.standing, said.audit, said.seq, said.result, valid.valid_until)
+        own = self._reader.visible(restriction) & (said.reading == 0)
+        wanted = select(*columns).join(verdict, same).outerjoin(outcome_validity, dated).where(own).order_by(said.seq)
+        return self._reader.rows_in(wanted, said.claim, (head.claim for head in heads))
+
+    def list_ignored(self) -> frozenset[str]:
+        """Return the audits whose outcomes do not count: those under a rival whose contestation was not upheld."""
+        return frozenset(name for name, (_, upheld) in self._rivals().items() if not upheld)
+
+    def _openings(self, heads: Sequence[ClaimHead]) -> list[AuditOpening]:
+        """Return the openings of the audits of each claim, in log order."""
+        if not self._has(audit):
+            return []
+        columns = (audit.c.claim, audit.c.revision, audit.c.audit, audit.c.seq)
+        ordered = select(*columns).where(self._reader.visible(audit)).order_by(audit.c.seq)
+        return [AuditOpening(*row) for row in self._reader.rows_in(ordered, audit.c.claim, (head.claim for head in heads))]
+
+    def _contested(self, heads: Sequence[ClaimHead]) -> dict[str, list[ContestationPosition]]:
+        found: dict[str, list[ContestationPosition]] = defaultdict(list)
+        wanted = select(contestation).where(self._reader.visible(contestation))
+        rows = self._reader.rows_in(wanted, contestation.c.claim, (head.claim for head in heads))
+        states = self._states(rows)
+        for row in rows:
+            found[row.claim].append(states[row.contestation])
+        return found
+
+    def _states(self, contestations: Sequence[Any]) -> dict[str, ContestationPosition]:
+        """Return where each of *contestations* stands, rows of its table."""
+        table = contestation_event
+        placed = (entry.c.log == table.c.log) & (entry.c.seq == table.c.seq)
+        columns = (table.c.contestation, table.c.step, table.c.seq, entry.c.actor)
+        ordered = select(*columns).join(entry, placed).where(self._reader.visible(table))
+        names = [row.contestation for row in contestations]
+        last = {row.contestation: row for row in self._reader.rows_in(ordered.order_by(table.c.seq), table.c.contestation, names)}
+        found = {}
+        for row in contestations:
+            step, owner = last.get(row.contestation), owner_of(row.claim or row.spec)
+            said = ContestationStep(step.step) if step else None
+            state = find_state(said, actor=step.actor if step else "", owner=owner, by=row.contested_by)
+            target = f"{row.claim}@{row.revision}" if row.claim else f"{row.spec}@{row.version}"
+            found[row.contestation] = ContestationPosition(row.contestation, target, state, step.seq if step else 0)
+        return found
+
+    def _rivals(self) -> dict[str, tuple[str, bool]]:
+        """Return each audit that replays under the rival of a contestation, with that contestation and whether it was upheld."""
+        if not self._has(audit_rival):
+            return {}
+        if self._known_rivals is None:
+            rows = self._reader.rows(select(audit_rival.c.audit, audit_rival.c.contestation).where(self._reader.visible(audit_rival)))
+            wanted = select(contestation).where(self._reader.visible(contestation))
+            named = {row.contestation for row in rows}
+            states = self._states(self._reader.rows_in(wanted, contestation.c.contestation, named))
+            upheld = {name for name, one in states.items() if one.state is ContestationState.UPHELD}
+            self._known_rivals = {row.audit: (row.contestation, row.contestation in upheld) for row in rows}
+        return self._known_rivals
+
+    def _locked_specs(self, heads: Sequence[ClaimHead]) -> dict[Reference, list[Reference]]:
+        """Return what locks of the claims fix beside what the claims name; read only where a specification is disputed at all."""
+        found: dict[Reference, list[Reference]] = defaultdict(list)
+        wanted = select(lock.c.seq).join(body, has_text(lock)).where(self._reader.visible(lock))
+        rows = self._reader.rows_in(wanted, lock.c.claim, {head.claim for head in heads}) if self._has(lock) else []
+        for one in self._reader.recorded(row.seq for row in rows):
+            found[split_reference(one.payload.claim)] += map(split_reference, list_locked(one.payload))
+        return found
+
+    def _contexts(self, heads: Sequence[ClaimHead]) -> dict[int, list[Reference]]:
+        found: dict[int, list[Reference]] = defaultdict(list)
+        if heads and self._has(claim_context):
+            table = claim_context
+            wanted = select(table.c.seq, table.c.context, table.c.context_version).where(self._reader.visible(table))
+            for row in self._reader.rows_in(wanted.order_by(table.c.seq, table.c.position), table.c.seq, (head.seq for head in heads)):
+                found[row.seq].append((row.context, row.context_version))
+        return found
+
+    def _spec_disputes(self) -> dict[Reference, list[ContestationPosition]]:
+        if self._disputed_specs is None:
+            self._disputed_specs = defaultdict(list)
+            wanted = select(contestation).where(self._reader.visible(contestation), contestation.c.spec.is_not(None))
+            rows = self._reader.rows(wanted)
+            states = self._states(rows)
+            for row in rows:
+                self._disputed_specs[row.spec, row.version].append(states[row.contestation])
+        return self._disputed_specs
+
+
+def _find_longest(known: ExpiredOutcome | None, one: ExpiredOutcome | None) -> ExpiredOutcome | None:
+    """Return which of two outcomes is valid longer; None where one of them has no last day, and never expires."""
+    return None if known is None or one is None else max(known, one, key=lambda each: (each.valid_until, each.entry))
+
+
+def _keep_upheld(placed: Sequence[ContestationPosition]) -> tuple[UpheldContestation, ...]:
+    return tuple(UpheldContestation(one.contestation, one.target, one.entry) for one in placed if one.state is ContestationState.UPHELD)
+
+
+def _list_ignored(reader: LogReader) -> frozenset[str]:
+    return FactFinder(reader).list_ignored()

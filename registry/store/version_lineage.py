@@ -1,0 +1,284 @@
+"""The lineage of model versions: links in force, successors, retirement, and the names of endpoints."""
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import cached_property
+from typing import Any
+
+from sqlalchemy import select
+
+from registry.records.dossier import Recorded
+from registry.records.model_version import REPLACING, Descent, ModelEndpoint, ModelEvent, ModelEventKind, ModelLink, ModelRef, ModelVersion
+from registry.store.database_tables import asked_name, audit, body, model_endpoint, model_event, model_version
+from registry.store.log_reader import LogReader
+
+# The lineage of model versions as it stands on record: which links are in force, what follows what, and what is no longer offered.
+
+_DATES = (re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)"), re.compile(r"(?<!\d)(20\d{2})(\d{2})(\d{2})(?!\d)"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionRegistration:
+    """That a model version was registered."""
+
+    entry: int
+    model: ModelRef
+    predecessor: ModelRef | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionHistory:
+    """What was said of a registered version."""
+
+    entry: int
+    event: ModelEvent
+
+
+class Lineage:
+    """Links in force, and what follows from them; cycles, which only another registry's log could bring, end every walk.
+
+    A link is in force if the last thing said of the two versions is that one follows the other. Naming a predecessor when a version is
+    registered says that it is its successor.
+    """
+
+    def __init__(self, registrations: Iterable[VersionRegistration], events: Iterable[VersionHistory]) -> None:
+        links: dict[tuple[ModelRef, ModelRef], ModelLink] = {}
+        self._registered: dict[ModelRef, int] = {}
+        self._deprecated: dict[ModelRef, VersionHistory] = {}
+        self._events = sorted(events, key=lambda one: one.entry)
+        for one in registrations:
+            self._registered[one.model] = one.entry
+            if one.predecessor is not None:
+                link = ModelLink(model=one.model, predecessor=one.predecessor, descent=Descent.SUCCESSOR, entry=one.entry)
+                links[one.model, one.predecessor] = link
+        for said in self._events:
+            self._apply(said, links)
+        self._links = tuple(sorted(links.values(), key=lambda one: one.entry))
+        self._after: dict[ModelRef, list[ModelLink]] = defaultdict(list)
+        self._before: dict[ModelRef, list[ModelLink]] = defaultdict(list)
+        for link in self._links:
+            self._after[link.predecessor].append(link)
+            self._before[link.model].append(link)
+
+    @property
+    def links(self) -> tuple[ModelLink, ...]:
+        """Every link in force, in the order of the entries that say so last."""
+        return self._links
+
+    @property
+    def models(self) -> tuple[ModelRef, ...]:
+        """Every registered version, in log order."""
+        return tuple(self._registered)
+
+    def following(self, model: ModelRef) -> tuple[ModelLink, ...]:
+        """Return the links from *model* to what comes directly from it, of every descent, in log order."""
+        return tuple(self._after.get(model, ()))
+
+    def preceding(self, model: ModelRef) -> tuple[ModelLink, ...]:
+        """Return the links from *model* to what it directly comes from, of every descent, in log order."""
+        return tuple(self._before.get(model, ()))
+
+    def replacing(self, model: ModelRef) -> tuple[ModelLink, ...]:
+        """Return the links to the versions that directly took the place of *model*, in log order."""
+        return tuple(one for one in self.following(model) if one.descent in REPLACING)
+
+    def find_link(self, model: ModelRef, predecessor: ModelRef) -> ModelLink | None:
+        """Return the link in force that says that *model* comes from *predecessor*."""
+        return next((one for one in self.preceding(model) if one.predecessor == predecessor), None)
+
+    def successors(self, model: ModelRef) -> tuple[ModelRef, ...]:
+        """Return every version that took the place of *model*, or of one that did, nearest first; without *model* itself."""
+        return tuple(self._walk(model, lambda one: [link.model for link in self.replacing(one)]))
+
+    def newest(self, model: ModelRef) -> tuple[ModelRef, ...]:
+        """Return the versions that took the place of *model* in the end: none where nothing did, several where its lineage branches."""
+        return tuple(one for one in self.successors(model) if not self.replacing(one))
+
+    def ancestors(self, model: ModelRef) -> tuple[ModelRef, ...]:
+        """Return every version whose place *model* took, or one that it took the place of, nearest first; without *model* itself."""
+        return tuple(
+            self._walk(model, lambda one: [link.predecessor for link in self.preceding(one) if link.descent in REPLACING]),
+        )
+
+    def find_path(self, start: ModelRef, end: ModelRef) -> tuple[ModelRef, ...]:
+        """Return how *end* comes from *start* over links of every descent, both included; empty where it does not."""
+        paths: dict[ModelRef, tuple[ModelRef, ...]] = {start: (start,)}
+        if start != end:
+            for before, after in self._steps(start):
+                paths.setdefault(after, (*paths[before], after))
+        return paths.get(end, ())
+
+    def deprecation(self, model: ModelRef) -> ModelEvent | None:
+        """Return what says that *model* is no longer offered; None while it is, or is again."""
+        said = self._deprecated.get(model)
+        return said.event if said else None
+
+    def deprecation_entry(self, model: ModelRef) -> int | None:
+        """Return the entry of `deprecation`."""
+        said = self._deprecated.get(model)
+        return said.entry if said else None
+
+    def list_entries(self, models: Iterable[ModelRef]) -> list[int]:
+        """Return the entries of the events of *models* and of what took their place, also where they were taken back, in log order."""
+        known = set(models)
+        known |= {after for one in tuple(known) for after in self.successors(one)}
+        return [said.entry for said in self._events if said.event.model in known or said.event.predecessor in known]
+
+    def registration(self, model: ModelRef) -> int | None:
+        """Return the entry that registered *model*; None where nobody did."""
+        return self._registered.get(model)
+
+    def _apply(self, said: VersionHistory, links: dict[tuple[ModelRef, ModelRef], ModelLink]) -> None:
+        event = said.event
+        match event.event:
+            case ModelEventKind.FOLLOW if event.predecessor is not None and event.descent is not None:
+                link = ModelLink(model=event.model, predecessor=event.predecessor, descent=event.descent, entry=said.entry)
+                links[event.model, event.predecessor] = link
+            case ModelEventKind.UNFOLLOW if event.predecessor is not None:
+                links.pop((event.model, event.predecessor), None)
+            case ModelEventKind.DEPRECATE:
+                self._deprecated[event.model] = said
+            case _:
+                self._deprecated.pop(event.model, None)
+
+    def _steps(self, start: ModelRef) -> Iterator[tuple[ModelRef, ModelRef]]:
+        seen, waiting = {start}, [start]
+        while waiting:
+            before = waiting.pop(0)
+            for link in self.following(before):
+                if link.model not in seen:
+                    seen.add(link.model)
+                    waiting.append(link.model)
+                    yield before, link.model
+
+    def _walk(self, start: ModelRef, step: Callable[[ModelRef], Sequence[ModelRef]]) -> list[ModelRef]:
+        found = dict.fromkeys((start,))
+        waiting = [start]
+        while waiting:
+            for one in step(waiting.pop(0)):
+                if one not in found:
+                    found[one] = None
+                    waiting.append(one)
+        return list(found)[1:]
+
+
+def read_lineage(reader: LogReader) -> Lineage:
+    """Return the lineage as *reader* sees it. What rows say counts also where a statement's text is gone."""
+    table = model_version
+    columns = (table.c.seq, table.c.developer, table.c.name, table.c.version)
+    before = (table.c.predecessor_developer, table.c.predecessor_name, table.c.predecessor_version)
+    rows = reader.rows(select(*columns, *before).where(reader.visible(table)).order_by(table.c.seq))
+    registered = [VersionRegistration(entry=row[0], model=_model(*row[1:4]), predecessor=_find_model(*row[4:])) for row in rows]
+    return Lineage(registered, _read_events(reader))
+
+
+def fold_model(model: ModelRef) -> str:
+    """Return what model versions have in common that differ in case, Unicode form, white space, or where name and version part alone."""
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", str(model)).casefold())
+    seen = "".join(
+        " " if unicodedata.category(one) in ("Zl", "Zp", "Zs", "Cc") else one for one in text if unicodedata.category(one) != "Cf"
+    )
+    return " ".join(seen.split())
+
+
+def find_date(version: ModelVersion) -> tuple[date, str] | None:
+    """Return when *version* was first offered and how that is known, in words; None where neither record nor name tells.
+
+    A date inside the version string is one written `2025-05-14` or `20250514`; of several, none is taken.
+    """
+    if version.released is not None:
+        return version.released, "released"
+    found = {one for pattern in _DATES for match in pattern.finditer(version.model.version) if (one := _parse_date(match))}
+    return (found.pop(), "by the date in its version") if len(found) == 1 else None
+
+
+def _parse_date(match: re.Match[str]) -> date | None:
+    try:
+        return datetime(*(int(part) for part in match.groups())).date()  # type: ignore[arg-type]  # noqa: DTZ001  (a day has no zone)
+    except ValueError:
+        return None
+
+
+def _read_events(reader: LogReader) -> list[VersionHistory]:
+    table = model_event
+    there = select(table.c.seq).join(body, (body.c.log == table.c.log) & (body.c.seq == table.c.seq)).where(reader.visible(table))
+    said = {one.entry.seq: one.payload for one in reader.recorded_by(there)}
+    return [
+        VersionHistory(entry=row.seq, event=said[row.seq] if row.seq in said else _restore(row))
+        for row in reader.rows(select(table).where(reader.visible(table)))
+    ]
+
+
+def name_models(row: Any) -> tuple[ModelRef, ModelRef | None]:
+    """Return the version that the row of an event is about, and the other one that it names, if any. For the store alone."""
+    before = _find_model(row.predecessor_developer, row.predecessor_name, row.predecessor_version)
+    return _model(row.developer, row.name, row.version), before
+
+
+def _restore(row: Any) -> ModelEvent:
+    """Return what the row of an event says whose text is gone, though nobody may erase it: what it decided still counts."""
+    model, predecessor = name_models(row)
+    return ModelEvent(
+        model=model,
+        event=ModelEventKind(row.event),
+        predecessor=predecessor,
+        descent=Descent(row.descent) if row.descent else None,
+        reason="its text is gone" if row.has_reason else None,
+    )
+
+
+def _model(developer: str, name: str, version: str) -> ModelRef:
+    return ModelRef(developer=developer, name=name, version=version)
+
+
+def _find_model(developer: str | None, name: str | None, version: str | None) -> ModelRef | None:
+    return None if developer is None or name is None or version is None else _model(developer, name, version)
+
+
+# Statements on endpoint names, as far as they concern a claim or a model version.
+
+
+class EndpointIndex:
+    """Which entries state or retract endpoint names, by version and name; each table is read once."""
+
+    def __init__(self, reader: LogReader) -> None:
+        self._reader = reader
+
+    def list_entries(self, model: ModelRef, claim: str | None = None) -> list[int]:
+        """Return the entries that concern who was asked for *model*, in log order.
+
+        Those are of *model* itself, and of other versions under a name that was ever stated for *model*, or by which an audit of
+        *claim* (`CLM-…`) decided who was asked.
+        """
+        if not self._statements:
+            return []
+        names = {name for _, of, name in self._statements if of == model}
+        names |= self._asked.get(claim, set()) if claim is not None else set()
+        return [seq for seq, of, name in self._statements if of == model or name in names]
+
+    @cached_property
+    def _statements(self) -> list[tuple[int, ModelRef, str]]:
+        table = model_endpoint
+        wanted = select(table.c.seq, table.c.developer, table.c.name, table.c.version, table.c.endpoint)
+        rows = self._reader.plain_rows(wanted.where(self._reader.visible(table)).order_by(table.c.seq))
+        return [(row[0], ModelRef(developer=row[1], name=row[2], version=row[3]), row[4]) for row in rows]
+
+    @cached_property
+    def _asked(self) -> dict[str, set[str]]:
+        same = (asked_name.c.log == audit.c.log) & (asked_name.c.audit == audit.c.audit)
+        wanted = select(audit.c.claim, asked_name.c.name).join(asked_name, same)
+        found: dict[str, set[str]] = defaultdict(set)
+        for claim, name in self._reader.plain_rows(wanted.where(self._reader.visible(audit), self._reader.visible(asked_name))):
+            found[claim].add(name)
+        return found
+
+
+def read_endpoint_statements(reader: LogReader, entries: Iterable[int] | None = None) -> tuple[Recorded[ModelEndpoint], ...]:
+    """Return the statements on endpoint names among *entries*, in log order; without *entries*, all of them."""
+    if entries is not None:
+        return reader.recorded(entries)
+    return reader.recorded_by(select(model_endpoint.c.seq).where(reader.visible(model_endpoint)))
