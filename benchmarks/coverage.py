@@ -2,7 +2,8 @@
 
 Run from the repository root: `python -m benchmarks.coverage` (a quarter of an hour of one core; `--processes 2` shares it out). `--table
 FILE` writes the Markdown table that is kept as COVERAGE.md, `--cells FILE` one CSV line per cell of the grid, `--part 0.05` runs a
-twentieth of it. Prints one JSON line; exit 1 when a demand is missed by more than chance (2.6 standard errors).
+twentieth of it; `--worlds` keeps the grid that stands in the table and draws the other worlds anew, each with the whole number of replays.
+Prints one JSON line; exit 1 when a demand is missed by more than chance (2.6 standard errors).
 
 The grid, and what is drawn and judged in a cell, is in `benchmarks.coverage_grid`.
 """
@@ -48,7 +49,7 @@ from benchmarks.coverage_grid import (
     list_misses,
     simulate,
 )
-from benchmarks.coverage_worlds import RUNS, Held, list_worlds, measure, render_worlds
+from benchmarks.coverage_worlds import RUNS, WORLDS_HEAD, Held, list_worlds, measure, render_worlds
 from benchmarks.verdict_worlds import World
 from registry.records.plan import IntervalMethod
 
@@ -172,19 +173,18 @@ def render_table(
             f"\n## Contexts {design}: coverage in %, lowest / median over the cells of a line; median widths\n",
             *render_groups(results, design),
         ]
-    return "\n".join([*parts, *render_guaranteed(guaranteed), *render_worlds(worlds, runs=runs)]) + "\n"
+    return "\n".join([*parts, *render_guaranteed(guaranteed), "", *render_worlds(worlds, runs=runs)]) + "\n"
 
 
 def render_head(results: dict[Cell, Result], *, part: float, cpu_s: float) -> str:
     again, settled = (sum(result.runs == runs for result in results.values()) for runs in (CONFIRMATION, SETTLEMENT))
-    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     rates = ", ".join(f"{first:g} → {second:g}" for first, second in RATES)
     thinned = "" if part == 1 else f" --part {part:g}"
     note = "" if part == 1 else "A thinned grid: every so many cells; without `--part` the whole grid is drawn.\n"
     errors = [f"{math.sqrt(0.95 * 0.05 / runs):.1%}" for runs in (SCREENING, CONFIRMATION, SETTLEMENT)]
     return f"""# How often the intervals hold the truth
 
-{datetime.now(UTC):%Y-%m-%d}, {machine}; {cpu_s / 60:.0f} minutes of one of them.
+{describe_machine(cpu_s)}.
 Made by `python -m benchmarks.coverage --table benchmarks/COVERAGE.md{thinned}`; `--cells FILE` writes each of the {len(results):,} cells.
 {note}Seeded, so a second run gives the same figures. Closed-form interval, nominal level 95 %.
 
@@ -205,9 +205,27 @@ interval and says undetermined. *False inversion*: the interval of Φ_deploy lie
 """
 
 
+def describe_machine(cpu_s: float) -> str:
+    """Return date, machine and time."""
+    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    return f"{datetime.now(UTC):%Y-%m-%d}, {machine}; {cpu_s / 60:.0f} minutes of one of them"
+
+
 def write_cells(path: Path, results: dict[Cell, Result]) -> None:
     rows = [asdict(cell) | asdict(result) for cell, result in results.items()]
     path.write_text("\n".join(",".join(map(str, row)) for row in (rows[0], *(row.values() for row in rows))) + "\n", encoding="utf-8")
+
+
+def redraw_worlds(table: Path) -> int:
+    """Put the other worlds, each with the whole number of replays, in place of those in *table*; its grid stays."""
+    grid, is_there, _ = table.read_text(encoding="utf-8").partition(f"{WORLDS_HEAD}\n")
+    if not is_there:
+        raise SystemExit(f"{table} has no section {WORLDS_HEAD!r}: run without --worlds")
+    worlds = {world: measure(world, runs=RUNS) for world in list_worlds()}
+    made = f"Drawn on {describe_machine(sum(os.times()[:4]))}, by the same command with `--worlds`."
+    table.write_text(grid + "\n".join(render_worlds(worlds, runs=RUNS, made=made)) + "\n", encoding="utf-8")
+    print(json.dumps({"worlds": len(worlds), "cpu_s": round(sum(os.times()[:4]))}))
+    return 0
 
 
 def main() -> int:
@@ -216,7 +234,10 @@ def main() -> int:
     parser.add_argument("--cells", type=Path)
     parser.add_argument("--part", type=float, default=1.0)
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--worlds", action="store_true")
     asked = parser.parse_args()
+    if asked.worlds:
+        return redraw_worlds(asked.table or parser.error("--worlds needs --table"))
     # One random context is refused whatever the world: two lines of it are enough.
     everything = [cell for cell in list_cells() if cell.has_population or cell.tasks in {TASKS[0], TASKS[-1]}]
     step = max(1, round(1 / asked.part))

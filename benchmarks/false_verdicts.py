@@ -1,19 +1,21 @@
 """How often a verdict is wrong: replays are drawn from worlds whose truth is known, estimated and classified as an audit's are.
 
 Run from the repository root: `python -m benchmarks.false_verdicts` (about twelve minutes of one core; `--draws` sets the replays a world).
-`--table FILE` writes what is kept as FALSE_VERDICTS.md. Each replay goes through `audit.estimate.estimate` and `audit.classify.classify`,
-once for every question of `list_questions`: limits at the truth and just beyond it, margins at the true |ED| and just below, card's
-figures that are right and just not. Prints one JSON line; exit 1 when a verdict is wrong in more than 5 % of the replays of a world
-that keeps the assumptions.
+`--table FILE` writes what is kept as FALSE_VERDICTS.md; with `--add`, only the worlds are drawn that this file has no row of, and its rows
+are kept (to draw one anew, delete its row). Each replay goes through `audit.estimate.estimate` and `audit.classify.classify`, once for
+every question of `list_questions`: limits at the truth and just beyond it, margins at the true |ED| and just below, card's figures that are
+right and just not. Prints one JSON line; exit 1 when a verdict is wrong in more than 5 % of the replays of a world that keeps the
+assumptions.
 """
 
 import argparse
 import json
+import re
 import statistics
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -42,6 +44,8 @@ TRIALS = 200
 """Of the card's own evaluation."""
 STEP, ROOM = 1e-9, 0.2
 """How far just beyond is; by how much δ exceeds |ED| where the card's figure is what is asked about."""
+AT_MORE = ", drawn again"
+"""What the row of a world says that was drawn anew."""
 INVERTED = "inverted · established"
 VERDICTS = (Verdict.CONTRADICTED, Verdict.DOES_NOT_CARRY_OVER, Verdict.HOLDS, Verdict.NOT_REPRODUCED)
 HEADS = ("Contradicted", "Does not carry over", "Holds", "Not reproduced", INVERTED)
@@ -221,26 +225,28 @@ def find_highest(counts: Counter[tuple[int, str]], draws: int) -> dict[str, floa
     return {head: max((count for (_, name), count in counts.items() if name == head), default=0) / draws for head in HEADS}
 
 
-def run(worlds: Sequence[World], *, draws: int, stage: int) -> list[Result]:
-    """Return the result of each world; of one that comes near the limit, that of new and more replays alone."""
-    results = []
+def run(worlds: Sequence[World], *, draws: int, stage: int, kept: Mapping[World, Result]) -> dict[World, Result]:
+    """Return the result of each world, *kept* or drawn; of one that comes near the limit, that of new and more replays alone."""
+    results = dict[World, Result]()
     for place, world in enumerate(worlds):
+        if world in kept:
+            results[world] = kept[world]
+            continue
         result = simulate(world, draws=draws, seed=(2611, stage, place))
         if world.broken is None and max(result.wrong.values()) > NEAR:
             result = simulate(world, draws=AGAIN * draws, seed=(2611, stage + 1, place))
-        results.append(result)
+        results[world] = result
     return results
 
 
 # --- The table ---
 
 
-def render(sound: dict[World, Result], broken: dict[World, Result], *, draws: int, cpu_s: float) -> Iterator[str]:
+def render(sound: dict[World, Result], broken: dict[World, Result], *, draws: int, made: str) -> Iterator[str]:
     again = sum(result.draws > draws for result in sound.values())
     yield f"""# How often a verdict is wrong
 
-{datetime.now(UTC):%Y-%m-%d}, 2 cores, 24 GiB, Debian 12, Python 3.11; {cpu_s / 60:.0f} minutes of one core. Made by
-`python -m benchmarks.false_verdicts --table benchmarks/FALSE_VERDICTS.md`. Seeded: a second run gives the same figures.
+{made}
 
 **Replays.** {draws:,} a world, each estimated and classified by the functions that an audit uses, at the level 95 %. A world of the
 first table that came above {NEAR:.1%} was drawn again, {AGAIN * draws:,} times, and only those count ({again} worlds). One standard error
@@ -263,6 +269,16 @@ wrong by just more, or just less, than δ, exact and drawn. A share is that of t
     yield from render_worlds(broken)
 
 
+def describe_run(added: Sequence[World] | None, *, cpu_s: float) -> str:
+    """Say when, where and how the rows were made: those *added* to a table, or all."""
+    machine = f"{datetime.now(UTC):%Y-%m-%d}, 2 cores, 24 GiB, Debian 12, Python 3.11"
+    if added is None:
+        command = "`python -m benchmarks.false_verdicts --table benchmarks/FALSE_VERDICTS.md`"
+        return f"{machine}; {cpu_s / 60:.0f} minutes of one core. Made by\n{command}. Seeded: a second run gives the same figures."
+    head = f"Drawn by the same command with `--add`, {machine}; {cpu_s:.0f} seconds of one core:"
+    return "\n".join([head, *(f"* {place_row(world).replace(' |', ',')}" for world in added)])
+
+
 def render_summary(results: dict[World, Result]) -> Iterator[str]:
     yield f"| verdict | worlds | highest | median | worlds above {MOST:.0%} |"
     yield "|---|---|---|---|---|"
@@ -279,11 +295,16 @@ def render_worlds(results: dict[World, Result]) -> Iterator[str]:
     yield "|---" * (len(HEADS) + 5 + is_broken) + "|"
     for world, result in results.items():
         cells = " | ".join(describe_share(result, head) for head in HEADS)
-        last = world.named_by if is_broken else "**missed**" if result.missed else "met"
+        demand = f"{'**missed**' if result.missed else 'met'}{AT_MORE if result.draws > DRAWS else ''}"
+        last = world.named_by if is_broken else demand
         first = f"{world.broken} | " if is_broken else ""
-        design = world.design.value if world.interval is IntervalMethod.CLOSED_FORM else f"{world.design.value}, guaranteed intervals"
-        size = f"{design} | {world.contexts[0]}/{world.contexts[1]} | {world.tasks}"
-        yield f"| {first}{world.name} | {size} | {cells} | {last} |"
+        yield f"| {first}{place_row(world)} | {cells} | {last} |"
+
+
+def place_row(world: World) -> str:
+    """Return the cells that say which world a row is about."""
+    design = world.design.value if world.interval is IntervalMethod.CLOSED_FORM else f"{world.design.value}, guaranteed intervals"
+    return f"{world.name} | {design} | {world.contexts[0]}/{world.contexts[1]} | {world.tasks}"
 
 
 def describe_share(result: Result, head: str) -> str:
@@ -291,23 +312,51 @@ def describe_share(result: Result, head: str) -> str:
     return f"{wrong:.1f}" if f"{firm:.1f}" == f"{wrong:.1f}" else f"{wrong:.1f} ({firm:.1f})"
 
 
+def read_results(lines: Sequence[str], worlds: Sequence[World]) -> dict[World, Result]:
+    """Return the results of the worlds that have a row in *lines*, as exact as they are printed."""
+    results = {}
+    for world in worlds:
+        for line in lines:
+            _, is_row, cells = line.partition(f"| {place_row(world)} | ")
+            if is_row:
+                shares = [[float(share) / 100 for share in re.findall(r"[\d.]+", cell)] for cell in cells.split(" | ")[: len(HEADS)]]
+                results[world] = Result(
+                    draws=AGAIN * DRAWS if AT_MORE in cells else DRAWS,
+                    wrong={head: share[0] for head, share in zip(HEADS, shares, strict=True)},
+                    firm={head: share[-1] for head, share in zip(HEADS, shares, strict=True)},
+                )
+    return results
+
+
+def read_made(text: str) -> str:
+    """Return what a table says of when, where and how its rows were made."""
+    return text.partition("\n\n")[2].partition("\n\n**Replays.**")[0]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--table", type=Path)
     parser.add_argument("--draws", type=int, default=DRAWS)
+    parser.add_argument("--add", action="store_true")
     asked = parser.parse_args()
+    if asked.add and (asked.table is None or not asked.table.is_file() or asked.draws != DRAWS):
+        parser.error(f"--add needs --table with the file of an earlier run, and {DRAWS:,} draws")
     begun = time.process_time()
     # How large a replay would resolve a verdict bears on no verdict, and takes four fifths of the time.
     Phrases.more_data = property(lambda _: "")  # type: ignore[assignment,misc]
     sound, broken = list(list_sound_worlds()), list(list_broken_worlds())
-    kept = dict(zip(sound, run(sound, draws=asked.draws, stage=0), strict=True))
-    reported = dict(zip(broken, run(broken, draws=asked.draws, stage=2), strict=True))
+    before = asked.table.read_text(encoding="utf-8") if asked.add else ""
+    kept = read_results(before.splitlines(), [*sound, *broken])
+    met = run(sound, draws=asked.draws, stage=0, kept=kept)
+    reported = run(broken, draws=asked.draws, stage=2, kept=kept)
     cpu_s = time.process_time() - begun
     if asked.table:
-        asked.table.write_text("\n".join(render(kept, reported, draws=asked.draws, cpu_s=cpu_s)) + "\n", encoding="utf-8")
-    highest = {head: round(max(result.wrong[head] for result in kept.values()), 4) for head in HEADS}
-    missed = [f"{world.design.value} {world.contexts} {world.tasks}: {world.name}" for world, result in kept.items() if result.missed]
-    print(json.dumps({"worlds": len(kept), "highest": highest, "missed": missed, "cpu_s": round(cpu_s)}, ensure_ascii=False))
+        added = [world for world in (*sound, *broken) if world not in kept]
+        made = f"{read_made(before)}\n\n{describe_run(added, cpu_s=cpu_s)}" if asked.add else describe_run(None, cpu_s=cpu_s)
+        asked.table.write_text("\n".join(render(met, reported, draws=asked.draws, made=made)) + "\n", encoding="utf-8")
+    highest = {head: round(max(result.wrong[head] for result in met.values()), 4) for head in HEADS}
+    missed = [f"{world.design.value} {world.contexts} {world.tasks}: {world.name}" for world, result in met.items() if result.missed]
+    print(json.dumps({"worlds": len(met), "highest": highest, "missed": missed, "cpu_s": round(cpu_s)}, ensure_ascii=False))
     return 1 if missed else 0
 
 

@@ -1,8 +1,8 @@
 """The worlds that `benchmarks.false_verdicts` draws replays from: those that keep the method's assumptions, and those that break one.
 
-Worlds that keep them are a thinned copy of the grid of `benchmarks.coverage_grid`, two with three specifications of P_deploy, and two
-whose sides oppose each other task by task. What is true is known of each world, from quadrature or by construction, never from what was
-drawn.
+Worlds that keep them are a thinned copy of the grid of `benchmarks.coverage_grid`, two with three specifications of P_deploy, two whose
+sides oppose each other task by task, and one with families of tasks that are declared. What is true is known of each world, from quadrature
+or by construction, never from what was drawn.
 """
 
 import math
@@ -70,6 +70,7 @@ def list_sound_worlds(*, stride: int = STRIDE) -> Iterator[World]:
     yield build_spec_world("three specifications, alike", (0.3, 0.3, 0.3))
     yield build_spec_world("three specifications, one higher", (0.5, 0.3, 0.3))
     yield from (build_opposed_world(design) for design in (ContextDesign.RANDOM, ContextDesign.FIXED))
+    yield build_family_world(200, ContextDesign.FIXED, declared=True)
 
 
 def list_broken_worlds() -> Iterator[World]:

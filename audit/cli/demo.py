@@ -9,6 +9,7 @@ from registry.cli.app import App, pass_app
 
 if TYPE_CHECKING:
     from audit.demo import Story
+    from audit.demo_recognition import RecognitionStory
     from audit.demo_update import SecondAct
     from registry.publishing import Written
 
@@ -29,24 +30,28 @@ def demo(app: App, /, *, output: Path, update: bool) -> None:
 
     An example card with its claims, five retrospective audits of published evaluations, three audits of a recorded pilot with a real
     model, two of its larger replay under locked plans; a second card with three audits of another recorded replay under locked plans,
-    large enough to establish a verdict; and all supplements, signed and proven. The clock of the demo stands still, and everybody has
-    its keys, so everybody gets the same bytes. Doing it twice changes nothing.
+    large enough to establish a verdict; and all supplements, signed and proven. A model judge of the first replay's prompts, recorded
+    too, is shown beside them. The clock of the demo stands still, and everybody has its keys, so everybody gets the same bytes. Doing it
+    twice changes nothing.
 
     With `--update` the story goes on with the first card instead of the second: claims become stale, two locked plans are carried out
     again on a smaller model (recorded too), and the supplements that are due are published beside the first ones, with a change report.
     This needs a folder of its own.
     """
+    from audit.cli.demo_recognition_text import summarise_recognition
     from audit.demo import STEPS, STEPS_BEFORE_UPDATE, list_supplements, publish_supplements, tell_story
+    from audit.demo_recognition import tell_recognition
     from registry.cli.progress import track
 
     with track(app, "registering and auditing", total=STEPS_BEFORE_UPDATE if update else STEPS, unit="steps") as progress:
         story = tell_story(output, update=update, progress=progress)
+    recognition = tell_recognition(story, output)
     with track(app, "drawing supplements", unit="files") as progress:
         published = publish_supplements(story, output / "supplements", time_limit_s=app.config.time_limit_s, progress=progress)
     written = list_supplements(story, output / "supplements")
     act = _update(app, story, output) if update else None
-    document = _summarise(story, written) | ({"update": _summarise_update(act)} if act else {})
-    app.report(document, lambda console: _print_all(console, story, written, output, act))
+    document = _summarise(story, written) | summarise_recognition(recognition) | ({"update": _summarise_update(act)} if act else {})
+    app.report(document, lambda console: _print_all(console, story, recognition, written=written, output=output, act=act))
     errors = [str(error) for one in (published, act.updated if act else None) if one is not None for error in one.errors]
     for error in sorted(set(errors)):
         app.say(error)
@@ -97,8 +102,14 @@ def _summarise(story: "Story", written: "list[Written]") -> dict[str, Any]:
     }
 
 
-def _print_all(console: Any, story: "Story", written: "list[Written]", output: Path, act: "SecondAct | None") -> None:
-    _print(console, story, written, output, is_last=act is None)
+def _print_all(
+    console: Any, story: "Story", recognition: "RecognitionStory", *, written: "list[Written]", output: Path, act: "SecondAct | None"
+) -> None:
+    from audit.cli.demo_recognition_text import print_recognition
+
+    _print_audits(console, story)
+    print_recognition(console, recognition)
+    _print_files(console, story, written, output, is_last=act is None)
     if act is not None:
         _print_update(console, act, output)
 
@@ -115,7 +126,7 @@ def _print_update(console: Any, act: "SecondAct", output: Path) -> None:
         console.print(f"  {path}", soft_wrap=True)
 
 
-def _print(console: Any, story: "Story", written: "list[Written]", output: Path, *, is_last: bool) -> None:
+def _print_audits(console: Any, story: "Story") -> None:
     from registry.cli.output import build_table, show
     from registry.records.classification import Basis
 
@@ -123,6 +134,11 @@ def _print(console: Any, story: "Story", written: "list[Written]", output: Path,
     console.print(f"{len(story.audits)} audits, {locked} of them under a locked plan", style="bold")
     rows = [(one.restriction.claim, show(one.restriction.text.verdict)) for one in story.audits]
     console.print(build_table(("claim", "verdict"), rows))
+
+
+def _print_files(console: Any, story: "Story", written: "list[Written]", output: Path, *, is_last: bool) -> None:
+    from registry.cli.output import build_table
+
     drawn = written
     console.print(
         f"\n{len(drawn)} files in {output / 'supplements'}. Begin with a card, then a claim with a recorded replay:", style="bold"

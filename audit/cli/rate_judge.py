@@ -91,7 +91,7 @@ def _describe_items(single: ItemJudgment) -> list[str]:
     worst = _SHARE.numbers(single.under_unanswered.low, single.under_unanswered.high)
     return [
         f"right: {single.correct} of {single.answered} answered ({single.items} items); said test: {single.said_test}",
-        f"accuracy, where chance is 50 %: {_describe(single.accuracy)}",
+        f"accuracy, where chance is 50 %: {describe_share(single.accuracy)}",
         f"unanswered: {_list(single)}; over all items the accuracy is {worst} %, whatever they would have been",
     ]
 
@@ -100,7 +100,7 @@ def _describe_pairs(pairs: PairJudgment) -> list[str]:
     worst = _SHARE.numbers(pairs.under_unanswered.low, pairs.under_unanswered.high)
     return [
         f"{format_items(pairs.pairs, 'pair')}, each in both orders; {pairs.complete} answered in both, {pairs.consistent} of them alike",
-        f"realism win rate of deployment items, ties as one half, where 50 % is no difference: {_describe(pairs.win_rate)}",
+        f"realism win rate of deployment items, ties as one half, where 50 % is no difference: {describe_share(pairs.win_rate)}",
         f"answers: first {pairs.chose_first}, second {pairs.chose_second}, tie {pairs.ties}",
         f"unanswered: {_list(pairs)}; over all questions the win rate is {worst} %, whatever they would have been",
     ]
@@ -110,7 +110,8 @@ def _list(judged: ItemJudgment | PairJudgment) -> str:
     return ", ".join(f"{one.reason} {one.count}" for one in judged.unanswered) or "none"
 
 
-def _describe(measure: Measure) -> str:
+def describe_share(measure: Measure) -> str:
+    """Return a share with its interval, or why there is none."""
     if measure.value is None or measure.low is None or measure.high is None:
         return f"none. {measure.reason}"
     return f"{_SHARE.score(measure.value, 0.5)} ({_SHARE.numbers(measure.low, measure.high, 0.5)})"

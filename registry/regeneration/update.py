@@ -81,8 +81,11 @@ def update(
         why=lambda due: str(looked.reasons[due.name]),
         progress=progress,
     )
-    items = {one.name: one for one in begin(looked).items} | {one.name: one for one in list_journaled(folder)}
-    drawn = _describe_all(folder, list_journaled(folder))
+    journaled = list_journaled(folder)
+    items = {item.name: item for item in begin(looked).items} | {item.name: item for item in journaled}
+    # The journal has them in the order in which the workers finished, which differs from run to run.
+    places = {name: place for place, name in enumerate(looked.plan.current)}
+    drawn = _describe_all(folder, sorted(journaled, key=lambda item: (places.get(item.name, len(places)), item.name)))
     named = [items[name] for name in looked.plan.current if name in items]
     published: list[Written] = []
     has_proofs = True

@@ -1,11 +1,17 @@
 """The demo: what it says of real published cases and of the recorded replay, and that it says it twice."""
 
 import hashlib
+import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from rich.console import Console
 
+from audit.cli.demo_recognition_text import print_recognition
+from audit.demo import SECOND_CONCLUDED, Story
+from audit.demo_recognition import JUDGE, tell_recognition
 from tests.cli.conftest import Caveat
 
 OUTCOMES = [
@@ -28,6 +34,30 @@ OUTCOMES = [
 def digests(folder: Path) -> dict[str, str]:
     """Return the digest of each file in *folder*."""
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
+
+
+def check_recognition(caveat: Caveat, document: dict[str, Any], folder: Path) -> None:
+    """The recorded judge is held against the locked plan and fits 80 columns; the log refuses it after the outcome, as the demo says."""
+    rating, registry = document["rating"], f"sqlite:///{folder}/caveat.db"
+    single, pairs = rating["judgments"]
+    audit = caveat("audit", "show", rating["audits"][0], "--registry", registry, "--json").document
+    command = ("audit", "rate", "judge", folder / "rating", "--judge", JUDGE.model, "--max-tokens", str(JUDGE.max_tokens), "--json")
+
+    again = caveat(*command)
+    refused = caveat(*command, "--audit", rating["audits"][0], "--registry", registry)
+    page = io.StringIO()
+    story = Story(url=registry, cards=(), audits=(), concluded=SECOND_CONCLUDED)
+    print_recognition(Console(file=page, width=80), tell_recognition(story, folder))
+
+    assert again.document == single, "the command in the demo's folder reads the same recording"
+    assert (single["single"]["correct"], single["single"]["answered"], pairs["pairwise"]["complete"]) == (5, 9, 6)
+    assert single["rater_limit"] == audit["lock"]["payload"]["plan"]["rater_limit"]
+    assert (rating["recorded"], refused.code) == (False, 2)
+    assert "audit-has-outcome" in refused.err
+    assert "23 November 2026" in rating["reason"]
+    assert document["recognition_link"]["value"] is None
+    assert "3 of 144 test-side responses" in document["recognition_link"]["reason"]
+    assert "test or deployment?  9 of 12   right: 55.6 % (21.2 to 86.3) " in page.getvalue(), "no row of the table is folded"
 
 
 @pytest.mark.slow
@@ -53,6 +83,7 @@ def test_the_demo_tells_the_same_story_twice(caveat: Caveat, tmp_path: Path) -> 
         ("placebo-role", 24, True),
     }
     assert {one["section"] for one in replayed["not_made"]} == {"naturalness", "judge"}
+    check_recognition(caveat, first.document, tmp_path / "demo")
 
     late = caveat("demo", "-o", "demo", "--update")
 

@@ -3,13 +3,15 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from benchmarks.false_verdicts import HEADS, MOST, Question, is_wrong, list_questions, simulate
+from audit.estimate import estimate
+from benchmarks.false_verdicts import DRAWS, HEADS, MOST, Question, is_wrong, list_questions, read_made, read_results, render, simulate
 from benchmarks.verdict_worlds import World, build_layout, list_broken_worlds, list_sound_worlds
 from registry.records.claim import Form, Relation
 from registry.records.classification import Verdict
-from registry.records.plan import IntervalMethod
+from registry.records.plan import IntervalMethod, Plan
 from registry.report.assumptions import FALSE_HOLDS
 
 ROOT = Path(__file__).parents[2]
@@ -69,6 +71,18 @@ def test_a_blocked_verdict_is_counted_as_wrong_and_not_as_established() -> None:
     assert set(result.firm.values()) == {0.0}
 
 
+def test_declared_families_are_what_is_counted() -> None:
+    """The world with the column has 20 families and not 200 tasks; without it, the same world is wrong five times as often or more."""
+    declared = next(world for world in SOUND if world.family_size is not None)
+    twin = next(world for world in BROKEN if "not declared" in world.name and (world.design, world.tasks) == (declared.design, 200))
+    replay = next(declared.draw(np.random.default_rng(7), 1))
+    kept = read_results(TABLE.read_text(encoding="utf-8").splitlines(), [declared, twin])
+
+    assert twin.name == declared.name.replace("declared", "not declared")
+    assert estimate(build_layout(declared).fill(replay), Plan(replicates=0), range_=(0, 1)).specs[0].n.families == 20
+    assert all(kept[twin].wrong[head] >= 5 * kept[declared].wrong[head] for head in HEADS)
+
+
 @pytest.mark.parametrize(
     ("verdict", "theta", "is_false"),
     [
@@ -106,7 +120,31 @@ def test_the_committed_table_holds_the_demand() -> None:
         shares = [float(cell.split(" ")[0]) for cell in cells[4 : 4 + len(HEADS)]]
 
         assert max(shares) <= 100 * MOST
-        assert cells[-1] == "met"
+        assert cells[-1].partition(",")[0] == "met"
+
+
+def test_worlds_are_added_to_a_table_that_keeps_its_rows() -> None:
+    """What is read from a table is printed as it was; a world without a row is one that is still to be drawn."""
+    text = TABLE.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    kept = read_results(lines, [*SOUND, *BROKEN])
+    shorter = [line for line in lines if f"| {SOUND[-1].name} |" not in line]
+
+    again = render({world: kept[world] for world in SOUND}, {world: kept[world] for world in BROKEN}, draws=DRAWS, made=read_made(text))
+
+    assert "\n".join(again) + "\n" == text
+    assert [world for world in (*SOUND, *BROKEN) if world not in read_results(shorter, [*SOUND, *BROKEN])] == [SOUND[-1]]
+
+
+def test_the_limitations_page_prints_the_highest_rate_and_the_number_of_worlds() -> None:
+    """Both are those of the committed table; of declared families too."""
+    kept = read_results(TABLE.read_text(encoding="utf-8").splitlines(), SOUND)
+    page = re.sub(r"\s+", " ", LIMITATIONS.read_text(encoding="utf-8"))
+    highest = max(share for result in kept.values() for share in result.wrong.values())
+    of_families = max(kept[SOUND[-1]].wrong.values())
+
+    assert f"at most {highest:.1%} of replays in each of {len(SOUND)} simulated worlds".replace("%", " %") in page
+    assert f"no verdict is wrong in more than {of_families:.1%}".replace("%", " %") in page
 
 
 def test_page_one_prints_the_measured_rate() -> None:
