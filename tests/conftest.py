@@ -3,14 +3,17 @@
 import gc
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from sqlalchemy import Engine, create_engine
 
 from registry.store import engine as engines
 
 # A law is not a measurement of time: how long an example takes depends on what else the machine does.
-settings.register_profile("caveat", deadline=None)
-settings.load_profile("caveat")
+settings.register_profile("dev", deadline=None, max_examples=20)
+settings.register_profile("ci", deadline=None, max_examples=100)
+settings.register_profile("weekly", deadline=None, max_examples=1000)
+settings.load_profile("ci")  # another: --hypothesis-profile=NAME
 
 _SHARED = create_engine("sqlite://", query_cache_size=2000)
 _SHARED.connect().close()
@@ -30,6 +33,12 @@ def _create_engine(url: Any, **options: Any) -> Engine:
 
 
 engines.create_engine = _create_engine  # type: ignore[assignment]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests run first: in the end no worker is left alone with one of them."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
 
 
 def pytest_collection_finish() -> None:

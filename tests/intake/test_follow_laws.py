@@ -14,6 +14,7 @@ from registry.intake.markdown import find_headings
 from registry.intake.revision.follow import Followed, Follower
 from registry.records.card import CardText, MediaType, Page
 from registry.records.survey import Fate
+from tests.examples import scale
 
 _SUBJECTS = ("The model", "Lumen 2", "Our final snapshot", "The assistant", "An earlier checkpoint", "This configuration")
 _VERBS = ("refused", "completed", "flagged", "misreported", "concealed", "acknowledged", "sabotaged", "escalated")
@@ -92,7 +93,7 @@ def follow_all(old: str, new: str, quotes: list[str]) -> list[Fate]:
 
 seeds = st.integers(0, 10_000)
 places = st.tuples(st.integers(0, 4), st.integers(0, 4))
-fast = settings(max_examples=25, deadline=None)
+fast = settings(max_examples=scale(25), deadline=None)
 
 
 @fast

@@ -16,6 +16,7 @@ from registry.records.claim import Form, Reported
 from registry.records.draft import ClaimDraft, ClaimsFile, OmissionDraft
 from registry.records.model import ModelRef
 from registry.records.proposal import Proposal, Proposals, Restated
+from tests.examples import scale
 from tests.propose.made import ACCURACY, CAUTIONS, MODEL, WORKING, propose_example, read_example
 
 KNOWN = KnownModels(publisher="Example Lab")
@@ -76,7 +77,7 @@ def test_nothing_in_a_card_breaks_out_of_a_comment(proposals: Proposals) -> None
     assert "\x1b" not in text
 
 
-@settings(max_examples=40)
+@settings(max_examples=scale(40))
 @given(hostile=st.text(st.characters(exclude_categories=["Cs"]), max_size=200))
 def test_no_text_whatever_breaks_out_of_a_comment(proposals: Proposals, hostile: str) -> None:
     """A law, for comments of any characters."""

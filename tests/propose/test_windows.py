@@ -10,6 +10,7 @@ from audit.propose.about.around import Around
 from audit.propose.claude.windows import SMALLEST, Window, cut_windows, describe_window, halve
 from registry.records.card import CardText
 from registry.records.passage import Outline
+from tests.examples import scale
 from tests.propose.asked import Table, build_card
 
 ROWS = tuple((f"Model {number}", f"{number}.5 %") for number in range(400))
@@ -21,7 +22,7 @@ def _cut(built: tuple[CardText, Outline], size: int = SMALLEST, overlap: int = 2
     return cut_windows(Around(outline, card.text), size=size, overlap=overlap)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 @given(
     lengths=st.lists(st.integers(1, 900), min_size=1, max_size=60),
     size=st.integers(SMALLEST, 6000),

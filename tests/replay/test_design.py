@@ -16,6 +16,7 @@ from registry.records.block import Block, Edit, Variants
 from registry.records.replay import Arm, Policy, Replay, Task
 from registry.records.response import Purpose
 from registry.records.spec import ContextItem, ContextSpec
+from tests.examples import scale
 
 POLICY = Policy(model="claude-example-1-20260101", max_tokens=64)
 TASKS = tuple(
@@ -112,7 +113,7 @@ def test_the_order_is_that_of_the_hash_of_seed_and_key() -> None:
     assert (other != keys, sorted(other)) == (True, sorted(keys))
 
 
-@settings(max_examples=15)
+@settings(max_examples=scale(15))
 @given(st.randoms(use_true_random=False))
 def test_the_design_does_not_depend_on_the_order_of_what_it_is_made_of(rng: random.Random) -> None:
     """Tasks, arms and contexts in another order are the same calls in the same order."""

@@ -27,6 +27,7 @@ from registry.report.suspicious import list_threats
 from registry.seal.inclusion import check_inclusion
 from registry.store.seals import find_root
 from registry.verification.composed import list_contradictions
+from tests.examples import scale
 from tests.report.changing import MARKUP, NEW, OLD, Story, tell
 
 
@@ -192,7 +193,7 @@ def test_backwards_is_refused(story: Story) -> None:
     assert caught.value.code == "since-after-end"
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=scale(12), deadline=None)
 @given(cuts=st.tuples(st.integers(10, 39), st.integers(10, 39), st.integers(10, 39)).map(sorted))
 def test_two_reports_name_every_claim_that_one_over_both_names(story: Story, cuts: list[int]) -> None:
     """From S to T and T to U, together, tell of all that S to U tells of; from S to S there is nothing."""

@@ -15,6 +15,7 @@ from registry.records.plan import Lock, Plan
 from registry.records.trial import NearDuplicates, Provenance
 from registry.report.checklist import ITEMS, AuditMaterial, build_items, count_items, format_missing
 from tests import findings
+from tests.examples import scale
 from tests.verdict.cases import build_case, build_estimate, cases, estimates
 
 FULL = Provenance(
@@ -64,7 +65,7 @@ def find(items: object, slug: str) -> tuple[ItemStatus, str]:
     return found[slug]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 @given(case=cases(), estimate=st.none() | estimates(), provenance=st.sampled_from([None, FULL]), lock=st.sampled_from([None, LOCK]))
 def test_every_item_is_answered(case: Case, estimate: Estimate | None, provenance: Provenance | None, lock: Lock | None) -> None:
     """Whatever is known, each item has a status and a note, in the order of the table."""

@@ -31,6 +31,7 @@ from registry.verification.carried import read_carried
 from registry.verification.check import Answer, Check, Name
 from registry.verification.files import check_file
 from registry.verification.trust import Trust
+from tests.examples import scale
 from tests.report.updated import SECOND
 from tests.store import builders as make
 from tests.store.growing import MODELS, STEPS, World
@@ -179,7 +180,7 @@ def make_unused(world: World) -> str:
 DRAWN = st.lists(st.tuples(st.sampled_from(sorted(STEPS.keys() - {"erase"})), st.integers(0, 40), st.integers(0, 40)), max_size=8)
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=scale(8), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(DRAWN)
 def test_superseded_is_what_has_another_state_or_a_newer_revision(open_world: Opener, steps: list[tuple[str, int, int]]) -> None:
     """Whatever was recorded: with an entry that came since, where one did, and with a reason; the newest now is superseded by nothing."""

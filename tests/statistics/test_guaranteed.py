@@ -15,6 +15,7 @@ from audit.statistics.resolving import resolve_deploy, resolve_difference
 from audit.statistics.scores import Floats
 from registry.records.estimate import Estimate
 from registry.records.plan import ContextDesign, IntervalMethod, Plan
+from tests.examples import scale
 from tests.statistics.tables import build_crossed, build_nested
 
 CONTEXTS = [ContextDesign.RANDOM, ContextDesign.FIXED, ContextDesign.NESTED]
@@ -77,7 +78,7 @@ def test_the_method_is_named_and_nothing_else_changes() -> None:
 
 @pytest.mark.parametrize("contexts", CONTEXTS)
 @given(seed=st.integers(0, 10_000), tasks=st.integers(2, 25), judged=st.booleans())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=scale(20), deadline=None)
 def test_laws_hold_for_guaranteed_intervals(contexts: ContextDesign, seed: int, tasks: int, *, judged: bool) -> None:
     """Wider than the closed form, mirrored by swapped sides, blind to the order of contexts and to copies of samples."""
     rng = np.random.default_rng(seed)

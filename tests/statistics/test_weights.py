@@ -22,6 +22,7 @@ from audit.statistics.scores import Floats
 from audit.statistics.weights import effective_number, find_relative_weights
 from registry.records.estimate import Estimate
 from registry.records.plan import ContextDesign, IntervalMethod, Plan
+from tests.examples import scale
 from tests.statistics.tables import build_crossed, build_table, label, list_rows
 
 # statsmodels 0.15.0, a weighted mean as a regression on a constant, its robust variance with n/(n − 1):
@@ -122,7 +123,7 @@ def test_only_ratios_of_weights_matter(weights: list[float], factor: float) -> N
 
 @pytest.mark.parametrize("method", [IntervalMethod.CLOSED_FORM, IntervalMethod.GUARANTEED])
 @given(seed=st.integers(0, 10_000), tasks=st.integers(2, 12))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=scale(25), deadline=None)
 def test_laws_hold_with_weights(method: IntervalMethod, seed: int, tasks: int) -> None:
     """Swapped sides mirror the interval; shuffled rows and renamed contexts change nothing; copied samples no standard error."""
     rng = np.random.default_rng(seed)
