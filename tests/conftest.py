@@ -1,6 +1,8 @@
 """Settings for all tests."""
 
 import gc
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import settings
 from sqlalchemy import Engine, create_engine
 
 from registry.store import engine as engines
+from tests.forkserver import run_fork_server
 
 # A law is not a measurement of time: how long an example takes depends on what else the machine does.
 settings.register_profile("dev", deadline=None, max_examples=20)
@@ -46,3 +49,10 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000)
+
+
+@pytest.fixture(scope="session")
+def forked_commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with a `caveat` that runs in a process of its own, but is not loaded anew for each command."""
+    with run_fork_server(tmp_path_factory.mktemp("commands")) as folder:
+        yield folder
