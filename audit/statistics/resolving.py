@@ -8,6 +8,7 @@ will move. Always: new tasks and contexts vary as the present ones do.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from audit.statistics.moments import SideMoments
 from audit.statistics.power import Extra, find_first, sample_size_to_resolve
 from audit.statistics.proportion import Limits
 from audit.statistics.reading import Scale, parse_grounds
+from audit.statistics.scores import Floats
 from audit.statistics.sequence import extend_walk, walk_limits
 from registry.records.estimate import Bounded, Differential, Estimate, SpecEstimate, Walk
 from registry.records.plan import IntervalMethod
@@ -106,10 +108,20 @@ def predict_chance(present: Present, boundaries: Sequence[float], *, half_width:
 
     The truth is drawn about the present point (t, present standard error), the new point about the truth (normal, half the half-width).
     """
-    rng = np.random.default_rng(_SEED)
-    truth = present.point + present.error * rng.standard_t(present.df, _DRAWS)
-    point = truth + half_width / 2 * rng.standard_normal(_DRAWS)
+    away, chance = _draw(present.df)
+    truth = present.point + present.error * away
+    point = truth + half_width / 2 * chance
     return float(np.mean(np.all([np.abs(point - boundary) > half_width for boundary in boundaries], axis=0)))
+
+
+@lru_cache(maxsize=8)
+def _draw(df: float) -> tuple[Floats, Floats]:
+    """Draw from t and from the normal distribution, in units of their scales; a search over half-widths asks again and again for one df."""
+    rng = np.random.default_rng(_SEED)
+    drawn = rng.standard_t(df, _DRAWS), rng.standard_normal(_DRAWS)
+    for numbers in drawn:
+        numbers.setflags(write=False)
+    return drawn
 
 
 def find_likely_half_width(present: Present, boundaries: Sequence[float]) -> float | None:
