@@ -19,6 +19,8 @@ from audit.statistics.proportion import Limits, SideInterval, raise_variances, s
 from benchmarks import coverage_grid
 from benchmarks.coverage_grid import Cell, simulate
 
+pytestmark = pytest.mark.slow
+
 
 def build_side(
     mean: float, *, task: float = 0.0, context: float = 0.0, tasks: int = 20, contexts: int = 5, kish: float | None = None
