@@ -8,7 +8,10 @@ READY := $(VENV)/.ready
 # Two cores are enough for everything; `make test JOBS=8` takes more.
 JOBS ?= 2
 
-.PHONY: help demo test soak lint types contracts wheel bench coverage localmodel clean
+# The rooms whose tests draw no page, start no process and need no server; `make test` runs all.
+QUICK := tests/codec tests/records tests/seal tests/statistics tests/judge tests/naturalness tests/shift tests/probe tests/sources tests/verdict
+
+.PHONY: help demo check test weekly soak lint types contracts wheel bench coverage localmodel clean
 
 help:  ## say what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -25,8 +28,14 @@ $(READY): pyproject.toml tools/system-packages.sh
 demo: $(READY)  ## set everything up and run the whole story on bundled inputs, offline
 	@$(VENV)/bin/caveat demo -o caveat-demo || test $$? -eq 3  # 3: without Pango there is everything but PDF, and the command has said so
 
+check: lint types contracts $(READY)  ## lint, types, contracts and the fast tests: two minutes, before each commit
+	$(VENV)/bin/pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not slow" --hypothesis-profile=dev $(QUICK)
+
 test: lint types contracts $(READY)  ## set everything up and pass every check and test
-	$(VENV)/bin/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder  # else files of few and long tests come last, on one core
+	$(VENV)/bin/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=30  # in the order of tests/conftest.py: slow files first
+
+weekly: $(READY)  ## every law on ten times as many examples (hours)
+	$(VENV)/bin/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=30 --hypothesis-profile=weekly
 
 soak: $(READY)  ## the tests of published files, with ten times as many instants and examples (an hour)
 	CAVEAT_SOAK=1 $(VENV)/bin/pytest -n $(JOBS) --dist loadfile tests/regeneration/test_published_killed.py tests/regeneration/test_published_law.py

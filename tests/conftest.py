@@ -1,16 +1,22 @@
 """Settings for all tests."""
 
 import gc
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from sqlalchemy import Engine, create_engine
 
 from registry.store import database_engine as engines
+from tests.forkserver import run_fork_server
 
 # A law is not a measurement of time: how long an example takes depends on what else the machine does.
-settings.register_profile("caveat", deadline=None)
-settings.load_profile("caveat")
+settings.register_profile("dev", deadline=None, max_examples=20)
+settings.register_profile("ci", deadline=None, max_examples=100)
+settings.register_profile("weekly", deadline=None, max_examples=1000)
+settings.load_profile("ci")  # another: --hypothesis-profile=NAME
 
 _SHARED = create_engine("sqlite://", query_cache_size=2000)
 _SHARED.connect().close()
@@ -32,8 +38,21 @@ def _create_engine(url: Any, **options: Any) -> Engine:
 engines.create_engine = _create_engine  # type: ignore[assignment]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests run first: in the end no worker is left alone with one of them."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 def pytest_collection_finish() -> None:
     """What the modules hold stays to the end: no need to look through it again and again for garbage."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000)
+
+
+@pytest.fixture(scope="session")
+def forked_commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with a `caveat` that runs in a process of its own, but is not loaded anew for each command."""
+    with run_fork_server(tmp_path_factory.mktemp("commands")) as folder:
+        yield folder

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from audit.statistics.detectable_effect import ExtraSample, find_first, sample_s
 from audit.statistics.estimate_intervals import ScoreScale, parse_grounds
 from audit.statistics.intervals import IntervalBasis, find_difference, find_sides
 from audit.statistics.mean_intervals import ConfidenceLimits, count_clusters, extend_sequence, sequence_limits
+from audit.statistics.responses import Floats
 from audit.statistics.side_moments import (
     ENOUGH_CONTEXTS,
     ZERO_VARIANCE,
@@ -265,10 +267,21 @@ def predict_chance(present: PresentPrecision, boundaries: Sequence[float], *, ha
 
     The truth is drawn about the present point (t, present standard error), the new point about the truth (normal, half the half-width).
     """
-    rng = np.random.default_rng(_SEED)
-    truth = present.point + present.error * rng.standard_t(present.df, _DRAWS)
-    point = truth + half_width / 2 * rng.standard_normal(_DRAWS)
+    away, chance = _draw(present.df)
+    truth = present.point + present.error * away
+    point = truth + half_width / 2 * chance
     return float(np.mean(np.all([np.abs(point - boundary) > half_width for boundary in boundaries], axis=0)))
+
+
+@lru_cache(maxsize=8)
+def _draw(df: float) -> tuple[Floats, Floats]:
+    """Draw from t and from the normal distribution, in units of their scales."""
+    # A search over half-widths asks again and again for one df, and drawing is the dear part.
+    rng = np.random.default_rng(_SEED)
+    drawn = rng.standard_t(df, _DRAWS), rng.standard_normal(_DRAWS)
+    for numbers in drawn:
+        numbers.setflags(write=False)
+    return drawn
 
 
 def find_likely_half_width(present: PresentPrecision, boundaries: Sequence[float]) -> float | None:

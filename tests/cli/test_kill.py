@@ -15,7 +15,7 @@ from tests.cli.conftest import Caveat
 from tests.cli.refusals import size_of
 from tests.cli.scenario import register
 
-LINES = 20_000
+LINES = 5_000
 RUN = "import sys; from registry.cli.main import main; sys.argv[0] = 'caveat'; main()"
 
 

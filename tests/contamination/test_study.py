@@ -18,6 +18,7 @@ from audit.sources.skill_study_records import ContaminationStudy, Effect, SkillC
 from registry.codec.canonical_documents import from_document, to_document
 from registry.errors import CaveatError
 from tests.contamination.made_up import ALPHA, Run
+from tests.examples import scale
 
 SETTINGS = ContrastSettings(level=0.95, margin=0.2)
 
@@ -297,7 +298,7 @@ def list_places(document: object, path: tuple[str | int, ...] = ()) -> list[tupl
 STRANGE = [None, True, 0, -1, 6, 1e300, 10**400, 4.999, "", "x", "\u202e<b>", [], {}, [None], {"judge": None}]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=scale(40), deadline=None)
 @given(choice=integers(0, 2**32), value=sampled_from(STRANGE), depth=integers(1, 9))
 def test_anything_anywhere_is_read_or_refused(choice: int, value: object, depth: int) -> None:
     """One place of one file, at any depth, replaced by something strange: a study, or an error of the family; never a traceback."""

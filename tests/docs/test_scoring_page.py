@@ -32,12 +32,12 @@ SAID = (
 )
 
 
-def test_the_commands_of_the_page_print_what_it_shows(tmp_path: Path) -> None:
+def test_the_commands_of_the_page_print_what_it_shows(tmp_path: Path, forked_commands: Path) -> None:
     """The run folder is made as the engine leaves it; the page's commands score it."""
     write_run(tmp_path / "run", TASKS, SAID, ChoiceScorer(kind="choice")).close()
     shown = PAGE.read_text(encoding="utf-8")
 
-    printed = run_page(shown, tmp_path)
+    printed = run_page(shown, tmp_path, forked_commands)
     if os.environ.get("CAVEAT_UPDATE_DOCS") and hide_what_varies(printed) != hide_what_varies(shown):
         PAGE.write_text(printed, encoding="utf-8")
         shown = printed

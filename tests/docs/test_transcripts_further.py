@@ -25,6 +25,6 @@ from tests.docs.transcripts import check_pages
     ],
     ids=" then ".join,
 )
-def test_the_commands_of_a_page_print_what_it_shows(names: tuple[str, ...], tmp_path: Path) -> None:
+def test_the_commands_of_a_page_print_what_it_shows(names: tuple[str, ...], tmp_path: Path, forked_commands: Path) -> None:
     """A reader who follows the pages from an empty folder sees on the screen what stands on them."""
-    check_pages(names, tmp_path)
+    check_pages(names, tmp_path, forked_commands)

@@ -14,17 +14,22 @@ _FENCE = re.compile(r"(?:<!-- save: (?P<name>[\w.-]+) -->\n)?```(?P<language>\w+
 _COMMAND = re.compile(r"^\$ (?P<command>.*)\n(?P<output>(?:(?!\$ ).*\n)*)", re.MULTILINE)
 _EXPORT = re.compile(r"export (\w+)=(\S+)")
 _DOCS = Path(__file__).parents[2] / "docs"
+INSTALLED = Path(sys.executable).parent
+"""The folder of the installed `caveat`."""
 
 
-def check_pages(names: tuple[str, ...], folder: Path) -> None:
+def check_pages(names: tuple[str, ...], folder: Path, commands: Path) -> None:
     """Fail where a command of the pages, run in *folder* in their order, prints something else than they show.
 
     With CAVEAT_UPDATE_DOCS set, the pages are rewritten instead.
+
+    Args:
+        commands: the folder of the executable `caveat` that the pages call.
     """
     (folder / "examples").symlink_to(_DOCS.parent / "examples")
     shown = {name: (_DOCS / name).read_text(encoding="utf-8") for name in names}
 
-    printed = {name: run_page(page, folder) for name, page in shown.items()}
+    printed = {name: run_page(page, folder, commands) for name, page in shown.items()}
     assert "internal-error" not in "".join(printed.values())
     for name, page in printed.items():
         if os.environ.get("CAVEAT_UPDATE_DOCS") and hide_what_varies(page) != hide_what_varies(shown[name]):
@@ -41,11 +46,11 @@ def _list_changes(name: str, shown: str, printed: str) -> str:
     return "\n".join(difflib.unified_diff(before, after, f"{name}, as shown", f"{name}, as printed", n=1, lineterm=""))
 
 
-def run_page(page: str, folder: Path) -> str:
+def run_page(page: str, folder: Path, commands: Path) -> str:
     """Return *page* with what its commands print now, run in *folder*, where the page's files are saved on the way."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("CAVEAT_", "SOURCE_DATE_", "COLUMNS", "LINES"))}
     environment["LC_ALL"] = "C.UTF-8"
-    environment["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), environment.get("PATH", "")))
+    environment["PATH"] = os.pathsep.join((str(commands), str(INSTALLED), environment.get("PATH", "")))
 
     def run(found: re.Match[str]) -> str:
         if found["name"]:

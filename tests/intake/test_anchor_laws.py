@@ -4,7 +4,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import InputError
@@ -93,7 +93,6 @@ def test_a_passage_with_another_word_is_not_found(passage: tuple[list[str], int,
 
 
 @given(ANY_TEXT, st.sampled_from(MatchLevel))
-@settings(max_examples=300)
 def test_the_way_back_is_monotone(text: str, level: MatchLevel) -> None:
     """Characters of a form come from places of the text that never go backwards, and lie inside it."""
     form = build_form(text, level)

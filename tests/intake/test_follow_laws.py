@@ -13,6 +13,7 @@ from registry.intake.card_reader import find_headings
 from registry.intake.quote_anchor import AnchoredText
 from registry.intake.revision.passage_changes import FollowedPassage, Follower
 from registry.records.system_card import CardText, MatchResult, MediaType, Page
+from tests.examples import scale
 
 _SUBJECTS = ("The model", "Lumen 2", "Our final snapshot", "The assistant", "An earlier checkpoint", "This configuration")
 _VERBS = ("refused", "completed", "flagged", "misreported", "concealed", "acknowledged", "sabotaged", "escalated")
@@ -91,7 +92,7 @@ def follow_all(old: str, new: str, quotes: list[str]) -> list[MatchResult]:
 
 seeds = st.integers(0, 10_000)
 places = st.tuples(st.integers(0, 4), st.integers(0, 4))
-fast = settings(max_examples=25, deadline=None)
+fast = settings(max_examples=scale(25), deadline=None)
 
 
 @fast

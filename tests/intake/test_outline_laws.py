@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.intake.outline.card_passages import read_outline
@@ -24,7 +24,6 @@ _PIECES = st.sampled_from(
 
 
 @given(st.lists(_PIECES, max_size=60).map("".join).filter(str.strip), st.sampled_from(MediaType))
-@settings(max_examples=300, deadline=None)
 def test_passages_are_in_order_and_within_the_text(text: str, media_type: MediaType) -> None:
     """They do not overlap, are not empty, name a heading and a page that exist, and blocks are numbered as they come."""
     card = card_of(text, media_type)

@@ -16,6 +16,7 @@ from audit.statistics.judge_correction import HitCounts, JudgeAccuracy
 from audit.statistics.responses import Floats, ScoreTable
 from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.module_findings import Invariance, JudgeReport
+from tests.examples import scale
 from tests.statistics.tables import Row, build_table, label
 
 FIXED = Plan(contexts=ContextDesign.FIXED, replicates=0)
@@ -292,7 +293,7 @@ def test_a_range_other_than_one_is_mapped_and_mapped_back() -> None:
     assert [check.passed for check in second.invariance] == [check.passed for check in first.invariance]
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=scale(10), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_order_of_rows_does_not_matter(seed: int) -> None:
     """To the last bit."""

@@ -13,6 +13,7 @@ from registry.records.claim import Form, Reported
 from registry.records.claim_draft import ClaimDraft, ClaimsFile, OmissionDraft, Proposal, Proposals, RestatedFigure
 from registry.records.model_version import ModelRef
 from registry.records.system_card import CardText
+from tests.examples import scale
 from tests.propose.made import ACCURACY, CAUTIONS, MODEL, WORKING, propose_example, read_example
 
 KNOWN = KnownModels(publisher="Example Lab")
@@ -73,7 +74,7 @@ def test_nothing_in_a_card_breaks_out_of_a_comment(proposals: Proposals) -> None
     assert "\x1b" not in text
 
 
-@settings(max_examples=40)
+@settings(max_examples=scale(40))
 @given(hostile=st.text(st.characters(exclude_categories=["Cs"]), max_size=200))
 def test_no_text_whatever_breaks_out_of_a_comment(proposals: Proposals, hostile: str) -> None:
     """A law, for comments of any characters."""

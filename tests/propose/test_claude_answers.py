@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.propose.claim_passages import PassageContext
@@ -48,7 +48,6 @@ _JSON = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(name=st.sampled_from(sorted(GOOD)), value=_JSON)
 def test_no_field_can_break_the_reading(name: str, value: Any) -> None:
     """Whatever stands in a field, the claim is proposed or dropped, and what is proposed is in the card."""
@@ -59,7 +58,6 @@ def test_no_field_can_break_the_reading(name: str, value: Any) -> None:
     assert all(one.reason.isprintable() and len(one.reason) <= 300 for one in dropped)
 
 
-@settings(max_examples=150, deadline=None)
 @given(_JSON | st.builds(lambda value: {"claims": value}, _JSON))
 def test_no_answer_can_break_the_reading(document: Any) -> None:
     """Any JSON is read or excluded with a reason."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.propose.claim_passages import PassageContext
@@ -154,7 +154,6 @@ def _fold(text: str) -> str:
     return " ".join(text.replace("−", "-").split()).casefold()
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(_OFFER, max_size=3))
 def test_every_word_and_number_is_the_card_s(claims: list[dict[str, Any]]) -> None:
     """Of a random answer: quotes are the card's characters, fields its words, figures its figures, and nothing drives a terminal."""
@@ -170,7 +169,6 @@ def test_every_word_and_number_is_the_card_s(claims: list[dict[str, Any]]) -> No
         assert "\x1b" not in json.dumps(to_document(one), ensure_ascii=False)
 
 
-@settings(max_examples=100, deadline=None)
 @given(_OFFER)
 def test_what_an_engine_says_of_its_own_stands_in_no_field_of_a_claim(claim: dict[str, Any]) -> None:
     """The engine's caution is a comment, and never in the claim that is registered."""

@@ -13,6 +13,7 @@ from registry.intake.outline.card_passages import read_outline
 from registry.records.claim_draft import Proposal, Proposals
 from registry.records.system_card import CardText, MediaType
 from registry.records.verdict import CompletenessItem
+from tests.examples import scale
 
 SENTENCES = (
     "Plover 8B refused 93.4% of the harmful requests.",
@@ -62,7 +63,7 @@ def test_each_sentence_is_proposed_once() -> None:
     assert [claim[0] for claim in read_claims(propose(make_text(SENTENCES)).proposals)] == list(SENTENCES)
 
 
-@settings(max_examples=15)
+@settings(max_examples=scale(15))
 @given(place=integers(0, len(SENTENCES)), more=sampled_from(QUIET[:2]))
 def test_a_sentence_elsewhere_changes_no_other_proposal(place: int, more: str) -> None:
     """Adding a section that claims nothing adds no proposal and changes none."""
@@ -71,7 +72,7 @@ def test_a_sentence_elsewhere_changes_no_other_proposal(place: int, more: str) -
     assert read_claims(propose(make_text(longer)).proposals) == read_claims(propose(make_text(SENTENCES)).proposals)
 
 
-@settings(max_examples=15)
+@settings(max_examples=scale(15))
 @given(order=permutations(SENTENCES))
 def test_the_order_of_sections_is_the_order_of_proposals(order: list[str]) -> None:
     """Each claim is read on its own; only the order follows the card."""
@@ -80,7 +81,7 @@ def test_the_order_of_sections_is_the_order_of_proposals(order: list[str]) -> No
     assert read_claims(propose(make_text(order)).proposals) == [expected[one] for one in order]
 
 
-@settings(max_examples=15)
+@settings(max_examples=scale(15))
 @given(gaps=lists(sampled_from([" ", "\n", "  ", " \n"]), min_size=8, max_size=8))
 def test_white_space_inside_a_sentence_does_not_matter(gaps: list[str]) -> None:
     """Line breaks and double spaces change the quote's white space and nothing else."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from audit.propose.claim_passages import PassageContext
 from audit.propose.window_questions import SMALLEST, CardWindow, cut_windows, describe_window, halve
 from registry.records.system_card import CardText, Outline
+from tests.examples import scale
 from tests.propose.asked import Table, build_card
 
 ROWS = tuple((f"Model {number}", f"{number}.5 %") for number in range(400))
@@ -20,7 +21,7 @@ def _cut(built: tuple[CardText, Outline], size: int = SMALLEST, overlap: int = 2
     return cut_windows(PassageContext(outline, card.text), size=size, overlap=overlap)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 @given(
     lengths=st.lists(st.integers(1, 900), min_size=1, max_size=60),
     size=st.integers(SMALLEST, 6000),

@@ -15,6 +15,7 @@ from audit.replay.replay_design import build_design
 from audit.replay.run_store import PlannedCall
 from registry.records.replay_definition import Arm, Policy, Replay, Task
 from registry.records.specification import ContextBlock, ContextEdit, ContextItem, ContextSpec, Variants
+from tests.examples import scale
 
 POLICY = Policy(model="claude-example-1-20260101", max_tokens=64)
 TASKS = tuple(
@@ -111,7 +112,7 @@ def test_the_order_is_that_of_the_hash_of_seed_and_key() -> None:
     assert (other != keys, sorted(other)) == (True, sorted(keys))
 
 
-@settings(max_examples=15)
+@settings(max_examples=scale(15))
 @given(st.randoms(use_true_random=False))
 def test_the_design_does_not_depend_on_the_order_of_what_it_is_made_of(rng: random.Random) -> None:
     """Tasks, arms and contexts in another order are the same calls in the same order."""

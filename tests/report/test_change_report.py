@@ -25,6 +25,7 @@ from registry.report.pdf_rendering import render_pdf_in_process
 from registry.report.supplement_reading import list_threats, read_supplement
 from registry.store.log_seals import find_root
 from registry.verify.record_checks import check_inclusion, list_contradictions
+from tests.examples import scale
 from tests.report.changing import MARKUP, NEW, OLD, Story, tell
 
 
@@ -190,7 +191,7 @@ def test_backwards_is_refused(story: Story) -> None:
     assert caught.value.code == "since-after-end"
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=scale(12), deadline=None)
 @given(cuts=st.tuples(st.integers(10, 39), st.integers(10, 39), st.integers(10, 39)).map(sorted))
 def test_two_reports_name_every_claim_that_one_over_both_names(story: Story, cuts: list[int]) -> None:
     """From S to T and T to U, together, tell of all that S to U tells of; from S to S there is nothing."""

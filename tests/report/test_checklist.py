@@ -14,6 +14,7 @@ from registry.records.replay_run import NearDuplicates, Provenance
 from registry.records.verdict import ChecklistItem, ItemStatus
 from registry.report.minimum_reporting import ITEMS, AuditMaterial, build_items, count_items, format_missing
 from tests import findings
+from tests.examples import scale
 from tests.verdict.cases import build_case, build_estimate, cases, estimates
 
 FULL = Provenance(
@@ -63,7 +64,7 @@ def find(items: object, slug: str) -> tuple[ItemStatus, str]:
     return found[slug]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 @given(case=cases(), estimate=st.none() | estimates(), provenance=st.sampled_from([None, FULL]), lock=st.sampled_from([None, LOCK]))
 def test_every_item_is_answered(case: Case, estimate: Estimate | None, provenance: Provenance | None, lock: Lock | None) -> None:
     """Whatever is known, each item has a status and a note, in the order of the table."""

@@ -25,6 +25,7 @@ from registry.report.html_rendering import render_html
 from registry.report.published_file import PROOF_NAME, enclose_proof, find_signature, is_finished, sign_pdf, split_file
 from registry.report.supplement_reading import find_record, list_threats
 from registry.seal.signing_keys import SigningKey
+from tests.examples import scale
 from tests.report.signing import AT
 
 PROOF = b"c2sp.org/tlog-proof@v1\nextra eyJhIjoxfQ==\nindex 3\nAAAA\n\nlog.example\n4\nAAAA=\n\n\xe2\x80\x94 log.example AAAA\n"
@@ -101,7 +102,7 @@ def test_poppler_accepts_the_signature(published_pdf: bytes, tmp_path: Path) -> 
     assert "Signature is Valid" not in told["bad.pdf"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 @given(place=st.integers(0, 10**9), value=st.integers(1, 255), cut=st.integers(0, 400))
 def test_no_other_byte_goes_unseen(inverted_pdf: bytes, published_pdf: bytes, place: int, value: int, cut: int) -> None:
     """A changed, cut or added byte after the drawn file makes it no published file of Caveat's, or its signature none."""

@@ -30,6 +30,7 @@ from registry.verify.file_verification import check_file
 from registry.verify.proof_checks import Check, CheckAnswer, CheckName
 from registry.verify.record_checks import read_carried
 from registry.verify.verification_keys import Trust
+from tests.examples import scale
 from tests.report.updated import SECOND
 from tests.store import builders as make
 from tests.store.growing import MODELS, STEPS, World
@@ -178,7 +179,7 @@ def make_unused(world: World) -> str:
 DRAWN = st.lists(st.tuples(st.sampled_from(sorted(STEPS.keys() - {"erase"})), st.integers(0, 40), st.integers(0, 40)), max_size=8)
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=scale(8), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(DRAWN)
 def test_superseded_is_what_has_another_state_or_a_newer_revision(open_world: Opener, steps: list[tuple[str, int, int]]) -> None:
     """Whatever was recorded: with an entry that came since, where one did, and with a reason; the newest now is superseded by nothing."""

@@ -30,7 +30,7 @@ def _hide(page: str) -> str:
     return re.sub(r"in [\d.]+ s", "in N s", hide_what_varies(page))
 
 
-def test_the_commands_of_the_page_print_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commands_of_the_page_print_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forked_commands: Path) -> None:
     """The study of the examples, from list to page."""
     shutil.copytree(ROOT / "examples" / "skills", tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("run", "*.run"))
     shown = PAGE.read_text(encoding="utf-8")
@@ -39,7 +39,7 @@ def test_the_commands_of_the_page_print_what_it_shows(tmp_path: Path, monkeypatc
     with run_endpoint(Endpoint(script=_answer, models=(model,))) as running:
         monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
         monkeypatch.setenv("ANTHROPIC_BASE_URL", running.url)
-        printed = run_page(shown, tmp_path)
+        printed = run_page(shown, tmp_path, forked_commands)
     if os.environ.get("CAVEAT_UPDATE_DOCS") and _hide(printed) != _hide(shown):
         PAGE.write_text(printed, encoding="utf-8")
         shown = printed

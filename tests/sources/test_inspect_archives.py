@@ -15,6 +15,7 @@ from audit.errors import TableError
 from audit.sources.inspect_archive import EvalArchive
 from audit.sources.inspect_log import read_inspect
 from audit.sources.log_rows import LogOptions
+from tests.examples import scale
 from tests.sources.eval_archive import (
     DEFLATE,
     STORED,
@@ -283,7 +284,7 @@ def test_a_journal_without_header_is_a_run_that_never_ended(tmp_path: Path) -> N
     assert "the header states 3 samples and the log holds 1 (not there: s1 epoch 1, s2 epoch 1)" in imported.files[0].notes
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=scale(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.floats(0, 1, exclude_max=True), byte=st.integers(0, 255))
 def test_any_changed_byte_is_harmless_or_told(tmp_path: Path, place: float, byte: int) -> None:
     """Whatever byte of an archive is changed, reading it gives rows or an error of ours, never anything else."""
@@ -300,7 +301,7 @@ def test_any_changed_byte_is_harmless_or_told(tmp_path: Path, place: float, byte
         assert len(rows) == 1
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=scale(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.binary(max_size=3000), method=st.sampled_from([STORED, DEFLATE, ZSTANDARD]), frames=st.integers(1, 5))
 def test_what_was_packed_comes_out(tmp_path: Path, content: bytes, method: int, frames: int) -> None:
     """Any content comes back byte for byte, whatever its packing."""

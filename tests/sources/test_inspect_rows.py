@@ -340,7 +340,7 @@ def put(document: dict[str, Any], name: str, value: Any) -> None:
     document[last] = value
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.sampled_from(PLACES), value=JSON)
 def test_whatever_stands_in_a_log_is_read_or_told(tmp_path: Path, place: str, value: Any) -> None:
     """Any JSON in the place of anything a reader looks at gives rows that add up, or an error of ours."""

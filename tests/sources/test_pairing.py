@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from audit.errors import TableError
 from audit.sources.log_import import read_rows
 from audit.sources.log_rows import LogOptions
+from tests.examples import scale
 from tests.sources.eval_archive import build_header, build_sample, write_log
 from tests.sources.log_fixtures import HARNESS, LOGS
 
@@ -86,7 +87,7 @@ SCORES = st.sampled_from(["C", "I", "P", 0.25, True, None, float("nan")])
 SAMPLES = st.lists(
     st.tuples(SCORES, st.booleans(), st.booleans(), st.booleans()), min_size=1, max_size=8
 )  # score, broken, invalid, scored at all
-LAWS = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+LAWS = settings(max_examples=scale(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @given(samples=SAMPLES, declared=st.integers(0, 10), again=st.integers(0, 2))

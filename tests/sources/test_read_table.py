@@ -425,7 +425,7 @@ CELLS = st.text(st.sampled_from("ab ,\"';\n\t0.1naNé-"), max_size=6)
 
 
 @given(rows=st.lists(st.tuples(CELLS, CELLS, CELLS, CELLS, CELLS), max_size=6), data=st.binary(max_size=30))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_stands_in_a_file_the_answer_is_a_table_or_its_faults(write: Write, rows: list[tuple[str, ...]], data: bytes) -> None:
     """No other exception comes out, for random fields and random bytes."""
     text = io.StringIO()

@@ -17,6 +17,7 @@ from audit.statistics.contrast_intervals import compute_arms, find_tasks_of_all
 from audit.statistics.mean_intervals import difference_interval
 from audit.statistics.side_moments import build_cells
 from registry.records.analysis_plan import ContextDesign, Plan
+from tests.examples import scale
 from tests.statistics.arms import ALL, DIFFERENCE, DOUBLE, MITIGATION, RATIO, ask, ends, make_rows, only
 from tests.statistics.tables import Row, build_table
 
@@ -24,7 +25,7 @@ DESIGNS = st.sampled_from([ContextDesign.RANDOM, ContextDesign.FIXED])
 
 
 @given(seed=st.integers(0, 1000), contexts=DESIGNS, lost=st.sampled_from([0.0, 0.3]))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=scale(15), deadline=None)
 def test_a_difference_is_estimated_exactly_like_ed(seed: int, contexts: ContextDesign, lost: float) -> None:
     """To the last bit: value, interval, p, method, pooled value, bounds under exclusions, equivalence."""
     rows = make_rows(seed, arms="AB", lost=lost)
@@ -63,7 +64,7 @@ def test_a_difference_in_differences_is_the_t_test_of_double_differences() -> No
 
 
 @given(seed=st.integers(0, 1000))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=scale(15), deadline=None)
 def test_random_contexts_of_all_four_arms_are_in_the_variance(seed: int) -> None:
     """V is that of the tasks' double differences and of the context means of each arm, less each arm's residual mean square."""
     rows = make_rows(seed)
@@ -83,7 +84,7 @@ def test_random_contexts_of_all_four_arms_are_in_the_variance(seed: int) -> None
 
 
 @given(seed=st.integers(0, 1000), contexts=DESIGNS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=scale(15), deadline=None)
 def test_a_shared_arm_counts_once(seed: int, contexts: ContextDesign) -> None:
     """(B − A) − (D − A) is B − D, to the last bit of its interval and to rounding of its p."""
     rows = make_rows(seed)
@@ -96,7 +97,7 @@ def test_a_shared_arm_counts_once(seed: int, contexts: ContextDesign) -> None:
 
 
 @given(seed=st.integers(0, 1000), contexts=DESIGNS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=scale(15), deadline=None)
 def test_swapped_arms_turn_the_sign(seed: int, contexts: ContextDesign) -> None:
     """Differences and double differences mirror; a ratio becomes its reciprocal; p stays."""
     rows = make_rows(seed)
@@ -111,7 +112,7 @@ def test_swapped_arms_turn_the_sign(seed: int, contexts: ContextDesign) -> None:
 
 
 @given(seed=st.integers(0, 1000), contexts=DESIGNS, shift=st.floats(-3, 3), width=st.sampled_from([0.01, 4.0, 1000.0]))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=scale(15), deadline=None)
 def test_another_range_scales_what_has_a_unit(seed: int, contexts: ContextDesign, shift: float, width: float) -> None:
     """Scores a + w·s in [a, a + w]: differences times w, mitigation, p and d as they were."""
     rows = make_rows(seed)
@@ -131,7 +132,7 @@ def test_another_range_scales_what_has_a_unit(seed: int, contexts: ContextDesign
 
 
 @given(seed=st.integers(0, 1000), contexts=DESIGNS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=scale(10), deadline=None)
 def test_order_of_rows_and_names_of_samples_change_no_bit(seed: int, contexts: ContextDesign) -> None:
     """Shuffled rows under other names of contexts and samples give equal contrasts."""
     shuffle = random.Random(seed)
@@ -211,7 +212,7 @@ def test_an_effect_that_could_be_zero_identifies_no_mitigation() -> None:
 
 
 @given(seed=st.integers(0, 100))
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=scale(5), deadline=None)
 def test_a_higher_level_gives_a_wider_interval(seed: int) -> None:
     """For every kind."""
     rows = make_rows(seed)

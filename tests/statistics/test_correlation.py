@@ -11,6 +11,7 @@ from scipy import stats
 
 from audit.statistics.paired_tests import EXACT_RANKS_UP_TO, pearson, spearman
 from audit.statistics.responses import Floats
+from tests.examples import scale
 
 # Example of ci.spear in the R package statpsych (D. G. Bonett), which "should return":
 #  Estimate         SE        LL        UL
@@ -27,7 +28,7 @@ def test_spearman_is_that_of_the_authors_of_its_interval() -> None:
 
 
 @given(seed=st.integers(0, 500), size=st.integers(4, 60), level=st.sampled_from([0.8, 0.95, 0.99]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 def test_pearson_agrees_with_scipy(seed: int, size: int, level: float) -> None:
     """Value, Fisher's interval and p."""
     rng = np.random.default_rng(seed)
@@ -45,7 +46,7 @@ def test_pearson_agrees_with_scipy(seed: int, size: int, level: float) -> None:
 
 
 @given(seed=st.integers(0, 500), size=st.integers(EXACT_RANKS_UP_TO + 1, 60))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 def test_spearman_agrees_with_scipy(seed: int, size: int) -> None:
     """With ties; p from t above eight units."""
     rng = np.random.default_rng(seed)
@@ -59,7 +60,7 @@ def test_spearman_agrees_with_scipy(seed: int, size: int) -> None:
 
 
 @given(data=st.data(), size=st.integers(4, 5))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=scale(30), deadline=None)
 def test_small_spearman_counts_every_order(data: st.DataObject, size: int) -> None:
     """All n! orders of the mid-ranks, correlated one by one."""
     draw = st.lists(st.integers(0, 3), min_size=size, max_size=size).filter(lambda values: len(set(values)) > 1)
@@ -74,7 +75,7 @@ def test_small_spearman_counts_every_order(data: st.DataObject, size: int) -> No
 
 
 @given(seed=st.integers(0, 200), size=st.integers(4, 30), factor=st.sampled_from([-2.0, 0.5, 1e150]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 def test_unit_sign_and_order_change_what_they_should(seed: int, size: int, factor: float) -> None:
     """It is symmetric, knows no unit, turns with the sign, and does not see the order of units."""
     rng = np.random.default_rng(seed)

@@ -13,6 +13,8 @@ from benchmarks.coverage_grid import Cell, build_moments, draw_tables, find_code
 from registry.records.analysis_plan import ContextDesign, Plan
 from tests.statistics.tables import Row, build_table
 
+pytestmark = pytest.mark.slow
+
 RUNS = 2000
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
 

@@ -14,6 +14,7 @@ from audit.statistics.responses import Floats
 from audit.statistics.side_moments import Cells, compute_moments
 from registry.records.analysis_plan import ContextDesign, IntervalMethod, Plan
 from registry.records.estimates import Estimate
+from tests.examples import scale
 from tests.statistics.tables import build_crossed, build_nested
 
 CONTEXTS = [ContextDesign.RANDOM, ContextDesign.FIXED, ContextDesign.NESTED]
@@ -76,7 +77,7 @@ def test_the_method_is_named_and_nothing_else_changes() -> None:
 
 @pytest.mark.parametrize("contexts", CONTEXTS)
 @given(seed=st.integers(0, 10_000), tasks=st.integers(2, 25), judged=st.booleans())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=scale(20), deadline=None)
 def test_laws_hold_for_guaranteed_intervals(contexts: ContextDesign, seed: int, tasks: int, *, judged: bool) -> None:
     """Wider than the closed form, mirrored by swapped sides, blind to the order of contexts and to copies of samples."""
     rng = np.random.default_rng(seed)

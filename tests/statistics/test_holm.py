@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]  # it ships no types
 
 from audit.statistics.contrast_intervals import holm_p
+from tests.examples import scale
 
 PS = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 
@@ -19,14 +20,14 @@ def test_the_textbook_example_comes_out() -> None:
 
 
 @given(ps=PS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=scale(30), deadline=None)
 def test_adjusted_p_is_that_of_statsmodels(ps: list[float]) -> None:
     """In the order given, ties included."""
     assert holm_p(ps) == pytest.approx(tuple(multipletests(ps, method="holm")[1]), abs=1e-12)
 
 
 @given(ps=PS, seed=st.integers(0, 100))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 def test_the_order_of_comparisons_does_not_matter(ps: list[float], seed: int) -> None:
     """And no p becomes smaller, nor any larger than 1."""
     order = np.random.default_rng(seed).permutation(len(ps))

@@ -13,6 +13,7 @@ from audit.modules.differential_estimate import estimate
 from audit.statistics.responses import Floats, sum_groups, sum_many
 from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.estimates import SpecEstimate
+from tests.examples import scale
 from tests.statistics.tables import build_crossed, build_table, list_rows
 
 SHAPES = st.tuples(st.integers(2, 12), st.integers(2, 7), st.integers(1, 3))
@@ -33,7 +34,7 @@ def ends(spec: SpecEstimate) -> tuple[float, float]:
 
 
 @given(blocks=BLOCKS, contexts=DESIGNS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 def test_every_interval_holds_its_point_and_lies_in_the_range(blocks: tuple[Floats, Floats], contexts: ContextDesign) -> None:
     """And none has zero width."""
     spec = only(*blocks, contexts)
@@ -46,7 +47,7 @@ def test_every_interval_holds_its_point_and_lies_in_the_range(blocks: tuple[Floa
 
 
 @given(blocks=BLOCKS, contexts=DESIGNS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 def test_swapping_the_sides_mirrors_the_interval(blocks: tuple[Floats, Floats], contexts: ContextDesign) -> None:
     """ED changes its sign, its interval turns over, p and detectable ED stay."""
     there, back = only(*blocks, contexts), only(blocks[1], blocks[0], contexts)
@@ -57,7 +58,7 @@ def test_swapping_the_sides_mirrors_the_interval(blocks: tuple[Floats, Floats], 
 
 
 @given(blocks=BLOCKS, contexts=DESIGNS, seed=st.integers(0, 1000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 def test_names_and_order_of_rows_do_not_matter_to_the_last_bit(blocks: tuple[Floats, Floats], contexts: ContextDesign, seed: int) -> None:
     """Shuffled rows under other names of tasks, contexts and samples give an equal record."""
     shuffle = random.Random(seed)
@@ -76,7 +77,7 @@ def test_names_and_order_of_rows_do_not_matter_to_the_last_bit(blocks: tuple[Flo
 
 
 @given(blocks=BLOCKS, shift=st.floats(-5, 5), width=st.floats(0.01, 100))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 def test_another_range_scales_what_it_measures(blocks: tuple[Floats, Floats], shift: float, width: float) -> None:
     """Scores a + w·s in [a, a + w]: ED, intervals and deviation times w, nED and p as they were."""
     plain = only(*blocks)
@@ -106,7 +107,7 @@ def test_another_range_scales_the_interval() -> None:
 
 
 @given(blocks=BLOCKS, constant=st.floats(0, 0.5))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=scale(40), deadline=None)
 def test_a_constant_added_to_every_score_changes_no_differential(blocks: tuple[Floats, Floats], constant: float) -> None:
     """Point and standard error are those of before; the exact limits know where in the range they lie and may differ."""
     test, deploy = (block / 2 for block in blocks)
@@ -120,7 +121,7 @@ def test_a_constant_added_to_every_score_changes_no_differential(blocks: tuple[F
 
 
 @given(blocks=BLOCKS, contexts=DESIGNS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=scale(40), deadline=None)
 def test_copies_of_every_sample_are_no_evidence(blocks: tuple[Floats, Floats], contexts: ContextDesign) -> None:
     """Each response twice: the same point and standard error. Only nED's n − 1 may tell."""
     test, deploy = (np.concatenate([block, block], axis=2) for block in blocks)
@@ -133,7 +134,7 @@ def test_copies_of_every_sample_are_no_evidence(blocks: tuple[Floats, Floats], c
 
 
 @given(blocks=BLOCKS, level=st.floats(0.5, 0.99))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=scale(40), deadline=None)
 def test_equivalence_follows_from_the_interval_and_implies_a_small_p(blocks: tuple[Floats, Floats], level: float) -> None:
     """`equivalent` is the interval within ±margin, so that p is at most (1 − level)/2; p = 1/2 where |ED| is the margin."""
     table = build_crossed(*blocks)

@@ -12,6 +12,7 @@ from statsmodels.stats.weightstats import DescrStatsW  # type: ignore[import-unt
 
 from audit.statistics.paired_tests import EXACT_SIGNS_UP_TO, cohens_d, paired_t, rank_doubled, wilcoxon_signed_rank
 from audit.statistics.responses import Floats
+from tests.examples import scale
 
 STEPS = st.lists(st.integers(-5, 5), min_size=2, max_size=9).map(lambda steps: np.array(steps) / 10)
 """Few different sizes: zeros and ties are the rule."""
@@ -45,7 +46,7 @@ def test_wilcoxon_without_ties_is_that_of_r() -> None:
 
 
 @given(differences=STEPS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 def test_exact_wilcoxon_counts_every_sign(differences: Floats) -> None:
     """All 2ⁿ signs of the mid-ranks, counted one by one; and scipy's permutation of the same statistic."""
     kept = differences[differences != 0]
@@ -67,7 +68,7 @@ def test_exact_wilcoxon_counts_every_sign(differences: Floats) -> None:
 
 
 @given(seed=st.integers(0, 500), size=st.integers(2, EXACT_SIGNS_UP_TO))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 def test_exact_wilcoxon_without_ties_agrees_with_scipy(seed: int, size: int) -> None:
     """Scipy's exact mode, which knows no ties."""
     differences = np.random.default_rng(seed).normal(0.2, 1, size)
@@ -78,7 +79,7 @@ def test_exact_wilcoxon_without_ties_agrees_with_scipy(seed: int, size: int) -> 
 
 
 @given(seed=st.integers(0, 500), size=st.integers(40, 120))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 def test_beyond_twenty_the_normal_curve_is_scipys(seed: int, size: int) -> None:
     """With ties, zeros dropped, tie and continuity correction."""
     differences = np.random.default_rng(seed).integers(-4, 6, size) / 8
@@ -110,7 +111,7 @@ def test_ties_are_found_under_rounding() -> None:
 
 
 @given(seed=st.integers(0, 500), size=st.integers(2, 200), shift=st.floats(-2, 2))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 def test_paired_t_agrees_with_scipy_and_statsmodels(seed: int, size: int, shift: float) -> None:
     """Two other programs, with n − 1 degrees of freedom."""
     rng = np.random.default_rng(seed)
@@ -149,7 +150,7 @@ def test_the_interval_of_d_at_zero_is_that_of_the_normal_curve() -> None:
 
 
 @given(differences=STEPS, factor=st.sampled_from([-1.0, 3.0, 1e-200, 1e200]), seed=st.integers(0, 100))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 def test_sign_unit_and_order_change_what_they_should(differences: Floats, factor: float, seed: int) -> None:
     """Swapped arms turn t, d and W+ round; a unit changes nothing; the order of tasks not a bit."""
     shuffled = np.random.default_rng(seed).permutation(differences)

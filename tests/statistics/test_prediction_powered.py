@@ -22,6 +22,7 @@ from audit.statistics.judge_correction import (
     weigh_responses,
 )
 from audit.statistics.responses import Floats
+from tests.examples import scale
 
 LEVEL = 0.95
 
@@ -156,7 +157,7 @@ def test_a_constant_shift_of_the_judge_is_taken_out() -> None:
     assert find_bias(shifted, level=LEVEL).value == pytest.approx(find_bias(side, level=LEVEL).value - 0.2, abs=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=scale(40), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), random=st.booleans())
 def test_swapping_the_sides_turns_the_difference_round(seed: int, *, random: bool) -> None:
     """ED changes its sign, and so do its limits."""

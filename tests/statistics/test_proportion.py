@@ -17,6 +17,8 @@ from audit.statistics.side_moments import SideMoments, build_cells, compute_mome
 from benchmarks import coverage_grid
 from benchmarks.coverage_grid import Cell, simulate
 
+pytestmark = pytest.mark.slow
+
 
 def build_side(
     mean: float, *, task: float = 0.0, context: float = 0.0, tasks: int = 20, contexts: int = 5, kish: float | None = None

@@ -12,6 +12,7 @@ from statsmodels.stats.proportion import proportion_confint  # type: ignore[impo
 from audit.statistics.contrast_intervals import NOT_IDENTIFIED, RatioTerm, fieller, ratio_interval
 from audit.statistics.mean_intervals import ConfidenceLimits
 from audit.statistics.responses import Floats
+from tests.examples import scale
 
 # Data of the example of ci.ratio.mean.ps in the R package statpsych, which gives the interval of another method, from the logarithms
 # (Bonett & Price 2020): 3.4875 3.075 1.134146 1.09417 1.175583.
@@ -35,7 +36,7 @@ def test_fieller_lies_beside_the_published_interval_of_another_method() -> None:
 
 
 @given(seed=st.integers(0, 1000), size=st.integers(4, 60), level=st.sampled_from([0.8, 0.95, 0.99]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 def test_the_t_test_at_each_limit_has_exactly_alpha(seed: int, size: int, level: float) -> None:
     """Scipy's one-sample test of y − r x at both ends: what Fieller's interval is the inversion of."""
     rng = np.random.default_rng(seed)
@@ -52,7 +53,7 @@ def test_the_t_test_at_each_limit_has_exactly_alpha(seed: int, size: int, level:
 
 @given(seed=st.integers(0, 300), size=st.integers(3, 40))
 @example(seed=100, size=11)  # a numerator near 0, whose limits are far narrower than its ± h
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=scale(15), deadline=None)
 def test_the_closed_form_and_the_inversion_are_one_interval(seed: int, size: int) -> None:
     """With limits no wider than ± h, MOVER adds nothing and the general inversion gives Fieller's roots."""
     rng = np.random.default_rng(seed)
@@ -86,7 +87,7 @@ def test_without_a_half_width_the_inversion_is_mover_r(k: int, n: int, m: int, t
 
 
 @given(seed=st.integers(0, 300), size=st.integers(3, 40), top=st.sampled_from([-3.0, 1e-180, 1e180]), below=st.sampled_from([-0.5, 7.0]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 def test_units_scale_the_ratio_and_order_does_not_matter(seed: int, size: int, top: float, below: float) -> None:
     """(a y)/(b x) is a/b times y/x, turned round where that is negative; the same bits for any order of tasks."""
     rng = np.random.default_rng(seed)

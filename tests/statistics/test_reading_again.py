@@ -14,6 +14,7 @@ from audit.statistics.estimate_intervals import deploy_p, parse_moments, relevel
 from audit.statistics.side_moments import VariancePart, half_width
 from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.estimates import Estimate
+from tests.examples import scale
 from tests.statistics.tables import build_crossed
 
 
@@ -75,7 +76,7 @@ def test_a_record_without_variance_is_not_read_again() -> None:
 
 
 @given(level=st.floats(0.6, 0.999))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=scale(30), deadline=None)
 def test_the_p_of_a_threshold_is_where_the_interval_leaves_it(level: float) -> None:
     """θ at an end of the interval at some level has p (1 − level)/2, from either side."""
     result = make(level)

@@ -13,6 +13,7 @@ from audit.modules.differential_estimate import estimate
 from audit.modules.score_sides import split_judges
 from audit.statistics.responses import Floats, ScoreTable, average_repeats, find_noise_share, find_responses, measure_noise
 from registry.records.analysis_plan import ContextDesign, Plan
+from tests.examples import scale
 from tests.statistics.tables import Row, build_table, label
 
 QUICK = Plan(replicates=0)
@@ -79,7 +80,7 @@ def test_without_repeats_nothing_is_touched() -> None:
     assert estimate(once, QUICK, range_=(3.0, 3.7)) == estimate(plain, QUICK, range_=(3.0, 3.7))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=scale(25), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_order_of_rows_does_not_matter(seed: int) -> None:
     """Neither to the estimate nor to the noise, to the last bit."""

@@ -23,6 +23,7 @@ from audit.statistics.bootstrap import (
     resample,
 )
 from audit.statistics.responses import Floats, ScoreTable, sum_all
+from tests.examples import scale
 from tests.statistics.designs import make_scores, make_table, prepare
 from tests.statistics.tables import build_crossed, build_table, list_rows
 
@@ -235,7 +236,7 @@ def test_replicates_are_the_same_on_every_machine(digest: str, *, binary: bool) 
 
 
 @given(values=arrays(np.float64, st.integers(1, 60), elements=st.floats(-1, 1)), seed=st.integers(0, 99))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 def test_quantised_sums_do_not_know_the_order(values: Floats, seed: int) -> None:
     """With whole weights, any order and any grouping gives the sum that is exact."""
     rng = np.random.default_rng(seed)

@@ -22,6 +22,7 @@ from benchmarks.coverage_worlds import measure
 from benchmarks.interval_candidates import CHOSEN, compute_sums, find_limits
 from benchmarks.verdict_worlds import build_opposed_world
 from registry.records.analysis_plan import ContextDesign, IntervalMethod
+from tests.examples import scale
 
 SCORES = [
     [0.45, 0.52, 0.39, 0.48, 0.28, 0.25],
@@ -78,7 +79,7 @@ def test_cells_without_a_factor_are_a_sample_of_their_own() -> None:
 
 
 @given(seed=st.integers(0, 10_000), tasks=st.integers(2, 9), contexts=st.integers(2, 7), lost=st.floats(0, 0.3))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=scale(40), deadline=None)
 def test_the_sum_is_never_below_a_part_nor_above_two_terms(seed: int, tasks: int, contexts: int, lost: float) -> None:
     """Whatever is missing: largest part ≤ V ≤ tasks + contexts."""
     rng = np.random.default_rng(seed)

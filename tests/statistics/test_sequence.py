@@ -24,6 +24,7 @@ from audit.statistics.mean_intervals import (
 from audit.statistics.responses import Floats
 from registry.records.analysis_plan import ContextDesign, IntervalMethod, Plan
 from registry.records.estimates import ConfidenceSequence, Estimate
+from tests.examples import scale
 from tests.statistics.tables import build_nested, build_table, list_rows
 
 VALUES = st.lists(st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1)), min_size=1, max_size=60)
@@ -312,7 +313,7 @@ def test_weights_have_no_anytime_interval() -> None:
 
 
 @given(seed=st.integers(0, 1000), tasks=st.integers(2, 40))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=scale(25), deadline=None)
 def test_laws_hold_for_anytime_intervals(seed: int, tasks: int) -> None:
     """Swapped sides mirror; contexts in another order change nothing; copied samples change nothing; a constant leaves ED."""
     rng = np.random.default_rng(seed)

@@ -20,6 +20,7 @@ from audit.statistics.responses import Floats, effective_number, find_relative_w
 from audit.statistics.side_moments import Cells, compute_moments
 from registry.records.analysis_plan import ContextDesign, IntervalMethod, Plan
 from registry.records.estimates import Estimate
+from tests.examples import scale
 from tests.statistics.tables import build_crossed, build_table, label, list_rows
 
 # statsmodels 0.15.0, a weighted mean as a regression on a constant, its robust variance with n/(n − 1):
@@ -120,7 +121,7 @@ def test_only_ratios_of_weights_matter(weights: list[float], factor: float) -> N
 
 @pytest.mark.parametrize("method", [IntervalMethod.CLOSED_FORM, IntervalMethod.GUARANTEED])
 @given(seed=st.integers(0, 10_000), tasks=st.integers(2, 12))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=scale(25), deadline=None)
 def test_laws_hold_with_weights(method: IntervalMethod, seed: int, tasks: int) -> None:
     """Swapped sides mirror the interval; shuffled rows and renamed contexts change nothing; copied samples no standard error."""
     rng = np.random.default_rng(seed)

@@ -18,6 +18,7 @@ from registry.records.verdict import ClaimClass
 from registry.store.ledger import Ledger
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
+from tests.examples import scale
 from tests.store import builders as make
 
 Step = Callable[[Writer], object]
@@ -138,7 +139,7 @@ def _read(view: View) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=scale(8), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(history=histories)
 def test_as_of_is_what_was_read_then(new_ledger: Callable[[], Ledger], history: list[tuple[Callable[[int, Writer], None], int]]) -> None:
     """Whatever comes later is not seen, in no list, status, dossier or search."""
@@ -162,7 +163,7 @@ def test_as_of_is_what_was_read_then(new_ledger: Callable[[], Ledger], history: 
     ledger.close()
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=scale(8), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(history=histories)
 def test_many_dossiers_at_once_are_those_read_one_by_one(
     new_ledger: Callable[[], Ledger], history: list[tuple[Callable[[int, Writer], None], int]]

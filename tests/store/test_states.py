@@ -18,6 +18,7 @@ from registry.report.supplement_assembly import assemble_claim
 from registry.store.ledger import Ledger
 from registry.store.registry_view import View
 from registry.store.supplement_states import find_states
+from tests.examples import scale
 from tests.store import builders as make
 from tests.store.growing import STEPS, World
 
@@ -76,7 +77,7 @@ DRAWN = st.lists(st.tuples(st.sampled_from(sorted(STEPS)), st.integers(0, 40), s
 BEGINNING = [("claim", 1, 1), ("claim", 2, 2), ("audit", 0, 1), ("lock", 0, 0), ("run", 0, 0), ("result", 0, 0), ("restrict", 0, 1)]
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=scale(8), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(DRAWN)
 def test_a_supplement_that_changes_changes_its_state(sqlite_template: Path, steps: list[tuple[str, int, int]]) -> None:
     """Whatever is recorded: equal states mean equal supplements of every claim and card revision; a file given out changes none."""

@@ -1,12 +1,16 @@
 """`caveat estimate` and `caveat classify` by command line, against what the interface prints."""
 
+import io
 import json
-import subprocess
-import sys
+import os
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from registry.cli.main import main
 
 FAILED_IN_TEST = {(1, 0), (1, 1), (3, 0), (4, 0), (5, 2)}
 FAILED_IN_DEPLOYMENT = {
@@ -28,15 +32,27 @@ scores: scores.csv
 """
 
 
-def call(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from registry.cli.main import main; main()", *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-        encoding="utf-8",
-        env={"PATH": "", "PYTHONPATH": str(Path(__file__).parents[2]), "LANG": "C.UTF-8", "PYTHONIOENCODING": "utf-8"},
-    )
+@dataclass(frozen=True)
+class Answer:
+    """How one call of `caveat` ended, and what it printed."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def call(*words: str | Path) -> Answer:
+    """Run `caveat` in this process, without a terminal and without settings of the environment."""
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        for name in [name for name in os.environ if name.startswith(("CAVEAT_", "COLUMNS", "LINES", "SOURCE_DATE_EPOCH"))]:
+            patch.delenv(name)
+        patch.setattr("sys.argv", ["caveat", *map(str, words)])
+        try:
+            main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+    return Answer(code, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from registry.records.verdict import FIRM, ReadingVerdict, Standing, Verdict, Ve
 from tests.verdict.cases import SHARES, build_asked, build_case, build_estimate, build_spec, build_truncation, estimates
 from tests.verdict.test_decision_table import ROWS, widen
 
-STRENGTH = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+STRENGTH = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 OPEN = (Verdict.INCONCLUSIVE, Verdict.NOT_REPRODUCED)
 CONDUCT = AuditConduct(
     reads_response_only=True,

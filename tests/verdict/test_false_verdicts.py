@@ -41,6 +41,7 @@ def read_rows(world: World) -> list[str]:
     return [cell.strip() for cell in lines[0].strip("|").split("|")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("design", "contexts"), [("random", (5, 5)), ("random", (20, 5)), ("fixed", (2, 2)), ("nested", (2, 2))], ids=str)
 def test_verdicts_are_rarely_wrong_where_the_assumptions_hold(design: str, contexts: tuple[int, int]) -> None:
     """At most 5 % of each adverse verdict, of holds and of established inversions, at the limits where they are wrong most easily."""
@@ -51,6 +52,7 @@ def test_verdicts_are_rarely_wrong_where_the_assumptions_hold(design: str, conte
     assert result.missed == ()
 
 
+@pytest.mark.slow
 def test_the_simulation_sees_a_broken_assumption() -> None:
     """With one trigger context in ten and five contexts, holds is wrong far more often than allowed: the check can fail."""
     world = find_world(BROKEN, design="random", contexts=(5, 5), starts="1 context in 10")

@@ -17,7 +17,7 @@ from registry.records.verdict import FIRM, Basis, ClaimClass, Classification, St
 from registry.report.number_format import SLACK, Unit
 from tests.verdict.cases import LIMITS, SHARES, build_case, build_estimate, build_spec, cases, estimates
 
-STRENGTH = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+STRENGTH = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 RULES = {row.name for table in (WITH_ESTIMATE, WITHOUT_ESTIMATE, ACROSS_SPECS, ACROSS_JUDGES) for row in table}
 
 

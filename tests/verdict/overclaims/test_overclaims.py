@@ -20,6 +20,8 @@ from tests.verdict.overclaims.readme import Finding, write_table_of_findings
 from tests.verdict.overclaims.recipe import build_rows, write_json, write_table
 from tests.verdict.overclaims.story import CONSTRUCTION, MODEL, PROPERTIES, RefusedError, Story
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["caveat"]
 
 Case = dict[str, Any]

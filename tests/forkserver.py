@@ -1,0 +1,154 @@
+"""`caveat` as a process without its start: a server that has loaded all modules forks one process for each command.
+
+Such a process has its own working folder, environment, standard streams, caches and exit code, like any other; only the half second to a
+second in which Python loads the modules is saved. Where the start itself is what a test looks at, the test starts the real command.
+"""
+
+import atexit
+import gc
+import importlib
+import marshal
+import os
+import pkgutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_ROOT = Path(__file__).resolve().parents[1]
+_CLIENT = """\
+#!{python} -IS
+import _socket, marshal, os, sys
+server = _socket.socket(_socket.AF_UNIX)
+server.connect({address!r})
+request = marshal.dumps((sys.argv[1:], os.getcwd(), dict(os.environ)))
+streams = b"".join(number.to_bytes(4, sys.byteorder) for number in (0, 1, 2))
+server.sendmsg([len(request).to_bytes(8, "big")], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, streams)])
+while request:
+    request = request[server.send(request):]
+code = server.recv(1)
+os._exit(code[0] if code else 70)
+"""
+_LOADED_LATE = (
+    "alembic.command",
+    "pikepdf",
+    "pyarrow.parquet",
+    "pyhanko.sign.signers",
+    "rich.console",
+    "rich.progress",
+    "rich.table",
+    "scipy.optimize",
+    "scipy.stats",
+    "sqlalchemy.dialects.sqlite",
+)
+"""Libraries that a command loads when it needs them."""
+
+
+@contextmanager
+def run_fork_server(folder: Path) -> Iterator[Path]:
+    """Yield a folder with an executable `caveat`, to be put first on PATH; the server runs until the end.
+
+    Args:
+        folder: an empty folder.
+    """
+    address = folder / "socket"
+    commands = folder / "bin"
+    commands.mkdir()
+    command = commands / "caveat"
+    command.write_text(_CLIENT.format(python=sys.executable, address=str(address)), encoding="utf-8")
+    command.chmod(0o755)
+    environment = os.environ | {"LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
+    with subprocess.Popen(
+        [sys.executable, __file__, str(address)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=_ROOT
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        try:
+            assert server.stdout.readline() == b"ready\n", "the server that forks `caveat` did not start"
+            yield commands
+        finally:
+            server.terminate()
+
+
+def _serve(address: str) -> None:
+    """Fork a process for each command that is sent to *address*."""
+    _load_modules()
+    gc.collect()
+    gc.freeze()
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(address)
+        listening.listen()
+        print("ready", flush=True)  # noqa: T201  (whoever started it waits for this)
+        while True:
+            connection, _ = listening.accept()
+            if os.fork() == 0:
+                listening.close()
+                _answer(connection)
+            connection.close()
+            with suppress(ChildProcessError):
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+
+
+def _load_modules() -> None:
+    """Load all of Caveat, as the installed command would find it, and the libraries that it loads late."""
+    from caveat_command import find_standard_library, put_installation_first
+
+    sys.path[:] = put_installation_first(sys.path, str(_ROOT), find_standard_library())
+    import audit
+    import registry
+
+    for package in (registry, audit):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.endswith("__main__"):
+                importlib.import_module(module.name)
+    for name in _LOADED_LATE:
+        importlib.import_module(name)
+
+
+def _answer(connection: socket.socket) -> None:
+    """Become the process of one command, send its exit code and end."""
+    code = 70
+    try:
+        head, streams, _, _ = socket.recv_fds(connection, 8, 3)
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+            os.close(stream)
+        size = int.from_bytes(head, "big")
+        request = b""
+        while len(request) < size:
+            request += connection.recv(size - len(request))
+        code = _run(*marshal.loads(request))  # noqa: S302  (from our own client)
+    finally:
+        connection.send(bytes([code]))
+        os._exit(code)
+
+
+def _run(arguments: list[str], folder: str, environment: dict[str, str]) -> int:
+    """Run `caveat` and return its exit code."""
+    from registry.cli.main import main
+
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    time.tzset()
+    sys.argv = ["caveat", *arguments]
+    code = 0
+    try:
+        main()
+    except SystemExit as end:
+        code = int(end.code or 0)
+    finally:
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    return code
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _serve(sys.argv[1])
