@@ -134,21 +134,9 @@ _OfAudit = Audit | Lock | Run | RunStart | RunEnd | Result | EvidenceStatement |
 
 
 def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one line for each kind of statement)
+    if isinstance(payload, _OfAudit):
+        return _describe_of_audit(payload)
     match payload:
-        case (
-            Audit()
-            | Lock()
-            | Run()
-            | RunStart()
-            | RunEnd()
-            | Result()
-            | EvidenceStatement()
-            | Finding()
-            | Restriction()
-            | Deviation()
-            | Exploration()
-        ):
-            return _describe_of_audit(payload)
         case ClaimRevision():
             return f"{payload.reference} {payload.why or payload.quote}"
         case ClaimEvent():
