@@ -245,7 +245,7 @@ def read_context_spec(path: Path) -> tuple[ContextSpec, dict[str, str]]:
 def context_schema() -> dict[str, Any]:
     """Return the JSON Schema of a context specification as it is written: with the files that `read_context_spec` takes."""
     schema = json_schema(ContextSpec)
-    block, variants = (schema["$defs"][name] for name in ("Block", "Variants"))
+    block, variants = (schema["$defs"][name] for name in ("ContextBlock", "Variants"))
     text: dict[str, Any] = {"type": "string"}
     block["properties"]["file"] = {**text, "title": "File", "description": "Name of a file beside this one that holds the text"}
     files = {"type": "object", "additionalProperties": text, "title": "Files", "description": "By value, the name of a file with the text"}
