@@ -647,9 +647,9 @@ def warn_of_designs(found: Shift, before: Mapping[str, str], after: Mapping[str,
     unknown = [_PARTS[name] for name in _PAIRED if name not in before or name not in after]
     told = []
     if differing:
-        told.append(f"The replays have other {', '.join(differing)}, which may be the cause of a change. Texts with the same ID may differ.")
+        told.append(f"The replays differ in {', '.join(differing)}: this may explain a change, and texts with the same ID may differ.")
     if unknown:
-        told.append(f"The record does not show that texts with the same ID are equal in both replays: {', '.join(unknown)}.")
+        told.append(f"Texts with the same ID may differ between the replays; not on record: {', '.join(unknown)}.")
     return replace(found, warnings=(*told, *found.warnings))
 
 
