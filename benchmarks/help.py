@@ -29,7 +29,7 @@ def main() -> None:
     bare = measure([sys.executable, "-c", "pass"])
     click = measure([sys.executable, "-c", CLICK])
     ours = measure([COMMAND, "--help"])
-    print(f"caveat --help          {ours * 1000:>6.0f} ms   (limit 200)")
+    print(f"caveat --help          {ours * 1000:>6.0f} ms   (limit 150)")
     print(f"Click alone            {click * 1000:>6.0f} ms   ratio {ours / click:.1f}")
     print(f"the interpreter alone  {bare * 1000:>6.0f} ms   ratio {ours / bare:.1f}")
 

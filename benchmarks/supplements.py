@@ -29,8 +29,9 @@ from tests.report.builders import MADE_AT  # noqa: E402
 from tests.report.dossiers import inverted  # noqa: E402
 
 COLD = (
-    "import sys; from registry.report.supplement_reading import read_supplement; from registry.report.pdf_rendering import draw_pdf;"
-    "draw_pdf(read_supplement(sys.stdin.buffer.read(), where='stdin'))"
+    "import sys; from registry.report.supplement_reading import read_supplement;"
+    "from registry.report.pdf_rendering import render_pdf_in_process;"
+    "render_pdf_in_process(read_supplement(sys.stdin.buffer.read(), where='stdin'))"
 )
 
 

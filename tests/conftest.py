@@ -13,8 +13,8 @@ from registry.store import database_engine as engines
 from tests.forkserver import run_fork_server
 
 # A law is not a measurement of time: how long an example takes depends on what else the machine does.
-settings.register_profile("dev", deadline=None, max_examples=20)
-settings.register_profile("ci", deadline=None, max_examples=100)
+settings.register_profile("dev", deadline=None, max_examples=20, derandomize=True)
+settings.register_profile("ci", deadline=None, max_examples=100, derandomize=True)
 settings.register_profile("weekly", deadline=None, max_examples=1000)
 settings.load_profile("ci")  # another: --hypothesis-profile=NAME
 

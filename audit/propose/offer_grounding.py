@@ -276,7 +276,8 @@ class _WindowGround:
     def holds(self, words: str, *, names: bool = False) -> bool:
         """Whether the lines, their titles or their table's heads say *words*; with *names*, also the card's title and beginning."""
         wanted = _normalise(words) if len(words) <= _LONGEST_WORDS else ""
-        return bool(wanted) and (_stands_in(wanted, self._shown) or (names and _stands_in(wanted, self._named)))
+        has_word = any(character.isalnum() for character in wanted)  # a lone mark is in every card, and says nothing
+        return has_word and (_stands_in(wanted, self._shown) or (names and _stands_in(wanted, self._named)))
 
 
 class _GroundedClaim:

@@ -129,7 +129,13 @@ def describe(payload: Payload) -> str:
     return _describe(payload) if isinstance(payload, PassageMatch) else shorten(_describe(payload))
 
 
+_OfAudit = Audit | Lock | Run | RunStart | RunEnd | Result | EvidenceStatement | Finding | Restriction | Deviation | Exploration
+"""Statements that belong to one audit."""
+
+
 def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one line for each kind of statement)
+    if isinstance(payload, _OfAudit):
+        return _describe_of_audit(payload)
     match payload:
         case ClaimRevision():
             return f"{payload.reference} {payload.why or payload.quote}"
@@ -137,26 +143,6 @@ def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one li
             return " ".join(filter(None, (payload.claim, payload.event.value, payload.successor, payload.reason)))
         case ClaimRelation():
             return f"{payload.claim} {payload.relation.value} {payload.other}"
-        case Audit():
-            return f"{payload.audit} of {payload.claim} {payload.question or ''}"
-        case Lock():
-            theta = "" if payload.relation is None else f", {payload.relation.value} {_show_theta(payload.theta)}"
-            return f"{payload.audit} margin {payload.plan.margin:g}, level {payload.plan.level:g}{theta}"
-        case Run():
-            return f"{payload.audit} {payload.responses} responses of {payload.started_at:%Y-%m-%d %H:%M} in {payload.source}"
-        case RunStart():
-            return f"{payload.audit} run started: {payload.planned:,} calls planned, model {payload.model}"
-        case RunEnd():
-            return f"{payload.audit} run of entry {payload.start} {payload.status.value} after {payload.calls:,} calls"
-        case Result():
-            return f"{payload.audit} " + ", ".join(f"ED {one.ed.value:+.3f} ({one.spec})" for one in payload.estimate.specs)
-        case EvidenceStatement():
-            one = payload.evidence
-            return f"{payload.audit} {one.layer.value.replace('_', ' ')}: {one.summary or one.access.value}"
-        case Finding():
-            return f"{payload.audit} {payload.kind.value}: {_describe_finding(payload.body)}"
-        case Restriction():
-            return f"{payload.audit} {payload.text.verdict}"
         case Authority():
             return f"{payload.code} {payload.name} ({payload.role.value})"
         case Card():
@@ -186,10 +172,6 @@ def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one li
             return f"text of entry {payload.erased}: {payload.why}"
         case Reveal():
             return f"{payload.opening.spec} {payload.why or ''}"
-        case Deviation():
-            return f"{payload.audit} {payload.item.value}: planned {payload.planned}, done {payload.done}"
-        case Exploration():
-            return f"{payload.audit} exploratory: {payload.question}"
         case ModelEvent():
             link = (
                 f" {payload.descent.value.replace('_', '-') if payload.descent else ''} of {payload.predecessor}"
@@ -205,6 +187,34 @@ def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one li
             return f"{payload.claim} {payload.verdict.value} {kinds}: {payload.why}"
         case SpecVersion():
             return f"{payload.spec}@{payload.version} {payload.kind.value} {payload.why or payload.slug}"
+
+
+def _describe_of_audit(payload: _OfAudit) -> str:  # noqa: C901, PLR0911  (one line for each kind of statement)
+    match payload:
+        case Audit():
+            return f"{payload.audit} of {payload.claim} {payload.question or ''}"
+        case Lock():
+            theta = "" if payload.relation is None else f", {payload.relation.value} {_show_theta(payload.theta)}"
+            return f"{payload.audit} margin {payload.plan.margin:g}, level {payload.plan.level:g}{theta}"
+        case Run():
+            return f"{payload.audit} {payload.responses} responses of {payload.started_at:%Y-%m-%d %H:%M} in {payload.source}"
+        case RunStart():
+            return f"{payload.audit} run started: {payload.planned:,} calls planned, model {payload.model}"
+        case RunEnd():
+            return f"{payload.audit} run of entry {payload.start} {payload.status.value} after {payload.calls:,} calls"
+        case Result():
+            return f"{payload.audit} " + ", ".join(f"ED {one.ed.value:+.3f} ({one.spec})" for one in payload.estimate.specs)
+        case EvidenceStatement():
+            one = payload.evidence
+            return f"{payload.audit} {one.layer.value.replace('_', ' ')}: {one.summary or one.access.value}"
+        case Finding():
+            return f"{payload.audit} {payload.kind.value}: {_describe_finding(payload.body)}"
+        case Restriction():
+            return f"{payload.audit} {payload.text.verdict}"
+        case Deviation():
+            return f"{payload.audit} {payload.item.value}: planned {payload.planned}, done {payload.done}"
+        case Exploration():
+            return f"{payload.audit} exploratory: {payload.question}"
 
 
 def _describe_finding(body: FindingBody) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution
 from typing import Any
 
@@ -30,6 +31,8 @@ class LazyGroup(click.Group):
     def __init__(self, *args: Any, entry_points: str = _GROUP, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._entry_points = entry_points
+        self.summaries: Mapping[str, str] = {}
+        """The first paragraph of the help of commands that need not be loaded for a list of them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, sorted."""
@@ -45,6 +48,16 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = point.load()
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands as Click does, without loading those whose summary is known."""
+        names = self.list_commands(ctx)
+        if not set(names) <= self.summaries.keys():
+            super().format_commands(ctx, formatter)
+            return
+        limit = formatter.width - 6 - max(len(name) for name in names)
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, click.Command(name, help=self.summaries[name]).get_short_help_str(limit)) for name in names])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that *args* call; a misspelt one is refused with what was probably meant."""
@@ -77,10 +90,15 @@ def cli(ctx: click.Context, *, registry: str | None, debug: bool) -> None:
     ctx.call_on_close(app.close)
 
 
-def main() -> None:
-    """Run `caveat` and exit: 0 yes or done, 1 the answer is no, 2 wrong usage or bad input, 3 could not be evaluated here."""
+def main(summaries: Mapping[str, str] | None = None) -> None:
+    """Run `caveat` and exit: 0 yes or done, 1 the answer is no, 2 wrong usage or bad input, 3 could not be evaluated here.
+
+    Args:
+        summaries: the first paragraph of the help of each command, by name; commands without one are loaded to list them.
+    """
     from registry.cli.standard_streams import keep_streams
 
+    cli.summaries = summaries or {}
     with keep_streams():
         _run(App())
 

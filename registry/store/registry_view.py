@@ -15,7 +15,6 @@ from registry.records.statement import Entry, Payload, Publication
 from registry.records.system_card import Card, Omission, PassageMatch, Survey
 from registry.store import claim_listing as claims
 from registry.store import dossiers
-from registry.store import dossiers as gather
 from registry.store.claim_listing import ClaimSummary
 from registry.store.database_tables import (
     audit,
@@ -129,7 +128,7 @@ class View(LogReader):
         if not self.is_used(named.bare):
             raise dossiers.not_found(self, "claim", named.bare)
         wanted = named.revision if revision is None else revision
-        found = gather.build_dossier(self, named.bare, wanted)
+        found = dossiers.build_dossier(self, named.bare, wanted)
         if wanted is not None and len(found.revisions) < wanted:
             there = f"the claim has {len(found.revisions)} revision(s)"
             advice = "leave out @n, to take the latest"
@@ -142,7 +141,7 @@ class View(LogReader):
 
     def dossiers(self, claim_ids: Sequence[str]) -> Iterator[Dossier]:
         """Yield everything known of each of *claim_ids*, `CLM-…` without revision and all of them in use, in their order."""
-        return gather.build_dossiers(self, claim_ids)
+        return dossiers.build_dossiers(self, claim_ids)
 
     def status(self, claim_id: str) -> Status:
         """Return the four axes of a claim; raises NotFoundError."""

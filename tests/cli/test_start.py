@@ -1,5 +1,6 @@
 """How the installed command starts: with its own code, whatever lies on the user's search path."""
 
+import inspect
 import os
 import shutil
 import subprocess
@@ -8,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from caveat_command import find_standard_library, put_installation_first
+from caveat_command import SUMMARIES, find_standard_library, put_installation_first
+from registry.cli.main import find_commands
 
 _ROOT = Path(__file__).resolve().parents[2]
 _SCRIPT = "import sys\nfrom caveat_command import main\nsys.argv[0] = 'caveat'\nsys.exit(main())\n"
@@ -71,3 +73,10 @@ def test_the_standard_library_stays_first() -> None:
 
     assert library
     assert ordered == [*sorted(library), "/site", "/bin", "/mine"]
+
+
+def test_the_list_of_commands_says_what_their_help_says() -> None:
+    """`caveat --help` prints summaries without loading a command; each is the first paragraph of that command's own help."""
+    own = {name: inspect.cleandoc(str(point.load().help)).split("\n\n")[0] for name, point in find_commands().items()}
+
+    assert {name: " ".join(text.split()) for name, text in own.items()} == SUMMARIES

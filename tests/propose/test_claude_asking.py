@@ -325,7 +325,7 @@ def test_what_the_schema_asks_for_is_what_is_read() -> None:
     assert set(claim) == set(reads["properties"])
     assert set(claim["figure"]["properties"]) == list_fields("OfferedFigure")
     assert set(claim["property"]["properties"]) == list_fields("OfferedProperty")
-    assert set(claim["at"]["properties"]) == set(claim["elsewhere"]["items"]["properties"]) == list_fields("Place")
+    assert set(claim["at"]["properties"]) == set(claim["elsewhere"]["items"]["properties"]) == list_fields("OfferedPlace")
     assert set(claim["comparisons"]["items"]["properties"]) == list_fields("OfferedComparison")
     assert set(claim["awareness"]["items"]["properties"]) == list_fields("OfferedAwareness")
     assert claim["form"]["enum"] == named["Form"]["enum"]

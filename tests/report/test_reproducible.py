@@ -21,10 +21,10 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import hashlib, sys
 from registry.report.html_rendering import render_html, template_digest
-from registry.report.pdf_rendering import draw_pdf
+from registry.report.pdf_rendering import render_pdf_in_process
 from registry.report.supplement_reading import read_supplement
 supplement = read_supplement(sys.stdin.buffer.read(), where="stdin")
-print(hashlib.sha256(draw_pdf(supplement)).hexdigest(), hashlib.sha256(render_html(supplement)).hexdigest(), template_digest())
+print(hashlib.sha256(render_pdf_in_process(supplement)).hexdigest(), hashlib.sha256(render_html(supplement)).hexdigest(), template_digest())
 """
 
 

@@ -461,7 +461,7 @@ _PROGRAM = """
 import asyncio, sys
 from pathlib import Path
 from audit.model_endpoint import open_endpoint
-from audit.replay.call_engine import Settings, run_calls
+from audit.replay.call_engine import CallSettings, run_calls
 from audit.replay.run_store import open_store
 from audit.score.judging import judge_run
 from registry.codec.canonical_documents import from_json
@@ -473,7 +473,7 @@ store = open_store(folder)
 
 async def make(calls):
     async with open_endpoint(Policy(model=scorer.model, max_tokens=9, base_url=url), timeout_s=30) as opened:
-        return await run_calls(store, calls, opened, Settings(concurrency=2))
+        return await run_calls(store, calls, opened, CallSettings(concurrency=2))
 
 tasks = {f"t{number}": Task(id=f"t{number}", prompt=f"Question {number}?") for number in range(3)}
 judge_run(store, scorer, tasks, lambda calls: asyncio.run(make(calls)))
