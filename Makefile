@@ -9,9 +9,10 @@ READY := $(VENV)/.ready
 JOBS ?= 2
 
 # The rooms whose tests draw no page, start no process and need no server; `make test` runs all.
-QUICK := tests/codec tests/records tests/seal tests/statistics tests/judge tests/naturalness tests/shift tests/probe tests/sources tests/verdict
+QUICK := tests/codec tests/records tests/seal tests/statistics tests/judge tests/naturalness tests/shift tests/probe tests/sources tests/verdict \
+	tests/docs/test_architecture.py
 
-.PHONY: help demo check test weekly soak lint types contracts wheel bench coverage localmodel clean
+.PHONY: help demo check test weekly soak lint types contracts size wheel bench coverage localmodel clean
 
 help:  ## say what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -28,7 +29,7 @@ $(READY): pyproject.toml tools/system-packages.sh
 demo: $(READY)  ## set everything up and run the whole story on bundled inputs, offline
 	@$(VENV)/bin/caveat demo -o caveat-demo || test $$? -eq 3  # 3: without Pango there is everything but PDF, and the command has said so
 
-check: lint types contracts $(READY)  ## lint, types, contracts and the fast tests: two minutes, before each commit
+check: lint types contracts size $(READY)  ## lint, types, contracts, budgets and the fast tests: two minutes, before each commit
 	$(VENV)/bin/pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not slow" --hypothesis-profile=dev $(QUICK)
 
 test: lint types contracts $(READY)  ## set everything up and pass every check and test
@@ -47,8 +48,11 @@ lint: $(READY)  ## formatting and lint
 types: $(READY)  ## strict types
 	$(VENV)/bin/mypy
 
-contracts: $(READY)  ## the plan of the house
+contracts: $(READY)  ## the plan of imports
 	$(VENV)/bin/lint-imports --no-logo
+
+size: $(READY)  ## measure the code against its budgets (ARCHITECTURE.md)
+	@$(VENV)/bin/python tools/size.py
 
 wheel: $(READY)  ## what people get
 	$(VENV)/bin/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir dist .

@@ -16,7 +16,9 @@ COMMENTED = ("audit/statistics", "audit/replay", "registry/store", "registry/rep
 """Rooms whose code decides something, so that its comments say why."""
 
 MODULES = 270
-LINES = 85_000
+# The goal is 85,000 lines. The limit goes down with the error catalogue, presenters, statement kinds, concern index and claim shapes;
+# "Budgets" in ARCHITECTURE.md gives the reason.
+LINES = 104_000
 COMMENTS_PER_100 = 6.0
 FUNCTION_LINES = 60
 LEVELS = 10

@@ -324,7 +324,7 @@ def _print_deviations(console: Console, file: AuditFile) -> None:
     said = [one.payload for one in file.deviations]
     for one in list_departures(said):
         reasons = [more.reason for more in said if more.reason and more.departure == one.departure]
-        why = f"explained: {'; then: '.join(reasons)}" if reasons else "nobody has explained it"
+        why = f"explained: {'; then: '.join(reasons)}" if reasons else "not explained"
         console.print(show(f"✗ otherwise than locked: {one.item.words}: {one.done}; planned: {one.planned}; {why}"))
 
 

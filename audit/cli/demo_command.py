@@ -155,7 +155,7 @@ def _print_files(console: Any, story: "DemoStory", written: "list[WrittenFile]",
     commands = (
         (f"cd {output}", ""),
         ("caveat claim list", "every claim with its status"),
-        (f"caveat claim show {story.audits[-1].restriction.claim}", "one claim, its passage, what became of it"),
+        (f"caveat claim show {story.audits[-1].restriction.claim}", "one claim, its passage and its outcome"),
         ("caveat log show", "who said what, in order"),
         (
             f"caveat verify --registry sqlite:///caveat.db supplements/{first[0].name}",

@@ -320,7 +320,7 @@ def answers(app: App, /, *, key: Path, sheets: tuple[Path, ...], models: tuple[s
     """Read the answer sheets (CSV or JSON) against KEY, and say whether raters can tell the sides apart.
 
     Each rater gets an exact interval and an exact test against chance. Persons together: raters and items crossed, both counted as
-    samples. Items left undecided count for nobody.
+    samples. Undecided items are not counted.
     """
     from audit.cli.analysis_options import record_finding
     from audit.cli.rating_session import print_naturalness, read_key

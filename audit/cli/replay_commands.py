@@ -108,7 +108,7 @@ def find_early_end(session: "RunSession", summary: "RunSummary") -> CaveatError 
     """Return what ended the calls of *session* before the last one; None where all were made."""
     if summary.stopped is not None or not summary.interrupted:
         return summary.stopped
-    found = "somebody ended it before its last call; everything that came is kept"
+    found = "it was ended before its last call; every response received is kept"
     return AnswerNoError(Fault(code="interrupted", where=str(session.folder), found=found, advice=session.resume_command))
 
 
@@ -204,7 +204,7 @@ def _end(app: App, renewal: "Renewal") -> None:
     from audit.cli.renewal_session import write_command
 
     if renewal.interrupted:
-        found = "somebody ended it before its last call; everything that came is kept"
+        found = "it was ended before its last call; every response received is kept"
         raise AnswerNoError(Fault(code="interrupted", where=str(renewal.output), found=found, advice=write_command(renewal, app)))
     count = sum(1 for _ in renewal.list_faults())
     if count:

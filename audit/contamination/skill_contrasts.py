@@ -298,7 +298,7 @@ def measure_contrast(spec: SpecEstimate | str) -> tuple[Measure, int]:
 
 def _measure_seen_whole(reading: UnitRows, arms: Arms, settings: ContrastSettings) -> tuple[Measure, int]:
     if reading.seen_whole is None:
-        return Measure(value=None, reason="nobody says how much of a response the judge saw"), 0
+        return Measure(value=None, reason="how much of a response the judge saw is not stated"), 0
     spec = estimate_contrast(reading.seen_whole, arms, settings, COMPOSITE)
     if isinstance(spec, str):
         return Measure(value=None, reason=f"no {reading.unit} has a response on both arms that the judge saw whole"), 0

@@ -594,7 +594,7 @@ def build_inventory(named: Sequence[NamedCue], *, name: str) -> CueInventorySpec
     """
     words = Counter(_fold(cue.name) for cue in named if _fold(cue.name))
     if not words:
-        found = "nobody named a cue"
+        found = "no cue was named"
         advice = "raters name cues in the column cue of their sheets, the probe in the quotes that -o writes"
         raise DesignError(Fault(code="cues-missing", where="cues", found=found, advice=advice))
     heads = _find_heads(words)

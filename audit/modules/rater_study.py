@@ -194,7 +194,7 @@ def _remark_sheets(
     shared = {one.text for one in known[SampleSide.TEST]} & {one.text for one in known[SampleSide.DEPLOY]}
     both = sum(sample.text in shared for sample in chosen)
     if both:
-        message = f"{both} items have a text that stands on both sides, so nobody can tell where they come from."
+        message = f"{both} items have a text that both sides contain, so no rater can know their side."
         yield DesignRemark(code="same-text", message=message)
     contexts = {one.context_id for one in chosen if one.context_id is not None and len(one.context_id) >= _SHORT}
     for word in dict.fromkeys((*arms, *sorted(contexts))):

@@ -423,7 +423,7 @@ _ORDER = (
     "note",
 )
 _LONGEST_COMMENT = 600
-_WHY_PROPOSED = "Which passages were proposed, so that caveat card coverage can tell what nobody has decided on. Leave it as it is."
+_WHY_PROPOSED = "Which passages were proposed, so that caveat card coverage can count the passages without a decision. Leave it as it is."
 _HOW_TO_LEAVE_OUT = """\
 What of the card is deliberately not registered, with the reason; it counts in the card's coverage. Write it like this:
 left_out:

@@ -647,9 +647,9 @@ def warn_of_designs(found: Shift, before: Mapping[str, str], after: Mapping[str,
     unknown = [_PARTS[name] for name in _PAIRED if name not in before or name not in after]
     told = []
     if differing:
-        told.append(f"The replays have other {', '.join(differing)}: a change could be theirs, and equal ids may stand for other texts.")
+        told.append(f"The replays differ in {', '.join(differing)}: this may explain a change, and texts with the same ID may differ.")
     if unknown:
-        told.append(f"Nothing on record says that equal ids stand for equal texts in both replays: {', '.join(unknown)}.")
+        told.append(f"Texts with the same ID may differ between the replays; not on record: {', '.join(unknown)}.")
     return replace(found, warnings=(*told, *found.warnings))
 
 

@@ -606,7 +606,7 @@ class _BatchRun:
         except ModelError as error:
             if error.status not in (404, 405, 501):
                 raise
-            self._give_up(chunk, f"the endpoint does not list its batches (HTTP {error.status}), so nobody can say whether they were made")
+            self._give_up(chunk, f"the endpoint does not list its batches (HTTP {error.status}), so it is unknown whether they were made")
             return
         search = await search_chunk(self._endpoint, chunk, listed, known=known)
         if search.found is not None:

@@ -104,7 +104,7 @@ class EvalArchive:
             raise _not_readable(where, f"the member cannot be unpacked: {error}") from error
         if len(content) > member.file_size:
             found = f"the member unpacks to more than the {member.file_size:,} bytes that the archive states"
-            raise TableError(Fault(code="log-not-safe", where=where, found=found, advice="do not use a file that nobody can vouch for"))
+            raise TableError(Fault(code="log-not-safe", where=where, found=found, advice="use a file from a source you trust"))
         checksum = zlib.crc32(content)
         if len(content) < member.file_size or checksum != member.CRC:
             expected = f"expected {member.file_size:,} bytes with checksum {member.CRC:08x}"

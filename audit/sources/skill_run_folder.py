@@ -471,7 +471,7 @@ class _FolderReader:
         name = place.text("skill_name")
         texts = self._read_generations(path.parent.parent / "generations" / path.name)
         if texts is None and path.parent.parent == self.folder:
-            self._note("no-generations", place.where, "its texts are not there: nobody can say how long the responses are")
+            self._note("no-generations", place.where, "its texts are not there: the length of the responses is unknown")
         tasks: dict[str, SkillTaskRun] = {}
         responses: list[SkillResponse] = []
         planned = self._read_planned(name) if path.parent.parent == self.folder else {}

@@ -60,7 +60,7 @@ def test_a_quote_is_placed_by_its_patterns(families: Sequence[str], category: st
 
 def test_nothing_named_is_no_inventory() -> None:
     """An empty list would say that there is no cue."""
-    with pytest.raises(DesignError, match="nobody named a cue"):
+    with pytest.raises(DesignError, match="no cue was named"):
         build_inventory(name(" "), name="n")
 
 

@@ -116,7 +116,7 @@ def test_without_lengths_there_is_no_sensitivity_reading(tmp_path: Path) -> None
     effect = find(study(run, tmp_path), "alpha-sdk", "B−A")
 
     assert effect.seen_whole.value is None
-    assert effect.seen_whole.reason == "nobody says how much of a response the judge saw"
+    assert effect.seen_whole.reason == "how much of a response the judge saw is not stated"
 
 
 def test_contrasts_exist_where_their_arms_do(tmp_path: Path) -> None:
