@@ -327,8 +327,7 @@ def order_tasks(task_ids: Sequence[str], *, seed: int, families: Sequence[str] |
 
 
 def _hash(name: str, seed: int) -> bytes:
-    # The hash of seed and name keeps the order of a prefix when tasks are added, and nobody who fixed
-    # the ids before the seed could choose it.
+    # A hash of seed and name, so that added tasks do not change the order of the others.
     return hashlib.sha256(f"{seed}:{name}".encode()).digest()
 
 
