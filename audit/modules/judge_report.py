@@ -35,7 +35,7 @@ from registry.report.number_format import Unit, format_probability, share
 # Three checks of whether a scorer depends on the context (method section 6, module 3).
 #
 # Invariance concerns the contexts that were used: a scorer that errs in them makes this ED wrong. The
-# intervals are therefore over tasks alone, and say nothing about contexts that were not drawn.
+# intervals are therefore over tasks only, and do not cover other contexts.
 
 _SHARE = Unit(low=0.0, high=1.0)
 _TOLERANCE = 1e-9

@@ -96,7 +96,6 @@ def draw_sheets(
     wanted = most if items is None else min(items // 2, most)
     chosen = [sample for side in SampleSide for sample in _spread(known[side], wanted, rng)]
     names = _name_items(len(chosen), rng)
-    # Sorted by random name, so that the order of the key does not reveal the side.
     found = sorted(zip(names, chosen, strict=True), key=lambda pair: pair[0])
     key = RatingKey(
         seed=seed,

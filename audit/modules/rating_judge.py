@@ -22,7 +22,7 @@ from registry.records.replay_definition import Probe
 # The model judge's question: items of a rating sheet as data between marked lines, with the raters'
 # instructions.
 #
-# A request contains texts alone. It names no item, side, task or context, so the key stays hidden from
+# A request contains only texts. It names no item, side, task or context, so the key stays hidden from
 # the judge as it does from raters.
 
 PROMPT = "caveat/rating-prompt/1"

@@ -139,7 +139,7 @@ def name_families(table: ScoreTable) -> tuple[str, ...] | None:
 
     Where several names meet in one task, the first of them in the order of texts stands for all.
     """
-    # The lowest code of a cluster stands for it, whatever the order of the rows.
+    # The lowest code of a cluster represents it, whatever the order of the rows.
     lowest = _join_texts(table.task, table.family)
     if lowest is None or table.family is None:
         return None

@@ -45,11 +45,11 @@ _SAME = 1e-9
 """Weights of tasks whose ratios agree to this count as the same."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 # How far did ED move? Where the scores of both replays are available, the comparison is by task: the
 # task is one cluster over four means, contexts are paired where they are the same, and the interval is
 # the hull of ± h and MOVER. Tasks that one replay lacks are excluded, so ΔED need not equal the
 # difference of the two reported ED.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Replay:
     """One replay by one judge: both sides against each specification, with the codes of tasks and contexts that both replays share."""
 

@@ -526,8 +526,6 @@ def _tabulate(
         cells, squares = side.cells.keep(common), squares[kept]
     clusters = cells.clusters
     task, context = _number(cells.task), _number(clusters.of_contexts(cells.context))
-    # Where contexts are not sampled or clusters are declared, the unit that is drawn is not the task or
-    # context itself; cells are then summed by the unit.
     contexts = int(context.max()) + 1
     present = np.bincount(task)
     share = (1.0 if units.weights is None else units.weights[task]) / present[task] / units.largest
@@ -696,7 +694,7 @@ def _loss(units: int) -> float:
 def _find_stretch(moments: Moments, error: float, *, level: float) -> float:
     if error <= math.sqrt(ZERO_VARIANCE):
         return 1.0
-    # One context on a side leaves ED no half-width: then it is that of the tasks alone.
+    # With one context on a side ED has no half-width; the half-width of the task part replaces it.
     task = VariancePart(variance=moments.difference_variance or 0.0, df=moments.test.effective_tasks - 1)
     parts = moments.parts()
     h = half_width((task,) if parts is None else parts, level=level, banerjee=parts is not None and moments.banerjee)
@@ -710,7 +708,7 @@ def _replicate(
     test, deploy = (reading.means(side) for reading, side in zip(readings, sums, strict=True))
     first, second = (reading.variances(side) for reading, side in zip(readings, sums, strict=True))
     difference, spread = test - deploy, np.sqrt((first + second) / 2)
-    # A replicate without spread whose sides differ lies beyond every other.
+    # A replicate without spread and with different sides sorts beyond all others.
     undefined = np.where(np.abs(difference) <= _NO_SPREAD, 0.0, np.copysign(np.inf, difference))
     ned = np.where(spread <= _NO_SPREAD, undefined, difference / np.maximum(spread + epsilon, _NO_SPREAD))
     return {"phi_test": test, "phi_deploy": deploy, "ed": difference, "ned": ned}

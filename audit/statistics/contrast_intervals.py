@@ -234,9 +234,9 @@ def _combine_tasks(arms: ArmScores, coefficients: Coefficients) -> float | None:
 # of both means instead of their variances); R. G. Newcombe, ibid. 25 (2016) 1774–1778 (numerators of
 # either sign, by the inversion used here). Assumed: tasks are independent of each other.
 #
-# Where the denominator could be 0 the set of ratios is unbounded, and no ratio is reported. For the
-# skill study this removes most published ratios. An inversion costs about five hundred evaluations of
-# the interval.
+# Where the denominator could be 0 the set of ratios is unbounded, and no ratio is reported; the ratios
+# of the skill study lose their number for this reason. An inversion costs about five hundred
+# evaluations of the interval.
 
 NOT_IDENTIFIED = "not identified: the denominator's interval contains 0"
 
@@ -327,7 +327,7 @@ def ratio_interval(
         return band.low <= 0 <= band.high
 
     point = numerator.value / denominator.value
-    # The largest numerator its limits or h allow sets the scale on which ratios are searched.
+    # The largest numerator that its limits or h allow sets the scale of the search.
     reach = max(abs(numerator.limits.low), abs(numerator.limits.high), abs(numerator.value) + half_width(0.0)) / abs(denominator.value)
     # Angles are equally spaced, not ratios, so the ends of the grid are practically infinite.
     angles = np.linspace(-math.pi / 2, math.pi / 2, _DIRECTIONS)[1:-1]
@@ -457,9 +457,9 @@ def holm_p(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
     return tuple(adjusted.get(place) for place in range(len(p_values)))
 
 
-# Holm's rule without p-values: at each step the intervals at that level decide. This rejects the same
-# set as ordering by p, and it lets intervals and decisions agree. The intervals are read as in
-# `audit.verdict.claim_classification`.
+# Levels for intervals under Holm's rule: ordered by p, stepping down as long as the interval at the
+# level of the step excludes no difference. So intervals and decisions agree. The intervals are read as
+# in `audit.verdict.claim_classification`.
 
 Excludes = Callable[[float], bool]
 """Whether a comparison's interval at a level excludes no difference."""
@@ -594,7 +594,7 @@ def _deviate(deviations: Floats, *, divisor: int | Floats) -> Floats:
 def _resample(parts: Sequence[Floats], errors: Floats, *, replicates: int, seed: int) -> Floats:
     """The largest |t*| of each replicate."""
     explained = np.sum([np.sum(part**2, axis=0) for part in parts], axis=0)
-    # What is left by rounding alone would be noise of its own.
+    # A remainder that is only rounding would add noise of its own.
     rest = np.sqrt(np.where(errors**2 - explained > 1e-9 * explained, errors**2 - explained, 0.0))
     scale = np.sqrt(np.maximum(errors**2, explained))
     rows = count_rows(max(len(part) for part in parts))

@@ -98,6 +98,8 @@ def has_equal_cells(cells: Cells, *, dropped: int) -> bool:
 
 def remark_size(plan: Plan, tally: DesignCounts) -> Iterator[DesignRemark]:
     """Yield how the number of tasks departs from the plan."""
+    # With closed-form and guaranteed intervals any other number of tasks than planned is a protocol
+    # deviation, printed on page one.
     tasks, planned = tally.tasks, plan.tasks
     if planned is None or tasks == planned:
         return
@@ -340,6 +342,8 @@ def _grow(grounds: IntervalBasis, find: Callable[[IntervalBasis], ConfidenceLimi
     sides = (moments.test, moments.deploy)
     if find(grounds) is None:
         return None
+    # The exact limits of a guaranteed interval depend on the number of clusters through no formula that
+    # could be solved, so the smallest sufficient number is searched.
     first = math.floor(min(count_clusters(side, random=moments.random) for side in sides))
 
     def excludes(more: int) -> bool:
@@ -349,8 +353,6 @@ def _grow(grounds: IntervalBasis, find: Callable[[IntervalBasis], ConfidenceLimi
     more = find_first(excludes, _MOST_CLUSTERS)
     if more is None:
         return None
-    # The exact limits of a guaranteed interval count clusters, so they have no formula to solve; the
-    # smallest sufficient number is searched.
     larger = _enlarge(grounds, first + more).moments
     contexts = max(larger.test.contexts - moments.test.contexts, larger.deploy.contexts - moments.deploy.contexts)
     return ExtraSample(contexts=contexts, tasks=larger.test.tasks - moments.test.tasks)

@@ -89,6 +89,7 @@ def build_intervals(
     interval = find_difference(grounds, level=level)
     detectable = find_detectable(grounds, level=level)
     band = None if interval is None else scale.stretch_limits(interval)
+    # `equivalent` is read off the reported interval and not off p: the hull is the wider statement.
     tested = find_equivalence_p(grounds, margin=margin / scale.width), find_zero_p(grounds)
     absent = detectable is None or None in tested
     return EstimateIntervals(
@@ -228,6 +229,7 @@ def deploy_p(estimate: Estimate, spec: SpecEstimate, *, theta: float, above: boo
 def _bound(side: SideMoments, interval: ConfidenceLimits | None, scale: ScoreScale, *, random: bool) -> BoundedEstimate:
     value = scale.stretch(side.mean)
     if interval is None:
+        # A value without an interval always carries the reason.
         return BoundedEstimate(value=value, low=None, high=None, reason=_explain_side(side, random=random))
     return BoundedEstimate(value=value, low=scale.stretch(interval.low), high=scale.stretch(interval.high))
 
@@ -257,6 +259,7 @@ def explain_tasks(side: SideMoments) -> str | None:
 
 
 def _explain(moments: Moments) -> str:
+    # Tasks come first: without a task part no context would help.
     thin = explain_tasks(moments.test)
     if thin is not None:
         return thin

@@ -25,6 +25,9 @@ from registry.records.estimates import ConfidenceSequence, ConfidenceSequences
 _HALVINGS = 45
 
 
+# One entry point for the three interval methods, so that Holm's levels, p-values and sample sizes are
+# computed alike for all. The basis can be read back from the record of an estimate, without its score
+# table; an anytime estimate carries nine more numbers for this.
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntervalBasis:
     """What the intervals of one specification are made from, at any level."""

@@ -312,7 +312,6 @@ def average_repeats(table: ScoreTable) -> ScoreTable:
     if table.judge_repeat is None:
         return table
     responses = find_responses(table)
-    # A response scored once keeps its score to the bit.
     # A response that was scored once keeps its score to the bit; mapping to [0, 1] and back could
     # change it.
     several = responses.count(table.score) > 1

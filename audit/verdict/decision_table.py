@@ -40,11 +40,11 @@ from registry.records.claim import Form
 from registry.records.verdict import ClaimClass, Mode, Standing, Verdict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 # The first row that applies decides, so the order is part of the method. Each table ends for every form
 # in a row without a condition, so there is always an answer: what no row names is inconclusive. Rows of
 # the method are split into named rows, so that each has one exact sentence. This gives more rows than
 # the method prints; `docs/method.md` prints these, and a test compares both.
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionRow:
     """One line of the decision table."""
 
@@ -424,8 +424,8 @@ WITHOUT_ESTIMATE = (
         "{expected_direction} The magnitude is unknown without a replay.",
     ),
     DecisionRow(
-        # A figure is not suspended for recognition alone: recognition does not say in which direction
-        # behaviour changes.
+        # Recognition does not suspend a figure: by itself it says nothing about the figure in
+        # deployment.
         name="recognition-only",
         forms=_PREVALENCE,
         when="only verbalised or latent recognition",

@@ -142,8 +142,7 @@ def _weigh(rate: RecognitionRate, other: RecognitionRate | None, floor: float) -
     elif other is None:
         suspends, reason = True, f"{what} exceeds the floor of {_percent(floor)}"
     else:
-        # A model that recognises deployment-like samples as often shows no difference that could carry
-        # a behaviour.
+        # Recognition that is as frequent in deployment-like samples suspends nothing.
         suspends = (rate.value - other.value if difference is None else difference.low) > 0
         measure = "the difference" if difference is None else "the lower 95 % limit of the difference"
         reason = f"{measure} from deployment-like samples {'exceeds' if suspends else 'does not exceed'} 0"
@@ -594,7 +593,7 @@ def has_foreign_perturbation_against(facts: ReadingFacts) -> bool:
 
 def is_suspended(facts: ReadingFacts) -> bool:
     """Recognition above the floor, a suppressible property, nothing behavioural."""
-    # Behavioural evidence in either direction is stronger than recognition and has rows of its own.
+    # Behavioural evidence prevents the suspension; earlier rows take what speaks against the claim.
     return facts.suppressible and has_weighty_recognition(facts) and not any(_bears_on_behaviour(one) for one in facts.evidence)
 
 
@@ -615,6 +614,8 @@ def is_direction_verified(facts: ReadingFacts) -> bool:
 
 def is_own_model(facts: ReadingFacts, evidence: Evidence) -> bool:
     """Whether *evidence* is about the claim's model version; evidence that names none is."""
+    # Evidence of a departure, a verified direction and a perturbation applies only to the model version
+    # it was measured on. This is stricter than the text of the method.
     return evidence.model is None or evidence.model == facts.model
 
 

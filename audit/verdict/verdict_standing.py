@@ -34,9 +34,9 @@ NEEDS_LOG = (Condition.LOCK, Condition.RUNS, Condition.ENDPOINT, Condition.PROVE
 """Conditions that a case file without a log cannot show; they do not lower the standing there."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 # A second run under one lock would allow a choice between results, so runs are counted from their first
 # call.
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LockedRuns:
     """The runs under a lock, as the log shows them."""
 
