@@ -119,15 +119,13 @@ def _estimate_spec(pair: SidePair, plan: Plan, scale: ScoreScale, *, pointwise: 
         weights=pair.weights,
     )
     tally = _count(pair, scored_test=len(scored_test), scored_deploy=len(scored_deploy))
-    # The pooled ED weights responses instead of tasks. With equal cells it is the same number and is
-    # not repeated.
+    # With equal cells the pooled ED over responses is the same number and is not repeated.
     pooled = None if _has_equal_cells(pair, tally) else _pool(pair.test_cells, pair) - _pool(pair.deploy_cells, pair)
     deviation = pooled_deviation(scored_test, scored_deploy)
     ned = _normalise(moments.difference, deviation, epsilon=(plan.epsilon or 0.0) / scale.width)
     # Bounds over all responses, because excluding failures must not hide them.
     bounds = exclusion_bounds(pair.test, pair.deploy, tasks=len(pair.labels), weights=pair.weights)
-    # Only the last state of the sequence is recorded; from it any level can be computed without the
-    # table.
+    # The last state of the sequence is enough to compute any level without the table.
     sequence = _build_sequence(pair, plan) if plan.interval is IntervalMethod.ANYTIME else None
     grounds = IntervalBasis(moments=moments, method=plan.interval, sequence=sequence)
     intervals = build_intervals(grounds, scale, level=plan.level, margin=plan.margin or 0.0, contexts=plan.contexts)
