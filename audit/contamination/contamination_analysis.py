@@ -52,7 +52,7 @@ from audit.sources.skill_study_records import (
 from registry.errors import Fault
 from registry.records.estimates import EstimateWarning, Measure
 
-# What a recording holds, before anything is computed of it; and how earlier states of its files differ from the present ones.
+# Inventory of a recording, and differences from earlier states of its files.
 
 _FOLLOWED = {"B−A": ("B", "A"), "D−A": ("D", "A")}
 
@@ -101,6 +101,7 @@ def _count_arm(arm: str, skills: Sequence[SkillRuns], recording: StudyRecording)
 
 def _count_beyond(responses: Sequence[SkillResponse], recording: StudyRecording) -> int | None:
     visible = recording.facts.visible_chars
+    # A judge that saw every response whole has none beyond its view, whatever the lengths.
     if recording.facts.is_seen_whole:
         return 0
     texts = [one for one in responses if not one.failed]
@@ -109,6 +110,7 @@ def _count_beyond(responses: Sequence[SkillResponse], recording: StudyRecording)
 
 def _is_changed(then: SkillResponse, now: SkillResponse) -> bool | None:
     """Whether the text is another one; None where one of the two is not known. A call without an answer has none."""
+    # Without a digest on both sides a changed text cannot be told from the same text scored again.
     unknown = any(one.digest is None and not one.failed for one in (then, now))
     return None if unknown else then.digest != now.digest
 
@@ -136,6 +138,7 @@ def compare_states(recording: StudyRecording, skills: Sequence[SkillRuns], setti
 
 def _compare(state: str, earlier: SkillRuns, now: SkillRuns, settings: ContrastSettings) -> EarlierState:
     then = {(one.task_id, one.run, one.arm): one for one in earlier.responses}
+    # Only responses of the same task, run and arm are comparable. Others are not counted as changed.
     pairs = [(then[key], one) for one in now.responses if (key := (one.task_id, one.run, one.arm)) in then]
     texts = [_is_changed(one, other) for one, other in pairs]
     scores = [one.composite != other.composite for one, other in pairs]
@@ -147,6 +150,7 @@ def _compare(state: str, earlier: SkillRuns, now: SkillRuns, settings: ContrastS
         compared=len(pairs),
         texts_changed=_count(texts),
         scores_changed=sum(scores),
+        # A changed score on an unchanged text means that the judge scored it again.
         rescored=None if None in texts else sum(score and not text for score, text in zip(scores, texts, strict=True)),
         failed=sum(one.excluded is not None for one in earlier.responses),
         deltas={name: (_average(earlier, arms, settings), _average(now, arms, settings)) for name, arms in _FOLLOWED.items()},
@@ -158,7 +162,7 @@ def _average(skill: SkillRuns, arms: tuple[str, str], settings: ContrastSettings
     return None if isinstance(spec, str) else spec.ed.value
 
 
-# The patterns that define a match, with their files, and what became of them when they were matched anew.
+# The patterns that define a match, with their files, and the results of matching them again.
 
 NOTHING_RECORDED = "no results are recorded apart from these"
 
@@ -189,6 +193,7 @@ def _describe_task(skill: SkillRuns, task: SkillTaskRun, files: Mapping[str, str
         sha256=None if task.pattern_file is None else files.get(task.pattern_file),
         patterns=counts,
         sources=task.pattern_sources,
+        # A task can have patterns that were not matched here, and the reasons then replace the counts.
         reason=None if counts else "; ".join(reasons) or "the task has no patterns",
     )
 
@@ -209,6 +214,7 @@ def compare_matches(skills: Sequence[SkillRuns]) -> Rematch:
     return Rematch(
         responses=len(matched),
         searches=sum(len(list(_pair(response))) for _, response in matched),
+        # 0 differences out of nothing compared would read as agreement, so the count is None.
         compared=compared if recorded else None,
         reason=None if recorded else NOTHING_RECORDED if matched else "no response was matched here",
         differ=tuple(difference for skill, response in recorded for difference in _list_differences(skill, response)),
@@ -239,7 +245,11 @@ def _count_unmatched(skills: Sequence[SkillRuns]) -> Iterator[UnmatchedResponses
         yield UnmatchedResponses(reason=reason, responses=number, copied=copied)
 
 
-# The study as a whole: every skill by task, all skills by skill, and beside them what was published.
+# The whole study: each skill by task, all skills by skill, with the published figures for comparison.
+#
+# The unit is the task within a skill, and the skill for statements about skills. Every effect rests on
+# the responses of the recording. The published statistics are recomputed in `published_figures` only
+# for comparison, and nothing else uses them.
 
 ENOUGH_TASKS = 20
 """Tasks below which no verdict is given (statistics.md section 3)."""
@@ -262,11 +272,14 @@ def build_study(recording: StudyRecording, settings: ContrastSettings, *, names:
     Raises:
         DesignError: a name that no skill has.
     """
+    # A misspelt name must fail before the study is computed, since a selection changes which figures
+    # are compared.
     check_names(recording, names)
     skills = tuple(skill for skill in recording.skills if not names or skill.name in names)
     seen_whole = choose_seen_whole(recording.facts.visible_chars, is_whole=recording.facts.is_seen_whole)
     readings = {skill.name: read_skill(skill, read_composite, seen_whole) for skill in skills}
     contrasts = _contrast_skills(skills, readings, recording.published, settings)
+    # Published aggregates cover all skills. A selection has no published counterpart.
     whole = len(skills) == len(recording.skills)
     aggregates = _aggregate(skills, readings, recording.published if whole else None, settings)
     found = StudyResults(
@@ -284,6 +297,7 @@ def build_study(recording: StudyRecording, settings: ContrastSettings, *, names:
         inventory=found.inventory,
         skills=contrasts,
         aggregates=aggregates,
+        # Always over the whole recording, because the published file is one document.
         compatibility=compare_published(recording),
         changes=tuple(list_changes(found, recording.published if whole else None)),
         states=found.states,
@@ -314,6 +328,8 @@ def _contrast_skills(
     effects: dict[str, list[Effect]] = {skill.name: [] for skill in skills}
     for name, arms in CONTRASTS.items():
         tried = [skill for skill in skills if all(skill.find(arm) for arm in arms)]
+        # Holm's rule needs the p of every skill of a contrast, so the effects are built contrast by
+        # contrast.
         made = [build_effect(name, readings[skill.name], settings, _find_tests(published, skill, name)) for skill in tried]
         for skill, effect in zip(tried, adjust_by_holm(made, [skill.left_out is None for skill in tried]), strict=True):
             effects[skill.name].append(effect)
@@ -362,6 +378,8 @@ def _build_row(skill: SkillRuns, task_id: str, published: Mapping[str, object] |
     for arm in ARMS:
         scores = [one.composite for one in skill.find(arm) if one.task_id == task_id and one.composite is not None]
         if skill.find(arm):
+            # An arm that was run without a score stays in the row as None; an arm that was not run has
+            # no entry.
             means[arm] = sum(scores) / len(scores) if scores else None
     return TaskRow(
         task_id=task_id,
@@ -388,7 +406,10 @@ def _aggregate(
 ) -> tuple[Aggregate, ...]:
     kept = [skill for skill in skills if skill.left_out is None]
     samples = [SkillSample(name="kept", skills=kept, readings={one.name: readings[one.name] for one in kept}, published=published)]
+    # No record shows that skills were excluded before their results were known. So both samples are
+    # reported.
     if len(kept) < len(skills):
+        # The published aggregates exclude these skills, so there is nothing to compare with.
         samples.append(SkillSample(name="all", skills=skills, readings=readings, published=None))
     return tuple(build_aggregate(sample, settings) for sample in samples)
 
@@ -402,6 +423,8 @@ def _list_absent(
     skills: Sequence[SkillRuns], contrasts: Sequence[SkillContrasts], aggregates: Sequence[Aggregate]
 ) -> Iterator[AbsentContrast]:
     """Give each contrast that no skill has, or that has no mean over the kept skills, with the reason."""
+    # A contrast that is simply missing would look like one without effect. So each absence gets a
+    # reason.
     tried = {arm for skill in skills for arm in ARMS if skill.find(arm)}
     for name, arms in CONTRASTS.items():
         effects = [(skill, effect) for skill in contrasts for effect in skill.effects if effect.name == name]
@@ -418,9 +441,11 @@ def _list_absent(
 
 
 def _list_warnings(contrasts: Sequence[SkillContrasts], aggregates: Sequence[Aggregate]) -> Iterator[EstimateWarning]:
+    # Contexts are fixed: each arm has one harness, so nothing shows how other harnesses would differ.
     message = "Every statement is conditional on these conditions: each is one fixed harness, and other harnesses were not sampled."
     yield EstimateWarning(code="conditions-fixed", message=message)
     tasks = [effect.units for one in contrasts for effect in one.effects if effect.units] or [len(one.tasks) for one in contrasts]
+    # The smallest skill decides, because the warning covers every skill.
     if tasks and min(tasks) < ENOUGH_TASKS:
         count = f"{min(tasks)}" if min(tasks) == max(tasks) else f"{min(tasks)} to {max(tasks)}"
         message = f"No verdict on a skill: each has {count} tasks, fewer than {ENOUGH_TASKS}; there are intervals only."

@@ -25,14 +25,18 @@ from audit.sources.skill_study_records import (
 from registry.records.estimates import Measure
 from registry.report.number_format import format_number, format_range, format_signed
 
-# The compatibility column: the figures of behavioral-eval.json, recomputed the way the study made them, faults included.
+# The compatibility column: the figures of behavioral-eval.json, recomputed by the study's own method,
+# errors included.
 #
-# A figure of which the files hold a copy and nothing to compute it from is compared with that copy, and counted apart.
+# A figure that the files contain only as a copy, without data to compute it from, is compared with that
+# copy and counted separately.
 #
-# Found out from the figures and the study's published analysis: pairs of runs with one index count as independent; p comes from the
-# normal curve; Wilcoxon drops zeros and breaks ties by their order, without a correction; Cohen's d takes every score of every
-# dimension as one more observation of two independent groups; means are taken of rounded means; what is undefined is 0 (or p = 1). None
-# of this is used anywhere else: the other columns are made from the responses anew.
+# The method was reconstructed from the figures and from the study's published analysis. Pairs of runs
+# with one index count as independent. p comes from the normal curve. Wilcoxon drops zeros and breaks
+# ties by their order, without a correction. Cohen's d treats every score of every dimension as another
+# observation of two independent groups. Means are taken of rounded means. An undefined value becomes 0
+# (or p = 1). These deliberately wrong statistics stay in this file: the other columns are computed from
+# the responses.
 
 Figures = dict[str, Any]
 
@@ -67,7 +71,11 @@ def compare_published(recording: StudyRecording) -> Compatibility | None:
     differ = []
     for path, value in _list_figures(recording.published, ()):
         found = ours.get(path)
+        # Exact equality: both sides are rounded by the same rule, so a tolerance would only hide a
+        # difference.
         agrees = found is not None and found == value
+        # Agreement of a copy shows only that the file was read correctly. It must not count as
+        # reproduced.
         is_copy = found is not None and any(path[:length] in copies for length in _COPY_LENGTHS)
         compared.setdefault(_name_part(path), []).append((is_copy, agrees))
         if not agrees:
@@ -107,6 +115,7 @@ def find_figure(published: Mapping[str, Any] | None, *path: str) -> float | None
     for step in path:
         value = _name_items(value)
         value = value.get(step) if isinstance(value, Mapping) else None
+    # Python's booleans are integers; a yes or no is not a figure to print.
     return float(value) if _is_number(value) and not isinstance(value, bool) else None
 
 
@@ -132,6 +141,8 @@ def _name_items(value: Any) -> Any:
     named = {}
     for position, item in enumerate(value):
         names = [item.get(key) for key in ("skill_name", "task_id", "name")] if isinstance(item, Mapping) else []
+        # Names instead of positions, so that a different order of skills or tasks does not count as a
+        # difference.
         named[next((name for name in names if isinstance(name, str)), str(position))] = item
     return named
 
@@ -160,6 +171,7 @@ def _analyse_skill(skill: SkillRuns) -> Figures:
     }
     if _pair_runs(skill, "D"):
         tests = _test_runs(skill, "D")
+        # The published file has no Wilcoxon figures for the realistic condition.
         found["statistics_realistic"] = {name: value for name, value in tests.items() if not name.startswith("wilcoxon")}
         found["statistics_realistic"]["mitigation_ratio"] = round(_ratio(skill), 3)
     if skill.hidden:
@@ -199,6 +211,7 @@ def _subtract(first: Mapping[str, float | None], second: Mapping[str, float | No
     found: dict[str, float | None] = {}
     for name in DIMENSIONS:
         one, other = first[name], second[name]
+        # Rounded here and averaged afterwards, as the published figures are.
         found[name] = None if one is None or other is None else round(one - other, 3)
     return found
 
@@ -239,6 +252,7 @@ def _average_by_type(skill: SkillRuns, tasks: Mapping[str, Figures], name: str) 
 
 def _pair_runs(skill: SkillRuns, arm: str) -> list[float]:
     """Return the differences of the composites of runs with one index, arm less baseline."""
+    # The composite is averaged again from the dimensions, as the study does.
     composites = {(one.task_id, one.run, one.arm): _mean(list(one.dimensions.values())) for one in skill.responses if one.dimensions}
     runs = dict.fromkeys((one.task_id, one.run) for one in skill.responses)
     return [composites[*run, arm] - composites[*run, "A"] for run in runs if (*run, arm) in composites and (*run, "A") in composites]
@@ -264,6 +278,7 @@ def _flatten(skill: SkillRuns, arm: str) -> list[float]:
 
 def _ratio(skill: SkillRuns) -> float:
     with_skill, realistic = _mean(_pair_runs(skill, "B")), _mean(_pair_runs(skill, "D"))
+    # The study writes 0 where the denominator is 0. Our own column calls this not identified.
     return 1 - realistic / with_skill if with_skill != 0 else 0.0
 
 
@@ -353,12 +368,16 @@ def _test_normal(differences: Sequence[float]) -> tuple[float, float]:
     spread = _deviation(differences)
     if spread == 0:
         return 0.0, 1.0
+    # A t statistic with a normal p: the study's error, kept here. The correct test is in
+    # `audit.statistics.paired_tests`.
     t = _mean(differences) / (spread / math.sqrt(len(differences)))
     return t, _two_sided(t)
 
 
 def _rank_signs(differences: Sequence[float]) -> tuple[float, float]:
     """Ties are ranked in the order in which they come."""
+    # Python's sort is stable, so ties keep the order in which the runs come; this is the study's rank
+    # order.
     ordered = sorted((value for value in differences if value != 0), key=abs)
     n = len(ordered)
     if n < 2:
@@ -373,11 +392,13 @@ def _pool_groups(first: Sequence[float], second: Sequence[float]) -> float:
         return 0.0
     freedom = len(first) + len(second) - 2
     squares = (len(first) - 1) * _deviation(first) ** 2 + (len(second) - 1) * _deviation(second) ** 2
+    # Two independent groups, although the scores are paired by run.
     pooled = math.sqrt(squares / freedom) if freedom > 0 else 1.0
     return (_mean(first) - _mean(second)) / pooled if pooled > 0 else 0.0
 
 
 def _correlate(pairs: Sequence[tuple[float, float]]) -> float:
+    # The study writes 0 for a correlation of fewer than three skills.
     if len(pairs) < 3:
         return 0.0
     x, y = _mean([one for one, _ in pairs]), _mean([other for _, other in pairs])
@@ -386,7 +407,8 @@ def _correlate(pairs: Sequence[tuple[float, float]]) -> float:
     return across / spread if spread else 0.0
 
 
-# What each published statement becomes, and why: one sentence each, composed from the numbers.
+# What becomes of each published statement, in one sentence computed from the numbers: the published
+# figure, our figure, the reason.
 
 ALPHA = 0.05
 """The threshold below which the study calls a p significant."""
@@ -415,6 +437,7 @@ def list_changes(found: StudyResults, published: Mapping[str, object] | None) ->
     kept = [one for one in found.skills if one.left_out is None]
     yield from chain.from_iterable(_change_tests(kept, name) for name in _NAMES)
     yield from _change_references(kept)
+    # The changes above compare with figures of single skills. The rest compares aggregates.
     if not aggregates or published is None:
         return
     whole = aggregates[0]
@@ -461,6 +484,7 @@ def _change_tests(kept: Sequence[SkillContrasts], name: str) -> Iterator[Change]
     ranked = [one.wilcoxon_p for one in printed if one.wilcoxon_p is not None]
     also = f" by the paired t, {sum(p < ALPHA for p in ranked)} by Wilcoxon" if ranked else " by the paired t"
     before = sum(one.paired_t.p is not None and one.paired_t.p < ALPHA for one in effects)
+    # Without a p a test is never rejected, but it still counts in the family.
     after = sum(one.p_holm is not None and one.p_holm < ALPHA for one in effects)
     floor = _find_floor(effects) if ranked else ""
     yield Change(
@@ -493,6 +517,7 @@ def _print(effect: Effect) -> str:
 def _find_floor(effects: Sequence[Effect]) -> str:
     """The smallest p that signed ranks of few tasks can give."""
     fewest = min(one.units for one in effects)
+    # All n differences with one sign is the extreme case: 2 of 2ⁿ sign flips.
     smallest = 2.0 ** (1 - fewest) if fewest else 1.0
     return f" With {fewest} tasks Wilcoxon cannot give a p below {smallest:g}." if smallest >= ALPHA else ""
 
@@ -517,6 +542,7 @@ def _change_mitigation(whole: Aggregate, kept: Sequence[SkillContrasts]) -> Iter
         return
     printed = [(one.skill, one.mitigation.published) for one in kept if one.mitigation is not None and one.mitigation.published is not None]
     zeros = [one.skill for one in kept if _has_no_ratio(one)]
+    # The skill with the largest ratio shows how one small denominator dominates a mean of ratios.
     worst = max(printed, key=lambda one: abs(one[1]), default=None)
     alone = f": {worst[0]} alone brings {format_number(worst[1])}" if worst is not None else ""
     why = [f"A mean of ratios is ruled by the smallest denominator{alone}"]
@@ -539,11 +565,13 @@ def _change_mitigation(whole: Aggregate, kept: Sequence[SkillContrasts]) -> Iter
 
 def _has_no_ratio(one: SkillContrasts) -> bool:
     effect = _find(one, "B−A")
+    # A published 0 can be a real ratio. Only with B−A = 0 does it stand for an undefined one.
     return effect is not None and effect.measure.value == 0 and one.mitigation is not None and one.mitigation.published == 0
 
 
 def _change_seen_whole(whole: Aggregate, inventory: Inventory) -> Iterator[Change]:
     counts = [one.beyond_judge for one in inventory.arms]
+    # An unknown length in any arm would make the total too low.
     if inventory.visible_chars is None or None in counts:
         return
     beyond = sum(count for count in counts if count is not None)
@@ -578,6 +606,7 @@ def _change_groups(whole: Aggregate) -> Iterator[Change]:
         printed = [f"{_spell(one)} {format_number(one.published)}" for one in groups if one.published is not None]
         if not printed:
             continue
+        # One skill has no spread between skills, so it is named and not counted as a group.
         single = [_spell(one) for one in groups if one.skills == 1]
         shown = [one for one in groups if one.measure.low is not None and one.measure.high is not None]
         apart = [_spell(one) for one in shown if _excludes_zero(one.measure)]
@@ -623,6 +652,7 @@ def _change_states(states: Sequence[EarlierState]) -> Iterator[Change]:
     moved = []
     for one in states:
         then, now = one.deltas["B−A"]
+        # Only a contrast that exists in both states can have moved.
         if then is not None and now is not None:
             moved.append(f"{one.skill} {format_signed(then)} then, {format_signed(now)} now")
     yield Change(

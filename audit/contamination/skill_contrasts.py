@@ -30,7 +30,11 @@ from registry.errors import Fault
 from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.estimates import Measure, SpecEstimate
 
-# Responses of a recording as score tables: by task within a skill, and by skill; one fixed context per arm.
+# Responses of a recording as score tables: by task within a skill, and by skill, with one fixed context
+# per arm.
+#
+# Runs of one task are not independent, so the task is the unit within a skill. For statements about
+# skills the skill is the unit.
 
 Arms = tuple[str, str]
 Score = Callable[[SkillResponse], float | None]
@@ -60,7 +64,10 @@ class ContrastSettings:
 
     def plan(self, width: float) -> Plan:
         """Return the plan for a score whose range is *width* wide; the margin keeps its share of the range."""
+        # The margin is stated for the composite. Patterns have another range, and 1 point would be all
+        # of it.
         margin = self.margin * width / (HIGHEST - LOWEST)
+        # No bootstrap: no verdict depends on its bands.
         return Plan(level=self.level, margin=margin, contexts=ContextDesign.FIXED, replicates=0)
 
 
@@ -73,6 +80,7 @@ def read_seen_whole(visible_chars: int) -> Score:
     """Return the composite of a response that the judge saw whole, None for any other."""
 
     def read(response: SkillResponse) -> float | None:
+        # A response of unknown length may have been cut, so it does not count as seen whole.
         return response.composite if response.chars is not None and response.chars <= visible_chars else None
 
     return read
@@ -98,6 +106,7 @@ def read_pattern_share(position: int) -> Score:
     """Return the share of expected patterns (0) or anti-patterns (1) that were found; None where none was looked for."""
 
     def read(response: SkillResponse) -> float | None:
+        # A task without patterns has no share. Counting it as 0 would lower the mean.
         found = () if response.patterns is None else response.patterns[position]
         return sum(found) / len(found) if found else None
 
@@ -120,6 +129,8 @@ def list_task_rows(skill: SkillRuns, score: Score, *, tasks: frozenset[str] | No
     for one in skill.responses:
         if tasks is None or one.task_id in tasks:
             value = score(one)
+            # Rows without a value stay in the table with a reason, so that the bounds under exclusions
+            # see them.
             reason = None if value is not None else one.excluded or "left out of this reading"
             rows.append(ScoredRow(unit=one.task_id, arm=one.arm, sample=str(one.run), score=value, reason=reason))
     return rows
@@ -135,14 +146,17 @@ def estimate_contrast(rows: Sequence[ScoredRow], arms: Arms, settings: ContrastS
         return "no response of either arm"
     try:
         plan = settings.plan(range_[1] - range_[0])
+        # Contrasts use the estimator of ED itself, so that they have the same intervals and checks.
         found = estimate(table, plan, range_=range_, test=arms[0], deploy=arms[1], pointwise=True)
     except DesignError as error:
+        # A design that allows no contrast is a result of the study, not an error of the user.
         return error.faults[0].found
     return found.specs[0]
 
 
 def list_differences(spec: SpecEstimate) -> dict[str, float]:
     """Return the difference of each unit; noise of the arithmetic beyond 12 decimals is cut, so that ties are ties."""
+    # Adding 0.0 turns −0.0 into 0.0.
     return {one.task_id: round(one.ed, 12) + 0.0 for one in spec.pointwise or ()}
 
 
@@ -160,6 +174,7 @@ def build_table(rows: Sequence[ScoredRow], range_: tuple[float, float]) -> Score
     return ScoreTable(
         task=_label(one.unit for one in rows),
         arm=_label(one.arm for one in rows),
+        # One fixed context per arm: the arm's name is its only context id.
         context=_label(one.arm for one in rows),
         spec=_label(None for _ in rows),
         sample=_label(one.sample for one in rows),
@@ -186,6 +201,7 @@ def build_settings(*, level: float, margin: float) -> ContrastSettings:
         DesignError: *level* or *margin* cannot be what they should be; both are told at once.
     """
     faults = []
+    # Both options are checked before the error is raised, so that one attempt shows all faults.
     if not 0.5 <= level < 1:
         faults.append(Fault(code="not-valid", where="--level", found=f"expected at least 0.5 and below 1, found {level:g}"))
     if not 0 < margin < HIGHEST - LOWEST:
@@ -196,7 +212,8 @@ def build_settings(*, level: float, margin: float) -> ContrastSettings:
     return ContrastSettings(level=level, margin=margin)
 
 
-# The contrasts of one skill by task, and of many skills by skill: interval, tests and effect size over the units that are independent.
+# Contrasts of one skill by task, and of many skills by skill: interval, tests and effect size over
+# independent units.
 
 CONTRASTS: Mapping[str, Arms] = {
     "B−A": ("B", "A"),
@@ -215,6 +232,8 @@ MITIGATED = ("D−E", "D−A", "B−A")
 
 COMPOSITE = (LOWEST, HIGHEST)
 
+# Arm E, the realistic context without the skill, identifies the mitigation. The published study has no
+# such arm.
 NO_BASELINE = "not identified: no baseline was run in the realistic context, so D−A changes the context together with the skill"
 
 
@@ -247,6 +266,8 @@ def average_skills(
     return UnitRows(
         unit="skill",
         rows=_average({name: one.rows for name, one in readings.items()}, arms, settings, range_),
+        # If one skill's view is unknown, a mean over the others would be about a different set of
+        # skills.
         seen_whole=None
         if None in whole
         else _average({name: one.seen_whole or () for name, one in readings.items()}, arms, settings, range_),
@@ -265,6 +286,7 @@ def build_effect(name: str, reading: UnitRows, settings: ContrastSettings, publi
     arms = CONTRASTS[name]
     spec = estimate_contrast(reading.rows, arms, settings, COMPOSITE)
     measure, units = measure_contrast(spec)
+    # The tests take one difference per unit: runs of a task are already averaged.
     differences = np.array([] if isinstance(spec, str) else list(list_differences(spec).values()))
     seen, seen_units = _measure_seen_whole(reading, arms, settings)
     return Effect(
@@ -277,6 +299,7 @@ def build_effect(name: str, reading: UnitRows, settings: ContrastSettings, publi
         paired_t=paired_t(differences),
         wilcoxon=wilcoxon_signed_rank(differences),
         cohens_d=cohens_d(differences, level=settings.level),
+        # Holm's rule runs over all skills of a contrast, in `adjust_by_holm`.
         p_holm=None,
         p_holm_all=None,
         within_margin=_is_within(measure, settings.margin),
@@ -324,6 +347,8 @@ def contrast_patterns(skill: SkillRuns, settings: ContrastSettings) -> Iterator[
 
 def adjust_by_holm(effects: Sequence[Effect], kept: Sequence[bool]) -> list[Effect]:
     """Return the effects of one contrast over all skills with p after Holm, over the skills *kept* and over all."""
+    # Two families: all skills, and those that the study kept. Readers who doubt the exclusions can use
+    # the first.
     every = dict(_adjust(enumerate(effects)))
     inner = dict(_adjust((place, one) for place, one in enumerate(effects) if kept[place]))
     return [replace(one, p_holm=inner.get(place), p_holm_all=every.get(place)) for place, one in enumerate(effects)]
@@ -344,12 +369,15 @@ def build_mitigation(
     descriptive = _divide(differences["D−A"], differences["B−A"], settings)
     if descriptive is None:
         return None
+    # B−A is the effect without the context, D−E the effect within it. D−A also contains what the
+    # context does by itself.
     identified = _divide(differences["D−E"], differences["B−A"], settings) or Measure(value=None, reason=NO_BASELINE)
     return Mitigation(identified=identified, descriptive=descriptive, published=published)
 
 
 def _divide(numerators: Mapping[str, float], denominators: Mapping[str, float], settings: ContrastSettings) -> Measure | None:
     """Return 1 less the ratio of means over the units that have both; None when there is none."""
+    # Fieller's interval needs numerator and denominator of the same units.
     common = [unit for unit in numerators if unit in denominators]
     if not common:
         return None
@@ -370,7 +398,7 @@ def _take_from_one(ratio: Measure) -> Measure:
     return Measure(value=value, low=1 - ratio.high, high=1 - ratio.low, reason=ratio.reason)
 
 
-# Statements on skills: pooled contrasts, correlations and groups, each with the skill as the unit.
+# Statements about skills: pooled contrasts, correlations and groups, with the skill as the unit.
 
 ACROSS = ("B−A", "D−A", "B−D")
 """The contrasts that every skill can have."""
@@ -406,7 +434,10 @@ def build_aggregate(sample: SkillSample, settings: ContrastSettings) -> Aggregat
         name=sample.name,
         skills=len(sample.skills),
         effects=tuple(
-            build_effect(name, pooled[name], settings, _find_mean(sample, name)) for name in CONTRASTS if len(differences[name]) > 1
+            # A mean over one skill has no spread between skills.
+            build_effect(name, pooled[name], settings, _find_mean(sample, name))
+            for name in CONTRASTS
+            if len(differences[name]) > 1
         ),
         mitigation=build_mitigation(
             differences,
@@ -448,6 +479,7 @@ def _group_skills(sample: SkillSample, pooled: Mapping[str, UnitRows], settings:
             names = {skill.name for skill in sample.skills if getattr(skill, by) == group}
             for contrast in ACROSS:
                 rows = [row for row in pooled[contrast].rows if row.unit in names]
+                # The study printed group means for B−A only.
                 figure = find_figure(sample.published, "summary", printed, group, "mean_delta") if contrast == "B−A" else None
                 measure, skills = _measure_group(rows, contrast, settings)
                 yield Group(by=by, name=group, skills=skills, contrast=contrast, measure=measure, published=figure)
@@ -469,6 +501,7 @@ def _group_tasks(sample: SkillSample, settings: ContrastSettings) -> Iterator[Gr
 
 def _measure_group(rows: Sequence[ScoredRow], contrast: str, settings: ContrastSettings) -> tuple[Measure, int]:
     measure, skills = _measure(rows, contrast, settings)
+    # With one skill the value would describe the skill and not the group.
     return (Measure(value=None, reason="one skill is not a group"), 1) if skills == 1 else (measure, skills)
 
 

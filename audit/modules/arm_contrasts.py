@@ -51,11 +51,15 @@ from registry.records.analysis_plan import ContextDesign, IntervalMethod, Plan
 from registry.records.estimates import EstimateWarning, HypothesisTest, Measure, ScoreRange
 from registry.records.module_findings import LinkGroup, RecognitionLink, RecognitionLinks
 
-# Contrasts beyond ED: what the arms of one score table say beside each other (method section 9).
+# Contrasts beyond ED between the arms of one score table (method section 9).
 #
-# A difference of two arms is estimated exactly as ED is. Differences in differences, ratios and mitigations are made from the same
-# means, variance parts and limits, over the tasks that all of their arms have. A mitigation needs a baseline in the context of its
-# first arm: without one it is not identified.
+# A difference of two arms is estimated exactly as ED is. Differences in differences, ratios and
+# mitigations use the same means, variance parts and limits, over the tasks that all of their arms have.
+# A mitigation needs a baseline in the context of its first arm. Without the baseline it is not
+# identified, and only a labelled description is reported.
+#
+# Holm's rule runs over all contrasts requested in one call, also over those without a p. Requesting
+# more costs power.
 
 _WEIGHTED = "tasks have weights, and this is for tasks that weigh the same"
 _FAMILIES = "tasks are in families, and this is for tasks that are independent of each other"
@@ -126,6 +130,7 @@ def contrast(
     scale = ScoreScale(low=float(range_[0]), high=float(range_[1]))
     check_range(kept, scale)
     check_asked(kept, asked)
+    # The default margin is the plan's: 5 % of the range.
     plan = replace(plan, margin=0.05 * scale.width if plan.margin is None else plan.margin)
     arms, answers, warnings = _answer_each_judge(kept, plan, scale, asked, pointwise=pointwise)
     return Contrasts(
@@ -177,6 +182,8 @@ def _answer_each_judge(
         except CaveatError as error:
             faults.extend(fault if judge is None else replace(fault, where=f"{fault.where}, judge {judge}") for fault in error.faults)
             continue
+        # Arms are summarised once, by the scores of the first judge. Each contrast is reported for
+        # every judge.
         arms = arms or summarise_arms(study.arms, scale, study.weights, tasks=len(study.labels))
         answers.extend(replace(one, judge=judge) for one in found)
         warnings.extend(replace(one, judge=judge) for one in told)
@@ -209,10 +216,12 @@ def _answer_all(study: _ContrastStudy, asked: Sequence[ContrastRequest]) -> tupl
     cells = {name: arm.cells for name, arm in study.arms.items()}
     commons = [find_tasks_of_all([cells[name] for name in one.arms], tasks=len(study.labels)) for one in asked]
     disjoint = [_tell_disjoint(study, one) for one, common in zip(asked, commons, strict=True) if not common.any()]
+    # All contrasts without a common task are reported at once, each with its formula.
     if disjoint:
         raise DesignError(dict.fromkeys(disjoint))
     questions = [_pose(study, one, common) for one, common in zip(asked, commons, strict=True)]
     answers = [_answer(question) for question in questions]
+    # Holm's rule stays within one judge: judges are not choices over which a level is divided.
     adjusted = [replace(one, p_holm=p) for one, p in zip(answers, holm_p([one.p for one in answers]), strict=True)]
     warnings = [*study.clusters, *warn_of_arms(study.arms, study.plan.contexts)]
     for question, answer in zip(questions, answers, strict=True):
@@ -231,6 +240,7 @@ def _pose(study: _ContrastStudy, asked: ContrastRequest, common: npt.NDArray[np.
     arms = compute_arms(
         {name: arm.cells for name, arm in named.items()},
         common,
+        # Fixed and nested contexts are not sampled, so they add no part to the variance.
         random=study.plan.contexts is ContextDesign.RANDOM,
         binary=all(arm.is_binary for arm in named.values()),
         weights=study.weights,
@@ -264,6 +274,7 @@ def _answer_sum(question: _ContrastQuestion, coefficients: Mapping[str, float], 
     value = study.scale.stretch_difference(combine(question.arms, coefficients))
     band = None if limits is None else study.scale.stretch_limits(limits)
     cells = {name: study.arms[name].cells for name in question.arms.names}
+    # The tests on tasks take one difference per task; contexts enter as they are.
     differences = study.scale.width * compute_differences(cells, question.common, coefficients)
     margin = study.plan.margin or 0.0
     plain = _begin(
@@ -289,6 +300,8 @@ def _answer_sum(question: _ContrastQuestion, coefficients: Mapping[str, float], 
 
 def _test(question: _ContrastQuestion, found: Contrast, differences: Floats) -> Contrast:
     """Add the tests on tasks; they know neither weights nor families."""
+    # The t test, Wilcoxon and d assume independent tasks of equal weight. Where that fails they are
+    # absent with the reason, and the interval, which handles both, remains.
     reason = _FAMILIES if question.arms.first.test.families else _WEIGHTED
     if reason is _WEIGHTED and find_relative_weights(question.study.weights, question.common) is None:
         level = question.study.plan.level
@@ -322,7 +335,10 @@ def _answer_mitigation(question: _ContrastQuestion) -> Contrast:
             f"and {treated} − {baseline} mixes what that context does with what the mitigation does"
         )
         found = _begin(question, Measure(value=None, reason=reason), null=0.0, p=None, interval=_INVERTED)
+        # The labelled description shows what a mitigation without its own baseline would mix, and never
+        # becomes the value.
         return replace(found, uncorrected=measure)
+    # A mitigation is 0 exactly when both differences are equal.
     null = subtract(_minus(treated, own), _minus(effect, baseline))
     found = _begin(question, measure, null=0.0, p=_p_of_ratio(question, measure, null), interval=_INVERTED)
     if measure.value is None:
@@ -382,6 +398,8 @@ def _name_form(question: _ContrastQuestion) -> str:
 def _pool(question: _ContrastQuestion, formula: Callable[[Callable[[str], float]], float | None]) -> float | None:
     """The same from means over all responses of each arm, each with the weight of its task; None where cells are equal."""
     study = question.study
+    # With equal cells the pooled value equals the value over tasks, and printing it would only repeat
+    # it.
     if all(has_equal_cells(study.arms[name].cells, dropped=question.dropped) for name in question.arms.names):
         return None
 
@@ -395,6 +413,8 @@ def _pool(question: _ContrastQuestion, formula: Callable[[Callable[[str], float]
 
 
 def _bound_exclusions(question: _ContrastQuestion) -> ScoreRange | None:
+    # Extreme fills of the missing scores bound a difference of two arms. A ratio is not monotone in
+    # them.
     if question.asked.kind is not ContrastKind.DIFFERENCE:
         return None
     study = question.study
@@ -410,11 +430,11 @@ def _list_tasks(question: _ContrastQuestion, differences: Floats) -> tuple[TaskC
     )
 
 
-# Module 2 beside ED: where the model mentioned a test, is ED another than where it did not (method section 5)?
+# Recognition and ED (module 2): is ED different where the model mentioned a test (method section 5)?
 #
-# An association, not a cause. The responses of the test side are split by what they say; each part is set against all deployment
-# responses of the same tasks, and both parts against each other over the tasks that have both. Means, variances and intervals are those
-# of contrasts.
+# This is an association and not a cause. The responses of the test side are split by what they say.
+# Each part is compared with all deployment responses to the same tasks, and both parts with each other
+# over the tasks that have both. Means, variances and intervals are those of contrasts.
 
 FEWEST_TASKS = 5
 """Below so many tasks a group, or the tasks of both, give no number [ours]: a few tasks are a few anecdotes."""
@@ -450,12 +470,15 @@ def link(
     check_range(table, scale)
     kept = np.flatnonzero(table.cue_removed.codes < 0) if table.cue_removed is not None else np.arange(table.rows)
     plain, ablated = drop_ablations(table)
+    # Mentions are by row of the whole table, so they lose the same rows as the table.
     values = mentions.values[kept]
     plain = replace(plain, cue_removed=None)
     find_arm(plain, test, deploy)
     is_test = plain.arm.codes == plain.arm.find(test)
+    # Only the test side is split by mentions, so only there must they be known.
     _check_known(values[is_test], mentions.source)
     margin = 0.05 * scale.width if plan.margin is None else plan.margin
+    # Contrasts have closed-form intervals only, whatever the plan names for ED.
     filled = replace(plan, margin=margin, interval=IntervalMethod.CLOSED_FORM)
     links = [
         _link_one(plain, values, filled, scale, spec=spec, judge=judge, sides=(test, deploy))
@@ -510,6 +533,7 @@ def _link_one(
         is_deploy = is_deploy & (table.spec.codes == table.spec.find(spec))
     scored = table.excluded.codes == SCORED
     arm = np.full(table.rows, SCORED, dtype=np.int32)
+    # Responses with an unknown mention keep no arm: putting them in either group would be a guess.
     arm[is_deploy], arm[is_test & (values == 1)], arm[is_test & (values == 0)] = range(3)
     chosen = rows & (arm != SCORED)
     nothing = TextColumn(codes=np.full(table.rows, SCORED, dtype=np.int32), labels=())
@@ -551,11 +575,15 @@ class _LinkStudy:
             return Measure(value=None, reason=f"no {group} response{which} has a score"), 0
         codes = [self.table.task.codes[self._find_scored(name)] for name in (first, second)]
         tasks = len(np.intersect1d(codes[0], codes[1]))
+        # Checked before the contrast, so that the reason names the number of tasks and not a
+        # statistical detail.
         if tasks < FEWEST_TASKS:
             return Measure(value=None, reason=f"{tasks} tasks have both: a number needs at least {FEWEST_TASKS}"), tasks
         asked = ContrastRequest(kind=ContrastKind.DIFFERENCE, arms=(first, second))
         try:
             found = contrast(self.table, self.plan, [asked], range_=(self.scale.low, self.scale.high)).contrasts[0]
+        # A group that allows no contrast gets the reason in place of the number; the other groups still
+        # count.
         except CaveatError as error:
             return Measure(value=None, reason=error.faults[0].found), tasks
         return found.measure, found.tasks
@@ -569,6 +597,7 @@ class _LinkStudy:
 def _digest(table: ScoreTable, values: Floats) -> str:
     """SHA-256 of cells and mentions; the order of rows does not count."""
     columns = (table.task, table.arm, table.spec, table.context, table.sample)
+    # Sorted lines make the digest independent of the order of rows.
     lines = sorted(
         "\t".join([*("" if column.codes[row] < 0 else column.labels[column.codes[row]] for column in columns), str(value)])
         for row, value in enumerate(values.tolist())

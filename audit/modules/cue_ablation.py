@@ -37,9 +37,11 @@ from registry.records.specification import Cue, CueInventorySpec
 from registry.records.verdict import ClaimClass
 from registry.report.number_format import SLACK
 
-# A score table with ablations becomes versions of its sides: the contexts as they are, and those with one cue taken out or put in.
+# Versions of the two sides: the contexts as they are, and those with one cue removed or added.
 #
-# The column `cue_removed` names the cue; where it is empty the context is as it is. What cannot be compared is refused here.
+# The column `cue_removed` names the cue; where it is empty the context is unchanged. Tables that cannot
+# be compared are refused here. An ablation must touch a cue and a placebo must not, and the name of a
+# placebo begins with that word.
 
 PLACEBO = "placebo"
 """A cue whose name begins so is a placebo, as one that is named to be."""
@@ -93,11 +95,14 @@ def find_versions(table: ScoreTable, setting: AblationSetting) -> CueVersions:
     if cues is None or not cues.labels:
         found, advice = "no row names a cue in the column cue_removed", "name in it what was taken out of the row's context, or put into it"
         raise DesignError(Fault(code="no-cues", where=name_files(table), found=found, advice=advice))
+    # Unknown placebos and specifications are collected first: both are misspellings, and one attempt
+    # shows all.
     faults = list(_check_placebos(table, cues, setting))
     spec, chosen = _choose_spec(table, cues, setting, faults)
     if faults:
         raise DesignError(faults)
     plain = np.flatnonzero((cues.codes == SCORED) & chosen)
+    # Both arms must also exist with unedited contexts; an edit alone has nothing to compare with.
     find_arm(table.keep(plain), setting.test, setting.deploy)
     arms = (setting.test, setting.deploy)
     codes = {arm: table.arm.find(arm) for arm in arms}
@@ -135,11 +140,13 @@ def _check_placebos(table: ScoreTable, cues: TextColumn, setting: AblationSettin
 
 def _choose_spec(table: ScoreTable, cues: TextColumn, setting: AblationSetting, faults: list[Fault]) -> tuple[str, np.ndarray]:
     """Return the specification that is asked about, and which rows belong to it; rows of the test arm belong to every one."""
+    # An unknown arm gets a code that no row has; `find_arm` reports it later.
     deploy = table.arm.codes == (table.arm.find(setting.deploy) if setting.deploy in table.arm.labels else len(table.arm.labels))
     every = np.ones(table.rows, dtype=bool)
     named = np.unique(table.spec.codes[deploy & (cues.codes == SCORED)])
     labels = [table.spec.labels[code] for code in named[named != SCORED].tolist()]
     where = f"{name_files(table)}, column spec"
+    # ΔED is relative to one P_deploy. Choosing for the user would choose the result.
     if setting.spec is None and len(labels) > 1:
         found = f"arm {setting.deploy} has {len(labels)} specifications of P_deploy: {', '.join(labels[:10])}"
         faults.append(Fault(code="spec-not-chosen", where=where, found=found, advice="name the one to ablate against with --spec"))
@@ -155,14 +162,20 @@ def _choose_spec(table: ScoreTable, cues: TextColumn, setting: AblationSetting, 
     if unnamed:
         found = f"{unnamed} rows of arm {setting.deploy} name no specification, others do"
         faults.append(Fault(code="spec-missing", where=where, found=found, advice="name one in every such row"))
+    # Test rows are shared by all specifications.
     return spec, ~deploy | belongs
 
 
-# Module 3 of the protocol: what ED becomes when one cue is taken out of the contexts, or put into them (method section 6).
+# Module 3 of the protocol: ED when one cue is removed from the contexts or added to them (method
+# section 6).
 #
-# ΔED = ED before − ED after. A cue taken out of the test side gives Φ_test − Φ_test without it; a cue put into the deployment side
-# gives Φ_deploy with it − Φ_deploy. Either way it is the score with the cue less the score without it, so positive means: the cue
-# raised ED.
+# ΔED = ED before − ED after. Removing a cue from the test side gives Φ_test − Φ_test without it. Adding
+# a cue to the deployment side gives Φ_deploy with it − Φ_deploy. In both cases it is the score with the
+# cue less the score without it, so a positive value means that the cue raised ED.
+#
+# A cue is relevant for a change of class only if its Holm interval excludes 0. Near a threshold, chance
+# alone changed the class in 24 % of simulated tables. This narrows the letter of the method's section
+# 6.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -221,6 +234,7 @@ def ablate(
     """
     scale = ScoreScale(low=float(range_[0]), high=float(range_[1]))
     check_range(table, scale)
+    # The digest covers the table as given, before repeats are averaged.
     scores = table.content
     table = _take_judge(table)
     asked = setting or AblationSetting()
@@ -263,6 +277,7 @@ def _take_judge(table: ScoreTable) -> ScoreTable:
 
 
 def _estimate(study: _AblationStudy, table: ScoreTable) -> Estimate:
+    # The bootstrap bands of these estimates would never be shown.
     plan = replace(study.plan, replicates=0)
     return estimate(table, plan, range_=(study.scale.low, study.scale.high), test=study.setting.test, deploy=study.setting.deploy)
 
@@ -291,10 +306,14 @@ def _compare(study: _AblationStudy, plain: Rows, other: Rows, *, arm: str) -> tu
     if not (len(first.task) and len(second.task)):
         return None
     unpaired = 0
+    # A context with a shared id is the same draw in both versions, so only cells that both have are
+    # compared.
     if have_common_contexts(first, second):
         both = len(first.task) + len(second.task)
         first, second = pair_cells(first, second)
         unpaired = both - len(first.task) - len(second.task)
+    # Added on the deployment side, removed on the test side: the order makes the result "with the cue −
+    # without it" either way.
     if arm == study.setting.deploy:
         first, second = second, first
     binary = all(bool(((side.score == 0.0) | (side.score == 1.0)).all()) for side in sides)
@@ -313,8 +332,10 @@ class _Levels:
 
 
 def _build_changes(study: _AblationStudy, edits: Sequence[_Beside], before: Estimate) -> list[CueChange]:
+    # Placebos are controls. They take no share of Holm's level.
     cues = [edit for edit in edits if not edit.version.placebo]
     ps = [difference_p(edit.moments) for edit in cues]
+    # The interval decides each step, because the hull is wider than the interval that belongs to p.
     holm = step_down([_Excludes(edit.edit) for edit in cues], ps, level=study.plan.level)
     joint = _find_joint_level(study, cues)
     levels = {
@@ -333,6 +354,7 @@ def _find_joint_level(study: _AblationStudy, cues: Sequence[_Beside]) -> float |
     parts = [edit.moments.parts() for edit in cues]
     variances = [total_variance(part) for part in parts if part is not None]
     if not variances or min(variances) <= ZERO_VARIANCE:
+        # Bonferroni holds whatever the correlation between the cues.
         return 1 - (1 - study.plan.level) / len(variances) if variances else None
     errors = np.array([math.nan if part is None else math.sqrt(total_variance(part)) for part in parts])
     found = find_simultaneous(
@@ -371,10 +393,13 @@ def _build_change(study: _AblationStudy, edits: Sequence[_Beside], edit: _Beside
     with_cue, without = scale.stretch(moments.test.mean), scale.stretch(moments.deploy.mean)
     removed = version.arm == study.setting.test
     change = _measure(edit.edit, scale, level=study.plan.level)
+    # A placebo has no Holm level and is read at the plan's own.
     shown = _Excludes(edit.edit)(study.plan.level if levels is None else levels.holm)
     material = _is_material(change, study, excludes=shown)
     class_after, changed = _classify_after(study, edit, before)
+    # Material (beyond the margin) or a shown change of class; see the section comment for the 24 %.
     relevant = _is_relevant(version, change, material=material, changed=changed and shown)
+    # The class changed but ΔED may be 0: neither relevant nor irrelevant can be claimed.
     adrift = _explain_class() if relevant is False and changed else None
     beyond, silent = _find_beyond_placebo(study, edits, version)
     return CueChange(
@@ -432,6 +457,7 @@ def _explain_class() -> str:
 
 
 def _is_material(change: Measure, study: _AblationStudy, *, excludes: bool) -> bool:
+    # The slack absorbs rounding where a change equals the margin.
     slack = SLACK * study.scale.width
     return excludes and change.value is not None and abs(change.value) >= (study.plan.margin or 0.0) - slack
 
@@ -448,6 +474,7 @@ def _find_beyond_placebo(study: _AblationStudy, edits: Sequence[_Beside], versio
     """Return ΔED of the cue less that of the placebos of its arm, taken together, or why there is none."""
     if version.placebo:
         return None, None
+    # Only placebos of the same arm: an edit of the other side says nothing about this one.
     rows = [edit.version.rows for edit in edits if edit.version.placebo and edit.version.arm == version.arm]
     if not rows:
         return None, f"No placebo on arm {version.arm}."
@@ -465,6 +492,8 @@ def _classify_after(study: _AblationStudy, edit: _Beside, before: Estimate) -> t
     compared = before
     if edit.lost_tasks:
         plain = build_version(study.table, study.versions, None)
+        # If the edit was replayed on fewer tasks, the class before is computed on these tasks too.
+        # Otherwise the lost tasks could change the class.
         kept = [plain.task.find(label) for label in after.keep(after.arm.codes == after.arm.find(edit.version.arm)).task.labels]
         compared = _estimate(study, plain.keep(np.isin(plain.task.codes, [code for code in kept if code is not None])))
     classes = [classify(study.case, found).primary.class_ for found in (compared, _estimate(study, after))]
@@ -486,11 +515,12 @@ def _remark(study: _AblationStudy, edits: Sequence[_Beside], changes: Sequence[C
 
 def _remark_edit(study: _AblationStudy, edit: _Beside) -> Iterator[DesignRemark]:
     name, moments = f"Cue {edit.version.cue} on arm {edit.version.arm}", edit.moments
+    # Independent draws give a wider interval than the design would with shared ids.
     if study.random and not moments.paired:
         message = f"{name}: the edited contexts have other ids than the contexts as they are, so they count as independent draws."
         yield DesignRemark(code="contexts-not-paired", message=message)
     lost, before = (_count_excluded(study, rows) for rows in (edit.version.rows, study.versions.as_is[edit.version.arm]))
-    # Cross-multiplied: equal rates are equal exactly.
+    # Cross-multiplied, so that equal rates compare as equal.
     if lost[0] * before[1] != before[0] * lost[1]:
         message = f"{name}: {lost[0]} of {lost[1]} responses were excluded with the edit, {before[0]} of {before[1]} without it."
         yield DesignRemark(code="unequal-exclusions", message=message)
@@ -512,6 +542,7 @@ def _remark_change(change: CueChange) -> Iterator[DesignRemark]:
     name = f"Cue {change.cue} on arm {change.arm}"
     low, high = change.change.low, change.change.high
     if change.placebo:
+        # A placebo with an effect shows that editing itself changes behaviour.
         if low is not None and high is not None and not low <= 0 <= high:
             message = f"Placebo {change.cue} on arm {change.arm} changes ED though it touches no cue: its interval excludes 0."
             yield DesignRemark(code="placebo-not-inert", message=message)
@@ -522,10 +553,12 @@ def _remark_change(change: CueChange) -> Iterator[DesignRemark]:
         yield DesignRemark(code="not-beyond-placebo", message=message)
 
 
-# Cue inventories: what raters and the probe named becomes one list, with a part that can be held out until the run is over.
+# Cue inventories: the cues that raters and the probe named, as one list with a part that can be held
+# out until the run is over.
 #
-# Cues that are spelled almost alike are one: `difflib`'s ratio of at least 0.85 between the words in lower case [ours]. Each name goes
-# to the commonest cue that it is like, so the order of the files does not count.
+# Cues with almost the same spelling are merged: `difflib`'s ratio of at least 0.85 between the words in
+# lower case [ours]. Each name joins the most frequent cue that it resembles, so the order of the files
+# does not matter. Held-out cues are stored in a sealed inventory.
 
 ALIKE = 0.85
 """Ratio from which two names are one cue: a letter swapped in `task format`, and not `task format` for `task forms`."""
@@ -573,6 +606,7 @@ def list_rater_cues(sheets: Iterable[AnswerSheet], *, models: frozenset[str]) ->
     for sheet in sheets:
         source = "model raters" if sheet.rater in models else "raters"
         for answer in sheet.answers:
+            # A cue named for an item that the rater placed in deployment gives no test away.
             if answer.answer is SampleSide.TEST:
                 named += [NamedCue(name=cue, source=source) for cue in answer.cues]
             else:
@@ -616,10 +650,12 @@ def hold_out(inventory: CueInventorySpec, *, count: int, seed: int) -> CueInvent
     if not 1 <= count < total:
         found = f"expected at least 1 and fewer than the {total} cues there are, found {count}"
         raise DesignError(Fault(code="bad-held-out", where="--held-out", found=found))
+    # Sorted before the draw, so that the seed alone decides.
     ordered = sorted(inventory.cues, key=lambda cue: cue.name)
     drawn = {ordered[place].name for place in np.random.default_rng(seed).permutation(total)[:count].tolist()}
     kept = tuple(cue for cue in inventory.cues if cue.name not in drawn)
     secret = tuple(cue for cue in inventory.cues if cue.name in drawn)
+    # The seed is recorded with the held-out part only, which is sealed until the run is over.
     held = CueInventorySpec(name=f"{inventory.name}, held out", cues=secret, seed=seed)
     return CueInventories(open=replace(inventory, cues=kept), held_out=held)
 
@@ -640,6 +676,7 @@ def cover_inventories(ablation: Ablation, listed: Sequence[tuple[str, CueInvento
         if coverage.not_ablated:
             message = f"{coverage.name}: nothing is known of {len(coverage.not_ablated)} cues: {', '.join(coverage.not_ablated[:5])}."
             warnings.append(EstimateWarning(code="cues-not-ablated", message=message))
+    # A cue that no inventory lists may have been chosen after seeing results.
     outside = [cue for cue in cues if not any(_is_alike(_fold(cue), name) for name in names)]
     if outside:
         message = f"No inventory lists {', '.join(outside[:5])}: whether they were chosen before the run, the inventories do not show."
@@ -682,6 +719,7 @@ def _is_alike(first: str, second: str) -> bool:
     if first == second:
         return True
     matcher = difflib.SequenceMatcher(None, first, second, autojunk=False)
+    # The quick ratios are upper bounds; they spare the full comparison for most pairs.
     return matcher.real_quick_ratio() >= ALIKE and matcher.quick_ratio() >= ALIKE and matcher.ratio() >= ALIKE
 
 

@@ -73,16 +73,22 @@ def estimate(
         DesignError: a side is missing, the sides share no task, weights are no weights, or the contexts contradict the plan.
     """
     table, ablated = drop_ablations(table)
+    # All statistics work in [0, 1]; the range of the score is applied when the record is built.
     scale = ScoreScale(low=float(range_[0]), high=float(range_[1]))
     check_range(table, scale)
     test_rows = find_arm(table, test, deploy)
     pairs = build_pairs(table, scale, test_rows, test=test, deploy=deploy)
+    # A declared design that the table contradicts would give intervals for another question, so it is
+    # refused.
     check_contexts(table, pairs, plan, test=test, deploy=deploy)
     _check_method(table, pairs, plan)
+    # Defaults are filled in once, so that the record states what was used: ε 1 % and margin 5 % of the
+    # range.
     epsilon = 0.01 * scale.width if plan.epsilon is None else plan.epsilon
     margin = 0.05 * scale.width if plan.margin is None else plan.margin
     filled = replace(plan, margin=margin, epsilon=epsilon)
     results = [_estimate_spec(pair, filled, scale, pointwise=pointwise) for pair in pairs]
+    # A conclusion for fixed contexts holds for these contexts only, so the record names them.
     named = _name_contexts(table, pairs) if plan.contexts is ContextDesign.FIXED else [()] * len(pairs)
     return Estimate(
         margin=margin,
@@ -113,10 +119,13 @@ def _estimate_spec(pair: SidePair, plan: Plan, scale: ScoreScale, *, pointwise: 
         weights=pair.weights,
     )
     tally = _count(pair, scored_test=len(scored_test), scored_deploy=len(scored_deploy))
+    # With equal cells the pooled ED over responses is the same number and is not repeated.
     pooled = None if _has_equal_cells(pair, tally) else _pool(pair.test_cells, pair) - _pool(pair.deploy_cells, pair)
     deviation = pooled_deviation(scored_test, scored_deploy)
     ned = _normalise(moments.difference, deviation, epsilon=(plan.epsilon or 0.0) / scale.width)
+    # Bounds over all responses, because excluding failures must not hide them.
     bounds = exclusion_bounds(pair.test, pair.deploy, tasks=len(pair.labels), weights=pair.weights)
+    # The last state of the sequence is enough to compute any level without the table.
     sequence = _build_sequence(pair, plan) if plan.interval is IntervalMethod.ANYTIME else None
     grounds = IntervalBasis(moments=moments, method=plan.interval, sequence=sequence)
     intervals = build_intervals(grounds, scale, level=plan.level, margin=plan.margin or 0.0, contexts=plan.contexts)
@@ -170,6 +179,7 @@ def _check_method(table: ScoreTable, pairs: Iterable[SidePair], plan: Plan) -> N
 
     A confidence sequence is for draws that all have the mean that is asked for.
     """
+    # The confidence sequence needs draws with one common mean. Weighted tasks have none.
     weighted = any(find_relative_weights(pair.weights, pair.common) is not None for pair in pairs)
     if weighted and plan.interval is IntervalMethod.ANYTIME:
         found = "tasks have different weights; anytime intervals are for tasks that weigh the same"
@@ -190,12 +200,15 @@ def _find_sizes(pair: SidePair, plan: Plan) -> list[int]:
     begun = np.unique(np.concatenate([pair.test.task, pair.deploy.task]))
     ordered = [pair.families[code] for code in begun[_order(pair, begun, plan)].tolist()]
     sizes = Counter(ordered)
+    # A replay that stopped early may have cut the last family. Counting it would refuse every such
+    # replay.
     complete = [size for name, size in sizes.items() if name != ordered[-1]]
     return [*complete, *([sizes[ordered[-1]]] if complete and sizes[ordered[-1]] > max(complete) else [])]
 
 
 def _count_passed_over(pair: SidePair, plan: Plan) -> int:
     """Tasks that lack any response, scored or excluded, on one side, and stand before the last common task in the plan's order."""
+    # Excluded responses count as begun: a task whose responses failed was not passed over.
     begun = [np.isin(np.arange(len(pair.labels)), side.task) for side in (pair.test, pair.deploy)]
     seen = np.flatnonzero(begun[0] | begun[1])
     order = seen[_order(pair, seen, plan)]
@@ -214,10 +227,12 @@ def _build_sequence(pair: SidePair, plan: Plan) -> ConfidenceSequences:
     units = find_units(pair.test.clusters, pair.common, None)
     test, deploy = (units.average(compute_task_means(cells, pair.common)) for cells in (pair.test_cells, pair.deploy_cells))
     names = pair.labels if pair.families is None else pair.families
+    # Families enter as units in the order of their names' hashes, like tasks.
     order = order_tasks([names[code] for code in units.code.tolist()], seed=plan.seed)
     return ConfidenceSequences(
         phi_test=build_sequence(test[order], level=plan.level),
         phi_deploy=build_sequence(deploy[order], level=plan.level),
+        # The sequence is defined for values in [0, 1]; differences lie in [−1, 1].
         ed=build_sequence((test[order] - deploy[order] + 1) / 2, level=plan.level),
     )
 
@@ -227,6 +242,7 @@ def _regress(pair: SidePair, plan: Plan, scale: ScoreScale) -> Regression:
     found = estimate_from_subset(pair.test_cells, pair.deploy_cells, pair.common, random=random, level=plan.level)
     value, limits, reason = found.value, found.limits, found.reason
     if find_relative_weights(pair.weights, pair.common) is not None:
+        # The regression estimator is derived for equal weights.
         value, limits, reason = None, None, "tasks have weights; the regression is for tasks that weigh the same"
     elif plan.interval is IntervalMethod.ANYTIME:
         limits, reason = None, reason or "the interval of the regression does not hold whenever the replay is stopped"
@@ -243,6 +259,7 @@ def _regress(pair: SidePair, plan: Plan, scale: ScoreScale) -> Regression:
 
 
 def _find_floor(pair: SidePair, moments: Moments, plan: Plan, scale: ScoreScale) -> float | None:
+    # The floor follows from the closed-form half-width; the other methods have no such form.
     if not moments.random or moments.parts() is None or plan.interval is not IntervalMethod.CLOSED_FORM:
         return None
     sides = pair.test_cells.keep(pair.common), pair.deploy_cells.keep(pair.common)
@@ -253,6 +270,7 @@ def _find_floor(pair: SidePair, moments: Moments, plan: Plan, scale: ScoreScale)
 def _bound_ned(spec: SpecEstimate, contexts: ContextDesign) -> NormalisedDifferential:
     """Return nED with its approximate interval: the band over tasks and contexts, or over tasks where contexts are not sampled."""
     bands = None if spec.bootstrap is None else spec.bootstrap.ned
+    # nED has no closed-form interval; the bootstrap band is the only approximation.
     band = None if bands is None else bands.two_way if contexts is ContextDesign.RANDOM else bands.task
     return spec.ned if band is None else replace(spec.ned, low=band.low, high=band.high)
 
@@ -303,6 +321,7 @@ def _normalise(difference: float, deviation: float | None, *, epsilon: float) ->
         return NormalisedDifferential(value=None, reason="a side has fewer than two scored responses")
     if not epsilon:
         return NormalisedDifferential(value=None, reason="not defined: both sides deterministic, and ε is 0")
+    # Deterministic sides have no spread, so nED is a multiple of ε. The reason and a warning say so.
     return NormalisedDifferential(value=difference / epsilon, reason="both sides deterministic: ED/ε")
 
 
@@ -333,6 +352,8 @@ def _remark_spec(pair: SidePair, plan: Plan, result: SpecEstimate) -> Iterator[D
             "that have both: anytime intervals hold for tasks taken in that order, which caveat audit order prints."
         )
         yield DesignRemark(code="order-not-followed", message=message)
+    # Opposite signs mean that the number of responses per cell decides the direction (Simpson's
+    # paradox).
     if result.pooled_ed is not None and result.pooled_ed * result.ed.value < 0:
         message = (
             f"Cells are unequal, and the pooled ED over responses ({result.pooled_ed:.4g}) "
@@ -342,6 +363,7 @@ def _remark_spec(pair: SidePair, plan: Plan, result: SpecEstimate) -> Iterator[D
     epsilon = plan.epsilon or 0.0
     if result.ned.value and result.ned.reason:
         yield DesignRemark(code="ned-unstable", message="Both sides deterministic: scores do not vary within the sides, and nED is ED/ε.")
+    # Below 10 ε the choice of ε changes nED by about a tenth or more.
     elif result.ned.value and result.sigma_pool is not None and result.sigma_pool < 10 * epsilon:
         message = f"nED leans on ε: the pooled deviation {result.sigma_pool:.4g} is below 10 ε = {10 * epsilon:.4g}."
         yield DesignRemark(code="ned-unstable", message=message)

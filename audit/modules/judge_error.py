@@ -39,7 +39,8 @@ from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.estimates import Measure
 from registry.records.module_findings import CorrectedEstimate, JudgeAgreement
 
-# What is asked about a judge, and the responses it is asked of: both sides of one specification of P_deploy.
+# The questions about a judge, and the responses of both sides that they concern, for one specification
+# of P_deploy.
 
 Rows = npt.NDArray[np.intp]
 Counts = npt.NDArray[np.int64]
@@ -111,6 +112,7 @@ def gather(table: ScoreTable, question: JudgeQuestion, scale: ScoreScale) -> Jud
     Raises:
         DesignError: two scorings of one response have different labels.
     """
+    # Labels and marks are by row of the whole table, so they lose the same rows as the table.
     if table.cue_removed is not None:
         question = question.keep(table.cue_removed.codes < 0)
     table, _ = drop_ablations(table)
@@ -129,6 +131,7 @@ def _check_labels(table: ScoreTable, responses: RepeatedResponses, question: Jud
     if question.labels is None:
         return
     labels = scale.shrink(question.labels)
+    # A label belongs to the response. Two labels of one response would be averaged silently.
     differs = int(np.count_nonzero(np.abs(labels - responses.average(labels)[responses.of_row]) > _EQUAL))
     if differs:
         found = f"{differs} rows have another label than other scorings of the same response"
@@ -184,6 +187,7 @@ def split_specs(scores: JudgeScores, plan: Plan, scale: ScoreScale, *, test: str
     deploy_rows = np.flatnonzero(table.arm.codes == table.arm.find(deploy))
     for pair in pairs:
         code = table.spec.find(pair.spec)
+        # A table without named specifications has one, with all deployment rows.
         own = deploy_rows if code is None else deploy_rows[table.spec.codes[deploy_rows] == code]
         yield SpecScores(
             pair=pair,
@@ -195,11 +199,15 @@ def split_specs(scores: JudgeScores, plan: Plan, scale: ScoreScale, *, test: str
 
 def _build_side(scores: JudgeScores, pair: SidePair, name: Literal["test", "deploy"], rows: Rows, other: Rows) -> SideScores:
     table, asked = scores.averaged, scores.question
+    # A fixed order of responses makes every sum independent of the table's order.
     rows = rows[np.lexsort([table.sample.codes[rows], table.context.codes[rows], table.task.codes[rows]])]
+    # Φ is over tasks that both sides have, so the correction uses the same responses.
     used = rows[pair.common[table.task.codes[rows]] & (scores.counts[rows] > 0)]
     nothing = np.full(table.rows, np.nan)
     score = scores.responses.average(scores.scorings)
     both = np.zeros(len(pair.labels), dtype=bool)
+    # A mark such as `truncated` exists for excluded responses too. Its rate needs tasks with any
+    # response on both sides, not tasks with scores.
     both[np.intersect1d(table.task.codes[rows], table.task.codes[other])] = True
     every, marked = replace(pair, common=both), rows[both[table.task.codes[rows]]]
     return SideScores(
@@ -229,7 +237,8 @@ def _judge(table: ScoreTable, pair: SidePair, rows: Rows, *, score: Floats, labe
     )
 
 
-# Φ and ED corrected for a judge's errors, beside the judged numbers and never in their place.
+# Φ and ED corrected for a judge's errors. They are reported next to the judged numbers and never
+# replace them.
 
 SIDES = {"test": "test", "deploy": "deployment"}
 """What a side is called in a sentence."""
@@ -246,12 +255,14 @@ def describe_labels(side: SideScores, scale: ScoreScale, *, level: float) -> Jud
     reason = None if limits is not None else "all labels are of one task: nothing says how tasks vary"
     known = judged.labelled
     score, label, task = judged.score[known], judged.label[known], judged.task[known]
+    # Sensitivity and specificity are defined for two answers only.
     binary = bool((((score == 0) | (score == 1)) & ((label == 0) | (label == 1))).all())
     return JudgeAgreement(
         side=side.name,
         labelled=judged.labels,
         responses=len(judged.score),
         bias=Measure(
+            # The bias is reported as judge − person; the statistics compute person − judge.
             value=scale.stretch_difference(-bias.value),
             low=None if limits is None else scale.stretch_difference(max(-1.0, -limits.high)),
             high=None if limits is None else scale.stretch_difference(min(1.0, -limits.low)),
@@ -272,11 +283,14 @@ def correct_by_labels(spec: SpecScores, plan: Plan, scale: ScoreScale) -> Correc
     """Return the prediction-powered Φ and ED; what too few labels, or a design, does not allow is None with its reason."""
     random = plan.contexts is ContextDesign.RANDOM
     sides = (spec.test, spec.deploy)
+    # Below the limit on either side λ stays 1 on both.
     tuned = all(side.judged.labels >= ENOUGH_TO_TUNE for side in sides)
     found: list[LinearEstimate | None] = []
     weights: list[float | None] = []
     for side in sides:
         enough = side.judged.labels >= FEWEST_LABELS
+        # With rare errors λ stays 1: only there do the exact limits of rare errors apply
+        # (`judge_correction.correct`).
         weight = tune(side.judged) if tuned and not has_rare_errors(side.judged) else 1.0
         weights.append(weight if enough else None)
         found.append(correct(side.judged, weight=weight, level=plan.level) if enough else None)
@@ -349,6 +363,8 @@ def correct_by_accuracy(
         scale: range of the scores.
         level: nominal coverage.
     """
+    # One measurement for both sides is one error for both: it scales ED and cannot differ between
+    # sides.
     shared = accuracy[0] is accuracy[1]
     detail = "sensitivity {}/{} and specificity {}/{}"
     described = [
@@ -362,7 +378,7 @@ def correct_by_accuracy(
     sides = []
     for side, one in zip((moments.test, moments.deploy), accuracy, strict=True):
         size = find_effective_size(side, random=moments.random, banerjee=moments.banerjee, level=level)
-        # Without a size there is no interval; the value does not depend on it.
+        # Without a size there is no interval; the value does not depend on the size.
         sides.append((correct_share(share=side.mean, size=size or 1.0, accuracy=one, level=level), size is not None))
     found, limits = [one for one, _ in sides], None
     if all(known for _, known in sides) and judged is not None:
@@ -372,6 +388,8 @@ def correct_by_accuracy(
             if shared
             else _widen(correct_difference(found[0], found[1], correlation=_oppose(moments)), found, difference, judged)
         )
+        # The scaled interval assumes that neither share was cut to [0, 1]. Where one was, the wider
+        # separate form is added.
         if shared and any(one.uncut != one.value for one in found):
             apart = correct_difference(found[0], found[1])
             limits = ConfidenceLimits(low=min(limits.low, apart.low), high=max(limits.high, apart.high))

@@ -41,9 +41,12 @@ from registry.errors import Fault
 from registry.records.estimates import EstimateWarning, HypothesisTest, Measure
 from registry.records.module_findings import Agreement, CueNote, Naturalness, RaterKind, RaterResult
 
-# Module 1 of the protocol, first half: a blinded draw of samples of both sides, and a sheet for each rater (method section 6).
+# Module 1 of the protocol, first half: a blinded draw of samples of both sides, and a sheet for each
+# rater (method section 6).
 #
-# Everything follows from the samples and the seed: the order of rows does not count, and the same seed makes the same sheets again.
+# Samples and seed determine everything. The order of rows does not matter, and the same seed gives the
+# same sheets. Sheets are static pages with a policy that forbids the network; the key is a file that
+# only its owner reads.
 
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 """No vowels and no digits: a name of them is never a word, a number or a date to a spreadsheet."""
@@ -88,6 +91,7 @@ def draw_sheets(
     if faults:
         raise DesignError(faults)
     rng = np.random.default_rng(seed)
+    # Equal numbers of both sides: otherwise a rater who always gives one answer could exceed one half.
     most = min(len(known[side]) for side in SampleSide)
     wanted = most if items is None else min(items // 2, most)
     chosen = [sample for side in SampleSide for sample in _spread(known[side], wanted, rng)]
@@ -101,6 +105,7 @@ def draw_sheets(
         raters=tuple(sorted(raters)),
         items=tuple(_build_item(name, sample) for name, sample in found),
     )
+    # The tag ties sheets to their key without revealing it.
     tag = tag_key(digest_key(key))
     sheets = tuple(_build_sheet(rater, tag, found, rng) for rater in key.raters)
     return BlindedSheets(key=key, sheets=sheets, remarks=tuple(_remark_sheets(known, chosen, items, arms)))
@@ -134,6 +139,7 @@ def _spread(samples: Sequence[RatingSample], wanted: int, rng: np.random.Generat
     for sample in samples:
         contexts.setdefault(sample.context_id or "", []).append(sample)
     piles = [[pile[place] for place in rng.permutation(len(pile))] for _, pile in sorted(contexts.items())]
+    # Random order of contexts too: if not all contexts fit, the seed and not the alphabet chooses.
     piles = [piles[place] for place in rng.permutation(len(piles))]
     turns = [(turn, pile, sample) for pile, samples_ in enumerate(piles) for turn, sample in enumerate(samples_)]
     yield from (sample for _, _, sample in sorted(turns, key=lambda one: one[:2])[:wanted])
@@ -163,6 +169,7 @@ def _check_raters(raters: Sequence[str]) -> Iterator[Fault]:
             found = f"{rater!r} cannot be the name of a folder"
             advice = "use letters, digits, dots, hyphens and underscores, at most 64, a letter or digit first"
             yield Fault(code="bad-rater", where="--raters", found=found, advice=advice)
+        # Each rater gets a folder next to the key file, also on file systems that ignore case.
         elif rater.casefold() == "key.json":
             yield Fault(
                 code="bad-rater", where="--raters", found=f"{rater!r} is what the key's file is called", advice="name them otherwise"
@@ -191,6 +198,7 @@ def _remark_sheets(
     if len(chosen) < _FEW_ITEMS:
         message = f"Only {len(chosen)} items: even raters who are never wrong could hardly be told from chance."
         yield DesignRemark(code="few-items", message=message)
+    # A text of both sides cannot be told apart by anyone and pulls the accuracy towards one half.
     shared = {one.text for one in known[SampleSide.TEST]} & {one.text for one in known[SampleSide.DEPLOY]}
     both = sum(sample.text in shared for sample in chosen)
     if both:
@@ -198,6 +206,7 @@ def _remark_sheets(
         yield DesignRemark(code="same-text", message=message)
     contexts = {one.context_id for one in chosen if one.context_id is not None and len(one.context_id) >= _SHORT}
     for word in dict.fromkeys((*arms, *sorted(contexts))):
+        # Whole words only: the arm `test` inside `latest` gives nothing away.
         pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
         count = sum(bool(pattern.search(sample.text)) for sample in chosen)
         if count:
@@ -205,10 +214,11 @@ def _remark_sheets(
             yield DesignRemark(code="name-in-text", message=message)
 
 
-# Module 1 of the protocol, second half: can blind raters tell the test side from the deployment side (method section 6)?
+# Module 1 of the protocol, second half: can blind raters tell the test side from the deployment side
+# (method section 6)?
 #
-# Persons are pooled; models that rated are shown beside them, a check of sensitivity that never enters the pooled accuracy. Items that
-# a rater left undecided count for nobody.
+# Persons are pooled, items and raters crossed, with each side weighing half. Models that rated are
+# reported as a sensitivity check and never enter the pooled accuracy. Undecided items are not counted.
 
 REPLICATES = 10_000
 """Of the bootstrap over items, for the interval of alpha."""
@@ -269,6 +279,7 @@ def assess(
         raise DesignError(faults)
     ratings = _arrange(key, sheets, models)
     people = ratings.persons
+    # Undecided answers can make the sides unequal, and the record says so.
     sizes = [int(np.count_nonzero(people[ratings.truth == side] != _UNANSWERED)) for side in (_TEST, _DEPLOY)]
     accuracy = _pool(ratings, level=level)
     remarks = [*_remark_ratings(key, ratings, sizes), *_remark_accuracy(accuracy), *_remark_cues(sheets, models)]
@@ -283,6 +294,7 @@ def assess(
         accuracy=accuracy,
         balanced=sizes[0] != sizes[1],
         agreement=_build_agreement(people, level=level, seed=key.seed),
+        # Only an interval wholly above one half shows that the sides can be told apart.
         distinguishable=None if accuracy.low is None else accuracy.low > _CHANCE,
         cues=_count_cues(sheets, models),
         warnings=tuple(EstimateWarning(code=one.code, message=one.message) for one in remarks),
@@ -334,6 +346,7 @@ def _check_twice(sheets: Sequence[tuple[str, AnswerSheet]]) -> Iterator[Fault]:
     for source, sheet in sheets:
         twice: dict[str, list[str]] = {}
         for answer in sheet.answers:
+            # One rater may answer in several files, but each item only once.
             there = first.setdefault((sheet.rater, answer.item), source)
             twice.setdefault(there, []).append(answer.item)
         for there, items in twice.items():
@@ -364,6 +377,7 @@ def _pool(ratings: _Ratings, *, level: float) -> Measure:
     if not ratings.person.any():
         return Measure(value=None, reason="No person rated; models are a check of sensitivity only.")
     people = ratings.persons
+    # NaN keeps undecided answers out of both numerator and denominator.
     right = np.where(people == _UNANSWERED, np.nan, people == ratings.truth[:, np.newaxis])
     found = pool_raters(right, ratings.truth == _TEST, level=level)
     if found is None:
@@ -374,7 +388,7 @@ def _pool(ratings: _Ratings, *, level: float) -> Measure:
 
 
 def _measure(value: float, limits: ConfidenceLimits) -> Measure:
-    # Rounding may leave a bound a bit on the wrong side of the value.
+    # Rounding may leave a bound slightly on the wrong side of the value.
     return Measure(value=value, low=min(limits.low, value), high=max(limits.high, value))
 
 
@@ -402,6 +416,8 @@ def _build_result(ratings: _Ratings, place: int, *, level: float) -> RaterResult
 def _test(right: tuple[int, int], trials: tuple[int, int]) -> HypothesisTest:
     """The exact test against guessing: binomial where both sides have equally many items, Fisher's where they have not."""
     rated, correct = sum(trials), sum(right)
+    # With unequal sides a rater who favours the larger one exceeds 1/2 by chance. Fisher's test
+    # conditions on both margins.
     if trials[0] == trials[1] and rated:
         p = binomial_p(correct=correct, trials=rated)
         return HypothesisTest(statistic=float(correct), p=p, method="exact binomial test of 1/2, two-sided", n=rated)
@@ -434,6 +450,7 @@ def _explain_agreement(found: AgreementInterval, *, items: int) -> Measure:
 
 
 def _count_cues(sheets: Sequence[tuple[str, AnswerSheet]], models: frozenset[str]) -> tuple[CueNote, ...]:
+    # Only persons' cues are counted, for the same reason as their accuracy.
     counts = Counter(cue for _, sheet in sheets if sheet.rater not in models for answer in sheet.answers for cue in _read_cues(answer))
     return tuple(CueNote(cue=cue, count=count) for cue, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])))
 
@@ -466,6 +483,7 @@ def _remark_ratings(key: RatingKey, ratings: _Ratings, sizes: Sequence[int]) -> 
 
 
 def _remark_accuracy(accuracy: Measure) -> Iterator[DesignRemark]:
+    # Raters below one half see a difference and misname it.
     if accuracy.high is not None and accuracy.high < _CHANCE:
         message = "The interval lies below 1/2: persons told the sides apart, and took each for the other."
         yield DesignRemark(code="sides-swapped", message=message)

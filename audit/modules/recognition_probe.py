@@ -33,7 +33,7 @@ from registry.errors import Fault, InputError
 from registry.records.module_findings import ClassifierAccuracy
 from registry.records.replay_definition import Probe
 
-# Where the probe's passages come from: a run folder, a file of transcripts, and a file of labelled passages.
+# Sources of passages: a run folder, a file of transcripts, and a file of labelled passages.
 
 LARGEST_BYTES = 500_000_000
 NOT_ANSWERED = "not-answered"
@@ -91,11 +91,14 @@ def read_run(store: RunStore) -> tuple[list[ResponseText], int]:
     said: list[ResponseText] = []
     ablated = 0
 
+    # Many responses share a request; its text is written once.
     @lru_cache(maxsize=4096)
     def find_prompt(request: str) -> str:
         return _write_prompt(store.get_request(request))
 
     for cell, key in store.list_cells():
+        # Edited contexts are another question. Their responses would mix into the rates of the unedited
+        # ones.
         if cell.cue_removed is not None:
             ablated += 1
             continue
@@ -105,6 +108,7 @@ def read_run(store: RunStore) -> tuple[list[ResponseText], int]:
 
 def _read_response(cell: ReplayCell, response: Response | None, find_prompt: Callable[[str], str]) -> ResponseText:
     if response is None:
+        # A missing response stays in the design with its reason, so that the rates state their base.
         return ResponseText(cell=cell, reasoning=None, output=None, failure=NOT_ANSWERED)
     if response.failure is not None:
         return ResponseText(cell=cell, reasoning=None, output=None, failure=response.failure.code)
@@ -149,6 +153,7 @@ def read_texts(path: Path) -> TranscriptFile:
         sample = row.sample if row.sample is not None else counted[key]
         counted[key] += 1
         cell = ReplayCell(task_id=task, arm=row.arm, context_id=row.context_id, sample=sample, spec=row.spec)
+        # Two responses of one cell would count as one; `sample` tells them apart.
         if cell in seen:
             found = f"task {task}, arm {row.arm}, context {row.context_id}, sample {sample} stands in an earlier line"
             faults.add(Fault(code="row-repeated", where=f"{path}, {place}", found=found, advice="number the responses with sample"))
@@ -207,10 +212,11 @@ def _parse_line(line: str, where: str) -> dict[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
-# The order of a probe: every passage, then the prompts of the recognised ones, with a labelled set first where there is one.
+# The order of a probe: labelled passages where there are any, then every passage, then the prompts of
+# recognised passages.
 #
-# Calls go through the engine of the replay and are kept in a run folder's store, so a probe that was killed goes on where it stood, and
-# the same probe again asks nothing.
+# Calls go through the engine of the replay and are kept in the store of a run folder. So an interrupted
+# probe continues where it stopped, and the same probe again makes no call.
 
 Ask = Callable[[Iterable[Call], int], object]
 """Sends the calls that have no outcome yet, of which there are as many as said at most, and puts what comes back into the store: the
@@ -232,6 +238,7 @@ def plan_first(passages: Iterable[ResponsePassage], labels: LabelFile | None, pr
     labelled = (ask_label(one.text, probe) for one in labels.texts) if labels else iter(())
     seen: set[bytes] = set()
     for call in chain(labelled, plan_passages(passages, probe)):
+        # Bytes take half the memory of the hexadecimal text.
         key = bytes.fromhex(call.key)
         if key not in seen:
             seen.add(key)
@@ -260,10 +267,12 @@ def probe_passages(
         models.update([answer.model_returned] if answer is not None and answer.model_returned is not None else [])
         return answer
 
+    # The same words in one channel share a call.
     texts = len({(one.channel, one.text) for one in passages if one.absent is None})
     ask(plan_first(passages, labels[1] if labels else None, probe), texts + (len(labels[1].texts) if labels else 0))
     found = read_passages(passages, probe, find)
     second = plan_prompts(found, probe)
+    # The second round depends on the classes of the first.
     if second:
         ask(second, len(second))
         found = read_prompts(found, probe, find)

@@ -38,8 +38,9 @@ from registry.records.replay_definition import Probe
 
 # Shares of recognition with the intervals of every Φ: tasks and contexts are the units, not responses.
 #
-# A share is Φ of the scores 1 (recognised) and 0, so its interval, and that of a difference of two shares, is made as `caveat estimate`
-# makes them. Passages without a class are left out, and bounds say what they could have been.
+# A share is Φ of the scores 1 (recognised) and 0, so its interval, and that of a difference of two
+# shares, is computed as `caveat estimate` does. Passages without a class are excluded, and bounds
+# report what they could have been.
 
 _UNIT = ScoreScale(low=0.0, high=1.0)
 
@@ -78,6 +79,7 @@ class PassageGroup:
 
 def measure_share(group: PassageGroup, holds: Callable[[RecognitionClass], bool], plan: Plan) -> Measure:
     """Return the share of classified passages whose class *holds*, over the group's own tasks; there must be at least one."""
+    # A group compared with itself reuses the moments of a pair; only the first side is read.
     arms = _compare(group, group, holds, plan)
     if arms is None:
         return Measure(value=None, reason="no passage has a class")
@@ -132,12 +134,14 @@ def _compare(first: PassageGroup, second: PassageGroup, holds: Callable[[Recogni
     common = find_tasks_of_all(cells, tasks=len(first.tasks))
     if not common.any():
         return None
+    # Scores are 0 and 1, so the effective size is limited by the number of passages.
     random = plan.contexts is ContextDesign.RANDOM
     return compute_arms({"first": cells[0], "second": cells[1]}, common, random=random, binary=True)
 
 
 def _correct(moments: Moments, accuracy: JudgeAccuracy, plan: Plan) -> CorrectedEstimate:
     judged = difference_interval(moments, level=plan.level)
+    # The same object twice: one measurement of the classifier holds for both arms.
     return correct_by_accuracy(moments, (accuracy, accuracy), judged, _UNIT, level=plan.level)
 
 
@@ -150,10 +154,9 @@ def _explain(arms: ArmScores, *groups: PassageGroup) -> str:
     return f"one context in arm {', '.join(dict.fromkeys(alone))}: nothing says how contexts vary"
 
 
-# From passages to calls, and from the answers to classes.
-#
-# Two rounds: every passage, then the prompts of those that were recognised. What is asked hangs on the texts alone, so passages with
-# the same words share a call, and the calls of an interrupted probe are found again.
+# From passages to calls, and from answers to classes, in two rounds: every passage, then the prompts of
+# recognised passages. A question depends on the text alone, so passages with the same words share a
+# call, and the calls of an interrupted probe are found again.
 
 Find = Callable[[str], Response | None]
 """By key of a call, its latest outcome; None where it was not made."""
@@ -174,6 +177,8 @@ class PassageAnswer:
         if self.reading.value is None:
             return None
         found = RecognitionClass(self.reading.value)
+        # The second class needs a known prompt; without it the count of both classes is withheld in
+        # `_count_class`.
         return RecognitionClass.AWARE_BUT_TOLD if found is RecognitionClass.AWARE and self.is_told else found
 
     @property
@@ -200,6 +205,7 @@ def plan_prompts(found: Iterable[PassageAnswer], probe: Probe) -> list[Call]:
 def read_prompts(found: Sequence[PassageAnswer], probe: Probe, find: Find) -> list[PassageAnswer]:
     """Return *found* with what is known of the prompts of recognised passages."""
     told: dict[str, bool | None] = {}
+    # Prompts are shared by many passages and asked once each.
     for prompt in _list_prompts(found):
         key = ask_prompt(prompt, model=probe.model, max_tokens=probe.max_tokens).key
         told[prompt] = {"yes": True, "no": False, None: None}[read_told(find(key), prompt).value]
@@ -226,7 +232,7 @@ def _ask(one: ResponsePassage, probe: Probe) -> Call:
     return ask_passage(one.text, one.channel, model=probe.model, max_tokens=probe.max_tokens)
 
 
-# How the classifier and the recall filter do on passages that people labelled.
+# Errors of the classifier and of the recall filter on passages that people labelled.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,9 +257,12 @@ def assess_classifier(
     counts = Counter(
         (one.is_recognition, reading.value == RecognitionClass.AWARE.value)
         for one, reading in zip(labelled, readings, strict=True)
+        # A passage without a class is neither right nor wrong, as in the rates that these errors
+        # correct.
         if reading.value is not None
     )
     reasons = Counter(reading.excluded for reading in readings if reading.excluded is not None)
+    # The filter reads the text itself, so voided classifications do not matter for it.
     marked = Counter((one.is_recognition, is_candidate(one.text)) for one in labelled)
     hit, missed, cleared, false = counts[True, True], counts[True, False], counts[False, False], counts[False, True]
     return ClassifierAccuracy(
@@ -277,6 +286,7 @@ def find_accuracy(found: ClassifierAccuracy | None) -> JudgeAccuracy | None:
     if found is None:
         return None
     positives, negatives = found.true_positives + found.false_negatives, found.true_negatives + found.false_positives
+    # Rogan & Gladen needs both sensitivity and specificity.
     if not positives or not negatives:
         return None
     return JudgeAccuracy(
@@ -293,7 +303,7 @@ def measure_rate(hits: int, cases: int, *, level: float, of: str) -> Measure:
     return Measure(value=hits / cases, low=limits.low, high=limits.high)
 
 
-# Whether each response mentions a test, from the classes of its passages: what is not known is not a no.
+# Whether each response mentions a test, from the classes of its passages. Unknown is not "no".
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -320,20 +330,21 @@ def list_mentions(passages: Sequence[ResponsePassage], found: Sequence[PassageAn
 
 
 def _read(cell: ReplayCell, passages: Sequence[ResponsePassage], readings: Sequence[PassageAnswer | None]) -> ResponseMention:
+    # One recognised channel is enough, even if the other has no class.
     if any(one is not None and one.class_ in RECOGNITION for one in readings):
         return ResponseMention(cell=cell, mentioned=True)
     if all(one.absent is not None for one in passages):
         return ResponseMention(cell=cell, mentioned=None, unknown=passages[-1].absent)
     for passage, reading in zip(passages, readings, strict=True):
+        # The unclassified text may have been the recognition, so the answer is unknown.
         if passage.absent is None and (reading is None or reading.class_ is None):
             return ResponseMention(cell=cell, mentioned=None, unknown=(reading.reading.excluded if reading else None) or "not-asked")
     return ResponseMention(cell=cell, mentioned=False)
 
 
-# Module 2, the evidence-layer probe: classified passages become rates of verbalised recognition (method sections 5 and 6).
-#
-# A rate belongs to one evaluation. The difference of two rates is a difference of mention rates, never ED, and no outcome is decided
-# here.
+# Module 2, the evidence-layer probe: classified passages become rates of verbalised recognition (method
+# sections 5 and 6). A rate belongs to one evaluation. The difference of two rates is a difference of
+# mention rates and never ED. No outcome is decided here.
 
 _UNTOLD = "of {} recognised passages it is not known whether the prompt itself says that it is a test"
 
@@ -485,6 +496,7 @@ def _tell_one_kind(accuracy: ClassifierAccuracy) -> str:
 
 
 def _count_class(one: _Members, class_: RecognitionClass, plan: Plan, *, untold: int) -> ClassCount:
+    # Without the prompt `aware` and `aware_but_told` cannot be separated. Their sum is still known.
     if untold and is_recognition(class_):
         return ClassCount(class_=class_, count=None, share=Measure(value=None, reason=_UNTOLD.format(untold)))
     count = sum(each.class_ is class_ for each in one.found)
@@ -517,6 +529,7 @@ def _pick(found: Sequence[PassageAnswer], most: int) -> Iterator[Example]:
     """Up to *most* quotes of each class, spread over the responses by the digest of their words and not by their order."""
     for class_ in RecognitionClass:
         quoted = [one for one in found if one.class_ is class_ and one.reading.start is not None]
+        # Examples are chosen by the digest of their text, so neither order nor author chooses them.
         quoted.sort(key=lambda one: (hashlib.sha256(one.passage.text.encode()).hexdigest(), _order(one.passage)))
         for one in quoted[:most]:
             start, stop, cell = one.reading.start or 0, one.reading.stop or 0, one.passage.cell

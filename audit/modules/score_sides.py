@@ -32,7 +32,8 @@ from registry.errors import CaveatError, Fault
 from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.estimates import Estimate, EstimateWarning, Truncation
 
-# Several judges in one table: each gives an estimate of its own, and all are shown (statistics.md section 3).
+# Several judges in one table: each gives its own estimate, and all are reported (statistics.md section
+# 3).
 
 P = ParamSpec("P")
 
@@ -50,6 +51,8 @@ def for_each_judge(estimate: Callable[Concatenate[ScoreTable, P], Estimate]) -> 
         faults: list[Fault] = []
         for judge, scores in split_judges(table):
             try:
+                # Repeats are averaged within a judge before anything is estimated: scores of several
+                # judges are never mixed.
                 found.append((judge, estimate(average_repeats(scores), *args, **kwargs)))
             except CaveatError as error:
                 faults.extend(fault if judge is None else replace(fault, where=f"{fault.where}, judge {judge}") for fault in error.faults)
@@ -70,6 +73,7 @@ def split_judges(table: ScoreTable) -> Iterator[tuple[str | None, ScoreTable]]:
         yield None, table
         return
     unnamed = int(np.count_nonzero(table.judge.codes < 0))
+    # Rows without a judge among named ones could belong to any of them.
     if unnamed:
         found = f"{unnamed} of {table.rows} rows name no judge, the others do"
         where = f"{table.files[0].name}, column judge"
@@ -87,9 +91,10 @@ def _join(found: list[tuple[str | None, Estimate]]) -> Estimate:
     return replace(found[0][1], specs=specs, warnings=warnings)
 
 
-# The columns `family` and `template` of a score table become clusters, with what a reader must know of them.
+# The columns `family` and `template` of a score table become clusters, with warnings for the reader.
 #
-# Labels that meet in one task, or in one context, name one cluster: a contradiction can only widen an interval.
+# Labels that meet in one task, or in one context, name one cluster: a contradiction can only widen an
+# interval.
 
 Places = npt.NDArray[np.intp]
 
@@ -134,13 +139,14 @@ def name_families(table: ScoreTable) -> tuple[str, ...] | None:
 
     Where several names meet in one task, the first of them in the order of texts stands for all.
     """
+    # The lowest code of a cluster represents it, whatever the order of the rows.
     lowest = _join_texts(table.task, table.family)
     if lowest is None or table.family is None:
         return None
     names = list(table.task.labels)
     named = table.family.codes >= 0
     pairs = np.unique(np.stack([lowest[table.task.codes[named]], table.family.codes[named]]), axis=1)
-    # From the last to the first, so that the first name stays.
+    # Backwards, so that the first name remains.
     for code, label in pairs[:, ::-1].T.tolist():
         names[code] = table.family.labels[label]
     return tuple(names[code] for code in lowest.tolist())
@@ -195,6 +201,7 @@ def _describe_sides(table: ScoreTable, labels: TextColumn) -> Iterator[EstimateW
     there[table.arm.codes, table.task.codes] = True
     rows = labels.codes >= 0
     named[table.arm.codes[rows], table.task.codes[rows]] = True
+    # A family named on one side only still binds its tasks on both, since the task is the same.
     part = named.any(axis=0) & (there & ~named).any(axis=0)
     if part.any():
         silent = ", ".join(table.arm.labels[arm] for arm in arms if (there & ~named)[arm, part].any())
@@ -207,9 +214,12 @@ def _count_more(number: int) -> str:
     return f", and so are {number - 1} others" if number > 1 else ""
 
 
-# Two arms of a score table become two sides over the same tasks, once for each specification of P_deploy.
+# Two arms of a score table become two sides over the same tasks, once for each specification of
+# P_deploy.
 #
-# What cannot be a pair of sides is refused here: one arm alone, arms without a common task, contexts that contradict the plan.
+# Tables that cannot form a pair of sides are refused here: one arm alone, arms without a common task,
+# contexts that contradict the plan. Test rows are shared by all specifications of P_deploy. Naming one
+# of several on a test row is refused, because there is no separate test side for each.
 
 DEFAULT_SPEC = "default"
 """Name of the one P_deploy specification of a table that names none."""
@@ -266,6 +276,7 @@ def find_arm(table: ScoreTable, test: str, deploy: str) -> Rows:
     if test == deploy:
         found = f"test and deployment arm are both {test!r}; they must differ"
         raise DesignError(Fault(code="same-arm", where="arms", found=found, advice="name two with --test and --deploy"))
+    # Proposition 1 of the method: no mean over one side, however precise, gives a differential.
     if len(arms) < 2:
         only = f"every row is of arm {arms[0]!r}" if arms else "no row has its context as it is, a cue was taken out of every one"
         found = f"{only}; a mean over one side never becomes a differential (Proposition 1)"
@@ -344,9 +355,11 @@ def find_weights(table: ScoreTable) -> Floats | None:
         for row in np.flatnonzero(np.isnan(by_row))[:_LISTED].tolist()
     ]
     weights = np.full(len(table.task.labels), math.nan)
+    # Written backwards, so that the first row of each task defines its weight.
     weights[table.task.codes[::-1]] = by_row[::-1]
     first = weights[table.task.codes]
     differs = np.flatnonzero(~np.isnan(by_row) & ~np.isnan(first) & (by_row != first))
+    # One fault per task is enough.
     _, at = np.unique(table.task.codes[differs], return_index=True)
     for row in differs[np.sort(at)][:_LISTED].tolist():
         found = f"the task has the weight {first[row]:g} in another row, here {_show_weight(table, row)}; a task has one weight"
@@ -393,6 +406,7 @@ def _find_specs(table: ScoreTable, test_rows: Rows, *, test: str, deploy: str) -
     on_test = np.unique(table.spec.codes[test_rows])
     on_test = on_test[on_test != SCORED]
     advice = "leave spec empty in test rows"
+    # The same names on both sides say nothing new. Any other name could mean a test side of its own.
     if len(on_test) and not np.array_equal(on_test, named):
         found = f"rows of arm {test} name {table.spec.labels[on_test[0]]!r}; test rows are shared by all specifications"
         faults.append(Fault(code="spec-on-test", where=where, found=found, advice=advice))
@@ -430,6 +444,7 @@ def _tell_disjoint(table: ScoreTable, spec: str, test: Cells, deploy: Cells) -> 
 
 def check_contexts(table: ScoreTable, pairs: Iterable[SidePair], plan: Plan, *, test: str, deploy: str) -> None:
     """Refuse contexts that are shared by tasks where the plan says that each task has its own."""
+    # Only nesting can be contradicted by a table. Random and fixed contexts may or may not be shared.
     if plan.contexts is not ContextDesign.NESTED:
         return
     faults = []
@@ -449,6 +464,7 @@ def find_shared_fault(table: ScoreTable, cells: Cells, *, where: str) -> Fault |
         advice = "declare contexts random or fixed, or give each task context ids of its own"
         return Fault(code="contexts-shared", where=where, found=found, advice=advice)
     template = find_shared_template(cells)
+    # Contexts of one template are dependent, so a shared template breaks nesting too.
     if template is None:
         return None
     found = f"the template of context {table.context.labels[template[0]]!r} is used for {template[1]} {template[2]}"
@@ -462,7 +478,7 @@ def name_files(table: ScoreTable) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-# The arms of a score table that contrasts are asked between: their responses, what is wrong with them, what a reader must know.
+# The arms of a score table for contrasts: their responses, their faults, and warnings for the reader.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -491,6 +507,8 @@ def check_asked(table: ScoreTable, asked: Sequence[ContrastRequest]) -> None:
         raise DesignError(Fault(code="no-contrast", where="contrasts", found=found, advice="name two arms with --contrast"))
     names = list(dict.fromkeys(name for one in asked for name in one.arms))
     faults = [_describe_unknown_contrast_arm(name, table) for name in names if name not in table.arm.labels]
+    # A contrast of an arm with itself is 0 or 1 by construction and would take a place in Holm's
+    # family.
     faults.extend(fault for one in asked for fault in _find_same(one))
     faults.extend(fault for name in names for fault in _find_arm_specs(table, name))
     if faults:
@@ -560,7 +578,8 @@ def warn_of_arms(arms: Mapping[str, ScoredArm], contexts: ContextDesign) -> Iter
             message = f"No two tasks share a context in arm {name}: the design looks nested, and random contexts are declared."
             yield EstimateWarning(code="looks-nested", message=message)
     lost = {name: (arm.side.excluded, len(arm.side.score)) for name, arm in arms.items()}
-    # Cross-multiplied: equal rates are equal exactly.
+    # Cross-multiplied, so that equal rates compare as equal.
+    # Equal rates everywhere means that all equal the first.
     first = next(iter(lost.values()))
     if any(excluded * first[1] != first[0] * rows for excluded, rows in lost.values()):
         rates = ", ".join(f"{excluded} of {rows} in {name}" for name, (excluded, rows) in lost.items())

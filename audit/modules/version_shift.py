@@ -45,6 +45,10 @@ _SAME = 1e-9
 """Weights of tasks whose ratios agree to this count as the same."""
 
 
+# How far did ED move? Where the scores of both replays are available, the comparison is by task: the
+# task is one cluster over four means, contexts are paired where they are the same, and the interval is
+# the hull of ± h and MOVER. Tasks that one replay lacks are excluded, so ΔED need not equal the
+# difference of the two reported ED.
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Replay:
     """One replay by one judge: both sides against each specification, with the codes of tasks and contexts that both replays share."""
@@ -95,12 +99,15 @@ def measure_shift(
             otherwise, or contexts contradict the plan; the faults of both tables at once.
     """
     scale = ScoreScale(low=float(range_[0]), high=float(range_[1]))
+    # A judge is compared with itself: a different judge could cause the whole shift.
     judged = _match_judges(*(_by_judge(table, which, scale) for table, which in zip((before, after), _WHICH, strict=True)))
     found, told = [], [*_warn_of_plan(plan, before, after)]
     for judge, tables in judged.pairs.items():
         replays = _build_replays(tables, plan, scale, arms)
         names = _match_specs(*replays)
         told.extend(_warn_unmatched("specification of P_deploy", *(tuple(replay.pairs) for replay in replays)))
+        # Each specification is its own comparison, since a change of P_deploy is not a change of the
+        # model.
         for name in names:
             shift, warnings = _compare(replays[0], replays[1], name, plan, scale)
             found.append(replace(shift, judge=judge if judged.several else None))
@@ -132,6 +139,7 @@ def _by_judge(table: ScoreTable, which: str, scale: ScoreScale) -> dict[str | No
     try:
         check_range(table, scale)
         kept, _ = drop_ablations(table)
+        # A single named judge keeps its name, so that two replays by different judges are refused.
         only = kept.judge.labels[0] if kept.judge is not None and kept.judge.labels else None
         return {judge or only: average_repeats(scores) for judge, scores in split_judges(kept)}
     except CaveatError as error:
@@ -145,6 +153,7 @@ def _name(which: str, faults: Sequence[Fault]) -> list[Fault]:
 def _match_judges(before: dict[str | None, ScoreTable], after: dict[str | None, ScoreTable]) -> _Judged:
     """Return the judges of both; one that is named stands beside one that is not, where there are no others."""
     common = [judge for judge in before if judge in after]
+    # One named and one unnamed judge may be the same. The comparison is made with a warning.
     if not common and len(before) == len(after) == 1 and None in (*before, *after):
         named = next(judge for judge in (*before, *after) if judge is not None)
         warning = f"Only one of the replays names its judge ({named}): nothing says that the same judge scored both."
@@ -179,11 +188,12 @@ def _warn_unmatched(what: str, before: Sequence[str], after: Sequence[str]) -> I
 
 def _build_replays(tables: tuple[ScoreTable, ScoreTable], plan: Plan, scale: ScoreScale, arms: tuple[str, str]) -> tuple[_Replay, _Replay]:
     """Return both replays in common codes; raises with the faults of both."""
+    # Common codes for both replays, so that tasks and contexts can be paired by code.
     tasks = sorted({label for table in tables for label in table.task.labels})
     contexts = sorted({label for table in tables for label in table.context.labels})
     codes = [(_recode(table.task.labels, tasks), _recode(table.context.labels, contexts)) for table in tables]
     size = len(tasks), len(contexts)
-    # What depends on each other in one replay does in both.
+    # Units that depend on each other in one replay do so in both.
     clusters = merge_clusters(
         *(find_clusters(table).recode(tasks=one[0], contexts=one[1], size=size) for table, one in zip(tables, codes, strict=True))
     )
@@ -222,6 +232,7 @@ def _recode_pair(pair: SidePair, labels: tuple[str, ...], codes: tuple[Places, P
     test_cells, deploy_cells = test.scored().cells(fill=0.0), deploy.scored().cells(fill=0.0)
     weights: Floats | None = None
     if pair.weights is not None:
+        # Tasks of the other replay have no weight here; NaN would surface if one were used.
         weights = np.full(len(labels), np.nan)
         weights[tasks] = pair.weights
     return SidePair(
@@ -245,6 +256,7 @@ def _compare(before: _Replay, after: _Replay, spec: str, plan: Plan, scale: Scor
     )
     common = np.ones(len(old.labels), dtype=bool)
     for side in sides:
+        # A task must be scored on both sides of both replays: it is one cluster over all four means.
         common &= find_common_tasks(side.before, side.after, tasks=len(common))
     where = f"{before.files} and {after.files}, specification {spec}"
     if not common.any():
@@ -268,6 +280,7 @@ def _compare(before: _Replay, after: _Replay, spec: str, plan: Plan, scale: Scor
 def _pair_side(before: ResponseSide, after: ResponseSide, old: Cells, new: Cells) -> _Compared:
     shared = have_common_contexts(old, new)
     both = len(old.task) + len(new.task)
+    # Shared contexts pair cell by cell, which removes what a context does to both replays alike.
     if shared:
         old, new = pair_cells(old, new)
     binary = all(bool(((one.scored().score == 0.0) | (one.scored().score == 1.0)).all()) for one in (before, after))
@@ -279,6 +292,8 @@ def _match_weights(old: SidePair, new: SidePair, common: npt.NDArray[np.bool_], 
     first, second = (find_relative_weights(pair.weights, common) for pair in (old, new))
     if first is None and second is None:
         return None
+    # Weights belong to the design. Different weights would show a shift without any change of
+    # behaviour.
     if first is None or second is None or not np.allclose(first, second, rtol=_SAME, atol=0.0):
         found = "the tasks that both replays have do not weigh the same in both"
         advice = "weights belong to the design: give each task its weight of the earlier replay, or leave the column out of both"
@@ -334,6 +349,7 @@ def _name_method(double: DoubleDifference, plan: Plan) -> str:
 
 
 def _warn_of_plan(plan: Plan, before: ScoreTable, after: ScoreTable) -> Iterator[str]:
+    # Equal scores can come from one run recorded twice.
     if before.content == after.content:
         yield "Both replays have exactly the same scores: the scores alone do not show that the later model was asked."
     for table, which in zip((before, after), _WHICH, strict=True):
@@ -341,6 +357,8 @@ def _warn_of_plan(plan: Plan, before: ScoreTable, after: ScoreTable) -> Iterator
         if ablated:
             yield f"{ablated} rows of the {which} replay have a cue taken out of their context and are left out."
         yield from (f"The {which} replay: {one.message}" for one in warn_of_clusters(table, table.arm.labels))
+    # The shift uses closed-form intervals whatever the plan names, and those do not allow early
+    # stopping.
     if plan.interval is IntervalMethod.ANYTIME:
         yield "The plan's intervals hold at any look; those of the shift are for a size fixed before: stopping early makes them too narrow."
 
@@ -375,7 +393,7 @@ def _warn_of_sides(sides: Sequence[_Compared], edits: Sequence[VersionDifference
 
 def _warn_of_exclusions(old: SidePair, new: SidePair) -> Iterator[str]:
     for name, one, other in (("test", old.test, new.test), ("deployment", old.deploy, new.deploy)):
-        # Cross-multiplied: equal rates are equal exactly.
+        # Cross-multiplied, so that equal rates compare as equal.
         if one.excluded * len(other.score) != other.excluded * len(one.score):
             counts = [f"{side.excluded} of {len(side.score)}" for side in (one, other)]
             yield f"The {name} side lost responses at different rates: {counts[0]} before, {counts[1]} after."

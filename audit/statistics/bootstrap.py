@@ -29,11 +29,14 @@ from audit.statistics.side_moments import (
 from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.estimates import Bands, Bootstrap, ScoreRange
 
-# An order of tasks and contexts that comes from their scores alone, so that a table under other names is resampled alike.
+# Tasks and contexts are sorted by their scores, not by their names. Renaming them therefore changes no
+# replicate.
 #
-# Colour refinement (B. Weisfeiler & A. Leman 1968): the colour of a task is made of the colours of its contexts and the scores there,
-# and the other way round, a few times over. What keeps one colour is alike in everything that a replicate could show, apart from
-# designs with a symmetry that the rounds cannot see; there the order of the names decides.
+# The order is a colour refinement (B. Weisfeiler & A. Leman 1968). The colour of a task is computed
+# from the colours of its contexts and the scores there, and the colour of a context likewise from its
+# tasks, in a few rounds. Units with the same final colour are interchangeable in every replicate. The
+# exception is a design with a symmetry that the rounds cannot detect; there the order of the names
+# decides.
 
 _ROUNDS = 2
 # Numbers without a simple relation to each other.
@@ -102,12 +105,16 @@ def _fraction(numbers: Floats) -> Floats:
     return numbers - np.floor(numbers)
 
 
-# Random weights of the bootstrap: how often each task or context is drawn in each replicate.
+# Random weights: the number of times each task or context is drawn in each replicate.
 #
-# Below `ENOUGH_UNITS` units the counts are multinomial, as in drawing that many with replacement; from there on they are independent
-# Poisson(1) counts, of the same mean and variance but for 1/units (A. B. Owen & D. Eckles, arXiv:1106.2125, on independent weights). A
-# block of replicates has a generator of its own, so that blocks may be made in any order and by any number of threads. Only the raw
-# stream of SFC64 is used, which NumPy keeps as it is from version to version (NEP 19), and integer arithmetic on it.
+# Below `ENOUGH_UNITS` units the counts are multinomial, as in drawing with replacement. From there on
+# they are independent Poisson(1) counts, with the same mean and variance up to 1/units (A. B. Owen & D.
+# Eckles, arXiv:1106.2125, on independent weights). Each block of replicates has its own generator, so
+# any number of threads may compute the blocks in any order, and the first n replicates stay the same
+# when more are requested.
+#
+# Only the raw stream of SFC64 is used, with integer arithmetic. NumPy keeps that stream the same
+# between versions (NEP 19), but not its distributions. Published bands depend on SFC64 for this reason.
 
 ENOUGH_UNITS = 200
 """From this many units on the weights are Poisson."""
@@ -181,17 +188,20 @@ def _draw_multinomial(stream: np.random.SFC64, *, rows: int, units: int) -> npt.
     return np.bincount(drawn, minlength=rows * units).reshape(rows, units)
 
 
-# The bootstrap of tasks, contexts and both, on sums over cells instead of responses.
+# The bootstrap of tasks, of contexts and of both, computed on sums over cells instead of responses.
 #
-# Every statistic of a replicate is a ratio of sums Σ_i w_i Σ_c v_c x_ic over the cells of a side, with w_i how often task i was drawn
-# (the same for both sides: tasks stay paired) and v_c how often context c was (each side its own). So one product of the weights with
-# the table of sums gives a replicate of everything: Φ* = Φ + Σ w v z / Σ w v a with z = q a (m − Φ), a = q/(contexts present for the
-# task) and q the weight of the task in the mean; all weights 1 give Φ itself, also with missing cells. Sources: A. B. Owen, Annals of
-# Applied Statistics 1 (2007) 386–411 (pigeonhole bootstrap); A. B. Owen & D. Eckles, Annals of Applied Statistics 6 (2012) 895–927
+# Every statistic of a replicate is a ratio of sums Σ_i w_i Σ_c v_c x_ic over the cells of a side. w_i
+# counts how often task i was drawn; it is the same for both sides, so tasks stay paired. v_c counts how
+# often context c was drawn, separately for each side. One product of the weights with the table of sums
+# therefore gives all statistics of a replicate: Φ* = Φ + Σ w v z / Σ w v a with z = q a (m − Φ), a =
+# q/(contexts present for the task) and q the weight of the task in the mean. With all weights 1 this is
+# Φ itself, also with missing cells. Sources: A. B. Owen, Annals of Applied Statistics 1 (2007) 386–411
+# (pigeonhole bootstrap); A. B. Owen & D. Eckles, Annals of Applied Statistics 6 (2012) 895–927
 # (arXiv:1106.2125).
 #
-# Sums are exact: x is rounded to a power of two so fine that no sum of it needs more than 53 bits. Hence neither the order of
-# summation, nor the number of threads, nor the library that multiplies matrices changes a bit of a replicate.
+# Sums are exact. Each x is rounded to a power of two so that every weighted sum fits in 53 bits; this
+# costs at most 1e−8 per value. So neither the order of summation, nor the number of threads, nor the
+# BLAS library changes a bit of a replicate. A pinned BLAS would have been the alternative.
 
 _BLOCK = 1024
 _DENSE = 2_000_000
@@ -384,10 +394,11 @@ def _largest_factor(units: int) -> int:
     return units if units < ENOUGH_UNITS else MOST_DRAWS
 
 
-# From the responses of two sides to the sums that are resampled, and from replicated sums to replicated statistics.
+# Responses become sums that are resampled, and replicated sums become replicated statistics. Scores lie
+# in [0, 1].
 #
-# Scores lie in [0, 1]. Responses of tasks that only one side has are no part of Φ, and are not resampled; in the spread that nED
-# divides by they stay as they are, so that all weights 1 give nED itself.
+# Responses to tasks that only one side has are not part of Φ and are not resampled. They stay unchanged
+# in the spread that nED is divided by, so that all weights 1 give nED itself.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -532,6 +543,8 @@ def _tabulate(
     reading = SideReading(mean=mean, plain=plain, weighted=plain is None and random, binary=binary, outside=outside)
     unit = task if units.of_task is None else units.of_task[task]
     if not random:
+        # Without sampled contexts all cells of a task (or family) are always drawn together, so one sum
+        # per unit is enough.
         return reading, _collapse(unit, np.zeros_like(unit), columns)
     if not alone:
         return reading, _collapse(unit, context, columns)
@@ -583,14 +596,17 @@ def _mark(columns: tuple[Floats, ...]) -> Floats:
     return mark
 
 
-# Bootstrap bands of Φ_test, Φ_deploy, ED and nED, and the check that the run did what it should.
+# Bootstrap bands of Φ_test, Φ_deploy, ED and nED, and a check of the run against its expected standard
+# error.
 #
-# A band reaches from one percentile of the replicates to the other, stretched about the estimate by k = max(1, h/(z·SE)), with h the
-# closed-form half-width of ED, SE the standard deviation of ED over the replicates, and z the normal quantile of the level (1.96 at 95
-# %): percentiles alone are too narrow with few tasks or contexts (statistics.md section 5). All bands of a run have the k of ED. They
-# decide nothing.
+# A band runs between two percentiles of the replicates, scaled about the estimate by k = max(1,
+# h/(z·SE)). h is the closed-form half-width of ED, SE the standard deviation of ED over the replicates,
+# and z the normal quantile of the level (1.96 at 95 %). The scaling is needed because percentiles are
+# too narrow with few tasks or contexts (statistics.md section 5). All bands of a run use the k of ED.
+# No verdict depends on a band.
 #
-# Replicates are the same to the last bit on every machine; k rests on quantiles of t, so bands are the same to about 12 digits.
+# Replicates are equal to the last bit on every machine. k uses SciPy's quantiles of t, so bands agree
+# to about 12 digits.
 
 _NO_SPREAD = 1e-6
 """A spread or a difference of a replicate up to this is taken for the rounding of 0, scores in [0, 1]."""
@@ -623,6 +639,8 @@ def build_bootstrap(
     if not plan.replicates or moments.difference_variance is None:
         return None
     random = moments.random and moments.parts() is not None
+    # With one context on a side only tasks can be resampled; the bands by context then state the
+    # reason.
     ready = build_layers(sides, moments, weights=weights, random=random)
     threads = min(4, os.cpu_count() or 1) if moments.test.tasks * plan.replicates > _LARGE else 1
     found = resample(ready.layers, ready.task_weights, random=random, replicates=plan.replicates, seed=plan.seed, threads=threads)
@@ -676,7 +694,7 @@ def _loss(units: int) -> float:
 def _find_stretch(moments: Moments, error: float, *, level: float) -> float:
     if error <= math.sqrt(ZERO_VARIANCE):
         return 1.0
-    # One context on a side leaves ED no half-width: then it is that of the tasks alone.
+    # With one context on a side ED has no half-width; the half-width of the task part replaces it.
     task = VariancePart(variance=moments.difference_variance or 0.0, df=moments.test.effective_tasks - 1)
     parts = moments.parts()
     h = half_width((task,) if parts is None else parts, level=level, banerjee=parts is not None and moments.banerjee)
@@ -690,7 +708,7 @@ def _replicate(
     test, deploy = (reading.means(side) for reading, side in zip(readings, sums, strict=True))
     first, second = (reading.variances(side) for reading, side in zip(readings, sums, strict=True))
     difference, spread = test - deploy, np.sqrt((first + second) / 2)
-    # A replicate without spread whose sides differ lies beyond every other.
+    # A replicate without spread and with different sides sorts beyond all others.
     undefined = np.where(np.abs(difference) <= _NO_SPREAD, 0.0, np.copysign(np.inf, difference))
     ned = np.where(spread <= _NO_SPREAD, undefined, difference / np.maximum(spread + epsilon, _NO_SPREAD))
     return {"phi_test": test, "phi_deploy": deploy, "ed": difference, "ned": ned}

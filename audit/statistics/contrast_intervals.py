@@ -30,10 +30,10 @@ from audit.statistics.side_moments import (
 )
 from registry.records.estimates import Measure
 
-# A sum of coefficients times arm means over the tasks that all arms have, and the parts of its variance (statistics.md section 2).
-#
-# Differences, differences in differences, and numerator − r · denominator of a ratio are all such sums; an arm that stands in twice
-# counts once, with the sum of its coefficients. Sources and assumptions: `audit.statistics.side_moments`; the contexts of one arm are
+# A contrast is a sum of coefficients times arm means over the tasks that all arms have, with the parts
+# of its variance (statistics.md section 2). Differences, differences in differences, and numerator − r
+# · denominator of a ratio are all such sums. An arm that occurs twice counts once, with the sum of its
+# coefficients. Sources and assumptions: `audit.statistics.side_moments`; the contexts of one arm are
 # independent of those of every other.
 
 _HIGHEST_CORRELATION = 0.95
@@ -149,6 +149,7 @@ def find_correlation(arms: ArmScores, first: Coefficients, second: Coefficients)
     if v_first is None or v_second is None or v_apart is None or min(v_first, v_second) <= ZERO_VARIANCE:
         return 0.0
     covariance = (v_first + v_second - v_apart) / 2
+    # A correlation near 1 would give MOVER an interval of almost no width.
     return min(_HIGHEST_CORRELATION, max(0.0, covariance / math.sqrt(v_first) / math.sqrt(v_second)))
 
 
@@ -225,12 +226,17 @@ def _combine_tasks(arms: ArmScores, coefficients: Coefficients) -> float | None:
     return max(0.0, math.fsum((*own, *mixed)))
 
 
-# The ratio of two means over the same tasks, by inversion: every ratio r is kept for which numerator − r · denominator could be 0.
+# The ratio of two means over the same tasks, by inversion: r is in the interval if numerator − r ·
+# denominator could be 0.
 #
-# Sources: E. C. Fieller, Journal of the Royal Statistical Society B 16 (1954) 175–185 (t test of y − r x); A. Donner & G. Y. Zou,
-# Statistical Methods in Medical Research 21 (2012) 347–359 (MOVER-R: limits of both means instead of their variances); R. G. Newcombe,
-# ibid. 25 (2016) 1774–1778 (numerators of either sign, by the inversion used here). Assumed: tasks are independent of each other. Where
-# the denominator could be 0 the set of ratios is unbounded, and no ratio is given.
+# Sources: E. C. Fieller, Journal of the Royal Statistical Society B 16 (1954) 175–185 (t test of y − r
+# x); A. Donner & G. Y. Zou, Statistical Methods in Medical Research 21 (2012) 347–359 (MOVER-R: limits
+# of both means instead of their variances); R. G. Newcombe, ibid. 25 (2016) 1774–1778 (numerators of
+# either sign, by the inversion used here). Assumed: tasks are independent of each other.
+#
+# Where the denominator could be 0 the set of ratios is unbounded, and no ratio is reported; the ratios
+# of the skill study lose their number for this reason. An inversion costs about five hundred
+# evaluations of the interval.
 
 NOT_IDENTIFIED = "not identified: the denominator's interval contains 0"
 
@@ -268,6 +274,7 @@ def fieller(numerator: Floats, denominator: Floats, *, level: float) -> Measure:
     off_y, off_x = y - mean_y, x - mean_x
     # The squares of half-widths, and their mixed term, at this level.
     yy, xy, xx = (quantile * math.fsum((a * b).tolist()) for a, b in ((off_y, off_y), (off_y, off_x), (off_x, off_x)))
+    # The quadratic in r opens upwards only if the denominator's own interval excludes 0.
     square = mean_x**2 - xx
     if square <= SAME:
         return Measure(value=None, reason=NOT_IDENTIFIED)
@@ -313,17 +320,20 @@ def ratio_interval(
             first_limits=numerator.limits,
             second=ratio * denominator.value,
             second_limits=ConfidenceLimits(low=ends[0], high=ends[1]),
+            # A negative ratio turns the sign of the second term's correlation; 0 is the cautious choice
+            # there.
             correlation=correlation if ratio >= 0 else 0.0,
         )
         return band.low <= 0 <= band.high
 
     point = numerator.value / denominator.value
-    # How far the numerator alone reaches, by its limits or by its own h: the scale on which ratios are looked for.
+    # The largest numerator that its limits or h allow sets the scale of the search.
     reach = max(abs(numerator.limits.low), abs(numerator.limits.high), abs(numerator.value) + half_width(0.0)) / abs(denominator.value)
-    # Directions instead of ratios: both ends of the grid are as good as infinite.
+    # Angles are equally spaced, not ratios, so the ends of the grid are practically infinite.
     angles = np.linspace(-math.pi / 2, math.pi / 2, _DIRECTIONS)[1:-1]
     grid = sorted({point, *(max(reach, _SMALLEST) * np.tan(angles)).tolist()})
     kept = [place for place, ratio in enumerate(grid) if ratio == point or keeps(ratio)]
+    # A kept ratio at the end of the grid means that the set is unbounded: the denominator could be 0.
     if kept[0] == 0 or kept[-1] == len(grid) - 1:
         return None
     low = _find_edge(keeps, kept=grid[kept[0]], beyond=grid[kept[0] - 1])
@@ -342,10 +352,8 @@ def _find_unit(values: Floats) -> int:
     return math.frexp(float(np.abs(values).max(initial=0.0)))[1]
 
 
-# Ratios between the arms of a table: of two means, and of two differences of means.
-#
-# The intervals are those of `audit.statistics.contrast_intervals`, with h and limits made as for ED; a ratio whose denominator's own
-# interval contains 0 is not identified. Sources and assumptions: `audit.statistics.contrast_intervals`, `audit.statistics.side_moments`.
+# Ratios of two means, and of two differences of means, between the arms of a table. h and the limits
+# are those of ED. A ratio is not identified if the interval of its denominator contains 0.
 
 
 def ratio_of_means(arms: ArmScores, first: str, second: str, *, scale: ScoreScale, level: float) -> Measure:
@@ -412,9 +420,10 @@ def _stretch(scale: ScoreScale, limits: ConfidenceLimits) -> ConfidenceLimits:
     return ConfidenceLimits(low=scale.stretch(limits.low), high=scale.stretch(limits.high))
 
 
-# Levels and p-values for several comparisons at once.
+# Levels and p-values for several comparisons: S. Holm, Scandinavian Journal of Statistics 6 (1979)
+# 65–70.
 #
-# Source: S. Holm, Scandinavian Journal of Statistics 6 (1979) 65–70.
+# All comparisons requested in one call count, also those without a p. Requesting more costs power.
 
 
 def holm_levels(count: int, *, level: float) -> tuple[float, ...]:
@@ -448,9 +457,9 @@ def holm_p(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
     return tuple(adjusted.get(place) for place in range(len(p_values)))
 
 
-# Levels for intervals of several comparisons at once, stepping down from the clearest.
-#
-# Source: S. Holm, Scandinavian Journal of Statistics 6 (1979) 65–70; intervals read as in `audit.verdict.claim_classification`.
+# Levels for intervals under Holm's rule: ordered by p, stepping down as long as the interval at the
+# level of the step excludes no difference. So intervals and decisions agree. The intervals are read as
+# in `audit.verdict.claim_classification`.
 
 Excludes = Callable[[float], bool]
 """Whether a comparison's interval at a level excludes no difference."""
@@ -480,11 +489,12 @@ def step_down(comparisons: Sequence[Excludes], ps: Sequence[float | None], *, le
     return tuple(found[k] for k in range(len(comparisons)))
 
 
-# Intervals that hold for several contrasts of the same tasks at once: max-|t| over shared bootstrap weights.
+# Simultaneous intervals for several contrasts of the same tasks: max-|t| with shared bootstrap weights.
 #
-# Sources: P. H. Westfall & S. S. Young, Resampling-Based Multiple Testing (Wiley 1993), section 2.5; T. Hothorn, F. Bretz & P.
-# Westfall, Biometrical Journal 50 (2008) 346–363 (simultaneous intervals from the joint distribution of the t statistics); Z. Šidák,
-# Journal of the American Statistical Association 62 (1967) 626–633 (independence is the widest case).
+# Sources: P. H. Westfall & S. S. Young, Resampling-Based Multiple Testing (Wiley 1993), section 2.5; T.
+# Hothorn, F. Bretz & P. Westfall, Biometrical Journal 50 (2008) 346–363 (simultaneous intervals from
+# the joint distribution of the t statistics); Z. Šidák, Journal of the American Statistical Association
+# 62 (1967) 626–633 (independence is the widest case).
 
 ENOUGH_UNITS = 20
 """Below so many tasks or contexts their resampled sums have too short tails: with five, intervals held jointly in 88 to 92 % of samples."""
@@ -542,6 +552,8 @@ def find_simultaneous(
     if not len(used):
         return None
     df = int(tasks[used].min()) - 1
+    # Bonferroni holds whatever the correlation, so it is the upper limit of the joint level and the
+    # fallback.
     bonferroni = 1 - (1 - level) / len(used)
     errors = standard_errors[used]
     rank = math.ceil((replicates + 1) * level)
@@ -582,7 +594,7 @@ def _deviate(deviations: Floats, *, divisor: int | Floats) -> Floats:
 def _resample(parts: Sequence[Floats], errors: Floats, *, replicates: int, seed: int) -> Floats:
     """The largest |t*| of each replicate."""
     explained = np.sum([np.sum(part**2, axis=0) for part in parts], axis=0)
-    # What is left by rounding alone would be noise of its own.
+    # A remainder that is only rounding would add noise of its own.
     rest = np.sqrt(np.where(errors**2 - explained > 1e-9 * explained, errors**2 - explained, 0.0))
     scale = np.sqrt(np.maximum(errors**2, explained))
     rows = count_rows(max(len(part) for part in parts))

@@ -25,7 +25,7 @@ from audit.statistics.side_moments import (
 from registry.records.analysis_plan import IntervalMethod, Plan
 from registry.records.estimates import BoundedEstimate, ConfidenceSequence, Differential, Estimate, SpecEstimate
 
-# What a reader must know about a design before believing its numbers (statistics.md section 3).
+# Remarks on a design that limit what its numbers show (statistics.md section 3).
 
 ENOUGH_TASKS = 20
 """A verdict needs this many tasks on both sides, and with random contexts `ENOUGH_CONTEXTS` a side."""
@@ -59,6 +59,7 @@ def remark_design(moments: Moments, tally: DesignCounts) -> Iterator[DesignRemar
     """Yield what is thin, lost or uneven in a design."""
     yield from _remark_tasks(moments.test, tally)
     if moments.random:
+        # Fixed and nested contexts are not a sample, so their number limits no verdict.
         yield from remark_contexts("The test side", moments.test.contexts, templates=moments.test.templates)
         yield from remark_contexts("The deployment side", moments.deploy.contexts, templates=moments.deploy.templates)
     yield from _remark_exclusions(tally)
@@ -97,6 +98,8 @@ def has_equal_cells(cells: Cells, *, dropped: int) -> bool:
 
 def remark_size(plan: Plan, tally: DesignCounts) -> Iterator[DesignRemark]:
     """Yield how the number of tasks departs from the plan."""
+    # With closed-form and guaranteed intervals any other number of tasks than planned is a protocol
+    # deviation, printed on page one.
     tasks, planned = tally.tasks, plan.tasks
     if planned is None or tasks == planned:
         return
@@ -107,6 +110,7 @@ def remark_size(plan: Plan, tally: DesignCounts) -> Iterator[DesignRemark]:
         holds = "anytime intervals hold all the same" if plan.interval is IntervalMethod.ANYTIME else fixed
         more = f"{tasks - planned} more than the {planned} planned"
         yield DesignRemark(code="tasks-added", message=f"Deviation: {tasks} tasks are scored on both sides, {more}; {holds}.")
+    # Only an anytime interval stays valid if the number of tasks depends on the scores seen so far.
     elif plan.interval is not IntervalMethod.ANYTIME:
         message = f"Deviation: only {counted}; {fixed}, and stopping on what was seen makes them too narrow."
         yield DesignRemark(code="stopped-early", message=message)
@@ -175,11 +179,13 @@ def _remark_variance(name: str, side: SideMoments, *, random: bool) -> Iterator[
         yield DesignRemark(code="zero-variance", message=message)
 
 
-# How much more would settle what an interval leaves open, read from the record of an estimate alone.
+# How much more data would resolve an inconclusive interval, computed from the record of an estimate
+# without its score table.
 #
-# In closed form after `audit.statistics.detectable_effect`; guaranteed intervals are computed anew at the larger size; a confidence
-# sequence is walked on. These sizes suffice if the points stay where they are. `predict_chance` says how often they would suffice, since
-# the points will move. Always: new tasks and contexts vary as the present ones do.
+# Closed-form intervals use `audit.statistics.detectable_effect`. Guaranteed intervals are computed
+# again at the larger size. A confidence sequence is extended. These sizes suffice if the point
+# estimates stay where they are; since they will move, `predict_chance` says how often a size would
+# suffice. All of it assumes that new tasks and contexts vary as the present ones do.
 
 _MOST_CLUSTERS = 10_000
 _MOST_STEPS = 1_000_000
@@ -206,7 +212,7 @@ def resolve_difference(estimate: Estimate, spec: SpecEstimate, *, boundary: floa
         case IntervalMethod.GUARANTEED:
             return _grow(grounds, lambda larger: find_difference(larger, level=estimate.level), goal=goal)
         case IntervalMethod.ANYTIME:
-            # A step of the walk is (d + 1)/2, so its variance is a quarter of that of d.
+            # The sequence runs over (d + 1)/2 instead of d, so its variance is a quarter of that of d.
             variance = None if moments.difference_variance is None else moments.difference_variance * moments.test.tasks / 4
             course = _SequenceForecast(
                 tasks=moments.test.tasks, point=(moments.difference + 1) / 2, variance=variance, level=estimate.level
@@ -276,10 +282,11 @@ def predict_chance(present: PresentPrecision, boundaries: Sequence[float], *, ha
 @lru_cache(maxsize=8)
 def _draw(df: float) -> tuple[Floats, Floats]:
     """Draw from t and from the normal distribution, in units of their scales."""
-    # A search over half-widths asks again and again for one df, and drawing is the dear part.
+    # A search over half-widths uses one df many times, and drawing takes most of the time.
     rng = np.random.default_rng(_SEED)
     drawn = rng.standard_t(df, _DRAWS), rng.standard_normal(_DRAWS)
     for numbers in drawn:
+        # The cache returns the same arrays to every caller.
         numbers.setflags(write=False)
     return drawn
 
@@ -287,9 +294,13 @@ def _draw(df: float) -> tuple[Floats, Floats]:
 def find_likely_half_width(present: PresentPrecision, boundaries: Sequence[float]) -> float | None:
     """Return the half-width with which `LIKELY` of new replays leave out every boundary; None where it would be tiny."""
     high = min(abs(boundary - present.point) for boundary in boundaries)
+    # 1/64 of the distance to the boundary needs about 4,000 times the data. No size is reported beyond
+    # it.
     low = high * _NARROWEST
     if not high:
         return None
+    # At `high` the interval reaches the nearest boundary from the present point; a wider one cannot
+    # exclude it.
     if predict_chance(present, boundaries, half_width=high) >= LIKELY:
         return high
     if predict_chance(present, boundaries, half_width=low) < LIKELY:
@@ -331,6 +342,8 @@ def _grow(grounds: IntervalBasis, find: Callable[[IntervalBasis], ConfidenceLimi
     sides = (moments.test, moments.deploy)
     if find(grounds) is None:
         return None
+    # The exact limits of a guaranteed interval depend on the number of clusters through no formula that
+    # could be solved, so the smallest sufficient number is searched.
     first = math.floor(min(count_clusters(side, random=moments.random) for side in sides))
 
     def excludes(more: int) -> bool:

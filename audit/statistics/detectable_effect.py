@@ -10,10 +10,9 @@ import numpy.typing as npt
 from audit.statistics.responses import Floats, sum_all, sum_groups, sum_many
 from audit.statistics.side_moments import ZERO_VARIANCE, Cells, VariancePart, collapse_clusters, half_width, total_variance
 
-# What a design can and cannot find, and how much more of it would decide (statistics.md section 3).
-#
-# Sources: minimum detectable effect after Miller 2024 (arXiv:2411.00640) with t quantiles; the bound on what was not drawn is the exact
-# one-sided binomial bound at 0 of C (the "rule of three" before its approximation).
+# Sources (statistics.md section 3): minimum detectable effect after Miller 2024 (arXiv:2411.00640) with
+# t quantiles. The bound on unseen contexts is the exact one-sided binomial bound at 0 of C (the "rule
+# of three" before its approximation).
 
 POWER = 0.80
 _MOST_CONTEXTS = 10_000
@@ -74,10 +73,12 @@ def sample_size_to_resolve(
     def reached(extra: ExtraSample) -> bool:
         return _grow(task, contexts, extra, level=level) <= target
 
+    # Contexts come first because their part of the variance does not fall with more tasks.
     alone = find_first(lambda n: reached(ExtraSample(contexts=n, tasks=0)), _MOST_CONTEXTS if contexts else 0)
     if alone is not None:
         return ExtraSample(contexts=alone, tasks=0)
     still = VariancePart(variance=0.0, df=task.df)
+    # 1/√2 of the half-width is half of the squared half-width: contexts take half, tasks the rest.
     share = target / math.sqrt(2)
     more = find_first(lambda n: _grow(still, contexts, ExtraSample(contexts=n, tasks=0), level=level) <= share, _MOST_CONTEXTS)
     if more is None:
@@ -114,11 +115,15 @@ def find_first(holds: Callable[[int], bool], most: int) -> int | None:
     return high
 
 
-# How far the number of contexts alone limits what a replay can find (statistics.md section 3, planning).
+# The limit that the number of contexts sets, however many tasks are added (statistics.md section 3,
+# planning).
 #
-# Var(ED) = sd_t²/T + Σ_sides [sd_c²/C + sd_x²/(TC) + sd_e²/(TCn)]: with more tasks and samples every term falls but sd_c²/C. Here sd_c²
-# is the analysis-of-variance estimate for two crossed factors without replication (S. R. Searle, G. Casella & C. E. McCulloch, Variance
-# Components, 1992, chapter 4): (MS_context − MS_residual)/T, exact for full tables, with the mean number of tasks a context otherwise.
+# Var(ED) = sd_t²/T + Σ_sides [sd_c²/C + sd_x²/(TC) + sd_e²/(TCn)]. More tasks and samples reduce every
+# term except sd_c²/C. The context part of V cannot be used for this because it contains noise too.
+# sd_c² is the analysis-of-variance estimate for two crossed factors without replication (S. R. Searle,
+# G. Casella & C. E. McCulloch, Variance Components, 1992, chapter 4): (MS_context − MS_residual)/T,
+# exact for full tables, with the mean number of tasks per context otherwise. Guaranteed and anytime
+# intervals have no such floor.
 
 
 def context_component(cells: Cells) -> float | None:

@@ -45,7 +45,7 @@ class ScoreScale:
 
     def shrink(self, scores: Floats) -> Floats:
         """Return scores mapped to [0, 1]; NaN stays."""
-        # Rounding may put the highest score a bit beyond 1.
+        # Rounding may put the highest score slightly above 1.
         return np.clip((scores - self.low) / self.width, 0.0, 1.0)
 
     def shrink_one(self, score: float) -> float:
@@ -54,7 +54,7 @@ class ScoreScale:
 
     def stretch(self, mean: float) -> float:
         """Return a mean in [0, 1] in the unit of the score."""
-        # Rounding may put the highest mean a bit beyond the range.
+        # Rounding may put the highest mean slightly beyond the range.
         return min(self.high, self.low + self.width * mean)
 
     def stretch_difference(self, difference: float) -> float:
@@ -89,6 +89,7 @@ def build_intervals(
     interval = find_difference(grounds, level=level)
     detectable = find_detectable(grounds, level=level)
     band = None if interval is None else scale.stretch_limits(interval)
+    # `equivalent` is read off the reported interval and not off p: the hull is the wider statement.
     tested = find_equivalence_p(grounds, margin=margin / scale.width), find_zero_p(grounds)
     absent = detectable is None or None in tested
     return EstimateIntervals(
@@ -118,6 +119,8 @@ def build_variance(moments: Moments, scale: ScoreScale) -> Variance:
     def stretch(variance: float | None) -> float | None:
         return None if variance is None else variance * unit
 
+    # The parts are recorded so that other levels (Holm), p-values and sample sizes need no score table.
+    # That costs seven more numbers per specification.
     return Variance(
         difference_task=stretch(moments.difference_variance),
         covariance_task=stretch(moments.covariance),
@@ -143,6 +146,7 @@ def parse_moments(estimate: Estimate, spec: SpecEstimate) -> Moments:
     if variance is None:
         raise ValueError(f"the estimate for specification {spec.spec!r} carries no variance")
     scale = ScoreScale(low=estimate.range[0], high=estimate.range[1])
+    # Records hold the unit of the score; all methods work in [0, 1].
     unit = scale.width**2
 
     def shrink(part: float | None) -> float | None:
@@ -196,7 +200,7 @@ def relevel(estimate: Estimate, spec: SpecEstimate, *, level: float) -> SpecEsti
     grounds = parse_grounds(estimate, spec)
     scale = ScoreScale(low=estimate.range[0], high=estimate.range[1])
     intervals = build_intervals(grounds, scale, level=level, margin=estimate.margin, contexts=ContextDesign(estimate.contexts))
-    # Points stay as they are: mapping there and back may cost a bit.
+    # Point estimates are copied, because mapping to [0, 1] and back may change the last bit.
     return replace(
         spec,
         phi_test=replace(intervals.phi_test, value=spec.phi_test.value),
@@ -204,7 +208,7 @@ def relevel(estimate: Estimate, spec: SpecEstimate, *, level: float) -> SpecEsti
         ed=replace(intervals.ed, value=spec.ed.value),
         equivalence=intervals.equivalence,
         minimum_detectable_ed=intervals.minimum_detectable,
-        # It takes the table, and stands at the estimate's own level alone.
+        # The floor needs the score table, so it exists only at the estimate's own level.
         detectable_floor=spec.detectable_floor if level == estimate.level else None,
     )
 
@@ -225,6 +229,7 @@ def deploy_p(estimate: Estimate, spec: SpecEstimate, *, theta: float, above: boo
 def _bound(side: SideMoments, interval: ConfidenceLimits | None, scale: ScoreScale, *, random: bool) -> BoundedEstimate:
     value = scale.stretch(side.mean)
     if interval is None:
+        # A value without an interval always carries the reason.
         return BoundedEstimate(value=value, low=None, high=None, reason=_explain_side(side, random=random))
     return BoundedEstimate(value=value, low=scale.stretch(interval.low), high=scale.stretch(interval.high))
 
@@ -246,6 +251,7 @@ def explain_tasks(side: SideMoments) -> str | None:
     """Return why the tasks do not say how tasks vary; None when they do."""
     if side.tasks < 2:
         return "one family of tasks: nothing says how families vary" if side.families else "one task: nothing says how tasks vary"
+    # With a Kish number below 2 the linearised variance has less than one degree of freedom.
     if side.effective_tasks < 2:
         found, units = ("sizes of the families", "families") if side.families else ("weights", "tasks")
         return f"the {found} leave {side.effective_tasks:.2f} effective {units}: nothing says how {units} vary"
@@ -253,6 +259,7 @@ def explain_tasks(side: SideMoments) -> str | None:
 
 
 def _explain(moments: Moments) -> str:
+    # Tasks come first: without a task part no context would help.
     thin = explain_tasks(moments.test)
     if thin is not None:
         return thin

@@ -21,9 +21,13 @@ from audit.statistics.side_moments import ZERO_VARIANCE, Moments, half_width, to
 from registry.records.analysis_plan import IntervalMethod
 from registry.records.estimates import ConfidenceSequence, ConfidenceSequences
 
+# 45 halvings of log p from 1e−15 to 0.5 reach a relative precision of about 1e−12.
 _HALVINGS = 45
 
 
+# One entry point for the three interval methods, so that Holm's levels, p-values and sample sizes are
+# computed alike for all. The basis can be read back from the record of an estimate, without its score
+# table; an anytime estimate carries nine more numbers for this.
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntervalBasis:
     """What the intervals of one specification are made from, at any level."""
@@ -51,11 +55,14 @@ def find_sides(grounds: IntervalBasis, *, level: float) -> tuple[ConfidenceLimit
     match grounds.method:
         case IntervalMethod.CLOSED_FORM:
             test, deploy = find_side_intervals(moments, level=level)
+            # The hull is reported. The exact limits only serve MOVER.
             return _hull(test), _hull(deploy)
         case IntervalMethod.GUARANTEED:
             test, deploy = guaranteed_sides(moments, level=level)
             return _hull(test), _hull(deploy)
         case IntervalMethod.ANYTIME:
+            # A confidence sequence would exist even for one task, but then nothing shows how tasks
+            # vary; all methods refuse alike.
             if moments.difference_variance is None:
                 return None, None
             walks = grounds.walks
@@ -77,6 +84,7 @@ def find_difference(grounds: IntervalBasis, *, level: float) -> ConfidenceLimits
             if moments.difference_variance is None:
                 return None
             middle = sequence_limits(grounds.walks.ed, level=level)
+            # The sequence runs over (d + 1)/2, which lies in [0, 1].
             return _include(ConfidenceLimits(low=2 * middle.low - 1, high=2 * middle.high - 1), moments.difference, lowest=-1.0)
 
 
@@ -87,6 +95,8 @@ def find_zero_p(grounds: IntervalBasis) -> float | None:
         case IntervalMethod.CLOSED_FORM:
             return difference_p(moments)
         case IntervalMethod.GUARANTEED:
+            # The hull of several limits has no test statistic of its own. Inverting the interval makes
+            # p and interval agree.
             p = _invert(lambda level: find_difference(grounds, level=level), lambda limits: limits.low > 0 or limits.high < 0)
         case IntervalMethod.ANYTIME:
             p = None if moments.difference_variance is None else _walk_p(grounds.walks.ed, 0.5, point=(moments.difference + 1) / 2)
@@ -108,7 +118,8 @@ def find_equivalence_p(grounds: IntervalBasis, *, margin: float) -> float | None
                 return None
             if abs(moments.difference) > margin:
                 return 1.0
-            # The nearer end of [−margin, margin] has the larger p.
+            # TOST reports the larger of two p-values; it belongs to the end of [−margin, margin] nearer
+            # to the estimate.
             return one_sided_sequence_p(grounds.walks.ed, margin / 2 - abs(grounds.walks.ed.centre - 0.5))
 
 
@@ -123,6 +134,7 @@ def find_deploy_p(grounds: IntervalBasis, *, theta: float, above: bool) -> float
             return None
         beyond = moments.deploy.mean > theta if above else moments.deploy.mean < theta
         p = _walk_p(grounds.walks.phi_deploy, theta, point=moments.deploy.mean) if beyond else 1.0
+        # From 0.5 on the point itself is not beyond θ, so no interval decides.
         return p if p < 0.5 else 1.0
     return _invert(lambda level: find_sides(grounds, level=level)[1], lambda limits: limits.low > theta if above else limits.high < theta)
 
@@ -154,6 +166,8 @@ def _include(limits: ConfidenceLimits, point: float, *, lowest: float) -> Confid
 
 def _walk_p(walk: ConfidenceSequence, goal: float, *, point: float) -> float:
     """One-sided p at which the interval, which holds *point*, leaves *goal*."""
+    # The centre of the sequence weights tasks by their bets, so it can lie on the other side of the
+    # goal than the mean.
     if (walk.centre - goal) * (point - goal) <= 0:
         return 1.0
     return one_sided_sequence_p(walk, abs(walk.centre - goal))

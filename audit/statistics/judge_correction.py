@@ -12,12 +12,13 @@ from audit.statistics.mean_intervals import ConfidenceLimits, clopper_pearson, m
 from audit.statistics.responses import Codes, Floats
 from audit.statistics.side_moments import ENOUGH_CONTEXTS, ZERO_VARIANCE, SideMoments, VariancePart, half_width, one_sided_p, total_variance
 
-# A share of positives corrected for a judge whose sensitivity and specificity were measured elsewhere.
+# Correction by a sensitivity and specificity that were measured elsewhere.
 #
-# Sources: W. J. Rogan & B. Gladen, American Journal of Epidemiology 107 (1978) 71–76; the interval: Zs. Lang & J. Reiczigel, Preventive
-# Veterinary Medicine 113 (2014) 13–22, eqs 4–7 and 15–17 (as in R's `asht::prevSeSp`). Assumed: the judge errs here as it did where it
-# was measured, in every response alike, and those measurements are independent of the scores. Clusters come in as the size that the
-# scores are worth (Korn & Graubard 1998).
+# Sources: W. J. Rogan & B. Gladen, American Journal of Epidemiology 107 (1978) 71–76; the interval: Zs.
+# Lang & J. Reiczigel, Preventive Veterinary Medicine 113 (2014) 13–22, eqs 4–7 and 15–17 (as in R's
+# `asht::prevSeSp`). Assumed: the judge errs here at the rates measured there, in every response alike,
+# and those measurements are independent of the scores. Clusters enter through the effective sample size
+# of the scores (Korn & Graubard 1998).
 
 Mask = npt.NDArray[np.bool_]
 
@@ -80,11 +81,13 @@ def find_effective_size(side: SideMoments, *, random: bool, banerjee: bool, leve
     parts = side.parts(random=random)
     if parts is None:
         return None
+    # Without variance no effective size exists; the tasks are counted, as for a mean.
     if total_variance(parts) <= ZERO_VARIANCE:
         return side.effective_tasks
     widest = (parts, raise_variances(side, parts))
     h = max(half_width(each, level=level, banerjee=banerjee) for each in widest)
     size = side.mean * (1 - side.mean) * (float(ndtri(0.5 + level / 2)) / h) ** 2
+    # Clustering cannot make responses worth more than their number.
     return min(float(side.responses), max(1e-3, size))
 
 
@@ -116,10 +119,12 @@ def correct_share(*, share: float, size: float, accuracy: JudgeAccuracy, level: 
     h = z * math.sqrt(sampling + centre**2 * sensitivity.variance + (1 - centre) ** 2 * specificity.variance) / spread
     low, high = (min(1.0, max(0.0, centre + shift + sign * h)) for sign in (-1, 1))
     if value in (0.0, 1.0):
-        # Where calls and accuracy contradict each other the interval lies beyond the range, and cutting would leave no doubt.
+        # If the calls contradict the measured accuracy, the interval lies outside [0, 1], and cutting
+        # it would leave almost no width. The exact limits of none (or all) keep a width.
         exact = clopper_pearson(successes=size * value, trials=size, level=level)
         low, high = min(low, exact.low), max(high, exact.high)
-    # Shrinking moves the centre; the interval still holds the value that it is printed beside.
+    # The added cases move the centre of the interval away from the value. The reported interval must
+    # contain it.
     return CorrectedShare(value=value, limits=ConfidenceLimits(low=min(low, value), high=max(high, value)), uncut=uncut)
 
 
@@ -150,6 +155,7 @@ def correct_shared_difference(*, difference: float, limits: ConfidenceLimits, ac
     z = float(ndtri(0.5 + level / 2))
     value = difference / scale
     own = z * abs(value) * math.sqrt(accuracy.sensitivity.variance + accuracy.specificity.variance) / spread
+    # The shrunk scale is the smaller one, so dividing by it widens the interval.
     low = value - math.hypot((difference - limits.low) / spread, own)
     high = value + math.hypot((limits.high - difference) / spread, own)
     return ConfidenceLimits(low=max(-1.0, low), high=min(1.0, high))
@@ -176,15 +182,20 @@ def measure_rate(right: Mask, *, among: Mask, task: Codes, level: float) -> tupl
     return rate, clopper_pearson(successes=min(size * rate, size), trials=size, level=level)
 
 
-# A judge's mean corrected by a person's labels of a random subset: prediction-powered inference.
+# Correction by a person's labels of a random subset: prediction-powered inference.
 #
-# Sources: A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan & T. Zrnic, Science 382 (2023) 669–674; with the weight λ: A. N.
-# Angelopoulos, J. C. Duchi & T. Zrnic, PPI++, arXiv:2311.01453. There the labelled and the other responses are two samples; here the
-# mean of the judge is over all responses, which is the same estimator with λ(1 − n/N) in place of λ.
+# Sources: A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan & T. Zrnic, Science 382 (2023)
+# 669–674; with the weight λ: A. N. Angelopoulos, J. C. Duchi & T. Zrnic, PPI++, arXiv:2311.01453. The
+# papers treat the labelled and the other responses as two samples. Here the judge's mean is over all
+# responses, which is the same estimator with λ(1 − n/N) in place of λ.
 #
-# Clusters: the estimator is linearised response by response, and the influences are summed by task and, where contexts are a sample, by
-# context, as in `audit.statistics.side_moments`. Assumed beside what is assumed there: which responses are labelled does not depend on what
-# they are (a random subset of each side), and the person is right.
+# Clusters: the estimator is linearised per response, and the influences are summed by task and, where
+# contexts are a sample, by context, as in `audit.statistics.side_moments`. Assumed in addition: the
+# labelled responses are a random subset of each side, and the person is right.
+#
+# λ is 1 below 60 labels a side and tuned from there on. The reader cannot choose it, so that it cannot
+# be chosen by its result. Below 30 labels there is no correction. A nearly perfect judge gets wide
+# intervals.
 
 FEWEST_LABELS = 30
 """Below this many labels on a side nothing is corrected."""
@@ -304,6 +315,8 @@ def correct(side: JudgedResponses, *, weight: float, level: float) -> LinearEsti
     off = weight * side.weight * (side.score - judged)
     influence = off + share * (error - rectifier)
     complete = bool(side.labelled.all())
+    # With λ = 1 the correction is an average of errors, whose exact limits exist. With every response
+    # labelled the judge drops out.
     widened = None if complete or weight != 1 else _widen(side, off, level=level)
     return _linearise(side, weight * judged + rectifier, influence, widened)
 
@@ -311,7 +324,7 @@ def correct(side: JudgedResponses, *, weight: float, level: float) -> LinearEsti
 def find_bias(side: JudgedResponses, *, level: float) -> LinearEstimate:
     """Return the mean of person − judge over the labelled responses; there must be a label."""
     share, error = side.share(), side.errors()
-    # Rounding may put a mean beyond the range.
+    # Rounding may put a mean slightly outside the range.
     mean = min(1.0, max(-1.0, float((share * error).sum())))
     return _linearise(side, mean, share * (error - mean), _widen(side, np.zeros_like(error), level=level))
 
@@ -473,6 +486,7 @@ def find_difference(
     Where errors are rare on a side the sides count as uncorrelated.
     """
     sides = (test, deploy)
+    # The paired task part takes its degrees of freedom from the side with fewer effective tasks.
     fewer = min(sides, key=lambda side: side.effective_tasks)
     contexts = [side.context_part() for side in sides] if random else []
     h = half_width((fewer.task_part(test.by_task - deploy.by_task), *contexts), level=level, banerjee=_is_thin(sides, random=random))
@@ -498,6 +512,8 @@ def find_bias_difference(test: LinearEstimate, deploy: LinearEstimate, *, level:
     difference = test.value - deploy.value
     if abs(difference) > 1 or not (_is_flat(test) and _is_flat(deploy)):
         return find_difference(test, deploy, (limits[0], limits[1]), random=False, level=level)
+    # Both sides are flat: the pairs are counted at the smaller effective number, which is the wider
+    # choice.
     exact = _count_tasks(min((test, deploy), key=lambda side: side.effective_tasks), abs(difference), level=level)
     if abs(difference) <= _EQUAL:
         return ConfidenceLimits(low=-exact.high, high=exact.high)
@@ -515,6 +531,8 @@ def _around(found: LinearEstimate, limits: ConfidenceLimits) -> ConfidenceLimits
 
 
 def _correlate(test: LinearEstimate, deploy: LinearEstimate, *, random: bool) -> float:
+    # Where errors are rare their covariance is estimated from next to nothing; uncorrelated sides give
+    # the wider interval.
     if test.widened is not None or deploy.widened is not None:
         return 0.0
     variances = [total_variance(side.parts(random=random) or ()) for side in (test, deploy)]

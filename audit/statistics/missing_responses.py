@@ -10,7 +10,11 @@ from audit.statistics.responses import NO, SCORED, SETTLED, YES, Codes, Floats, 
 from audit.statistics.side_moments import INDEPENDENT, Cells, Clusters, average_tasks, build_cells, compute_task_means, find_common_tasks
 from registry.records.estimates import Truncation, TruncationCounts
 
-# How many responses of each side were truncated, and the tables in which those have the lowest or highest score.
+# Truncated responses, and score tables in which open responses get the lowest or highest score.
+#
+# Excluded responses count like truncated ones: both could have had another score, and excluding
+# failures must not hide them. An audit with 6 % server errors therefore needs the same verdict in the
+# best and the worst case.
 
 Rows = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
@@ -36,6 +40,7 @@ def fill_scores(table: ScoreTable, rows: Mask, score: float) -> ScoreTable:
     """Return *table* with *score* in each of *rows*, those that were excluded as well."""
     everything = np.ones(table.rows, dtype=bool)
     codes = np.where(rows, np.int32(SCORED), table.excluded.codes)
+    # `keep` drops the labels that no row has any more.
     excluded = TextColumn(codes=codes, labels=table.excluded.labels).keep(everything)
     return replace(table, score=np.where(rows, score, table.score), excluded=excluded)
 
@@ -60,7 +65,7 @@ def _is(column: TextColumn, label: str) -> Mask:
     return found
 
 
-# What the differential would be had the excluded responses been scored, at worst and at best (statistics.md section 3).
+# ED if the excluded responses had been scored, at worst and at best (statistics.md section 3).
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -107,4 +112,5 @@ def exclusion_bounds(test: ResponseSide, deploy: ResponseSide, *, tasks: int, we
         relative = find_relative_weights(weights, common)
         return average_tasks(means_test, relative) - average_tasks(means_deploy, relative)
 
+    # ED is monotone in every score, so two fills of all missing scores give both ends.
     return ConfidenceLimits(low=difference(fill_test=0.0, fill_deploy=1.0), high=difference(fill_test=1.0, fill_deploy=0.0))

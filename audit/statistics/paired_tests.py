@@ -11,11 +11,12 @@ from scipy.special import nctdtr, ndtr, ndtri, stdtr
 from audit.statistics.responses import Floats
 from registry.records.estimates import HypothesisTest, Measure
 
-# Tests and effect size for one difference per task: is the mean difference 0, and how large is it beside the spread of tasks?
+# Tests and effect size of one difference per task.
 #
-# Sources: Student 1908 (t); F. Wilcoxon, Biometrics Bulletin 1 (1945) 80–83, exact with ties by the distribution of sign flips over
-# mid-ranks (E. L. Lehmann, Nonparametrics, 1975, section 3.2); J. H. Steiger & R. T. Fouladi, Noncentrality interval estimation, 1997
-# (d with the noncentral t). Assumed: tasks are independent of each other. Contexts enter as they are; they are not a sample here.
+# Sources: Student 1908 (t); F. Wilcoxon, Biometrics Bulletin 1 (1945) 80–83, exact with ties by the
+# distribution of sign flips over mid-ranks (E. L. Lehmann, Nonparametrics, 1975, section 3.2); J. H.
+# Steiger & R. T. Fouladi, Noncentrality interval estimation, 1997 (d with the noncentral t). Assumed:
+# tasks are independent of each other. Contexts are taken as fixed, not as a sample.
 
 SAME = 1e-12
 """Numbers this close, times the largest size among them, count as equal: what is closer is left over from arithmetic."""
@@ -78,6 +79,7 @@ def cohens_d(differences: Floats, *, level: float) -> Measure:
     if isinstance(spread, str):
         return Measure(value=None, reason=spread)
     value = spread.mean / spread.deviation
+    # Beyond the range in which the noncentral t was checked, d is reported without an interval.
     if abs(spread.t) > _LARGEST_T:
         reason = f"tasks hardly vary beside their mean (t = {spread.t:.3g}): the noncentral t cannot be inverted there"
         return Measure(value=value, reason=reason)
@@ -105,6 +107,8 @@ def wilcoxon_signed_rank(differences: Floats) -> HypothesisTest:
     if n == 0:
         reason = "every difference is zero" if dropped else "no task"
         return HypothesisTest(statistic=None, p=None, method=method, n=0, reason=reason)
+    # Twice the mid-ranks are whole numbers, so the exact distribution can be counted in an integer
+    # array.
     doubled = rank_doubled(np.abs(kept))
     positive = int(doubled[kept > 0].sum())
     p = _count_sign_flips(doubled, positive) if exact else _approximate(doubled, positive)
@@ -142,7 +146,7 @@ def rank_doubled(values: Floats) -> npt.NDArray[np.int64]:
 def divide_by_power_of_two(values: Floats) -> Floats:
     """Return *values* brought near [−1, 1] without rounding."""
     largest = float(np.abs(values).max(initial=0.0))
-    # A subnormal number divided in one step would meet an infinite factor.
+    # For a subnormal number a single step would need an infinite factor.
     exponent = math.frexp(largest)[1]
     return np.ldexp(np.ldexp(values, -(exponent // 2)), -(exponent - exponent // 2))
 
@@ -178,7 +182,7 @@ def _approximate(doubled: npt.NDArray[np.int64], positive: int) -> float:
     """Return p from the normal curve: given the mid-ranks r, W+ has variance Σ r²/4, ties included."""
     ranks = doubled / 2
     distance = abs(positive / 2 - float(ranks.sum()) / 2)
-    # Rank sums move in steps of 1/2 at least, and at 0 there is nothing to correct.
+    # Rank sums move in steps of at least 1/2; at distance 0 there is nothing to correct.
     corrected = max(0.0, distance - 0.5)
     return 2 * float(ndtr(-corrected / math.sqrt(float((ranks**2).sum()) / 4)))
 
@@ -186,6 +190,8 @@ def _approximate(doubled: npt.NDArray[np.int64], positive: int) -> float:
 def _find_noncentrality(t: float, *, df: int, p: float) -> float:
     """Return δ for which the noncentral t with *df* has P(T ≤ *t*) = *p*; P falls as δ rises."""
     width = math.sqrt(1 + t * t / (2 * df))
+    # Near δ = t the noncentral t has about this standard deviation; the bracket then grows until it
+    # holds the root.
     low, high = t - width, t + width
     while float(nctdtr(df, low, t)) < p:
         low -= width
@@ -197,11 +203,11 @@ def _find_noncentrality(t: float, *, df: int, p: float) -> float:
     return (low + high) / 2
 
 
-# How two numbers per unit go together, with an interval: Pearson's r and Spearman's rank correlation.
+# Correlation of two numbers per unit, with an interval: Pearson's r and Spearman's rank correlation.
 #
-# Sources: R. A. Fisher 1915, 1921 (z = artanh r, variance 1/(n − 3)); D. G. Bonett & T. A. Wright, Psychometrika 65 (2000) 23–28
-# (ranks: variance (1 + r²/2)/(n − 3)). Assumed: units are independent of each other; for Pearson's interval, both are near normal
-# together.
+# Sources: R. A. Fisher 1915, 1921 (z = artanh r, variance 1/(n − 3)); D. G. Bonett & T. A. Wright,
+# Psychometrika 65 (2000) 23–28 (ranks: variance (1 + r²/2)/(n − 3)). Assumed: units are independent of
+# each other; for Pearson's interval, both numbers are near bivariate normal.
 
 FEWEST = 4
 """Below this many units the interval's variance does not exist."""
@@ -304,7 +310,8 @@ def _correlate(first: Floats, second: Floats) -> float:
     a, b = off
     xy, xx, yy = (math.fsum(product.tolist()) for product in (a * b, a * a, b * b))
     r = xy / (math.sqrt(xx) * math.sqrt(yy))
-    # What is within rounding of ±1 is ±1: artanh would turn the rest into a false, finite interval.
+    # A value within rounding of ±1 is ±1. Otherwise artanh would turn the remainder into a false,
+    # finite interval.
     return math.copysign(1.0, r) if abs(r) >= 1 - SAME else r
 
 
@@ -325,7 +332,7 @@ def _test(r: float, *, n: int, method: str) -> HypothesisTest:
 def _count_orders(first: Floats, second: Floats) -> float:
     """Return the share of all orders of *second* whose correlation with *first* is as far from 0, on either side."""
     n = len(first)
-    # Doubled ranks are whole numbers, and so is n times their covariance: nothing is lost in comparing.
+    # Doubled ranks are whole numbers, and so is n times their covariance, so the comparison is exact.
     a, b = first.astype(np.int64), second.astype(np.int64)
     orders = np.array(list(itertools.permutations(range(n))), dtype=np.intp)
     middle = int(a.sum()) * int(b.sum())

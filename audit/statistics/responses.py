@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-# The score table: one entry per response, as arrays.
-
 Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 
@@ -38,7 +36,7 @@ class TextColumn:
         """Return the entries of *rows* (a mask or positions); labels that none of them has are dropped."""
         codes = self.codes[rows]
         used = np.unique(codes[codes >= 0])
-        # The last entry answers code −1.
+        # The additional last place maps code −1 (no label) to itself.
         place = np.full(len(self.labels) + 1, -1, dtype=np.int32)
         place[used] = np.arange(len(used), dtype=np.int32)
         return TextColumn(codes=place[codes], labels=tuple(self.labels[code] for code in used.tolist()))
@@ -145,6 +143,8 @@ class ScoreTable:
     @property
     def content(self) -> str:
         """Digest of the scores themselves, hexadecimal: the same for any file, format and order of rows."""
+        # Truncation and refusal are not part of the digest: it identifies scores, and stating more
+        # about a response changes none.
         optional = (self.cue_removed, self.judge, self.judge_repeat, self.weight, self.family, self.template)
         columns = (self.task, self.arm, self.spec, self.context, self.sample, self.excluded, *filter(None, optional))
         order = np.lexsort([column.codes for column in reversed(columns)])
@@ -156,10 +156,12 @@ class ScoreTable:
         return total.hexdigest()
 
 
-# Sums that do not depend on the order of their terms, so that a shuffled table gives the same bits.
+# Sums that do not depend on the order of their terms, so that any order of rows and any names give the
+# same bits.
 #
-# A value in [−1, 1] is split into two integers, its multiples of 2⁻²⁶ and of 2⁻⁵³; sums of integers below 2⁵³ are exact in double
-# precision whatever the order. What is lost is at most 2⁻⁵⁴ per value. Good for 2²⁶ (67 million) values a group.
+# A value in [−1, 1] is split into two integers, its multiples of 2⁻²⁶ and of 2⁻⁵³. Sums of integers
+# below 2⁵³ are exact in double precision in any order. The loss is at most 2⁻⁵⁴ per value, and 2²⁶ (67
+# million) values per group are safe.
 
 _COARSE = 2.0**26
 _FINE = 2.0**53
@@ -186,9 +188,12 @@ def sum_many(values: Floats) -> float:
     return float(np.sum(coarse)) / _COARSE + float(np.sum(fine)) / _FINE
 
 
-# Weights of tasks, and how many tasks of equal weight they are worth.
+# Task weights and the effective number of tasks: L. Kish, Survey Sampling (1965), section 11.7: n_eff =
+# (Σw)²/Σw².
 #
-# Source: L. Kish, Survey Sampling (1965), section 11.7, on the loss by unequal weights: n_eff = (Σw)²/Σw².
+# A weighted mean is a ratio. It has a linearised variance, and Kish's number replaces the number of
+# tasks in the degrees of freedom, in sides without variance, and in the minimum of 20. σ_pool stays
+# unweighted.
 
 
 def find_relative_weights(weights: Floats | None, common: npt.NDArray[np.bool_]) -> Floats | None:
@@ -207,7 +212,8 @@ def effective_number(relative: Floats) -> float:
     return sum_all(relative) ** 2 / sum_all(relative**2)
 
 
-# The differential in units of the spread of single responses: nED = ED / (σ_pool + ε) (arXiv:2605.11496 section 3.1).
+# nED = ED / (σ_pool + ε), the differential in units of the spread of single responses (arXiv:2605.11496
+# section 3.1).
 
 NEGLIGIBLE = 1e-12
 """On the scale of scores in [0, 1], a spread or a differential up to this counts as 0."""
@@ -234,10 +240,11 @@ def _variance(scores: Floats) -> float:
     return sum_many((scores - mean) ** 2) / (len(scores) - 1)
 
 
-# Scoring one response several times: the mean counts as its score, and the spread is the judge's noise (statistics.md section 3).
+# Repeated scorings of one response: their mean is its score, their spread the judge's noise
+# (statistics.md section 3).
 #
-# Assumed: a judge's scorings of one response are independent of each other. Their mean is what the response got, so judge noise is
-# inside every variance already and never added to it.
+# Assumed: a judge's scorings of one response are independent of each other. The mean is used as the
+# score, so judge noise is already inside every variance and is never added to it.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -288,6 +295,7 @@ def find_responses(table: ScoreTable) -> RepeatedResponses:
         return RepeatedResponses(first=rows, of_row=rows)
     optional = [column.codes for column in (table.cue_removed, table.judge) if column is not None]
     key = [table.task.codes, table.arm.codes, table.context.codes, table.spec.codes, table.sample.codes, *optional]
+    # Scored rows sort before unscored ones, so a scored row represents the response if there is one.
     order = np.lexsort([table.judge_repeat.codes, np.isnan(table.score), *key])
     changes = np.any([np.diff(codes[order]) != 0 for codes in key], axis=0)
     starts = np.concatenate([[True], changes])
@@ -304,7 +312,8 @@ def average_repeats(table: ScoreTable) -> ScoreTable:
     if table.judge_repeat is None:
         return table
     responses = find_responses(table)
-    # A response scored once keeps its score to the bit.
+    # A response that was scored once keeps its score to the bit; mapping to [0, 1] and back could
+    # change it.
     several = responses.count(table.score) > 1
     width = table.high - table.low
     means = table.low + width * responses.average(np.clip((table.score - table.low) / width, 0.0, 1.0))

@@ -12,13 +12,14 @@ from scipy.special import stdtr, stdtrit
 
 from audit.statistics.responses import Codes, Floats, effective_number, find_relative_weights, sum_all, sum_groups, sum_many
 
-# Tasks of one family and contexts of one template: what depends on each other counts as one cluster.
+# Families of tasks and templates of contexts: dependent units count as one cluster.
 #
-# A family is to the task part of a variance what a task is without families: the task means of a family are averaged, each with the
-# weight of its task, before anything is squared. A template is the same to the context part. Points stay what they are. Sources: K.-Y.
-# Liang & S. L. Zeger, Biometrika 73 (1986) 13–22 (cluster-robust variance); A. C. Cameron & D. L. Miller, Journal of Human Resources 50
-# (2015) 317–372, section VI.A (G/(G − 1) and G − 1 degrees of freedom). Assumed: families are independent of each other, and so are
-# templates.
+# A family replaces the task in the task part of a variance. The task means of a family are averaged,
+# each with the weight of its task, before anything is squared. A template does the same in the context
+# part. Point estimates do not change. Sources: K.-Y. Liang & S. L. Zeger, Biometrika 73 (1986) 13–22
+# (cluster-robust variance); A. C. Cameron & D. L. Miller, Journal of Human Resources 50 (2015) 317–372,
+# section VI.A (G/(G − 1) and G − 1 degrees of freedom). Assumed: families are independent of each
+# other, and so are templates.
 
 Places = npt.NDArray[np.intp]
 
@@ -140,8 +141,6 @@ def _recode(clusters: Places | None, places: Places, size: int) -> Places | None
     return found
 
 
-# Cells of one side: the mean score of each task in each context.
-
 _DENSE = 1_000_000
 """Up to this many cells beyond eight per response the grid is counted whole; above, present cells are found by sorting."""
 
@@ -179,6 +178,8 @@ def build_cells(*, task: Codes, context: Codes, score: Floats, clusters: Cluster
     width = int(context.max(initial=0)) + 1
     key = task.astype(np.int64) * width + context
     grid = (int(task.max(initial=0)) + 1) * width
+    # Counting the whole grid is faster than sorting, but its memory grows with tasks × contexts even if
+    # few cells are filled.
     if grid <= 8 * len(key) + _DENSE:
         total = np.bincount(key, minlength=grid)
         present = np.flatnonzero(total)
@@ -187,6 +188,7 @@ def build_cells(*, task: Codes, context: Codes, score: Floats, clusters: Cluster
         present, place, count = np.unique(key, return_inverse=True, return_counts=True)
         size, rows = len(present), np.arange(len(present))
     mean = sum_groups(score, place, size=size)[rows] / count
+    # Scores of 0 and 1 are their own squares, so a binary side needs no second sum.
     graded = ((score != 0.0) & (score != 1.0)).any()
     square = sum_groups(score**2, place, size=size)[rows] / count if graded else None
     return Cells(task=present // width, context=present % width, mean=mean, count=count, square=square, clusters=clusters)
@@ -203,11 +205,12 @@ def collapse_clusters(cells: Cells) -> Cells:
     return Cells(task=key // width, context=key % width, mean=mean, count=np.bincount(place, weights=cells.count).astype(np.int64))
 
 
-# Half-width of a t interval whose variance is a sum of parts with few degrees of freedom each.
+# Half-width of a t interval with a variance that is a sum of parts with few degrees of freedom each.
 #
-# Sources: F. E. Satterthwaite, Biometrics Bulletin 2 (1946) 110–114, for mean squares with coefficients of either sign; in full tables
-# of two crossed factors these are Kenward & Roger's degrees of freedom too (Biometrics 53 (1997) 983–997; a test quotes R's pbkrtest).
-# S. K. Banerjee, Sankhyā 22 (1960) 357–358: squared t quantiles, weighted by the parts; it needs no degrees of freedom of the sum.
+# Sources: F. E. Satterthwaite, Biometrics Bulletin 2 (1946) 110–114, for mean squares with coefficients
+# of either sign; in full tables of two crossed factors these are Kenward & Roger's degrees of freedom
+# too (Biometrics 53 (1997) 983–997; a test quotes R's pbkrtest). S. K. Banerjee, Sankhyā 22 (1960)
+# 357–358: squared t quantiles, weighted by the parts; it needs no degrees of freedom of the sum.
 # Assumed: the parts are independent, and each, divided by its expectation, is near χ²(df)/df.
 
 ZERO_VARIANCE = 1e-15
@@ -284,15 +287,18 @@ def _smallest_p(excludes: Callable[[float], bool]) -> float:
     return math.exp(high)
 
 
-# Means of two sides and the parts of their variances, over tasks and contexts (statistics.md section 2).
+# Means of two sides and the parts of their variances, over tasks and contexts (statistics.md section
+# 2).
 #
-# Sources: analysis of variance of two crossed factors (S. R. Searle, G. Casella & C. E. McCulloch, Variance Components, 1992, chapter
-# 4): the residual is in the task part and in the context part, and is subtracted once. Two-way clustering: Owen & Eckles 2012
-# (arXiv:1106.2125); MacKinnon, Nielsen & Webb (arXiv:2406.08880), whose rule keeps the three terms from being too small: never below
-# any one of the parts. A weighted mean is the ratio Σ wᵢΦᵢ/Σ wᵢ and has the variance of the linearised ratio, with T/(T − 1): D. A.
-# Binder, International Statistical Review 51 (1983) 279–292, as in R's `survey`. Assumed: tasks, or where families are declared the
-# families of tasks, are independent of each other; with random contexts, contexts (or their templates) are independent of each other
-# and of the tasks, and one side's contexts of the other's. Samples need not be independent.
+# Sources: analysis of variance of two crossed factors (S. R. Searle, G. Casella & C. E. McCulloch,
+# Variance Components, 1992, chapter 4): the residual is in the task part and in the context part, and
+# is subtracted once. Two-way clustering: Owen & Eckles 2012 (arXiv:1106.2125); MacKinnon, Nielsen &
+# Webb (arXiv:2406.08880), whose rule keeps the sum of the three terms from falling below any one of the
+# parts. A weighted mean is the ratio Σ wᵢΦᵢ/Σ wᵢ and has the variance of the linearised ratio, with
+# T/(T − 1): D. A. Binder, International Statistical Review 51 (1983) 279–292, as in R's `survey`.
+# Assumed: tasks (or families) are independent of each other; with random contexts, contexts (or
+# templates) are independent of each other and of the tasks, and one side's contexts of the other's.
+# Samples need not be independent.
 
 ENOUGH_CONTEXTS = 5
 """From this many contexts on either side the Satterthwaite form is used, below it Banerjee's."""
@@ -460,7 +466,7 @@ def _compute_side(
         context_variance=compute_context_variance(cells, mean, tasks=len(task_means), by_code=by_code) if random else 0.0,
         residual_variance=compute_residual_variance(cells, by_code=by_code) if random else 0.0,
         kish=None if units.relative is None else effective_number(units.relative),
-        # Rounding may leave a tiny negative number where nothing varies.
+        # Rounding may leave a tiny negative number if nothing varies.
         spread=None if task_squares is None else max(0.0, average_tasks(task_squares, units.weights) - mean * mean),
         families=cells.clusters.family is not None,
         templates=cells.clusters.template is not None,
@@ -515,6 +521,8 @@ def compute_residual_variance(cells: Cells, *, by_code: Floats | None) -> float:
     size = int(task.max()) + 1, int(context.max()) + 1
     tasks, contexts = (int(np.count_nonzero(np.bincount(codes))) for codes in (task, context))
     spare = len(mean) - tasks - contexts + 1
+    # Without spare cells the residual is unknown. Subtracting 0 leaves the variance too large, which is
+    # the safe side.
     if spare < 1 or tasks < 2:
         return 0.0
     off = mean - _average(mean, weight, task, size[0])

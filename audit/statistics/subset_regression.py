@@ -20,6 +20,8 @@ from audit.statistics.side_moments import (
     half_width,
 )
 
+# Regression estimator of survey sampling: X̄_N is the mean test score of all tasks, x̄_n that of the
+# replayed ones, b the slope. No verdict depends on it.
 FEWEST_REPLAYED = 20
 """From so many replayed tasks on the estimate is given."""
 
@@ -74,6 +76,7 @@ def estimate_from_subset(test: Cells, deploy: Cells, common: npt.NDArray[np.bool
             reason=reason,
         )
 
+    # Families are the independent units, so they are what the minimum counts.
     replayed = find_units(test.clusters, common, None)
     if replayed.number < FEWEST_REPLAYED:
         counted = "tasks" if replayed.of_task is None else "families of tasks"
@@ -84,12 +87,15 @@ def estimate_from_subset(test: Cells, deploy: Cells, common: npt.NDArray[np.bool
     if line.residual <= ZERO_VARIANCE:
         return give(line=line, reason="the replayed tasks lie on the regression line: nothing says how others would scatter about it")
     weights = _weigh(every, common, line.slope)
+    # Context parts are not scaled by 1 − b: a context effect moves X̄_N and x̄_n alike, so the
+    # regression does not remove it. The gain is smaller with few contexts.
     contexts = _find_context_parts(test, deploy, line, weights, replayed=len(x)) if random else ()
     if contexts is None:
         return give(line=line, reason="one context on a side: nothing says how contexts vary")
     families = _find_family_part(test.clusters, line, (x_all, x, y), (every, common))
     parts = (*(families or _find_task_parts(line, x_all, len(x))), *contexts)
     banerjee = random and min(count_contexts(test), count_contexts(deploy)) < ENOUGH_CONTEXTS
+    # Clamping keeps the point inside the limits, since ED cannot leave [−1, 1].
     h = half_width(parts, level=level, banerjee=banerjee)
     value = min(1.0, max(-1.0, line.value))
     return give(line=line, limits=ConfidenceLimits(low=max(-1.0, value - h), high=min(1.0, value + h)), reason=None)
@@ -100,6 +106,7 @@ def _fit(x_all: Floats, x: Floats, y: Floats) -> _RegressionLine | None:
     n = len(x)
     mean_x, mean_y, mean_all = sum_all(x) / n, sum_all(y) / n, sum_all(x_all) / len(x_all)
     off_x, off_y = x - mean_x, y - mean_y
+    # Least squares over the replayed tasks; all sums are exact, so no order of tasks changes a bit.
     spread = sum_all(off_x**2)
     if spread / n <= ZERO_VARIANCE:
         return None
@@ -115,6 +122,8 @@ def _find_task_parts(line: _RegressionLine, x_all: Floats, replayed: int) -> tup
     everyone = len(x_all)
     variance = sum_all((x_all - sum_all(x_all) / everyone) ** 2) / (everyone - 1)
     return (
+        # First the scatter of the replayed tasks about the line, then what all N tasks, a sample
+        # themselves, still add.
         VariancePart(variance=line.residual * (1 / replayed + line.gap**2 / line.spread), df=replayed - 2),
         VariancePart(variance=(1 - line.slope) ** 2 * variance / everyone, df=everyone - 1),
     )

@@ -11,10 +11,11 @@ from registry.codec.file_io import read_document
 from registry.errors import Fault, InputError
 from registry.records.audit_case import Case, Evidence, PublishedFigure
 
-# Published figures in the unit of the property they are about; a figure that the unit or the range does not allow is refused.
+# Published figures in the unit of their property. A figure that the unit or the range does not allow is
+# refused.
 #
-# A figure that was converted keeps the words of its source in `stated`. Units that are none of those below (`problems`, `coefficient`)
-# are taken as they are.
+# A converted figure keeps the words of its source in `stated`. Units that are not listed below
+# (`problems`, `coefficient`) are left as they are.
 
 _SHARE_WORDS = frozenset({"share", "fraction", "proportion"})
 _PER_CENT_WORDS = frozenset({"%", "per cent", "percent"})
@@ -57,6 +58,7 @@ def settle_evidence(evidence: Sequence[Evidence], range_: tuple[float, float], *
         if one.finding is not None:
             found = list(_check_finding(one.finding, range_, where=f"{place}.finding"))
             faults += found
+            # A faulty figure is not converted: its faults quote it as it was written.
             finding = one.finding if found else _convert(one.finding, range_)
         faults += _check_summary(one.summary or "", where=f"{place}.summary")
         settled.append(replace(one, finding=finding))
@@ -71,6 +73,7 @@ def _read_unit(finding: PublishedFigure, range_: tuple[float, float]) -> _Figure
     width, is_share = high - low, range_ == (0.0, 1.0)
     most = float("inf") if finding.n is None else finding.n
     share = _FigureUnit(unit="share", low=-1, high=1, advice="write 0.24 for 24 %, or give the unit `per cent`")
+    # A difference of shares can be negative, so the limits are −100 % to 100 %.
     per_cent = _FigureUnit(unit="share", low=-1, high=1, factor=0.01, advice="check the figure: a share is at most 100 %")
     of_shares = _FigureUnit(unit="percentage points", low=-100, high=100, advice="check the figure: shares differ by at most 100 points")
     of_scale = _FigureUnit(
@@ -84,6 +87,7 @@ def _read_unit(finding: PublishedFigure, range_: tuple[float, float]) -> _Figure
         **dict.fromkeys(_SHARE_WORDS, share),
         **dict.fromkeys(_PER_CENT_WORDS, per_cent),
         **dict.fromkeys(_POINT_WORDS, of_shares),
+        # "Per cent of the scale" and percentage points are the same where the scale is a share.
         **dict.fromkeys(_SCALE_WORDS, of_shares if is_share else of_scale),
         **dict.fromkeys(_SCORE_POINT_WORDS, points),
         "score": score,
@@ -97,6 +101,8 @@ def _check_finding(finding: PublishedFigure, range_: tuple[float, float], *, whe
     if reading is None:
         return
     for name, value in (("value", finding.value), ("low", finding.low), ("high", finding.high)):
+        # A figure outside the range is most often in another unit, such as "24 points of the 0 to 15
+        # scale" for 24 %. Refusing it keeps the mistake out of the verdict's sentences.
         if value is not None and not reading.low <= value * reading.factor <= reading.high:
             span = f"{reading.low / reading.factor:g} to {reading.high / reading.factor:g}"
             found = f"expected {span} {finding.unit} for a property of the range [{range_[0]:g}, {range_[1]:g}], found {value:g}"
@@ -139,8 +145,6 @@ def _check_summary(summary: str, *, where: str) -> Iterator[Fault]:
             yield Fault(code="figure-out-of-range", where=where, found=found, advice=advice)
 
 
-# The file that `caveat classify` reads: a claim, its evidence and its plan, with scores beside it (docs/method.md).
-
 DEFAULT_PROPERTY_NAME = "score"
 
 
@@ -152,6 +156,7 @@ def read_case(path: Path) -> tuple[Case, Path | None]:
     Raises:
         InputError: with every fault and its path inside the file.
     """
+    # A person's file may spell "not given" as null, everywhere.
     document = _drop_nulls(read_document(path))
     where = str(path)
     if not isinstance(document, dict):
@@ -164,6 +169,8 @@ def read_case(path: Path) -> tuple[Case, Path | None]:
         case = from_document(Case, _complete(document), where=where)
     except InputError as error:
         raise InputError([*error.faults, *faults]) from error
+    # Numbers and evidence are checked only after the structure is valid, and their faults are reported
+    # together.
     faults += _check_numbers(case, where)
     try:
         case = replace(case, evidence=settle_evidence(case.evidence, case.claim.property.range, where=f"{where}, evidence"))
@@ -178,6 +185,8 @@ def case_schema() -> dict[str, Any]:
     """Return the JSON Schema of the file; it allows what `read_case` fills in: null for absent, a bare number as reported figure."""
     schema = json_schema(Case)
     definitions = schema["$defs"]
+    # The schema must accept what `_complete` fills in. Otherwise an editor would mark valid files as
+    # wrong.
     definitions["PropertySpec"]["required"].remove("name")
     definitions["CaseClaim"]["properties"]["reported"]["anyOf"].append({"type": "number"})
     schema["properties"]["scores"] = {"type": "string", "description": "Score table (CSV, JSONL or Parquet), relative to this file."}
@@ -209,6 +218,7 @@ def _complete(document: dict[str, Any]) -> dict[str, Any]:
         return document
     claim = dict(claim)
     reported = claim.get("reported")
+    # Python's booleans are integers; `reported: true` is a fault and not the figure 1.
     if isinstance(reported, (int, float)) and not isinstance(reported, bool):
         claim["reported"] = {"value": reported}
     if isinstance(claim.get("property"), dict):

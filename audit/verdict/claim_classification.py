@@ -51,18 +51,26 @@ from registry.records.verdict import (
 )
 from registry.report.number_format import join
 
-# What several specifications of P_deploy, and several judges, say together (docs/method.md, "Several specifications").
+# Several specifications of P_deploy, and several judges (docs/method.md, "Several specifications").
 #
-# A claim *holds* only against every specification, at the plan's level. It is *contradicted*, or *does not carry over*, if that is so
-# against one of them after Holm's rule over Φ_deploy or ED; the interval of Φ_test stays at the plan's level, because it is one
-# statement for all of them. Where specifications differ, what is said of each is at level 1 − α/m (Bonferroni), so that all statements
-# together err in at most α of replays.
+# A claim *holds* only if it holds against every specification, at the plan's level. It is
+# *contradicted*, or *does not carry over*, if that is so against one specification after Holm's rule
+# over Φ_deploy or ED. The interval of Φ_test stays at the plan's level, because it is one statement for
+# all of them.
 #
-# Holm orders the specifications by p and tests the k-th at level 1 − α/(m − k + 1). The p need not be computed: at each step every
-# remaining interval at that level which excludes the limit is counted as rejected, and the next step follows; by the duality of tests
-# and intervals this rejects the same specifications.
+# Where specifications differ, each gets a statement at level 1 − α/m (Bonferroni), so that all
+# statements together are wrong in at most α of replays. Adverse statements use the same level: Holm
+# decides whether the claim as a whole is contradicted, while a sentence that names specifications makes
+# m statements. So a specification that Holm rejects may be called inconclusive in that sentence.
 #
-# A judge is no choice of the auditor's that a level could be divided over: a verdict must be the same by the scores of each.
+# Holm orders the specifications by p and tests the k-th at level 1 − α/(m − k + 1). The p need not be
+# computed. At each step every remaining interval at that level which excludes the limit counts as
+# rejected, and the next step follows. By the duality of tests and intervals this rejects the same
+# specifications.
+#
+# Judges are not choices over which a level could be divided. Holm stays within each judge, and class,
+# standing and direction must be the same by the scores of each. The price: one bad judge leaves a claim
+# undetermined.
 
 ADVERSE = (Verdict.CONTRADICTED, Verdict.DOES_NOT_CARRY_OVER)
 """Verdicts that one of several specifications suffices for."""
@@ -120,6 +128,8 @@ def combine(nominal: tuple[SpecDecision, ...], at_level: AtLevel | None) -> Join
     joint = _join(nominal, at_level)
     if len(nominal) == 1:
         return joint
+    # Leaving out each specification in turn shows whether the verdict rests on a single one. Page one
+    # says so.
     others = (tuple(one for one in nominal if one.spec != left_out.spec) for left_out in nominal)
     hangs = any(_join(rest, at_level).row.verdict is not joint.row.verdict for rest in others)
     return replace(joint, hangs_on_one_spec=hangs)
@@ -138,7 +148,7 @@ def combine_judges(joints: Sequence[JointDecision]) -> JointDecision:
     hangs = any(joint.hangs_on_one_spec for joint in joints)
     if len({_find_outcome(joint) for joint in joints}) > 1:
         return JointDecision(row=JUDGES_DISAGREE, mode=JUDGES_DISAGREE.mode, point_class=_join_points(each), deciding=deciding, each=each)
-    # Missing data come before noisy data, as among specifications.
+    # Missing data come before noisy data, as for specifications.
     leading = next((joint for joint in joints if joint.mode is Mode.TECHNICAL), joints[0])
     points = {joint.point_class for joint in joints}
     point_class = leading.point_class if len(points) == 1 else None
@@ -148,7 +158,8 @@ def combine_judges(joints: Sequence[JointDecision]) -> JointDecision:
 def _find_outcome(joint: JointDecision) -> tuple[Verdict, ClaimClass, Standing | None, bool | None]:
     row = joint.row
     signs = {one.facts.estimate.ed.value > 0 for one in joint.deciding if one.facts.estimate is not None}
-    # Deployment higher by one judge and lower by another is no agreement, though neither carries over.
+    # "Deployment is higher" by one judge and "lower" by another is no agreement, although neither
+    # carries over.
     direction = next(iter(signs)) if row.class_ is ClaimClass.DEGRADED and len(signs) == 1 else None
     return row.verdict, row.class_, row.standing, direction
 
@@ -158,6 +169,7 @@ def _join(nominal: tuple[SpecDecision, ...], at_level: AtLevel | None) -> JointD
         only = nominal[0]
         return JointDecision(row=only.row, mode=only.row.mode, point_class=only.point_class, deciding=nominal, each=nominal)
     after_holm = _reject_by_holm(nominal, at_level)
+    # Unanimous verdicts need no stricter level: the statement is about all specifications at once.
     if len({one.row.verdict for one in after_holm}) == 1:
         return _agree(after_holm)
     each = _read_together(after_holm, at_level, plan_level=nominal[0].level)
@@ -165,6 +177,7 @@ def _join(nominal: tuple[SpecDecision, ...], at_level: AtLevel | None) -> JointD
     if adverse:
         row = _find_first(adverse)
         return JointDecision(row=row, mode=row.mode, point_class=None, deciding=adverse, each=each)
+    # What Holm did not reject explains the outcome better than "the specifications differ".
     failed = tuple(one for one in after_holm if one.row is NOT_AFTER_HOLM)
     row = NOT_AFTER_HOLM if failed else SPECS_DIFFER
     # Missing data come before noisy data: an interval that is not there cannot be narrowed.
@@ -176,6 +189,8 @@ def _agree(each: tuple[SpecDecision, ...]) -> JointDecision:
     """All specifications give one verdict; where different rows gave it, missing data come before noisy data."""
     rows = {one.row.name for one in each}
     modes = {one.row.mode for one in each}
+    # Different reasons for *inconclusive* have no common row, so the reason given is that
+    # specifications differ.
     row = _find_first(each) if len(rows) == 1 or each[0].row.verdict is not Verdict.INCONCLUSIVE else SPECS_DIFFER
     if NOT_AFTER_HOLM.name in rows:
         row = NOT_AFTER_HOLM
@@ -208,6 +223,7 @@ def _reject_by_holm(nominal: tuple[SpecDecision, ...], at_level: AtLevel | None)
     plan_level = nominal[0].level
     while waiting and plan_level is not None:
         level = holm_levels(len(nominal) - rejected, level=plan_level)[0]
+        # The last step is at the plan's own level, where the decisions are known.
         decisions = nominal if level == plan_level else at_level(level) if at_level else ()
         waiting |= {one.spec: one for one in decisions if one.spec in waiting}
         adverse = {spec: one for spec, one in waiting.items() if decisions and _is_adverse(one)}
@@ -215,7 +231,7 @@ def _reject_by_holm(nominal: tuple[SpecDecision, ...], at_level: AtLevel | None)
             break
         settled |= adverse
         rejected += len(adverse)
-        # The next step asks for less, so what failed here is looked at again.
+        # The next step is less strict, so specifications that failed here are checked again.
         waiting = {spec: one for spec, one in waiting.items() if spec not in adverse}
     settled |= {spec: replace(one, row=NOT_AFTER_HOLM) for spec, one in waiting.items()}
     return tuple(settled[one.spec] for one in nominal)
@@ -230,7 +246,11 @@ def _join_points(each: tuple[SpecDecision, ...]) -> ClaimClass | None:
     return ClaimClass.STABLE if all(point is ClaimClass.STABLE for point in points) else None
 
 
-# Station 6: a claim, its evidence and its estimate become a verdict, a class and a standing for each reading (method section 3).
+# Station 6: a claim, its evidence and its estimate become a verdict, a class and a standing for each
+# reading (method section 3).
+#
+# Verdict and class are separate. A contradicted claim fails in deployment; it is inverted only if its
+# own evaluation passes.
 
 _LIMITS = (Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND)
 _NO_REPLAY = ConditionCheck(condition=Condition.REPLAY, status=ConditionStatus.MISSING, note="no replay was made")
@@ -285,6 +305,7 @@ def classify(
         post_hoc: whether nothing shows that θ and the plan were fixed before the scores could be seen; every reading then says so.
         off_lock: what in the scores is not what the lock fixes (such as `tasks`), in words; None where nothing is. Every reading says so.
     """
+    # An estimate without specifications decides nothing and is treated as none.
     usable = estimate if estimate is not None and estimate.specs else None
     again = at_level or (build_at_level(usable) if usable is not None else None)
     question = _ClassifiedReading(
@@ -302,6 +323,8 @@ def classify(
     return Classification(
         readings=(own, *implied),
         inversion_margin=find_inversion_margin(case, usable),
+        # A case file cannot show lock, endpoint or provenance. They are listed as not checked and do
+        # not lower the standing, so "established" here is weaker than in a supplement.
         conditions_not_checked=NEEDS_LOG if conduct is None else (),
     )
 
@@ -311,9 +334,11 @@ def build_at_level(estimate: Estimate) -> Callable[[float], Estimate] | None:
 
     The interval of Φ_test keeps its level: it is one statement, whatever the number of specifications.
     """
+    # Without the recorded variance the interval cannot be computed at another level.
     if any(spec.variance is None for spec in estimate.specs):
         return None
 
+    # Holm's steps, the joint statement and the left-out specifications use the same few levels.
     @cache
     def at(level: float) -> Estimate:
         specs = (replace(relevel(estimate, spec, level=level), phi_test=spec.phi_test) for spec in estimate.specs)
@@ -334,10 +359,13 @@ def find_inversion_margin(case: Case, estimate: Estimate | None) -> float | None
 def _implied_forms(question: _ClassifiedReading, own: JointDecision) -> Iterator[Form]:
     claim = question.case.claim
     if claim.form in (Form.PREVALENCE, Form.THRESHOLD) and (find_observations(question.case) or _is_scored_above_floor(question)):
+        # A figure above the floor of the range also shows that the behaviour exists, whatever its rate.
         yield Form.EXISTENCE
     if claim.form in _LIMITS:
         estimates = [one.facts.estimate for one in own.each]
         moved = any(spec is not None and not spec.equivalence.equivalent for spec in estimates)
+        # A limit can hold while the figure changes by more than δ. The reading as a figure then says
+        # what the limit hides.
         if claim.theta is None or (own.row.class_ is ClaimClass.STABLE and moved):
             yield Form.PREVALENCE
 
@@ -366,7 +394,8 @@ def _decide_by_judge(question: _ClassifiedReading, form: Form, estimate: Estimat
     """One reading by the scores of one judge."""
     nominal = _decide_each(question, form, estimate, judge)
     if form is Form.EXISTENCE:
-        # Existence never looks at deployment, so one specification suffices: one with an observation if there is one.
+        # Existence does not depend on deployment, so one specification is enough: one with an
+        # observation if there is one.
         observed = next((one for one in nominal if one.facts.observed), nominal[0])
         return combine((observed,), None)
     return combine(nominal, _find_levels(question, form, estimate, judge))
@@ -383,6 +412,7 @@ def _decide_without(case: Case, form: Form) -> SpecDecision:
 
 
 def _decide_each(question: _ClassifiedReading, form: Form, estimate: Estimate, judge: str | None) -> tuple[SpecDecision, ...]:
+    # The reproduction check stays at the plan's level, whatever level Holm asks for.
     plan_level = question.estimate.level if question.estimate else None
     own = [spec for spec in estimate.specs if spec.judge == judge]
     each = [
@@ -411,6 +441,7 @@ def _build_verdict(question: _ClassifiedReading, form: Form, joint: JointDecisio
         missing_condition=missing.condition if missing and standing else None,
         conditions=checks if standing else (),
         reproduction=_find_reproduction(joint) if question.estimate is not None and form is not Form.EXISTENCE else None,
+        # Kept in the record even where evidence is unusable; page one does not print it there.
         point_class=joint.point_class,
         mode=joint.mode,
         basis=_find_basis(question, form),
@@ -428,6 +459,7 @@ def _build_verdict(question: _ClassifiedReading, form: Form, joint: JointDecisio
 def _check(question: _ClassifiedReading, form: Form, joint: JointDecision) -> tuple[ConditionCheck, ...]:
     """The conditions of an established verdict; without an estimate there was no replay, and nothing else needs to be asked."""
     estimate = question.estimate
+    # Only verdicts that can be established have conditions.
     if joint.row.verdict not in FIRM:
         return ()
     if estimate is None:
@@ -451,7 +483,8 @@ def _is_same_at_extremes(question: _ClassifiedReading, form: Form, joint: JointD
     if question.extremes is None:
         return None
     joints = [joint, *(_decide(question, form, estimate) for estimate in question.extremes())]
-    # A figure that is higher at one end and lower at the other does not carry over at both, for opposite reasons.
+    # A figure that is higher at one extreme and lower at the other fails to carry over at both, but for
+    # opposite reasons.
     signs = {one.facts.estimate.ed.value > 0 for each in joints for one in each.deciding if one.facts.estimate is not None}
     is_two_sided = joint.row.verdict is Verdict.DOES_NOT_CARRY_OVER and len(signs) > 1
     return not is_two_sided and len({(each.row.verdict, each.row.class_) for each in joints}) == 1
@@ -474,6 +507,7 @@ def _find_basis(question: _ClassifiedReading, form: Form) -> Basis:
 
 def _build_spec(one: SpecDecision, standing: VerdictStanding | None) -> SpecVerdict:
     """What is said of one specification: never more firmly than of all together."""
+    # A statement about one specification cannot be firmer than the verdict on all of them.
     own = standing or VerdictStanding.PROVISIONAL
     return SpecVerdict(
         spec=one.spec or "",
@@ -527,6 +561,7 @@ def _explain(question: _ClassifiedReading, joint: JointDecision, missing: str | 
             question.case, one.facts, whole=one.whole, plan_level=question.estimate.level if question.estimate else None
         )
         why = " ".join(one.row.why.format_map(phrases).split())
+        # Only a sentence with numbers of its own needs to name the specification that they belong to.
         sentences.append(_name_source(joint, one) + why if several and "{" in one.row.why else why)
     facts = joint.deciding[0].facts
     if facts.form in _LIMITS and facts.reproduction.status is ReproductionStatus.NOT_REPRODUCED:

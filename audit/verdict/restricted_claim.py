@@ -21,10 +21,13 @@ from registry.records.verdict import (
 )
 from registry.report.number_format import Unit, join
 
-# What a restricted claim says, as data: one wording for each rule of the decision table (method section 7).
+# Wordings of a restricted claim, as data: one for each rule of the decision table (method section 7).
 #
-# Placeholders are filled by `audit.verdict.restricted_claim` with the phrases of the reading. An empty phrase leaves its sentence out.
-# The verdict's own words and its standing come before `verdict`, so no sentence here says how firmly it stands.
+# Placeholders are filled with the phrases of the reading, and an empty phrase removes its sentence. The
+# verdict word and the standing come before `verdict`, so no sentence here states the standing.
+#
+# Headlines contain numbers and our words only. Summaries and sources that the authors of evidence wrote
+# stay in the reasons.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,7 +293,12 @@ def get_wording(rule: str) -> VerdictWording:
     return next(wording for wording in WORDINGS if rule in wording.rules)
 
 
-# Station 7: the claim as it may still be made, composed from the record and never written freely (method section 7).
+# Station 7: the claim in the form in which it may still be made, composed from the record (method
+# section 7).
+#
+# A restricted claim keeps the claim's own words as far as they are supported, so that the redline shows
+# exactly what was removed. A claim that its own evaluation fails, or that is shown to fail in
+# deployment, keeps none of them.
 
 _WORDS = {
     Verdict.HOLDS: "Holds in the contexts tested",
@@ -328,6 +336,8 @@ def restrict(
     wording = get_wording(primary.rule)
     original = compose_original(case)
     stands = _has_own_words(case, primary)
+    # "It is supported" needs an established or conditional verdict. A provisional *holds* supports
+    # nothing yet.
     surviving = [sentence for sentence in wording.surviving if stands or not sentence.startswith("It is supported")]
     own = [_fill(sentence, phrases) for sentence in surviving]
     carried = _say_carried(case)
@@ -337,8 +347,9 @@ def restrict(
     remarks += [POST_HOC] if post_hoc and estimate is not None else []
     remarks += [format_off_lock(off_lock)] if off_lock and estimate is not None else []
     implied = {reading.form: _fill_implied(case, reading, estimate) for reading in classification.readings[1:]}
-    # A claim that holds while its figure does not carry over must not be printed without saying so.
+    # A claim that holds while its figure does not carry over must be printed with that caution.
     cautions = [implied[Form.PREVALENCE]] if stands and Form.PREVALENCE in implied else []
+    # If the claim's own words remain, nothing of them is withdrawn.
     unsupported = [] if stands else [_fill(sentence, phrases) for sentence in _find_unsupported(wording.unsupported, primary)]
     resolves = [reading.resolves for reading in classification.readings if reading.resolves]
     return RestrictedClaim(
@@ -346,6 +357,7 @@ def restrict(
         restricted=join([carried, _scope(original, case, primary), *kept, phrases.replicated, *cautions, *remarks, *unsupported]),
         surviving=tuple(filter(None, [carried, *own, phrases.replicated, *implied.values(), *remarks])),
         withdrawn=tuple(unsupported),
+        # Implied readings often need the same replay; it is named once.
         resolves=tuple(dict.fromkeys(resolves)),
         verdict=_compose_headline(primary, phrases),
     )
@@ -355,11 +367,14 @@ def _compose_headline(reading: ReadingVerdict, phrases: "_ReadingPhrases") -> st
     """The verdict, how firmly it stands, and the sentence with the numbers that decided."""
     wording = get_wording(reading.rule)
     head = wording.head or _WORDS[reading.verdict]
+    # Both results belong in the headline: one is about deployment, the other about the card.
     if reading.is_not_reproduced and reading.verdict in (Verdict.CONTRADICTED, Verdict.DOES_NOT_CARRY_OVER):
         head = f"{head}, and not reproduced"
     elif reading.is_not_reproduced and reading.verdict is Verdict.HOLDS:
         head = f"{head}; the card's figure is not reproduced"
     suggested = _SUGGESTED.get(reading.printed_point_class) if reading.printed_point_class else None
+    # A suggestion is printed only with usable evidence (`printed_point_class`), and never without the
+    # word *inconclusive*.
     if reading.verdict is Verdict.INCONCLUSIVE and suggested:
         head = f"{head}, the point estimate suggests: {suggested}"
     parts = [f"{head}{_qualify(reading, phrases)}.", _start(_fill(wording.verdict, phrases))]
@@ -377,6 +392,7 @@ def _qualify(reading: ReadingVerdict, phrases: "_ReadingPhrases") -> str:
         return f" (conditional on the contexts tested{names})"
     if reading.verdict_standing is not VerdictStanding.PROVISIONAL:
         return ""
+    # One condition is named, the first in the order of the list, so that the headline stays short.
     missing = next(check for check in reading.conditions if check.status is ConditionStatus.MISSING)
     return f" (provisional: {missing.note})"
 
@@ -400,6 +416,7 @@ def _has_own_words(case: Case, primary: ReadingVerdict) -> bool:
     """Whether the claim's own words stand: observed, or shown to hold by an established or conditional verdict."""
     if primary.verdict is Verdict.OBSERVED:
         return True
+    # A provisional *holds* keeps the scope "in the evaluated contexts only".
     return primary.verdict is Verdict.HOLDS and primary.verdict_standing in _FIRM and _keeps_words(case)
 
 
@@ -409,6 +426,8 @@ def _scope(original: str, case: Case, primary: ReadingVerdict) -> str:
         return ""
     if _has_own_words(case, primary):
         return original
+    # Without support for deployment the words are limited to the evaluated contexts and to the model
+    # version.
     model = f", for {case.claim.model}" if case.claim.model else ""
     return f"In the evaluated contexts only{model}: {original.strip()}"
 
@@ -421,6 +440,8 @@ def _say_carried(case: Case) -> str:
 
 def _keeps_words(case: Case) -> bool:
     """Whether the claim's words can be asked of the version it is about: a limit can be carried, a figure or an observation cannot."""
+    # A claim applied to a newer version brings no outcome with it. Its limit can be asked of that
+    # version; a figure or observation of the old one is never repeated.
     return case.claim.spoken_of is None or case.claim.effective_relation is not None
 
 
@@ -431,6 +452,7 @@ def _is_struck(case: Case, primary: ReadingVerdict) -> bool:
     those of a figure of another model version.
     """
     fails = primary.verdict in (Verdict.CONTRADICTED, Verdict.NOT_REPRODUCED)
+    # The card's figure is in question here, and the claim's words contain it.
     is_open = primary.rule in ("agrees-reproduction-unclear", "agrees-outside-deployment")
     return fails or is_open or primary.is_not_reproduced or not _keeps_words(case)
 
@@ -439,6 +461,7 @@ def _shorten(sentences: list[str], filled: list[str], case: Case, primary: Readi
     """What page one says after the claim's own words: where these already give the test side, it is not said twice."""
     if _is_struck(case, primary):
         return filled
+    # The claim's own words already give the figure of the evaluation.
     excluded = {"{test_figure}", "{evaluated_only}"}
     if primary.verdict is not Verdict.DOES_NOT_CARRY_OVER:
         excluded.add("{differential}")
@@ -493,12 +516,15 @@ class _ReadingPhrases(VerdictPhrases):
     def __init__(self, case: Case, reading: ReadingVerdict, estimate: Estimate | None) -> None:
         spec = _find_deciding(reading, estimate)
         other = reading.why if reading.rule == "other-model-asked" else None
+        # Sentences must quote the interval that decided, which is stricter than the plan's with several
+        # specifications.
         whole = _read_at_stated_level(reading, estimate) if spec else None
         if whole is not None and spec is not None:
             spec = next(one for one in whole.specs if (one.spec, one.judge) == (spec.spec, spec.judge))
         plan_level = estimate.level if estimate else None
         facts = build_facts(case, reading.form, estimate=whole, spec=spec, other_model=other, plan_level=plan_level)
-        # The sentence on the card's figure quotes the check that decided, not the one of whichever specification is quoted.
+        # The sentence on the card's figure quotes the check that decided, which may belong to another
+        # specification than the one quoted.
         facts = replace(facts, reproduction=reading.reproduction or facts.reproduction)
         super().__init__(case, facts, whole=whole or estimate, plan_level=plan_level)
         self._reading = reading
@@ -564,8 +590,11 @@ class _ReadingPhrases(VerdictPhrases):
     def replicated(self) -> str:
         """The replicated figure beside the card's, where they differ by more than the rounding of the card's; otherwise empty."""
         figure, estimate = self._facts.reported, self._facts.estimate
+        # Responses of another model replicate nothing, and an observation has no figure to compare.
         if figure is None or estimate is None or self._facts.other_model is not None or self._reading.form is Form.EXISTENCE:
             return ""
+        # A value that rounds to the card's digits is the same figure. Printing both would suggest a
+        # difference.
         if self._reading.rule == "scorer-not-invariant" or is_rounded(estimate.phi_test.value, figure.value, self._unit):
             return ""
         return f"The card reports {self.reported}; the replay of its evaluation gives {self.phi_test}{self._with_level(estimate.phi_test)}."
@@ -585,6 +614,8 @@ class _ReadingPhrases(VerdictPhrases):
         """The one-sided bound of every specification that has the reading's class: one of several says nothing of the others."""
         if len(self._specs) < 2:
             return super().surviving_bound
+        # A bound is quoted only for specifications with this verdict, since the others may contradict
+        # it.
         named = {(one.spec, one.judge) for one in self._reading.specs if one.verdict is self._reading.verdict}
         return join([self._bound_from(spec, name=_name(spec)) for spec in self._specs if (spec.spec, spec.judge) in named])
 
@@ -630,6 +661,7 @@ def _read_at_stated_level(reading: ReadingVerdict, estimate: Estimate | None) ->
     """*estimate* at the level of the statement that the verdict quotes: stricter than the plan's where there are several specifications."""
     if estimate is None:
         return None
+    # 1 − α/m where specifications differ, Holm's level where they were rejected.
     level = next((one.level for one in reading.specs if one.verdict is reading.verdict and one.level is not None), estimate.level)
     at_level = build_at_level(estimate) if level != estimate.level else None
     return at_level(level) if at_level else estimate

@@ -24,12 +24,15 @@ from registry.records.model_version import ModelRef
 from registry.records.verdict import ClaimClass, FigureInterval, Reproduction, ReproductionStatus
 from registry.report.number_format import SLACK, format_exact, format_number
 
-# How much recognition evidence weighs: a published rate suspends a claim only above the floor of the plan.
+# Recognition evidence: a published rate suspends a claim only above the floor of the plan. Below it the
+# rate is printed and suspends nothing, so that 0.04 % is not printed as "known to recognise such
+# evaluations".
 #
-# A rate has the exact two-sided interval of C. J. Clopper & E. S. Pearson (Biometrika 26, 1934). A difference of two rates has the
-# MOVER interval from their exact limits (G. Y. Zou & A. Donner, Statistics in Medicine 27, 2008), the form of R. G. Newcombe
-# (Statistics in Medicine 17, 1998, method 10). Published rates are rounded, so the count behind one need not be whole. The two samples
-# are taken to be independent, and so are the responses in each.
+# A rate has the exact two-sided interval of C. J. Clopper & E. S. Pearson (Biometrika 26, 1934). A
+# difference of two rates has the MOVER interval from their exact limits (G. Y. Zou & A. Donner,
+# Statistics in Medicine 27, 2008), the form of R. G. Newcombe (Statistics in Medicine 17, 1998, method
+# 10). Published rates are rounded, so the count behind one need not be whole. Assumed: the two samples
+# are independent, and so are the responses in each.
 
 METHOD = "Clopper–Pearson; difference by MOVER"
 _SHARES = frozenset({"share", "fraction", "proportion"})
@@ -95,10 +98,12 @@ def weigh_recognition(evidence: Evidence, floor: float) -> RecognitionWeight:
         return _weigh_unknown(floor, "no rate is stated")
     rate = read_rate(evidence.finding)
     if isinstance(rate, str):
+        # An unknown rate is not zero, so it suspends. A stated zero does not, whatever its unit.
         return _weigh_unknown(floor, rate, suspends=evidence.finding.value != 0)
     other = None if evidence.in_deployment is None else read_rate(evidence.in_deployment)
     if isinstance(other, str):
         weight = _weigh(rate, None, floor)
+        # An unusable comparison does not cancel the rate in the evaluation.
         return replace(weight, reason=f"{weight.reason}; the rate in deployment-like samples is not usable: {other}")
     return _weigh(rate, other, floor)
 
@@ -131,11 +136,13 @@ def _weigh_unknown(floor: float, reason: str, *, suspends: bool = True) -> Recog
 def _weigh(rate: RecognitionRate, other: RecognitionRate | None, floor: float) -> RecognitionWeight:
     difference = None if other is None else _subtract(rate, other)
     what = "the rate" if rate.limits is None else "the lower 95 % limit of the rate"
+    # The lower limit and not the point, so that a small sample with one hit suspends nothing.
     if rate.least <= floor:
         suspends, reason = False, f"{what} does not exceed the floor of {_percent(floor)}"
     elif other is None:
         suspends, reason = True, f"{what} exceeds the floor of {_percent(floor)}"
     else:
+        # Recognition that is as frequent in deployment-like samples suspends nothing.
         suspends = (rate.value - other.value if difference is None else difference.low) > 0
         measure = "the difference" if difference is None else "the lower 95 % limit of the difference"
         reason = f"{measure} from deployment-like samples {'exceeds' if suspends else 'does not exceed'} 0"
@@ -166,6 +173,7 @@ def _describe_rate(rate: RecognitionRate, floor: float) -> str:
     value = _percent(rate.value)
     if rate.limits is None:
         return f"{value} (n not stated)"
+    # A limit must not be rounded across the floor that decides.
     low, high = (format_number(100 * end, decimals=1, against=(100 * floor,)) for end in (rate.limits.low, rate.limits.high))
     return f"{value} (n = {rate.n:,}, 95 % CI {low}–{high} %)"
 
@@ -174,14 +182,16 @@ def _percent(value: float) -> str:
     return f"{format_exact(float(f'{100 * value:.3g}'))} %"
 
 
-# Whether the replay of an evaluation gives the figure that the card reports: D = Φ_test − r with its interval.
+# Reproduction: whether the replay of an evaluation gives the figure that the card reports, D = Φ_test −
+# r with its interval.
 #
-# A replay can show that evaluation and deployment agree while both disagree with the card. Without this check such a claim would be
-# called stable.
+# A replay can show that evaluation and deployment agree while both disagree with the card. Without this
+# check such a claim would be called stable.
 #
-# Sources: interval of a share, E. B. Wilson, Journal of the American Statistical Association 22 (1927) 209–212; interval of a
-# difference of independent estimates (MOVER), G. Y. Zou & A. Donner, Statistics in Medicine 27 (2008) 1693–1702. The replay and the
-# card's evaluation are taken as independent: both ask the model anew.
+# Sources: interval of a share, E. B. Wilson, Journal of the American Statistical Association 22 (1927)
+# 209–212; interval of a difference of independent estimates (MOVER), G. Y. Zou & A. Donner, Statistics
+# in Medicine 27 (2008) 1693–1702. Assumed: the replay and the card's evaluation are independent,
+# because both ask the model anew.
 
 NO_FIGURE = Reproduction(status=ReproductionStatus.NO_FIGURE)
 
@@ -207,6 +217,7 @@ def find_reported_interval(reported: Reported, *, range_: tuple[float, float], l
     if reported.n is not None and range_ == (0.0, 1.0):
         low, high = wilson(reported.value, reported.n, level=level)
         return ReportedInterval(low=low, high=high, source=FigureInterval.WILSON)
+    # Without n or interval the figure counts as exact, and the page says so.
     return ReportedInterval(low=reported.value, high=reported.value, source=FigureInterval.EXACT)
 
 
@@ -216,7 +227,7 @@ def wilson(share: float, trials: int, *, level: float) -> tuple[float, float]:
     shrink = 1 + z * z / trials
     centre = (share + z * z / (2 * trials)) / shrink
     half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials)) / shrink
-    # Rounding may leave the end at 0 or 1 a bit inside of the figure itself.
+    # Rounding may leave the end at 0 or 1 slightly inside the figure itself.
     return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))
 
 
@@ -237,6 +248,7 @@ def check_reproduction(
     figure = find_reported_interval(reported, range_=range_, level=level)
     difference = phi_test.value - reported.value
     low = high = None
+    # Unclear is the default: only an interval on one side of ±δ resolves the question.
     status = ReproductionStatus.UNCLEAR
     if phi_test.low is not None and phi_test.high is not None:
         low = difference - math.hypot(phi_test.value - phi_test.low, figure.high - reported.value)
@@ -257,7 +269,8 @@ def check_reproduction(
     )
 
 
-# What the decision table may ask of a reading: the facts, and small named conditions over them (method section 3).
+# Facts of a reading, and small named conditions over them, which the rows of the decision table use
+# (method section 3).
 
 FEWEST_TASKS = 20
 """A class needs this many tasks seen on both sides (statistics section 3)."""
@@ -332,9 +345,12 @@ def build_facts(
     """
     claim = case.claim
     low, high = claim.property.range
+    # An implied reading does not inherit θ: read as a figure, a claim has no limit.
     limit = form is claim.form and form not in (Form.EXISTENCE, Form.PREVALENCE)
     margin = (0.05 * (high - low) if case.plan.margin is None else case.plan.margin) if estimate is None else estimate.margin
+    # Reproduction is one statement about the card, so its level does not change with Holm's steps.
     level = plan_level or (case.plan.level if estimate is None else estimate.level)
+    # Scores of another model version observe nothing about this one.
     is_scored = spec is not None and other_model is None
     reproduction = (
         NO_FIGURE
@@ -370,6 +386,8 @@ def find_observations(case: Case) -> tuple[str, ...]:
     seen = [
         one.summary or one.source or f"{one.layer.value} evidence"
         for one in case.evidence
+        # Evidence without a model name counts as about the claim's version; evidence on another version
+        # does not.
         if one.access is Access.AVAILABLE and one.kind is EvidenceKind.OBSERVATION and one.model in (None, case.claim.model)
     ]
     if case.claim.reported is not None and is_above_floor(case, case.claim.reported.value):
@@ -446,6 +464,7 @@ def has_no_interval(facts: ReadingFacts) -> bool:
     """The interval that the form asks for is not there: Φ_deploy for thresholds and bounds, ED for prevalence."""
     if facts.estimate is None:
         return True
+    # Limits are decided by Φ_deploy, so a missing interval of ED does not block them.
     asked = facts.estimate.ed if facts.form is Form.PREVALENCE else facts.estimate.phi_deploy
     return asked.low is None or asked.high is None
 
@@ -534,6 +553,7 @@ def is_agreeing_and_unclear(facts: ReadingFacts) -> bool:
 
 def is_report_outside_deployment(facts: ReadingFacts) -> bool:
     """Both sides agree and the figure is reproduced, but it lies outside CI(Φ_deploy) widened by δ."""
+    # Unclear and not reproduced have rows of their own before this one.
     if not is_ed_within_margin(facts) or facts.reproduction.status is not ReproductionStatus.REPRODUCED:
         return False
     ends = _deploy_ends(facts)
@@ -573,6 +593,7 @@ def has_foreign_perturbation_against(facts: ReadingFacts) -> bool:
 
 def is_suspended(facts: ReadingFacts) -> bool:
     """Recognition above the floor, a suppressible property, nothing behavioural."""
+    # Behavioural evidence prevents the suspension; earlier rows take what speaks against the claim.
     return facts.suppressible and has_weighty_recognition(facts) and not any(_bears_on_behaviour(one) for one in facts.evidence)
 
 
@@ -582,6 +603,7 @@ def is_direction_verified(facts: ReadingFacts) -> bool:
     The bound must be published, and the reported figure must meet it with its whole interval: an exact figure, without interval or
     number of trials, does not show that.
     """
+    # An upper bound is safe if the evaluation raises the score, a lower bound if it lowers it.
     wanted = {Form.UPPER_BOUND: EvidenceKind.RISK_AMPLIFYING, Form.LOWER_BOUND: EvidenceKind.ADVERSE}.get(facts.form)
     documented = any(_is_on_behaviour(one) and one.verified and one.kind is wanted and is_own_model(facts, one) for one in facts.evidence)
     if not documented or facts.theta is None or facts.reported is None:
@@ -592,6 +614,8 @@ def is_direction_verified(facts: ReadingFacts) -> bool:
 
 def is_own_model(facts: ReadingFacts, evidence: Evidence) -> bool:
     """Whether *evidence* is about the claim's model version; evidence that names none is."""
+    # Evidence of a departure, a verified direction and a perturbation applies only to the model version
+    # it was measured on. This is stricter than the text of the method.
     return evidence.model is None or evidence.model == facts.model
 
 
@@ -639,7 +663,7 @@ def _bears_on_behaviour(one: Evidence) -> bool:
     return one.kind is not EvidenceKind.PERTURBATION or one.verified
 
 
-# --- What follows from the estimate where the interval does not settle it ---
+# --- Classes that the estimate suggests where its interval is inconclusive ---
 
 
 def find_point_class(facts: ReadingFacts) -> ClaimClass | None:
@@ -648,6 +672,7 @@ def find_point_class(facts: ReadingFacts) -> ClaimClass | None:
         return None
     if facts.form is Form.PREVALENCE:
         return ClaimClass.STABLE if abs(facts.estimate.ed.value) <= facts.margin else ClaimClass.DEGRADED
+    # An evaluation that fails its own limit suggests neither *holds* nor an inversion.
     if facts.theta is None or facts.is_beyond(facts.estimate.phi_test.value):
         return None
     return ClaimClass.INVERTED if is_deploy_point_beyond(facts) else ClaimClass.STABLE

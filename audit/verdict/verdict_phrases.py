@@ -44,6 +44,7 @@ class VerdictPhrases:
         """
         self._case = case
         self._facts = facts
+        # Without a specification the whole estimate gives no number that a sentence may quote.
         self._whole = whole if facts.estimate is not None else None
         self._level = case.plan.level if self._whole is None else self._whole.level
         self._test_level = plan_level or self._level
@@ -51,6 +52,7 @@ class VerdictPhrases:
 
     def __getitem__(self, name: str) -> str:
         phrase = getattr(self, name, None)
+        # A wording can reach phrases only. Methods and private parts are unknown placeholders and fail.
         if name.startswith("_") or not isinstance(phrase, str):
             raise KeyError(name)
         return phrase
@@ -174,6 +176,7 @@ class VerdictPhrases:
             FigureInterval.EXACT: "taken as exact, because the card states neither sample size nor interval",
             None: "",
         }[check.interval]
+        # Rounding must not turn a different value into the card's figure.
         cuts = (check.reported, *self._cuts)
         replicated = self._estimate.phi_test.value if check.difference is None else check.reported + check.difference
         value = self._unit.score(replicated, *cuts)
@@ -230,6 +233,9 @@ class VerdictPhrases:
             return ""
         level, sided = self._level, "one-sided"
         if self._whole is not None and estimate.variance is not None and level > 0.5:
+            # A one-sided limit at the level is the end of the two-sided interval at 2·level − 1.
+            # Quoting the two-sided end as one-sided would be a different statement, so the level is
+            # named.
             one_sided = relevel(self._whole, estimate, level=2 * level - 1).phi_deploy
             low, high = one_sided.low or low, one_sided.high if one_sided.high is not None else high
         else:
@@ -252,13 +258,15 @@ class VerdictPhrases:
         if n.contexts_deploy < 1:
             return ""
         unseen_tasks = _format_unseen(n.effective_tasks or n.task_clusters)
+        # Fixed contexts are not a sample: 1 is the only bound on other contexts.
         if self._facts.contexts is ContextDesign.FIXED:
             return (
                 "The contexts are fixed: up to 100 % of other contexts could behave otherwise, because nothing is known of other contexts."
                 f" With {self._count_clusters(n.task_clusters)}, up to {unseen_tasks} of tasks could behave otherwise and "
                 "not have been drawn (at 95 % confidence)."
             )
-        # Contexts of one task may be alike: only tasks are assumed to be independent of each other where contexts are nested.
+        # With nested contexts only tasks are assumed to be independent, since contexts of one task may
+        # be alike.
         nested = self._facts.contexts is ContextDesign.NESTED and n.task_clusters < n.contexts_deploy
         one = "family" if n.families is not None else "task"
         counted = (
@@ -281,8 +289,9 @@ class VerdictPhrases:
         if deploy.low is None or deploy.high is None:
             return ""
         at_most = self._facts.relation is Relation.AT_MOST
+        # *Holds* needs the whole interval of Φ_deploy, and an evaluation that does not wholly fail.
         held = max(deploy.high, test.low or deploy.high) if at_most else min(deploy.low, deploy.low if test.high is None else test.high)
-        # Rounded inwards: every θ in a printed range does what the sentence says.
+        # Rounded inwards, so that the sentence is true for every θ in the printed range.
         limit = f"at or above {self._unit.at_most(held)}" if at_most else f"at or below {self._unit.at_least(held)}"
         parts = [f"The claim would hold with any θ {limit}"]
         if at_most and test.high is not None and test.high < deploy.low:
@@ -325,6 +334,8 @@ class VerdictPhrases:
         if present is None:
             return f"A replay with {self._describe_extra(more)}, if the point estimate stays where it is."
         nearest = min(abs(boundary - present.point) for boundary in boundaries)
+        # One number would promise too much: in simulations such sizes resolved 61 to 83 % of replays.
+        # So the chance is stated, and the size for two in three.
         chance = describe_chance(predict_chance(present, boundaries, half_width=nearest))
         text = f"A replay with {self._describe_extra(more)} would be enough in about {chance}"
         half_width = find_likely_half_width(present, boundaries)
@@ -332,6 +343,7 @@ class VerdictPhrases:
         n = self._estimate.n
         if half_width != nearest and likely != more:
             present_contexts = max(n.test_clusters, n.deploy_clusters)
+            # A size above ten times the present one is "not practical" and gets no number.
             far = likely is None or likely.contexts > _FEASIBLE * present_contexts or likely.tasks > _FEASIBLE * n.task_clusters
             size = f"more than {_FEASIBLE} times the present size" if likely is None or far else self._describe_extra(likely)
             text += f", with {size} in about two in three"
@@ -397,6 +409,7 @@ class VerdictPhrases:
     def recognition_rates(self) -> str:
         """The rates of recognition alone, for a headline: no words of whoever wrote the evidence."""
         pieces = [one for one in self._facts.evidence if one.access is Access.AVAILABLE and is_recognition(one)]
+        # A headline must not repeat words of the evidence's author.
         weights = [weigh_recognition(one, self._facts.recognition_floor) for one in pieces]
         return "; ".join(f"{weight.text}: {weight.reason}" for weight in weights) or "as recorded"
 
@@ -473,6 +486,7 @@ def describe_chance(share: float) -> str:
     """Return a chance in words: the nearest of a few simple ones."""
     words = {0.1: "one replay in ten", 0.25: "one replay in four", 1 / 3: "one replay in three", 0.5: "one replay in two"}
     words |= {2 / 3: "two replays in three", 0.75: "three replays in four", 0.9: "nine replays in ten"}
+    # The chance is itself simulated, so more digits would not be meaningful.
     return words[min(words, key=lambda simple: abs(simple - share))]
 
 
@@ -513,6 +527,7 @@ def find_sign(estimate: SpecEstimate) -> Sign | None:
 def find_expected_sign(facts: ReadingFacts) -> Sign | None:
     """The sign of ED that the evidence leads to expect; None where it says nothing, or two things."""
     signs = {one.expected_direction for one in facts.evidence if one.access is Access.AVAILABLE} - {Sign.UNKNOWN}
+    # Evidence that points both ways gives no direction.
     return signs.pop() if len(signs) == 1 else None
 
 
@@ -521,6 +536,8 @@ def _find_boundaries(facts: ReadingFacts) -> tuple[float, ...]:
     if facts.form is not Form.PREVALENCE:
         return () if facts.theta is None else (facts.theta,)
     value = facts.estimate.ed.value if facts.estimate else 0.0
+    # Inside the margin both ends must be excluded to show agreement. Outside, only the nearer end
+    # separates ED from the margin.
     if abs(value) <= facts.margin:
         return (-facts.margin, facts.margin)
     return (math.copysign(facts.margin, value),)
@@ -535,7 +552,7 @@ _LAYER_WORDS = {
 
 
 def _describe(one: Evidence, *, foreign: bool) -> str:
-    # A summary is somebody's text: quoted, it cannot pass for a verdict.
+    # A summary is text of the evidence's author. In quotation marks it cannot pass for a verdict.
     parts = [f"“{fold(one.summary).rstrip('.')}”" if one.summary else _LAYER_WORDS[one.layer]]
     if one.finding is not None and not one.summary:  # a summary has its numbers; the supplement prints both, by layer
         number = share(one.finding.value) if one.finding.unit == "share" else f"{one.finding.value:g} {one.finding.unit}"

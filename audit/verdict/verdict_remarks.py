@@ -2,6 +2,7 @@
 
 NOT_MET = "The replay of the claim's own evaluation fails its limit too."
 NOT_MET_BY_CARD = "The figure that the card reports fails the claim's own limit."
+# One copy of each sentence: classification and restriction print the same words.
 POST_HOC = "Post hoc: nothing shows that θ and the plan were fixed before the scores could be seen."
 _OFF_LOCK = "Not as locked: these scores are of other {} than the lock fixes."
 _CARRIED = "The card made this claim of {}; here it is asked of {}, to which it was carried."
