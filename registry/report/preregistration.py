@@ -26,7 +26,6 @@ _SEVERAL = "Who locks several plans can choose, once scores are seen, which of t
 
 _MEASURED = ("test contexts", "deployment contexts", "tasks", "scoring", "model")
 """How `Lock.unfixed` begins where what is open decides which scores were planned."""
-# These names decide which scores were planned; θ and budget do not.
 _OTHERWISE = (DEPARTED, "otherwise: see the deviations below")
 _NO_RUN = (UNKNOWN, "no run yet")
 _TABLE = (UNKNOWN, "the texts were not compared: a score table names contexts, and does not hold them")
@@ -81,12 +80,12 @@ def build_fixed_rows(supplement: Supplement) -> tuple[FixedRow, ...]:
     """Return a row for everything that a lock can fix, with what was done; empty without a lock."""
     audit = supplement.audit
     if audit is None or audit.lock is None:
-        # Only the last run has its provenance compared: the outcome rests on it.
         return ()
     known = _LockFacts(
         lock=audit.lock.payload,
         claim=supplement.claim.payload,
         estimate=audit.estimate if audit.result else None,
+        # The last run is the one that the outcome rests on.
         origin=audit.runs[-1].payload.provenance if audit.runs else None,
         departed={one.payload.item for one in audit.deviations},
         has_other_tasks=any(_is_of_tasks(one.payload) for one in audit.deviations),
