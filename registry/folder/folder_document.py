@@ -16,6 +16,7 @@ class FolderFile(Record):
 
     format: OutputFormat
     path: str
+    # The log records this digest before proof and signature exist, so it cannot cover them.
     sha256: str
     """Of the bytes that were drawn, hexadecimal, without the proof and the signature that are added to them."""
     size_bytes: int
@@ -28,6 +29,7 @@ class SupersededFiles(Record):
 
     log_size: int
     """Entries that they were made from."""
+    # Entries, not dates: within one second a date would not tell which rendering is newer.
     files: tuple[FolderFile, ...]
     by: int
     """Entries that the newer files were made from."""
@@ -72,6 +74,8 @@ class FolderItem(Record):
 
     name: str
     """`CLM-…@n` or `CRD-…@n`."""
+    # The state tells cheaply whether the record may have changed; the record digest tells whether
+    # it did.
     state: str
     """Digest of what the record depends on (`registry.store.supplement_states`), hexadecimal: the same state gives the same record, but
     for the
