@@ -319,7 +319,7 @@ def relate(app: App, *, claim_id: Identifier, relation: str, other: Identifier, 
     )
 
 
-# `caveat contest`: objections to claims and specifications, and what becomes of them.
+# `caveat contest`: objections to claims and specifications.
 
 _NOTE = click.option("--note", required=True, help="What is said, and why; it stays in the record.")
 

@@ -29,7 +29,6 @@ class SupersededFiles(Record):
 
     log_size: int
     """Entries that they were made from."""
-    # Entries, not dates: within one second a date would not tell which rendering is newer.
     files: tuple[FolderFile, ...]
     by: int
     """Entries that the newer files were made from."""

@@ -118,7 +118,6 @@ def hold_folder(path: Path) -> Iterator[None]:
     Raises:
         ConflictError: `folder-busy`, another process holds it.
     """
-    # Windows has no fcntl.
     import fcntl  # noqa: PLC0415  (of POSIX alone)
 
     # The lock is on the folder itself, so no lock file is left behind.
@@ -167,7 +166,6 @@ def read_folder(path: Path, log: FolderLog) -> Folder | None:
 
 def check_folder(folder: Folder, log: FolderLog, *, where: Path) -> None:
     """Refuse a manifest that another registry made, that is ahead of this one, or that names files as no folder of ours does."""
-    # The manifest could be used to write files for another registry's claims.
     if folder.log_origin != log.origin:
         found = f"it is of the log {folder.log_origin or 'without a name'}, and this registry's is {log.origin or 'without a name'}"
         raise InputError(Fault(code="folder-of-another-log", where=str(where), found=found, advice=_ADVICE))

@@ -342,7 +342,6 @@ def _count(rows: Iterable[FolderClaimRow]) -> tuple[tuple[ClaimClass, int], ...]
 
 
 def _find_newest_date(folder: Folder) -> datetime | None:
-    # The date of the newest entry, not the day of rendering.
     """Return the date of the newest thing in the folder; None for an empty one."""
     told = [item.told.made_at for item in folder.items if item.told]
     return max((*told, *(report.made_at for report in folder.reports)), default=None)

@@ -401,7 +401,7 @@ class _RecentEntries:
             self._shared.append(noted)
 
     def _find_claim(self, view: View, audit: str) -> str | None:
-        # One claim can have thousands of entries of one audit.
+        # Looked up once for each audit.
         if audit not in self._claims:
             found = view.find_audit(audit)
             self._claims[audit] = found.audit.payload.claim.partition("@")[0] if found else None
@@ -484,7 +484,7 @@ def inspect_folder(folder: Path, view: View, wish: FolderRequest) -> FolderState
     wanted = list_wanted(states, known, wish.asked, newest_only=wish.newest_only)
     _refuse_unknown(wish.asked or (), wanted)
     found, marks = _compare(folder, known)
-    # By digest, because a file can have been moved.
+    # By digest: a publication names no path.
     digests = view.list_published()
     published = {one.path for one in (list_files(known) if known else ()) if one.sha256 in digests}
     if wish.publishes and not wish.proves:  # without a log key no proof can be added, and what is recorded is done with

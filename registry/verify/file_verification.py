@@ -149,7 +149,6 @@ class FileVerification:
 
 
 def detect_kind(data: bytes) -> FileKind:
-    # The order is from the most to the least distinctive beginning.
     """Return what a file is that is, or begins with, *data*."""
     if data.startswith(_SQLITE):
         return FileKind.REGISTRY
@@ -619,7 +618,7 @@ def _is_nobodys(checks: Sequence[Check]) -> bool:
     """Whether nothing that was checked rests on a key or a registry that the user knows."""
     in_order = {one.name for one in checks if one.answer is CheckAnswer.YES}
     asked = {one.name for one in checks}
-    # Files without a checkpoint check, such as a card text, ask for no key.
+    # A file without a checkpoint check asks for no key.
     return CheckName.CHECKPOINT in asked and in_order.isdisjoint({CheckName.CHECKPOINT, CheckName.SIGNATURE, CheckName.REGISTRY})
 
 

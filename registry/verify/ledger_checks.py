@@ -228,9 +228,9 @@ def _check_signed(ledger: Ledger, kept: tuple[StoredCheckpoint, ...], means: Ver
 
 def _check_witnesses(kept: tuple[StoredCheckpoint, ...], means: VerificationMeans) -> Check:
     if not kept:
-        # Cosignatures too are believed by given keys only.
         return not_checked(CheckName.WITNESSES, "no checkpoint is kept")
     try:
+        # Cosignatures, too, are believed by given keys only.
         return check_witnesses(parse_note(kept[-1].note, where="checkpoint"), means.given)
     except InputError as error:
         return no(CheckName.WITNESSES, error.faults[0].found)
