@@ -272,7 +272,6 @@ class IdentifierType(click.ParamType[Identifier]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Identifier:
         """Return the identifier; a wrong one ends the command with what was probably meant."""
         if isinstance(value, Identifier):
-            # A second conversion, for example of a default.
             return value
         try:
             return parse_identifier(str(value), *self._kinds)
@@ -408,7 +407,6 @@ def count_up(advance: Callable[[int], None]) -> Callable[[int], None]:
     done = 0
 
     def tell(total: int) -> None:
-        # Some work begins a second count, for example of another log.
         nonlocal done
         advance(total - done if total >= done else 0)
         done = total

@@ -360,8 +360,8 @@ def _print_survey(console: "Console", found: Coverage, reference: str) -> None:
         console.print(f"Next: caveat claim propose {reference}\n")
 
 
-# Counts without erased statements would be taken for complete.
 def _print_erased(console: "Console", found: Coverage, untold: Sequence[str]) -> None:
+    # Counts without erased statements would be taken for complete.
     if found.erased:
         entries = ", ".join(str(one.seq) for one in found.erased)
         console.print(f"Erased, and so not counted: what was proposed or left out by {_count(len(found.erased), 'statement')} ({entries}).")

@@ -261,7 +261,6 @@ def _prove_entry(app: App, entry: int, size: int | None, *, no_text: bool, outpu
         if place is None:
             raise NotFoundError(Fault(code="entry-not-found", where=f"entry {entry}", found=f"the log has {view.log_size} entries"))
         if not no_text:
-            # An erased or altered text cannot be proven; this raises its error.
             view.recorded((entry,))  # raises where it was erased or altered
         ((_, text),) = view.log_entries(entry, entry + 1)
     # A new checkpoint may be signed here, so the view is opened again below.

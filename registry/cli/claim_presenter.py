@@ -359,7 +359,6 @@ def print_drift(console: Console, drift: Drift) -> None:
     levels = {point.level for point in drift.points if point.level is not None}
     if levels:
         console.print(f"intervals at {' and '.join(map(format_level, sorted(levels)))}")
-    # Steps between revisions of one version would read like progress of the model.
     if len({point.model for point in drift.points}) == 1:
         console.print("All of it is about one model version: there is nothing to compare.")
     if drift.steps:

@@ -116,7 +116,6 @@ def _review(
 ) -> None:
     from registry.cli.claim_presenter import describe_status
 
-    # With both, it would be unclear which claims are meant.
     if bool(claims) == (model is not None):
         raise click.UsageError("name claims (CLM-…), or the version that they are about with --model; one of the two.")
     about = parse_model(model, where="--model") if model else None
@@ -398,7 +397,7 @@ def reword(app: App, *, claim_id: Identifier, quote: str | None, why: str | None
             view.dossier(str(claim_id))
         found = find_rewording(view, claim_id.bare, quote)
         audits = [one.audit.payload for one in view.dossier(claim_id.bare).audits]
-    # Unchanged, moved or gone: there is nothing to reword.
+    # Unchanged, moved, or spelled otherwise: there is nothing to reword.
     if found.anchor is None:
         _report_rewording(app, found, None)
         return

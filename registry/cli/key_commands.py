@@ -212,7 +212,6 @@ def _is_same_use(one: "KeyState", other: "KeyState") -> bool:
 
 
 def _refuse_algorithm(algorithm: str, *, statements: bool) -> None:
-    # One algorithm for all authors, so that every verifier can check their statements.
     if statements and algorithm != KeyAlgorithm.ED25519.value:
         raise click.UsageError(f"statements are signed with {KeyAlgorithm.ED25519.value} alone: leave --algorithm out.")
 

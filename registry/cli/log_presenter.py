@@ -74,7 +74,6 @@ def print_legend(console: Console) -> None:
     console.print(_LEGEND, soft_wrap=True)
 
 
-# In the order in which a reader asks: the claim, its audits, then objections.
 def list_backed(dossier: Dossier) -> Iterator[tuple[str, Entry]]:
     """Yield the statements that a claim and its audits rest on, with what they are."""
     if dossier.revisions:
@@ -333,7 +332,6 @@ def summarise_report(report: LogReport) -> dict[str, Any]:
 def print_report(console: Console, report: LogReport, rows: int | None) -> None:
     """Print a check that found nothing wrong, with what it rests on."""
     one = report.erased == 1
-    # The text is gone, and the entries that say why remain.
     console.print(f"{report.origin or 'the log'}: {_count(report.entries, 'entry', 'entries')}, gapless, every leaf fits its text")
     if report.erased:
         console.print(f"  the text of {report.erased} {'is' if one else 'are'} erased, and {'an entry says' if one else 'entries say'} why")

@@ -118,7 +118,6 @@ def _run(app: App) -> None:
         found = f"this needs more memory than there is: {error}" if str(error) else "this needs more memory than there is"
         fault = Fault(code="out-of-memory", where="memory", found=found, advice="give fewer rows, or fewer --replicates")
         _end(app, error, (fault,), 3)
-    # The last resort: no traceback reaches a user who did not ask for it.
     except Exception as error:  # noqa: BLE001  (the last resort: no traceback ever reaches a user unasked)
         fault = Fault(
             code="internal-error",
@@ -140,7 +139,6 @@ def _show_usage_error(error: click.ClickException) -> None:
 
 
 def _end(app: App, error: Exception, faults: tuple[Fault, ...], exit_code: int) -> None:
-    # The traceback is wanted.
     if app.debug:
         raise error
     # A program that asked for JSON reads its errors as JSON, too.

@@ -54,7 +54,7 @@ def compare(app: App, since: str, subjects: Sequence[Identifier]) -> "Iterator[t
 
     # `--as-of` is the end of the report, `--since` its beginning; both read the same log.
     with app.ledger.view(parse_since(since), log=app.log) as before, app.view() as after:
-        # An empty report is no error: a script may run every day.
+        # An empty report is no error, so there is only a warning.
         if before.log_size == after.log_size:
             app.say(f"warning: --since {since}: nothing was recorded since; the last entry that is read is {after.log_size}")
         claims = _list_changed_claims(after, subjects) if subjects else None

@@ -77,7 +77,6 @@ def seal(app: App, *, kind: str, slug: str, file: Path, output: Path | None, why
 
     from registry.registration.specification_registration import SealRequest, format_reference, seal_spec
 
-    # Beside the specification's name, so that several seals can lie in one folder.
     path = output or Path(f"{_name_file(slug)}.seal.yaml")
     said = SealRequest(kind=SpecKind(kind), slug=slug, body=_read_body(SpecKind(kind), file), path=path, why=why)
     with app.ledger.write(actor=app.config.authority) as writer:

@@ -36,13 +36,13 @@ class _PatientFile(io.RawIOBase):
     def write(self, data: "ReadableBuffer", /) -> int:
         """Write *data*; return how much of it was taken. A full disk is an OSError that names the stream."""
         count = memoryview(data).nbytes
-        # The reader left. What the command still writes is taken and dropped, so that its exit code
-        # stays that of its answer.
         if self._is_dropping:
             return count
         try:
             return os.write(self._descriptor, data)
         except BrokenPipeError:
+            # The reader left. What the command still writes is taken and dropped, so that its exit
+            # code stays that of its answer.
             self._is_dropping = True
             return count
         except OSError as error:

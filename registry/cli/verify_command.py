@@ -97,7 +97,6 @@ def _open_registry(app: App, files: Sequence[Path]) -> "Ledger | None":
             raise click.UsageError("Give FILES to check, or --registry URL to check a registry, such as sqlite:///caveat.db.")
         return None
     try:
-        # The registry is opened as any command does; nothing is written to it.
         return app.ledger
     except UnavailableError as error:
         # A registry of an earlier release is not upgraded for a verification.

@@ -337,8 +337,8 @@ def complete(
 
 
 def _list_untouched(folder: Path, looked: FolderState) -> Iterator[tuple[str, FileMark]]:
-    # A file that changed in the meantime is read again the next time.
     """Give the files that are as they were when the folder was looked at, each as what it was seen."""
+    # A file that changed in the meantime is read again the next time.
     return ((path, mark) for path, mark in looked.marks.items() if find_mark(folder / path) == mark)
 
 
@@ -526,8 +526,8 @@ def list_current(folder: Path, looked: FolderState) -> list[WrittenFile]:
 
 
 def _list_unpublished(folder: Path, looked: FolderState) -> Iterator[str]:
-    # What the journal holds was rendered by a command that did not publish it.
     """Give the names of what was drawn now or is not published yet, each once."""
+    # What the journal holds was rendered by a command that did not publish it.
     wanted = {*(one.name for one in looked.plan.due), *(one.name for one in list_journaled(folder))}
     return (name for name in looked.plan.current if name in wanted)
 

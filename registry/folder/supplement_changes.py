@@ -78,7 +78,7 @@ def _find_newest(view: View, claims: Collection[str] | None) -> dict[str, tuple[
     for name, state in find_states(view).items():
         claim, _, revision = name.partition("@")
         is_wanted = claim.startswith(f"{Kind.CLAIM}-") and (wanted is None or claim in wanted)
-        # Older revisions change only together with the newest.
+        # The newest revision stands for the claim.
         if is_wanted and int(revision) > newest.get(claim, (0, ""))[0]:
             newest[claim] = (int(revision), state)
     return newest

@@ -149,8 +149,8 @@ def collect_change_facts(report: ChangeReport, *, medium: str) -> dict[str, Any]
 
 
 def find_lines(state: ClaimState) -> tuple[float, ...]:
-    # A score rounded onto θ or onto an end of the range would change what the number says.
     """Return the numbers that no Φ of *state* may seem to cross when it is rounded: the ends of the range, and θ."""
+    # A score rounded onto θ or onto an end of the range would change what the number says.
     return (*(state.range or ()), *(() if state.theta is None else (state.theta,)))
 
 

@@ -127,8 +127,7 @@ def _summarise(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction]
 
 def find_first_spec(file: AuditFile, outcome: Restriction) -> tuple[SpecEstimate | None, int]:
     """Return the estimate against the first specification and the number of specifications."""
-    # The outcome of an audit with a result record takes its estimate from that record, else from
-    # itself.
+    # An outcome takes its estimate from the result that it names, else from itself.
     found = next((one.payload.estimate for one in file.results if one.entry.seq == outcome.result), outcome.estimate)
     return (None, 0) if found is None or not found.specs else (found.specs[0], len({one.spec for one in found.specs}))
 
@@ -191,9 +190,9 @@ def _describe(side: BoundedEstimate, unit: Unit, cuts: tuple[float, ...]) -> str
 
 def _describe_reported(reported: Reported, unit: Unit) -> str:
     parts = [f"n = {reported.n:,}"] if reported.n is not None else []
-    # Without n a reader cannot judge the card's figure, so its absence is printed.
     if reported.low is not None and reported.high is not None:
         parts.insert(0, f"{unit.given(reported.low)} to {unit.given(reported.high)}")
+    # Without n a reader cannot judge the card's figure, so its absence is printed.
     return f"{unit.given(reported.value)} ({', '.join(parts) or 'n not stated'})"
 
 
@@ -225,7 +224,7 @@ def find_standing_now(audit: AuditPart | None, reading: ReadingVerdict | None) -
 
 def find_trace_now(audit: AuditPart | None, reading: ReadingVerdict | None) -> Standing | None:
     """Return TRACE's standing of *reading* on the day of the document: no more than its verdict has."""
-    # Candidate and structural risk are weaker than expired already, so they stay.
+    # Other standings are no firmer than that of an expired audit, so they stay.
     if reading is None or audit is None or not audit.is_expired or reading.standing not in (Standing.ESTABLISHED, Standing.CONDITIONAL):
         return None if reading is None else reading.standing
     return Standing.CANDIDATE if reading.class_ is ClaimClass.INVERTED else Standing.PROVISIONAL
@@ -331,8 +330,8 @@ def build_finding_reasons(bodies: Sequence[FindingBody]) -> Iterator[StatusReaso
             yield StatusReason(text=_say_relevant(body), section=Section.ABLATION)
 
 
-# The line at chance: an accuracy just above it must not be rounded onto it.
 def _say_told_apart(body: Naturalness) -> str:
+    # The line at chance: an accuracy just above it must not be rounded onto it.
     accuracy = format_measure_value(body.accuracy, against=(CHANCE,))
     return f"Blind raters told test from deployment contexts apart: accuracy {accuracy}, where chance is {format_number(CHANCE)}."
 
@@ -366,8 +365,8 @@ def format_measure_value(one: Measure, *, against: Sequence[float] = (), signed:
 
 def find_interval(change: CueChange) -> Measure:
     """Return ΔED with the interval that decides: Holm's for a cue, its own for a placebo or where Holm gives none."""
-    # Holm's interval decides for cues, because one cue among many differs by chance. Deciding by
-    # each cue's own interval called cues relevant in 24 % of tables by chance alone.
+    # Holm's interval decides for cues: a cue is relevant only if it excludes 0. Near a threshold,
+    # chance alone changed the class in 24 % of tables (decision of 2026-11-21).
     if change.holm is None:
         return change.change
     return Measure(value=change.change.value, low=change.holm.low, high=change.holm.high, reason=change.change.reason)

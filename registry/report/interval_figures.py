@@ -60,7 +60,6 @@ def build_mark(
     """
     if unit is not None:
         return _build_in_unit(number, axis, unit, signed=signed, lines=lines)
-    # Numbers in a figure keep the rounding of the sentences and tables beside it.
     write = format_signed if signed else format_number
     if number.low is None or number.high is None:
         return IntervalMark(

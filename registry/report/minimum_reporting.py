@@ -58,10 +58,10 @@ def _find_work(findings: Iterable[FindingBody], *, has_estimate: bool) -> dict[E
     work: dict[EvidenceLayer, list[str]] = {}
     if has_estimate:
         work[EvidenceLayer.BEHAVIOURAL] = [_REPLAYED]
-    # Only a probe that classified a passage fills the verbalised layer: a run without one searched
-    # nothing.
     if any(isinstance(body, Ablation) for body in bodies):
         work[EvidenceLayer.CUE_SENSITIVITY] = [_ABLATED]
+    # Only a probe that classified a passage fills the verbalised layer: a run without one searched
+    # nothing.
     if any(is_recognition(body) for body in bodies):
         work[EvidenceLayer.VERBALISED] = [_PROBED]
     return work
@@ -156,9 +156,9 @@ def _describe_judge(one: JudgeReport) -> str:
         said = f"{one.repeats.scorings} scorings of {_count(one.repeats.responses, 'response')}"
         if one.repeats.deviation is not None:
             said += f", standard deviation within a response {unit.difference(one.repeats.deviation)}"
+        # Rounded before it becomes per cent, so that no digits of the arithmetic are printed.
         if one.repeats.share is not None:
             said += f", {share(round(one.repeats.share, 3))} of the variance of ED"
-        # Rounded before it becomes per cent, so that no digits of the arithmetic are printed.
         parts.append(said)
     parts += [_describe_correction(unit, corrected) for corrected in one.corrected]
     if not parts:
@@ -303,9 +303,9 @@ def build_items(material: AuditMaterial) -> tuple[ChecklistItem, ...]:
 
 
 def build_case_items(case: Case, estimate: Estimate | None) -> tuple[ChecklistItem, ...]:
+    """Return the items of a case without a registry: nothing is known of lock, provenance and objections."""
     # A case file can show neither lock nor provenance, so both stay at their defaults and read as
     # missing.
-    """Return the items of a case without a registry: nothing is known of lock, provenance and objections."""
     material = AuditMaterial(
         form=case.claim.form,
         infeasible=case.deployment.infeasible,
@@ -356,7 +356,7 @@ def _find_other_model(file: AuditFile, restriction: Restriction, provenance: Pro
     # this claim, and must not stay silent.
     planned = file.lock.payload.model if file.lock and restriction.post_hoc else None
     returned = provenance.model_returned
-    # A log can name several models, joined by semicolons.
+    # Several returned names are joined by semicolons.
     if planned is None or returned is None or set(returned.split("; ")) == {planned}:
         return ()
     return (Deviation(audit=restriction.audit, item=LockedItem.MODEL, planned=planned, done=returned, reason=None, found=True),)
@@ -525,10 +525,10 @@ def _judge(material: AuditMaterial) -> Answer:
     if measured := describe_uncertainty(material.findings):
         return _reported(f"{measured}; as stated: {stated.judge_uncertainty}" if stated.judge_uncertainty else measured)
     if not stated.judge:
-        # A name alone says nothing of the error.
         return _missing("the judge, or the name of the scorer, is not stated")
     if stated.judge_uncertainty:
         return _reported(f"{stated.judge}: {stated.judge_uncertainty}")
+    # A name alone says nothing of the error.
     return _missing(f"how far the scores of this scorer vary or err is not stated: {stated.judge}")
 
 
@@ -604,7 +604,7 @@ def _layers(material: AuditMaterial) -> Answer:
 
 
 def _latent(material: AuditMaterial) -> Answer:
-    # The paper asks for this layer by name, because no API gives access to it.
+    # The paper's table asks for this layer by itself.
     state = next(one for one in material.layers if one.layer is EvidenceLayer.LATENT)
     if state.access is None:
         return _missing("it is not stated whether latent evidence is available")

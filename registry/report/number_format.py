@@ -60,8 +60,8 @@ def format_exact(value: float) -> str:
 
 
 def format_probability(value: float) -> str:
-    # A p-value is never zero, so a rounded 0.000 would be false.
     """Return a p-value: `p = 0.012`, or `p < 0.001`; never 0."""
+    # A p-value is never zero, so a rounded 0.000 would be false.
     return "p < 0.001" if value < 0.001 else f"p = {format_number(value)}"
 
 
@@ -102,8 +102,8 @@ def format_items(number: int, noun: str) -> str:
 def _find_places(value: float, lines: Iterable[float], fewest: int) -> int | None:
     """Return how many decimals keep *value* on its side of every line; None when six do not, or when it lies on one."""
     if any(abs(value - line) <= _SLACK for line in lines):
-        # Three decimals as a rule; more only where a limit is near.
         return None
+    # Three decimals as a rule; more only where a limit is near.
     for places in range(fewest, _MOST_DECIMALS + 1):
         if all(_keeps_side(f"{value:.{places}f}", value, line) for line in lines):
             return places
@@ -180,8 +180,8 @@ class Unit:
         return self.number(value, *cuts) + (" %" if self.is_share else "")
 
     def at_least(self, value: float) -> str:
-        # A bound is rounded away from the value: "at least 24.9 %" stays true for 24.96 %.
         """Return a score of which it is said that something is at least it: rounded down, so that the sentence stays true."""
+        # A bound is rounded away from the value: "at least 24.9 %" stays true for 24.96 %.
         return self._written(self._rounded(value, ROUND_FLOOR, self._decimals))
 
     def at_most(self, value: float) -> str:

@@ -59,7 +59,6 @@ def is_covered(character: str) -> bool:
 @cache
 def _covered() -> frozenset[int]:
     """Every text style falls back on both families, so one union serves them all; each weight has the same characters."""
-    # fontTools takes long to import.
     from fontTools.ttLib import TTFont  # noqa: PLC0415  (only printing needs it)
 
     points: set[int] = set()
@@ -113,11 +112,10 @@ def finish_pdf(drawn: bytes, *, title: str, moment: datetime, links: Mapping[str
         output = BytesIO()
         pdf.save(
             output,
-            # Derived from the content; the default draws random bytes.
+            # Derived from the content, since two runs must give the same bytes.
             deterministic_id=True,
             object_stream_mode=pikepdf.ObjectStreamMode.generate,
             compress_streams=True,
-            # Recompressing would tie the bytes to the release of zlib.
             recompress_flate=False,
             min_version="1.7",
             fix_metadata_version=False,
@@ -127,7 +125,6 @@ def finish_pdf(drawn: bytes, *, title: str, moment: datetime, links: Mapping[str
 
 def find_elements(pdf: Pdf) -> Iterator[Element]:
     """Yield every element of the structure tree with the types of its ancestors, outermost first."""
-    # A stack instead of recursion: the tree of a long document is deep.
     stack: list[tuple[Object, tuple[str, ...]]] = [(pdf.Root.StructTreeRoot, ())]
     while stack:
         element, path = stack.pop()
@@ -145,7 +142,7 @@ def mend_scopes(elements: Sequence[Element]) -> None:
         kind = str(element.S)
         if kind not in ("/TH", "/TD"):
             continue
-        # Repeated table heads share identifiers, which PDF/UA forbids, and no IDTree lists them.
+        # Repeated table heads share identifiers, and no IDTree lists them.
         if Name.ID in element:
             del element.ID
         attributes = element.get(Name.A)
@@ -309,8 +306,7 @@ def _rename_uses(pdf: Pdf, tags: Mapping[bytes, bytes]) -> None:
 
 def mend_identification(pdf: Pdf, *, title: str, moment: datetime) -> None:
     """Declare PDF/A-3A and PDF/UA-1 together, with the schema that PDF/A asks for, and the same dates everywhere."""
-    # Dates in the information dictionary, the metadata and the attachment must be equal (ISO
-    # 19005-3, 6.6).
+    # One moment in the information dictionary and in the metadata.
     info = pdf.docinfo
     stamp = moment.astimezone(UTC)
     author, subject = str(info.get(Name.Author, "")), str(info.get(Name.Subject, ""))
@@ -331,8 +327,6 @@ def mend_identification(pdf: Pdf, *, title: str, moment: datetime) -> None:
         info[key] = String(text)
 
 
-# Every PDF has this field, signed or not. Signing then only appends to reproducible bytes (decision
-# of 2026-11-22).
 def add_signature_field(pdf: Pdf) -> None:
     """Add an empty field for a signature, and an empty dictionary of permissions: signing then replaces these two objects and adds one.
 
@@ -340,6 +334,8 @@ def add_signature_field(pdf: Pdf) -> None:
     appearance of one without area; PDF/UA-1 (ISO 14289-1, 7.18.1, 7.18.4) wants it inside a Form element, with words in its place.
     A field that the signer added would be outside the structure.
     """
+    # Every PDF has this field, signed or not. Signing then only appends to reproducible bytes
+    # (decision of 2026-11-22).
     tree, page = pdf.Root.StructTreeRoot, pdf.pages[-1].obj
     # WeasyPrint may write no next key; then it is one above the largest.
     key = int(tree.ParentTreeNextKey) if Name.ParentTreeNextKey in tree else _next_parent_key(tree.ParentTree)

@@ -255,10 +255,10 @@ def _check_claim(known: _LockFacts) -> tuple[str, str]:
     return DEPARTED, "the claim’s revision says otherwise"
 
 
-# Compared with the estimate on record, not with what the audit says of itself.
 def _check_plan(plan: Plan, found: Estimate | None) -> tuple[str, str]:
     if found is None:
         return _NO_RUN
+    # Compared with the estimate on record, not with what the audit says of itself.
     made = (found.margin, found.epsilon, found.level, found.seed, found.contexts, found.interval)
     if made == (plan.margin, plan.epsilon, plan.level, plan.seed, plan.contexts.value, plan.interval.value):
         return KEPT, "the estimate on record was computed with it"

@@ -63,8 +63,8 @@ class SignatureRevision:
         """Return the file with the signature *cms* in its place; raises ValueError if it is too long for it."""
         digits, room = cms.hex().encode(), self.end - self.start - 2
         if len(digits) > room:
-            # The rest stays zero, as ISO 32000-2, 12.8.1 allows for the contents.
             raise ValueError(f"a signature of {len(cms)} bytes in a place for {room // 2}")
+        # The rest of the place stays zero.
         return self.data[: self.start + 1] + digits.ljust(room, b"0") + self.data[self.end - 1 :]
 
 
@@ -484,7 +484,7 @@ def sign_pdf(data: bytes, key: "SigningKey", *, at: datetime) -> bytes:
         InputError: `not-signable`: it has no empty place for a signature.
         ValueError: the key signs no documents.
     """
-    # Log keys are Ed25519 or ML-DSA, which PDF readers do not check.
+    # Document keys are ECDSA keys with a certificate; log keys are neither.
     if key.algorithm is not KeyAlgorithm.ECDSA_P256 or key.certificate is None:
         raise ValueError("documents are signed with a document key")
     certificate = b64decode(key.certificate)

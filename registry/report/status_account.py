@@ -103,8 +103,8 @@ def describe_staleness(status: Status, reviews: Sequence[Recorded[StalenessRevie
     rows = list_causes(status, reviews, (), claim=claim)
     waiting = _shorten([_tell_open(one) for one in rows if one.confirmed is None])
     if status.staleness is Staleness.POTENTIALLY_STALE:
-        # One review can confirm several causes; it is named once.
         return f"It may be stale: {waiting}."
+    # One review can confirm several causes; it is named once.
     each = {one.confirmed.entry.seq: one.confirmed for one in rows if one.confirmed is not None}
     told = _shorten([_tell_confirmed(one, rows) for one in each.values()]) or "a person confirmed it"
     return f"It is stale: {told}." + (f" Nobody has looked at this yet: {waiting}." if waiting else "")

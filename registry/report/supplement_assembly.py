@@ -362,8 +362,8 @@ def _find_property(specs: Sequence[SpecPart]) -> PropertySpec | None:
     return None
 
 
-# A claim can be registered without its card.
 def _build_card(card: Recorded[Card] | None, newer: Sequence[Recorded[Card]]) -> SourceCard | None:
+    # A claim can be registered without its card.
     if card is None:
         return None
     said = card.payload

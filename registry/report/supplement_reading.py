@@ -109,8 +109,8 @@ def _encrypted(where: str) -> InputError:
     return InputError(Fault(code="pdf-encrypted", where=where, found="it is encrypted, which no supplement is", advice=advice))
 
 
-# qpdf names no code, so the words decide.
 def _explain(error: Exception, where: str) -> InputError:
+    # qpdf names no code, so the words decide.
     if "limit exceeded" in str(error) or isinstance(error, MemoryError):
         found = f"something in it inflates to more than {LARGEST_STREAM_BYTES:,} bytes"
         return InputError(Fault(code="file-too-large", where=where, found=found))
@@ -255,7 +255,7 @@ def parse_subject(supplement: AnySupplement, *, where: str) -> Identifier | None
 def find_record(data: bytes, *, where: str) -> bytes:
     """Return the JSON of the record that *data* carries, as it stands there; raises InputError as `read_supplement`."""
     text = _find_record(data, where)
-    # Before parsing: canonical JSON of this size would take minutes.
+    # Before anything is parsed.
     if len(text) > LARGEST_RECORD_BYTES:
         raise InputError(Fault(code="file-too-large", where=where, found=f"a record of {len(text):,} bytes"))
     return text
@@ -418,7 +418,6 @@ def _find_named(opened: OpenPdf, *, files: int) -> list[Fault]:
     """
     known = _list_known()
     places: dict[tuple[str, str], list[int]] = {}
-    # By name and not by place: these keys do harm wherever they occur.
     attached: list[int] = []
     for number, one in opened.walk():
         names = _read_names(one)
@@ -456,7 +455,6 @@ def _read_names(one: "Object") -> set[str]:
 
     What makes a link to another supplement in the same folder is left out, and only that.
     """
-    # qpdf's own output has one spelling for each name.
     told = _read_dictionary(one)
     text = (_leave_out_action(told) if _is_file_link(told) else told).unparse(resolved=True)
     return {name.decode("latin-1") for name in _NAME.findall(_STRING.sub(b"", text))}
@@ -497,7 +495,6 @@ def _is_outside(one: "Object") -> bool:
 
 def _find_fields(opened: OpenPdf) -> list[Fault]:
     """There is one field, for the signature, and it shows nothing; files drawn by earlier releases have none."""
-    # Files of earlier releases have no form.
     form = opened.pdf.Root.get("/AcroForm")
     if form is None:
         return []

@@ -240,7 +240,6 @@ def _check_identifier(said: str, reference: str, leaf: str) -> Iterator[str]:
 def _check_verdict(supplement: Supplement) -> Iterator[str]:
     outcome = supplement.outcome
     if outcome is not None and supplement.verdict != outcome.text.verdict:
-        # Without an outcome the verdict is composed.
         yield f"verdict: it says {supplement.verdict[:100]!r}, the outcome recorded {outcome.text.verdict[:100]!r}"
 
 
@@ -473,7 +472,6 @@ def check_inclusion(supplement: AnySupplement, *, document: Json = None) -> Incl
 
 def _find_faults(named: Sequence[EntryReference], inclusion: Inclusion, log_size: int) -> Iterator[Fault]:
     if inclusion.size != log_size:
-        # A proof of another size has another root.
         yield _fault("inclusion", f"the proof is of {inclusion.size} entries, the supplement of {log_size}")
     yield from _find_unopened({one.entry.seq for one in named if one.recorded}, inclusion)
     openings = {one.entry: one for one in inclusion.openings}

@@ -265,7 +265,6 @@ def _describe_record(error: InputError, *, is_published: bool) -> Check:
     if error.code in _BROKEN:
         return no(CheckName.RECORD, f"{error.code}: {fault.found}")
     told = f"it does not fit the form that it names ({fault.where}: {fault.found})"
-    # Published under a known key: another version of Caveat wrote it, and nobody altered it since.
     if is_published:  # by a key that is known: so another version of Caveat wrote it, and nobody altered it since
         return not_checked(CheckName.RECORD, f"{told}: another version of Caveat made it; what it says was not checked")
     return no(CheckName.RECORD, f"{told}: it was altered")

@@ -65,8 +65,8 @@ class Trust:
         return tuple(key for key in self._list_vkeys() if key.name == origin and _signs_logs(key))
 
     def list_witness_keys(self, origin: str) -> tuple[VerifierKey, ...]:
-        # A log's own cosignature would say nothing that its signature does not.
         """Return the keys that may cosign checkpoints of the log *origin*: those of others. A log's key cosigns for other logs too."""
+        # A log's own cosignature would say nothing that its signature does not.
         others = (key for key in self._list_vkeys() if key.name != origin)
         return tuple({str(one): one for one in (key if key.is_cosigner else key.as_cosigner() for key in others)}.values())
 
@@ -167,7 +167,6 @@ def _read_one(text: str) -> list[KnownKey]:
 def _read_content(content: str, *, where: str) -> list[KnownKey]:
     blocks = _PEM.findall(content)
     rest = _SECRET.sub("", _PEM.sub("", content))
-    # Comments and blank lines are allowed, as in files of known hosts.
     lines = [line.strip() for line in rest.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     if not blocks and not lines:
         found = "it holds neither a verifier key nor a certificate in PEM"
