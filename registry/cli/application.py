@@ -105,7 +105,7 @@ class App:
         """Put right what a crash left between the log and the folder of keys; nothing while another process is at work there."""
         from registry.seal.key_files import hold_folder
 
-        # Without waiting: another process that holds the folder settles it itself.
+        # Without waiting: another process that holds the folder does this itself.
         with hold_folder(self.config.keys, is_waiting=False) as is_held:
             if is_held:
                 self._settle_keys()
@@ -135,7 +135,7 @@ class App:
         # The environment comes first, so that scripts are never asked.
         if self.config.passphrase is not None:
             return self.config.passphrase
-        # A program that pipes input must not wait for a question that nobody sees.
+        # A program that pipes input must not wait for a question that no one sees.
         if self._passphrase is None and sys.stdin is not None and sys.stdin.isatty():
             self._passphrase = str(click.prompt("Passphrase of the secret keys", hide_input=True, err=True))
         return self._passphrase

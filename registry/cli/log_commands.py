@@ -82,7 +82,7 @@ def check(app: App, *, fast: bool, notes: Texts, keys: Texts, origin: str | None
     from registry.codec.file_io import read_text
     from registry.store.log_integrity import check_log
 
-    # Checkpoints from elsewhere hold the log to a state that nobody here could alter.
+    # Checkpoints from elsewhere hold the log to a state that no one here could alter.
     texts = [read_text(_path(one)) for one in notes]
     vkeys, faults = _find_keys(app, keys, origin)
     with track(app, "checking the log", unit="entries") as progress:

@@ -206,7 +206,7 @@ def endpoint(app: App, *, version: str, name: str, reason: str, source: str | No
         else:
             done = state_endpoint(writer, wanted, name, actor=actor, reason=reason, source=source)
         names = writer.list_endpoint_names(wanted)
-    # The statement is recorded in any case: somebody made it. It only decides nothing while it is
+    # The statement is recorded in any case. It only decides nothing while it is
     # ambiguous.
     if done.conflicts and not retract:
         others = ", ".join(f"{one.model} (by {', '.join(one.by)})" for one in done.conflicts)

@@ -336,7 +336,7 @@ def _tell_check(size: int | None, entries: int, signer: str | None, *, is_own_wo
     if size is None:
         return "It was held against no checkpoint, as was asked: that nothing is missing at its end is not checked."
     rest = f" Entries {size + 1} to {entries} came after it, and nothing vouches for them." if size < entries else ""
-    # Without a signature anyone could have written the checkpoint beside the backup.
+    # Without a signature anyone could have written the checkpoint of the backup.
     if signer is None:
         return f"It agrees with the checkpoint at {size}, which nobody signed: that shows accidents, no forgery.{rest}"
     name = shorten_vkey(signer)

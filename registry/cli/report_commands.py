@@ -371,7 +371,7 @@ def _draw_apart(
         opened = _add_openings(found, options["seals"])
         limit = app.config.time_limit_s
         written = write_supplements(opened, formats, output, time_limit_s=limit, workers=os.cpu_count() or 1, progress=progress)
-    # Nothing could be told at all: then the reason is the command's error.
+    # Nothing could be rendered: then the reason is the command's error.
     if untold and not written:
         raise untold[0]
     if options["publish"]:

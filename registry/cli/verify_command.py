@@ -122,7 +122,7 @@ def _verify(app: App, paths: tuple[Path, ...], means: "VerificationMeans", proof
         found = f"one proof is of one file; {len(paths)} files are given"
         raise InputError(Fault(code="one-proof", where="--proof", found=found, advice="verify them one by one"))
     files = read_all(paths, proof)
-    # A configuration in this folder may be anybody's, so it is read only with `--registry`.
+    # A configuration in this folder may be of any origin, so it is read only with `--registry`.
     config = app.config if app.registry else Config()
     limit_s, workers = config.time_limit_s, os.cpu_count() or 1
     with track(app, "checking files", total=len(files), unit="files") as advance:

@@ -73,7 +73,7 @@ class FolderItem(Record):
 
     name: str
     """`CLM-…@n` or `CRD-…@n`."""
-    # The state tells cheaply whether the record may have changed; the record digest tells whether
+    # The state shows cheaply whether the record may have changed; the record digest shows whether
     # it did.
     state: str
     """Digest of what the record depends on (`registry.store.supplement_states`), hexadecimal: the same state gives the same record, but

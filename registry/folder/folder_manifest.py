@@ -24,7 +24,7 @@ from registry.report.published_file import split_file
 
 # File names come from identifiers alone, so none can lead out of the folder.
 #
-# A newer rendering of a published file is put beside it as `NAME.entry-N.EXT`. The published file
+# A newer rendering of a published file is put next to it as `NAME.entry-N.EXT`. The published file
 # keeps its path, because readers have that path (decision of 2026-11-23). A subfolder would break
 # the links between supplements, which are bare names; moving the older file with its proof would
 # break its path. The cost: links lead to the first published file, and only `index.html` leads to
@@ -93,7 +93,7 @@ def is_part(path: str) -> bool:
 # and before they take their places. Whatever ends the command, the next one puts in place what the
 # journal has and renders only the rest. Files, journal and manifest are synced before anything
 # relies on them: a file that nothing names counts as someone else's, and is in the way. The cost: a
-# journal and a cache beside the manifest.
+# journal and a cache next to the manifest.
 
 Noun = TypeVar("Noun", bound=Record)
 

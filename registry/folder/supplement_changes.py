@@ -276,7 +276,7 @@ class Supersession:
             later, why = self._compare_claim_of_card(claim)
             entries += later
             for one in why:
-                # One event often changes many claims of a card; it is told once with their names.
+                # One event often changes many claims of a card; it is printed once with their names.
                 same.setdefault(one, []).append(claim)
         # What concerns the most claims first.
         told += [f"{_name_some(claims)}: {one}" for one, claims in sorted(same.items(), key=lambda one: -len(one[1]))]

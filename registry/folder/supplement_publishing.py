@@ -153,7 +153,7 @@ class SupplementCollector:
             str(subject): one for subject, one in named if subject.revision in (None, len(one.revisions)) and not subject.digest
         }
         entries = {seq for one in self._gathered.values() for seq in list_entries(one)}
-        # `collect` meets the same error and tells it with the subject's name.
+        # `collect` meets the same error and reports it with the subject's name.
         with suppress(AlteredError, InputError):
             self._rows.check(entries, {one.claim for one in self._gathered.values()})
 

@@ -157,7 +157,7 @@ def build_three_figures(
     unit = Unit(low=min(low, *values), high=max(high, *values))
     # No figure is rounded across the limit of the claim: that would change its verdict.
     cuts = () if theta is None else (theta,)
-    # One specification needs no name; several are told apart by theirs.
+    # One specification needs no name; several are named by theirs.
     several = len(specs) > 1
     return ThreeFigures(
         card=None if reported is None else _describe_reported(reported, unit),

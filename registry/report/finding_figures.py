@@ -156,7 +156,7 @@ def build_ablation_figure(body: Ablation) -> ForestFigure | None:
     # No ΔED is rounded across zero or the margin, since that decides whether a cue counts.
     lines = (-body.margin, 0.0, body.margin)
     intervals = [find_interval(one) for one in shown]
-    # 1.6 margins leave the band visible with room beside it, also when all effects are small.
+    # 1.6 margins leave the band visible with room on both sides, also when all effects are small.
     values = [*_ends(intervals), -1.6 * body.margin, 1.6 * body.margin]
     span = body.range[1] - body.range[0]
     axis = build_axis(values, bounds=(-span, span), left=_LABEL, width=WIDTH - _LABEL - _NOTE, signed=True)

@@ -212,8 +212,8 @@ def template_digest() -> str:
     """Return the SHA-256 over everything that shapes a supplement beside its record: templates, styles, fonts and versions."""
     folder = find_resource(_FOLDER)
     total = hashlib.sha256()
-    # `verify` compares this digest before it compares bytes. Other templates or libraries draw
-    # other bytes, and that must read as "not checked", not as forged. A forger gains nothing: a no
+    # `verify` compares this digest where the bytes differ. Other templates or libraries
+    # render other bytes, and that must read as "not checked", not as forged. A forger gains nothing: a no
     # can become "not checked", never yes.
     for name in ("caveat", "weasyprint", "jinja2", "segno"):
         total.update(f"{name} {version(name)}\n".encode())

@@ -240,7 +240,7 @@ def build_estimate_figure(supplement: Supplement, *, most: int = 6) -> EstimateF
     label = _NARROW if len(estimate.specs) == 1 else _WIDE
     unit = Unit(low=estimate.range[0], high=estimate.range[1])
     phi, ed = _phi_axis(shown, estimate, claim, label), _ed_axis(shown, estimate, label)
-    # The card's figure of an earlier model version has no place beside estimates of this one.
+    # The card's figure of an earlier model version is not compared with estimates of this one.
     reported = None if _find_other_version(supplement) is not None else claim.reported
     rows = _build_rows(shown, estimate, claim, (phi, ed), reported)
     bottom = _TOP + _ROW * len(rows) + 4

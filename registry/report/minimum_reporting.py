@@ -77,7 +77,7 @@ def _derive(stated: list[Evidence], layer: EvidenceLayer, work: tuple[str, ...],
     # An endpoint needs API access and no more.
     if work and through_endpoint:
         levels.add(AccessLevel.API)
-    # A statement that the audit disproves is printed beside it. Dropping either would hide a
+    # A statement that the audit disproves is printed with it. Dropping either would hide a
     # contradiction.
     denied = [one for one in (Access.WITHHELD, Access.UNAVAILABLE) if one in accesses]
     contradiction = f"stated as {denied[0].value}; the audit itself {' and '.join(work)}" if work and denied else None
@@ -329,7 +329,7 @@ def find_material(dossier: Dossier, file: AuditFile, outcome: Recorded[Restricti
     run = next((one.payload for one in file.runs if result is not None and one.entry.seq == result.run), None)
     provenance = (run.provenance if run else restriction.provenance) or Provenance()
     findings = tuple(one.payload.body for one in file.findings)
-    # Only a check of the very scores that the outcome rests on settles anything for them; a failed
+    # Only a check of the very scores that the outcome rests on resolves anything for them; a failed
     # one is about the scorer itself.
     checked = find_invariance(findings, scores=run.scores if run else restriction.scores)
     audit = file.audit.payload
@@ -401,7 +401,7 @@ def _list_deploy(dossier: Dossier, file: AuditFile, provenance: Provenance) -> d
 def _describe_owners(dossier: Dossier, file: AuditFile, provenance: Provenance) -> str | None:
     owners = []
     for name, spec in _list_deploy(dossier, file, provenance).items():
-        # An objection to a specification is printed beside its owner, not among those against the
+        # An objection to a specification is printed with its owner, not among those against the
         # claim.
         against = [one.contestation.payload.contestation for one in _list_standing(dossier) if one.contestation.payload.target == name]
         contested = f"; contested: {', '.join(against)}" if against else ""
@@ -535,7 +535,7 @@ def _judge(material: AuditMaterial) -> Answer:
 def _fixed_before(material: AuditMaterial) -> Answer:
     if not material.has_scores:
         return _not_applicable(_NO_REPLAY)
-    # Without a lock the order of plan and scores rests on somebody's word.
+    # Without a lock the order of plan and scores is only asserted.
     if material.lock is None:
         return _missing("no lock shows that θ and the safety direction were fixed before the replay")
     # A decisive deviation means that the scores are not those that the lock fixed.
@@ -596,7 +596,7 @@ def _describe_truncation(spec: SpecEstimate) -> str:
 def _layers(material: AuditMaterial) -> Answer:
     states = material.layers
     absent = [one.layer.value.replace("_", " ") for one in states if one.access is None]
-    # A layer that nobody mentioned is missing, also if others are known.
+    # A layer that is not mentioned is missing, also if others are known.
     known = describe_layers(states)
     if absent:
         return _missing("; ".join(filter(None, (f"nothing is stated of: {', '.join(absent)}", known))))
@@ -658,7 +658,7 @@ def _families(material: AuditMaterial) -> Answer:
     declared = "no families are declared" if families is None else f"{counts.tasks} tasks in {families}"
     assumed = "; tasks are taken to be independent" if families is None else ""
     if found is None:
-        # Without the texts nobody looked, so the item is reported only if families are declared.
+        # Without the texts no search was made, so the item is reported only if families are declared.
         note = f"{declared}; the texts of the tasks were not available, so near-duplicates were not looked for{assumed}"
         return _missing(note) if families is None else _reported(note)
     # A pair of near-duplicates outside a common family contradicts the assumption that tasks are

@@ -84,7 +84,7 @@ def format_percent(share: float) -> str:
 
 def format_level(level: float) -> str:
     """Return a nominal coverage such as `95 %` or `97.5 %`, unrounded."""
-    # Decimal arithmetic: 100 times a float can add digits to a level that somebody chose.
+    # Decimal arithmetic: 100 times a float can add digits to a level that was chosen.
     return f"{Decimal(repr(level)) * 100:f}".rstrip("0").rstrip(".") + " %"
 
 
@@ -231,7 +231,7 @@ class Unit:
         return _signed(rounded) + (" %" if self.is_share else "")
 
     def _scaled(self, value: float) -> Decimal:
-        # `repr` first: the decimal of the float itself has digits that nobody wrote.
+        # `repr` first: the decimal of the float itself has digits that were never written.
         return Decimal(repr(value)) * (100 if self.is_share else 1)
 
     def number(self, value: float, *cuts: float) -> str:

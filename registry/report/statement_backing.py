@@ -11,7 +11,7 @@ from registry.records.supplement import AnySupplement, Supplement
 from registry.seal.signing_keys import Backing, StatementKeys
 
 # An author signs log name, number and leaf of each entry with a statement key. The signature is
-# kept beside the log, because a leaf cannot contain what is computed from it (decision of
+# kept outside the log, because a leaf cannot contain what is computed from it (decision of
 # 2026-11-22). The cost: whoever passes on a log can remove signatures. Such a statement then reads
 # as the operator's, never as another author's.
 _WORDS = {

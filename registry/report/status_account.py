@@ -70,7 +70,7 @@ def list_causes(
     """
     known = {one.seq: one for one in entries}
     last = _find_last(reviews, claim)
-    # Records from before causes were told apart have sentences only.
+    # Records from before kinds of cause were distinguished have sentences only.
     if not status.causes:
         return tuple(
             CauseRow(kind=None, text=one.removesuffix("."), entry=None, remedy=None, confirmed=None) for one in status.stale_because
@@ -143,7 +143,7 @@ def _shorten(told: Sequence[str]) -> str:
 # Disputes and disclosure.
 #
 # Anyone may decide an objection but who raised it, and a party may give way. An owner's own
-# rejection is printed as theirs and settles nothing. An escalation leaves the decision to whom it
+# rejection is printed as theirs and resolves nothing. An escalation leaves the decision to whom it
 # names (decision of 2026-11-22). The cost: a registry with one authority can only give way.
 
 _STATES = {
@@ -258,7 +258,7 @@ def collect_disclosed(supplement: AnySupplement) -> dict[str, Any]:
     return {"is_confidential": bool(supplement.openings), "opened": opened, "shown_property": next(properties, None)}
 
 
-# A confidential rendering is the public record with openings beside it, and both print the same
+# A confidential rendering is the public record plus openings, and both print the same
 # record digest (decision of 2026-11-22). Nothing else can be redacted.
 
 

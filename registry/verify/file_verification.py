@@ -254,7 +254,7 @@ def verify_files(
         carried = {at: one for at, one in opened.items() if not isinstance(one, tuple)}
         done = {at: one for at, one in opened.items() if isinstance(one, tuple)}
         jobs = [RenderJob(key=str(at), supplement=one.supplement, format=one.format) for at, one in carried.items()]
-        # Rendering begins now and runs beside the checks below.
+        # Rendering begins now and runs during the checks below.
         drawn = render_many(jobs, workers=ready, time_limit_s=time_limit_s)
         for at, one in enumerate(files):
             if one.kind not in (FileKind.SUPPLEMENT, FileKind.UNREADABLE):
@@ -435,7 +435,7 @@ def _compare(sightings: Sequence[_CheckpointSighting], files: Sequence[InputFile
     # One root: no contradiction.
     if len(roots) == 1:
         return {}
-    # Which roots a known key signed decides whose word counts.
+    # A root that a known key signed outweighs one without.
     signed = {one.note.checkpoint.root for one in sightings if one.is_signed}
     told = {}
     for one in sightings:

@@ -20,7 +20,7 @@ from registry.store.registry_rebuild import verify
 from registry.verify.proof_checks import Check, CheckName, check_witnesses, describe_others, no, not_checked, yes
 from registry.verify.verification_keys import VerificationMeans, list_forks
 
-# Findings that belong to checkpoints or guards are told there, not as faults of the log.
+# Findings that belong to checkpoints or guards are reported there, not as faults of the log.
 _OF_CHECKPOINTS = frozenset({"checkpoint-altered", "checkpoint-missing", "checkpoint-unsigned", "root-differs", "clock-jumped"})
 _OF_GUARDS = frozenset({"trigger-missing"})
 _MOST_TOLD = 5

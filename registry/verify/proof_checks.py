@@ -89,11 +89,11 @@ def not_checked(name: CheckName, note: str) -> Check:
     return Check(name=name, answer=CheckAnswer.NOT_CHECKED, note=note)
 
 
-# The proof beside a file. What a signature rests on is one chain (decision of 2026-11-22): a key
+# The proof of a file. What a signature rests on is one chain (decision of 2026-11-22): a key
 # that the reader got elsewhere signs a checkpoint; the checkpoint holds the root; the root holds
 # every entry; a publication entry holds the digests of file and record; the record proves that what
 # it quotes stands in the log. So one line of text, the verifier key, checks a PDF offline. Without
-# a key a reader learns only that things agree with each other, and is told so.
+# a key a reader learns only that things agree with each other, and the answer says so.
 
 PROOF_SUFFIX = ".tlog-proof"
 MISSING = f"no proof here: give the file NAME{PROOF_SUFFIX} beside it, or --proof"
@@ -233,7 +233,7 @@ def check_signature(signature: PdfSignature | None, trust: Trust, *, proof: Publ
     told = f"signed{at} with the key {fingerprint[:16]}, which calls itself {signature.subject}"
     # A key given here, or one that the log itself recorded, under a checkpoint that is trusted.
     known = trust.find_document(fingerprint) or _find_proven(fingerprint, proof)
-    # The log is trusted and does not know the key, so somebody else signed.
+    # The log is trusted and does not know the key, so someone else signed.
     if known is None and proof is not None:
         return no(CheckName.SIGNATURE, f"{told}: its publication is proven, and this key is none that the log recorded with it")
     if known is None:
@@ -264,7 +264,7 @@ def check_checkpoint(note: SignedNote, trust: Trust, *, origin: str | None, at: 
     if not lines:
         return _tell_unknown(note, trust)
     objections = [why for line in lines if (why := _find_objection(line, note, trust, at))]
-    # One sound signature is enough: after a rotation the old key still stands beside the new one.
+    # One sound signature is enough: after a rotation the old key signs together with the new one.
     if len(objections) == len(lines):
         return no(CheckName.CHECKPOINT, objections[0])
     sound = [line for line in lines if not _find_objection(line, note, trust, at)]
@@ -478,7 +478,7 @@ def _follow(old: Checkpoint, leads: ConsistencyProof, means: VerificationMeans) 
         )
     signed = check_checkpoint(note, means.trust, origin=means.origin, at=None)
     told = f"the log at {new.size} entries goes on from the one at {old.size}"
-    # The path may be right and lead to a checkpoint that anybody could have made.
+    # The path may be right and lead to a checkpoint that anyone could have made.
     if signed.answer is not CheckAnswer.YES:
         return not_checked(CheckName.CONSISTENCY, f"{told}, but for the checkpoint that it leads to: {signed.note}")
     return yes(CheckName.CONSISTENCY, told)

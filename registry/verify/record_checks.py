@@ -174,7 +174,7 @@ def _list_differences(whole: Json, document: Json, path: str) -> Iterator[str]:
 
 
 # Signatures of authors. The operator asserts the first key of each authority, and the old key signs
-# the next (decision of 2026-11-22). So the reader is told to compare fingerprints.
+# the next (decision of 2026-11-22). So the reader should compare fingerprints.
 
 _KEYS = "the log names these keys, and the operator of the registry the first of each authority: compare fingerprints with the authority"
 

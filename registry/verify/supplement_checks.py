@@ -72,7 +72,7 @@ def check_entries(carried: SupplementInFile) -> Check:
     try:
         proven = check_entries_of(supplement, document=carried.document)
     except CaveatError as error:
-        # The same fault can concern many entries; each is told once.
+        # The same fault can concern many entries; each is printed once.
         told = list(dict.fromkeys(f"{one.where}: {one.found}" for one in error.faults))
         more = f"; and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
         return no(CheckName.ENTRIES, "; ".join(told[:_MOST_TOLD]) + more)
@@ -138,7 +138,7 @@ def _tell_lack(carried: SupplementInFile, *, is_broken: bool) -> str:
 
 def find_published(sealed: SupplementSeals, checks: tuple[Check, ...]) -> Publication | None:
     """Return the publication, where all that leads to it was found in order."""
-    # All three: a proven publication under a checkpoint of nobody proves nothing.
+    # All three: a proven publication under a checkpoint of an unknown key proves nothing.
     wanted = (CheckName.PUBLISHED, CheckName.INCLUSION, CheckName.CHECKPOINT)
     in_order = {one.name for one in checks if one.answer is CheckAnswer.YES}
     return sealed.proof.publication if sealed.proof is not None and in_order.issuperset(wanted) else None
@@ -452,7 +452,7 @@ def _find_other_version(one: SupplementExamination) -> str | None:
     if one.published is not None:
         return None if one.published.template == here else "its publication in the log names the templates of"
     said = None if one.sealed.proof is None else one.sealed.proof.publication.template
-    # The proof beside it is only believed for the reason why bytes cannot be compared.
+    # The separate proof is only believed for the reason why bytes cannot be compared.
     if said is not None and said != here:
         return "its proof, for which nothing here vouches, names the templates of"
     # JSON is its record and needs no templates.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _LARGEST_KEY_FILE = 1_000_000
 _PEM = re.compile(r"-----BEGIN CERTIFICATE-----\s.*?-----END CERTIFICATE-----", re.DOTALL)
-# A key file may hold the secret key beside the certificate; it is skipped, not parsed.
+# A key file may hold the secret key and the certificate; it is skipped, not parsed.
 _SECRET = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?-----END [A-Z ]*PRIVATE KEY-----", re.DOTALL)
 
 
@@ -225,7 +225,7 @@ def collect_means(ledger: "Ledger | None", given: Trust, *, origin: str | None) 
 
     Which logs are known to have signed two histories comes with them, and whose keys were changed by hand, of which none is taken.
     """
-    # The registry's keys count beside the given ones; which an answer rests on is kept in
+    # The registry's keys count as well as the given ones; which an answer rests on is kept in
     # `is_given`.
     known = Trust() if ledger is None else join(*_collect_recorded_keys(ledger))
     return VerificationMeans(trust=join(given, known), given=given, ledger=ledger, origin=origin)
