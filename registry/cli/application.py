@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from registry.store.log_writer import Writer
     from registry.store.registry_view import View
 
-# What every command is given: the configuration, the ledger, and one way to answer.
+# One call of `caveat`.
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -46,6 +46,7 @@ class App:
     @property
     def config(self) -> Config:
         """The configuration of this call, read once."""
+        # Read when first asked for, so that `--help` works with a broken configuration.
         if self._config is None:
             self._config = read_config(Path.cwd(), url=self.registry)
         return self._config
@@ -54,10 +55,14 @@ class App:
     def ledger(self) -> "Ledger":
         """The open ledger; raises UnavailableError if there is no registry here."""
         if self._ledger is None:
+            # Imports inside functions keep `--help` fast: nothing that a command does not use is
+            # loaded.
             import secrets
 
             from registry.store.ledger import Ledger  # SQLAlchemy: 150 ms that `--help` need not pay
 
+            # Salts are drawn, and the clock is the configuration's, so that a fixed clock gives
+            # fixed records.
             salt, clock = (lambda: secrets.token_hex(16)), self.config.now
             self._ledger = Ledger.open(self.config.url, clock=clock, salt=salt, find_key=self.find_statement_key)
         return self._ledger
@@ -70,6 +75,7 @@ class App:
             by_clock: outcomes expire by the clock, or by the date that `--as-of` names; for lists. Without it, and as of an entry, they
                 expire by the last entry that is seen, so that what is rendered depends on the log alone.
         """
+        # An entry is a state of the log; a date is also a day on which outcomes expire.
         as_of = parse_as_of(self.as_of)
         today = None
         if by_clock and not isinstance(as_of, int):
@@ -84,6 +90,7 @@ class App:
         """
         from registry.seal.key_files import read_keys
 
+        # What a crash left is put right before a key is used.
         self.settle_keys()
         return read_keys(self.config.keys, ask=self.ask_passphrase)
 
@@ -98,6 +105,7 @@ class App:
         """Put right what a crash left between the log and the folder of keys; nothing while another process is at work there."""
         from registry.seal.key_files import hold_folder
 
+        # Without waiting: another process that holds the folder does this itself.
         with hold_folder(self.config.keys, is_waiting=False) as is_held:
             if is_held:
                 self._settle_keys()
@@ -108,6 +116,7 @@ class App:
         from registry.seal.key_files import hold_folder
 
         with hold_folder(self.config.keys, is_waiting=True):
+            # Before and after: an earlier crash first, then the keys that were just recorded.
             self._settle_keys()
             yield
             self._settle_keys()
@@ -116,14 +125,17 @@ class App:
         from registry.registration.key_registration import settle_keys
         from registry.seal.key_files import list_key_files
 
+        # Only new key files make the registry be opened.
         if any(one.is_new for one in list_key_files(self.config.keys)):
             with self.ledger.view() as view:
                 settle_keys(view, self.config.keys)
 
     def ask_passphrase(self) -> str | None:
         """Return what opens the secret keys: CAVEAT_PASSPHRASE, or what is asked for once on a terminal; None without either."""
+        # The environment comes first, so that scripts are never asked.
         if self.config.passphrase is not None:
             return self.config.passphrase
+        # A program that pipes input must not wait for a question that no one sees.
         if self._passphrase is None and sys.stdin is not None and sys.stdin.isatty():
             self._passphrase = str(click.prompt("Passphrase of the secret keys", hide_input=True, err=True))
         return self._passphrase
@@ -131,6 +143,7 @@ class App:
     def choose_passphrase(self) -> str | None:
         """Return what is to encrypt keys of a new folder: CAVEAT_PASSPHRASE, or what is asked for twice on a terminal; None for nothing."""
         if self.config.passphrase is not None:
+            # An empty passphrase in the environment asks for keys that are not encrypted.
             return self.config.passphrase or None
         if sys.stdin is None or not sys.stdin.isatty():
             return None
@@ -151,6 +164,7 @@ class App:
 
     def say(self, message: str) -> None:
         """Tell a person something that is not the answer, on standard error."""
+        # What is said on standard error may come from a file, too.
         from registry.cli.terminal_output import show
 
         click.echo(show(message), err=True)
@@ -182,8 +196,10 @@ def parse_as_of(text: str | None, *, where: str = "--as-of") -> int | datetime |
     except ValueError as error:
         found = f"{text!r} is neither the number of a log entry nor a date such as 2026-11-21 or 2026-11-21T12:00:00Z"
         raise InputError(Fault(code="bad-as-of", where=where, found=found)) from error
+    # A day ends with its last moment, so that entries of that day are included.
     if len(text) <= len("2026-11-21"):
         moment = datetime.combine(moment.date(), time.max)
+    # Without a zone a time is UTC, as all times in the log are.
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
@@ -200,11 +216,14 @@ def pass_app_only(function: Callable[Concatenate[App, P], R]) -> Callable[P, R]:
 def _take_app(function: Callable[Concatenate[App, P], R], names: tuple[str, ...]) -> Callable[P, R]:
     @functools.wraps(function)
     def command(*args: P.args, **kwargs: P.kwargs) -> R:
+        # The same application object for groups and commands, so that options work in both places.
         app = click.get_current_context().ensure_object(App)
         for name in (*names, "registry", "debug"):
             value = kwargs.pop(name, None)
+            # An option left out must not undo the same option of the group.
             if value:
                 setattr(app, name, value)
+        # Before the command runs: a record could not hold such text, and the error would come late.
         _refuse_broken_text(kwargs)
         return function(app, *args, **kwargs)
 
@@ -257,6 +276,7 @@ class IdentifierType(click.ParamType[Identifier]):
         try:
             return parse_identifier(str(value), *self._kinds)
         except ValueError as error:
+            # The message names what was probably meant.
             return self.fail(str(error), param, ctx)
 
 
@@ -285,6 +305,7 @@ ANY = IdentifierType()
 
 def parse_model(text: str, *, where: str) -> ModelRef:
     """Return the model version written as `developer/name/version`; a version may hold slashes itself. Raises InputError."""
+    # Only the first two slashes part the name: a version may hold more.
     parts = [part.strip() for part in text.split("/", 2)]
     if len(text) > _LONGEST_MODEL:
         found = f"{text[:40]!r}… is no name of a model version: it has {len(text):,} characters, at most {_LONGEST_MODEL} are taken"
@@ -306,7 +327,7 @@ def parse_date(text: str, *, where: str) -> date:
         raise InputError(Fault(code="bad-date", where=where, found=found, advice="write it as 2026-11-21")) from error
 
 
-# A transaction that is told and, where that is asked for, not recorded.
+# One transaction for each command, which a dry run rolls back.
 
 Done = TypeVar("Done")
 
@@ -320,6 +341,7 @@ def record(app: App, work: Callable[["Writer"], Done], *, dry_run: bool = False)
     done: list[Done] = []
     try:
         with app.ledger.write(actor=app.config.authority) as writer:
+            # Kept outside the transaction: a dry run ends it with an exception.
             done.append(work(writer))
             _end_if(dry_run)
     except _TrialError:
@@ -332,7 +354,7 @@ def _end_if(dry_run: bool) -> None:  # noqa: FBT001  (read aloud it says what it
         raise _TrialError
 
 
-# Keys that a person gives on the command line to check signatures with.
+# Keys that are given on the command line.
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -355,10 +377,11 @@ def read_vkeys(vkeys: Sequence[str], key_files: Sequence[Path]) -> "tuple[Verifi
     from registry.verify.verification_keys import read_given
 
     given = read_given([*vkeys, *map(str, key_files)])
+    # One key can be given as text and in a file.
     return tuple({str(one.vkey): one.vkey for one in given.keys if one.vkey is not None}.values())
 
 
-# A progress bar on standard error for work that may take long; quiet where nobody looks.
+# Progress on standard error. Programs and files get none.
 
 
 @contextmanager

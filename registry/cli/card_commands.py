@@ -51,6 +51,7 @@ def add(
     from registry.registration.card_registration import CardNote, register_card
     from registry.registration.passage_matching import match_claims
 
+    # Reading comes first and holds no transaction: it runs in a child process and can take seconds.
     text = read_card(file)
     note = CardNote(
         title=words["title"],
@@ -61,9 +62,11 @@ def add(
         url=words["url"],
         why=words["why"],
     )
+    # Matching is computed before the transaction, for the same reason.
     followers = _align(app, note, text, unlike=unlike)
     with app.ledger.write(actor=app.config.authority) as writer:
         registered, is_new = register_card(writer, text, note, authority=app.config.authority)
+        # Matches are recorded with the revision, or not at all.
         sightings = match_claims(writer, registered, followers) if is_new and followers else ()
     for warning in text.warnings:
         app.say(f"warning: {warning}")
@@ -87,11 +90,15 @@ def _align(app: App, note: "CardNote", text: "CardText", *, unlike: bool) -> "Fo
     from registry.registration.card_registration import check_alike
     from registry.registration.passage_matching import open_followers
 
+    # Without a reason the registration will be refused, so nothing is computed.
     if note.revises is None or not note.why:
         return None
     with app.ledger.view() as view:
+        # The file is registered already, so there is no new revision.
         if view.find_card_by_document(text.sha256):
             return None
+        # A revision cannot be taken back, so a file that is hardly one is refused first: below 20 %
+        # of five-word runs in common (Broder 1997; decision of 2026-11-22).
         if not unlike:
             check_alike(view, text, note)
         return open_followers(view, note.revises, text)
@@ -177,6 +184,7 @@ def _summarise(one: Card) -> dict[str, Any]:
     from registry.codec.canonical_documents import to_document
 
     document = to_document(one)
+    # Pages and headings are long, and of use to programs that read the text only.
     return {**{key: value for key, value in document.items() if key not in ("pages", "headings")}, "pages": len(one.pages)}
 
 
@@ -187,7 +195,7 @@ def _build_card_table(cards: list[Card]) -> Any:
     return build_table(("card", "title", "publisher", "published", "pages"), rows, numbers=("pages",))
 
 
-# `caveat card diff`: what became of a card's claims in another revision of it.
+# `caveat card diff`: a card's claims in another revision of it.
 
 _PREFIX = "CRD-"
 
@@ -212,6 +220,7 @@ def diff(app: App, /, *, old: str, newer: str | None, record: bool, whole: bool,
 
     if newer is not None and (revisions["before"] or revisions["after"]):
         raise click.UsageError("--from and --to choose revisions of one card; with two, write CRD-…@n for each.")
+    # Recording another log's matches, or as of the past, is impossible.
     if record and (app.as_of or app.log):
         raise click.UsageError("--record writes now, into this registry's own log; --as-of and --log read another.")
     found = _compare(app, old, newer, claims, **revisions)
@@ -230,11 +239,13 @@ def _compare(app: App, old: str, newer: str | None, claims: Path | None, *, befo
     from registry.registration.passage_matching import compare_sides, open_pair
 
     quotes = _read_quotes(claims) if claims else []
+    # Two files need no registry at all.
     if newer is not None and not (_is_card(old) or _is_card(newer)):
         return compare_sides(None, _read_file(old), _read_file(newer), quotes=quotes)
     with app.view() as view:
         if newer is None:
             if not _is_card(old):
+                # A file that does not exist has its own error, which comes first.
                 _read_file(old)
                 raise click.UsageError(f"{old} is a file; name the file it is compared with, or a registered card (CRD-…).")
             first, second = open_pair(view, old, old=before, new=after)
@@ -244,6 +255,7 @@ def _compare(app: App, old: str, newer: str | None, claims: Path | None, *, befo
 
 
 def _is_card(name: str) -> bool:
+    # A file may be called like a card.
     return name.upper().startswith(_PREFIX) and not Path(name).is_file()
 
 
@@ -271,6 +283,7 @@ def _read_quotes(path: Path) -> list[tuple[str, str]]:
 
     file = from_document(ClaimsFile, read_document(path), where=str(path))
     drafts = enumerate(file.claims)
+    # Paraphrases have no passage to follow.
     return [(f"{path}, claims[{at}].quote", one.quote) for at, one in drafts if one.quote_status is QuoteStatus.VERBATIM]
 
 
@@ -279,6 +292,7 @@ def _record(app: App, found: "RevisionComparison") -> int:
 
     sighted = [one.sighted for one in found.passages if one.sighted is not None]
     cards = {side.card.card if side.card else side.name for side in (found.old, found.new)}
+    # A match belongs to a registered claim and a registered revision of its card.
     if found.old.card is None or len(cards) > 1 or len(sighted) < len(found.passages):
         what = "only what claims of a registered card become in another registered revision of it is recorded"
         advice = "register the newer file: caveat card add FILE --revises CRD-… --why …"
@@ -336,6 +350,8 @@ def coverage(app: App, *, card_id: Identifier, whole: bool) -> None:
 
 
 def _print_survey(console: "Console", found: Coverage, reference: str) -> None:
+    # Without a survey nothing is known of the unreviewed passages, and the next step is to make
+    # one.
     if found.surveyed_by:
         console.print(f"surveyed by {', '.join(found.surveyed_by)}\n")
     else:
@@ -345,6 +361,7 @@ def _print_survey(console: "Console", found: Coverage, reference: str) -> None:
 
 
 def _print_erased(console: "Console", found: Coverage, untold: Sequence[str]) -> None:
+    # Counts without erased statements would be taken for complete.
     if found.erased:
         entries = ", ".join(str(one.seq) for one in found.erased)
         console.print(f"Erased, and so not counted: what was proposed or left out by {_count(len(found.erased), 'statement')} ({entries}).")
@@ -375,13 +392,16 @@ def _name(section: SectionCoverage, *, has_headings: bool) -> str:
 
 def _write(counts: PassageCounts) -> tuple[str, ...]:
     numbers = (counts.proposed, counts.registered, counts.audited, counts.restricted, counts.left_out, counts.undecided)
+    # An unknown number is no zero.
     return tuple("?" if number is None else f"{number:,}" for number in numbers)
 
 
 def _print_undecided(console: "Console", found: Coverage, most: int | None) -> None:
+    # Unknown without a survey; said above.
     if found.total.undecided is None:
         return
     if not found.undecided:
+        # Registered or left out does not mean read.
         console.print("\nEvery proposed passage is registered or left out; whether a person read each is not recorded.")
         return
     verb = "is" if len(found.undecided) == 1 else "are"

@@ -35,6 +35,8 @@ def describe_fates(fates: Counter[MatchResult], respelled: int) -> str:
     told = []
     for fate in MatchResult:
         alone = "" if fate is not MatchResult.REWORDED or not respelled else " (in spelling alone)"
+        # All reworded passages differ in spelling, or only some of them do; then the number is
+        # given.
         if alone and respelled < fates[fate]:
             alone = f" ({respelled} in spelling alone)"
         told += [f"{fates[fate]} {fate.value}{alone}"] if fates[fate] else []
@@ -46,16 +48,22 @@ def render_redline(old: str, new: str, *, context: int | None = None) -> str:
 
     Where a text has these signs itself, a backslash stands before them.
     """
+    # Line breaks come from the layout of a card and are no changes.
     runs = build_redline(" ".join(old.split()), " ".join(new.split()))
     shown = []
     for at, run in enumerate(runs):
         before, after = _MARKS[run.change]
+        # A card may contain these signs itself, so they are escaped.
         text = _SIGNS.sub(r"\\\g<0>", run.text)
+        # Outside of claims only the ends next to an edit are shown: a paragraph would hide one
+        # changed word.
         if context is not None and run.change is RunChange.KEPT:
             text = _clip(text, context, first=at == 0, last=at == len(runs) - 1)
         elif context is not None:
             text = _clip(text, _LONGEST_EDIT, first=False, last=False)
+        # White space before an edit stands outside of its marks.
         lead = text[: len(text) - len(text.lstrip())] if before else ""
+        # A replacement follows what it replaces directly.
         replaces = run.change is RunChange.ADDED and at > 0 and runs[at - 1].change is RunChange.REMOVED
         shown.append(f"{'' if replaces else lead}{before}{text.removeprefix(lead)}{after}" if text.strip() else "")
     return "".join(shown)
@@ -88,14 +96,18 @@ def print_comparison(console: Console, found: RevisionComparison, *, whole: bool
     elif found.new.card is not None and found.new.card.why:
         console.print(f"why: {found.new.card.why}")
     _print_counts(console, found)
+    # Alarms first; sorting is stable, so the rest keeps the order of the card.
     for one in sorted(found.passages, key=lambda one: not one.is_alarm):
+        # An unchanged passage needs no line; it is counted.
         if one.found.fate is not MatchResult.UNCHANGED:
             _print_passage(console, one, None if one.quoted == found.old.name else one.quoted)
     _print_changes(console, found.changes)
     most = None if whole else _MOST
     _print_figures(console, found.figures, most)
+    # A passage with a changed figure was listed already.
     told = {one.start for one in found.figures if one.old}
     _print_edits(console, [one for one in found.edits if one.start not in told], most)
+    # Only if every list is empty: otherwise this sentence would contradict what was printed.
     if not (found.figures or found.edits or found.changes.removed or found.changes.reworded):
         console.print("  No figure changed, and nothing was reworded or removed, where no claim is registered.")
 
@@ -141,14 +153,17 @@ def _print_passage(console: Console, one: ComparedPassage, quoted: str | None) -
 def _advise(one: ComparedPassage) -> str:
     """Return what a person may do next about a passage that is not unchanged."""
     claim = one.name.partition("@")[0]
+    # A moved passage has the same words, so its audits stay valid.
     if one.found.fate is MatchResult.MOVED:
         return "Nothing to do: its audits stand."
     if one.found.differs:
         return f"Nothing to do: {'; '.join(one.found.differs)}"
+    # A file that is not registered has no revision that a claim could be moved to.
     if one.sighted is None:
         return f"{f'A number changed ({one.numbers}). ' if one.numbers else ''}Next: register the newer one, then decide."
     if one.found.fate is MatchResult.GONE:
         return f'Next: caveat claim withdraw {claim} --reason "…"; or leave it, potentially stale.'
+    # A changed number is another claim, so rewording is not offered.
     if one.numbers:
         return f'A number changed ({one.numbers}). Next: caveat claim revise {claim} FILE --why "…"'
     return f'Next: the same claim: caveat claim reword {claim}; another: caveat claim revise {claim} FILE --why "…"'
@@ -158,6 +173,7 @@ def _tell_move(old: Anchor, new: Anchor | None) -> str:
     """Return page and section, old → new, each once where it is the same."""
     pages = None if old.page is None else f"page {old.page}"
     if new is None:
+        # Without a page or a section the position in the text is all there is.
         return ", ".join(filter(None, (pages, old.section))) or f"character {old.start:,}"
     if old.page is not None and new.page is not None and new.page != old.page:
         pages = f"page {old.page} → {new.page}"
@@ -220,7 +236,9 @@ def _place(page: int | None, section: str | None, start: int) -> str:
 def _clip(text: str, most: int, *, first: bool, last: bool) -> str:
     """Return the ends of *text* next to an edit, cut at spaces."""
     if len(text) <= 2 * most:
+        # A text that is hardly longer than its two ends is shown whole.
         return text
+    # Cut at spaces, so that no number is halved.
     head = "" if first else text[:most].rpartition(" ")[0]
     tail = "" if last else text[-most:].partition(" ")[2]
     return f"{head} … {tail}" if head and tail else f"{head} …" if head else f"… {tail}"

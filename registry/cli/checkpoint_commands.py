@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from registry.seal.signed_notes import ConsistencyProof
     from registry.store.log_seals import StoredCheckpoint
 
-# Where a note or a proof goes: a new file, whole or not at all, or standard output as it is.
+# A note or a proof goes to a new file, whole or not at all, or to standard output without a change:
+# others verify these very bytes.
 
 output_option = click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write it to this file.")
 
@@ -23,6 +24,7 @@ def write_or_print(app: App, document: Mapping[str, Any], text: str, output: Pat
 
     *talk* is said once the file is written: who stops listening (`| head -1`) has it all the same.
     """
+    # The file first: whoever reads the messages can rely on it.
     if output is not None:
         write_whole(output, text)
     for line in talk:
@@ -32,6 +34,7 @@ def write_or_print(app: App, document: Mapping[str, Any], text: str, output: Pat
     elif output is not None:
         app.report({**document, "file": str(output)}, lambda console: console.print(f"Wrote {output}", soft_wrap=True))
     else:
+        # No line break is added, since it would be part of the note.
         click.echo(text, nl=False)
 
 
@@ -40,7 +43,7 @@ def write_whole(path: Path, text: str) -> None:
     replace_file(path, text.encode())
 
 
-# `caveat log checkpoint`: the log as it stands, signed; and what witnesses added to it.
+# `caveat log checkpoint`.
 
 _LARGEST_NOTE_BYTES = 1_000_000
 
@@ -74,6 +77,7 @@ def find_checkpoint_to_prove(app: App, size: int | None, *, least: int) -> "Stor
     from registry.errors import Fault, NotFoundError
     from registry.store.log_seals import find_checkpoint, list_checkpoints
 
+    # A proof needs a checkpoint that covers its entry; a new one is signed where the key is here.
     if size is None:
         found = _sign_or_find(app)
         if found.checkpoint.size >= least:
@@ -81,6 +85,7 @@ def find_checkpoint_to_prove(app: App, size: int | None, *, least: int) -> "Stor
         kept = [found]
     else:
         with app.ledger.view() as view:
+            # A checkpoint of fewer entries proves nothing about a later one.
             if (there := find_checkpoint(view, size)) is not None and size >= least:
                 return there
             kept = list(list_checkpoints(view))
@@ -99,12 +104,16 @@ def _sign_or_find(app: App) -> "StoredCheckpoint":
     from registry.store.log_seals import find_checkpoint, list_checkpoints, refuse_other_history
 
     with app.ledger.view() as view:
+        # The log is compared with every kept checkpoint before it is signed (decision of
+        # 2026-11-22); otherwise its keeper would sign a second history. The cost is one more pass
+        # over the leaves.
         refuse_other_history(view)
         size = view.log_size
         there = find_checkpoint(view, size)
     if size == 0:
         found, advice = "nothing is recorded yet, so there is nothing to sign", "caveat init"
         raise NotFoundError(Fault(code="empty-registry", where="registry", found=found, advice=advice))
+    # Signing the same state again would give a second checkpoint of one size.
     if there is not None:
         return there
     try:
@@ -112,12 +121,14 @@ def _sign_or_find(app: App) -> "StoredCheckpoint":
         with app.ledger.write(actor=app.config.authority) as writer:
             return sign_log(writer, ring)
     except UnavailableError as error:
+        # A missing key or passphrase is no reason to fail: an older checkpoint may serve.
         if error.code not in {"no-log-key", "passphrase-missing"}:
             raise
         with app.ledger.view() as view:
             kept = list_checkpoints(view)
         if not kept:
             raise
+        # Said, because the caller asked for the log as it stands.
         app.say(f"{error.faults[0].found}: the last checkpoint is taken, of {kept[-1].checkpoint.size} of {size} entries")
         return kept[-1]
 
@@ -130,10 +141,12 @@ def _attach(app: App, path: Path, trust: Sequence[str], output: Path | None) -> 
 
     text = read_text(path, largest=_LARGEST_NOTE_BYTES)
     given = [one.vkey for one in read_given(trust).keys if one.vkey is not None]
+    # One key can be given in its form as log key; witnesses sign with its form as cosigner.
     trusted = [one if one.is_cosigner else one.as_cosigner() for one in given]
     with app.ledger.write(actor=app.config.authority) as writer:
         attached = attach_cosignatures(writer, text, [*trusted, *list_witness_keys(writer)], where=str(path))
         found = find_checkpoint(writer, attached.checkpoint.size)
+    # A cosignature by an unknown key is not kept, and the user must learn that.
     for one in attached.left_out:
         app.say(f"left out: {one.name}+{one.key}: {one.why}")
     app.say(f"kept: {', '.join(attached.kept) or 'no cosignature'}")
@@ -154,7 +167,7 @@ def _publish_checkpoint(app: App, found: "StoredCheckpoint", output: Path | None
     write_or_print(app, document, found.note, output)
 
 
-# `caveat log cosign`: this registry as a witness of another's log.
+# `caveat log cosign`: this registry as a witness of another log.
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -181,6 +194,8 @@ def cosign(app: App, *, note: Path, proof: Path | None, vkeys: tuple[str, ...], 
     said = done.checkpoint
     talk = [f"{'recorded in' if done.is_new else 'cosigned before, in'} entry {done.entry}; the cosignature is verified with:"]
     talk += [f"  {vkey}" for vkey in done.vkeys]
+    # Nothing was compared for the first checkpoint, and the witness's signature would suggest it
+    # was.
     if done.seen is None:
         talk.insert(0, f"this is the first checkpoint of {said.origin} seen here: what came before it is its keeper's word")
     document = {
@@ -204,13 +219,14 @@ def _read(note: Path, proof: Path | None) -> "tuple[str, ConsistencyProof | None
 
     text = read_text(note, largest=_LARGEST_NOTE_BYTES)
     steps = None if proof is None else parse_consistency(read_text(proof, largest=_LARGEST_NOTE_BYTES), where=str(proof))
+    # A consistency proof has its note at the end, so one file is enough.
     if is_consistency(text) and proof is None:
         steps = parse_consistency(text, where=str(note))
         text = steps.note
     return text, steps
 
 
-# `caveat log prove`: that an entry stands in the log, or that the log goes on from what somebody saw.
+# `caveat log prove`.
 
 
 @click.command()
@@ -226,6 +242,7 @@ def prove(app: App, *, entry: int | None, since: int | None, size: int | None, n
     The proof leads to a signed checkpoint: a new one where the log key is here, otherwise the last that is kept. Anybody checks it
     without this registry: caveat verify, or any program that knows C2SP tlog-proof.
     """
+    # Exactly one of the two questions.
     if (entry is None) == (since is None):
         raise click.UsageError("name an ENTRY, or give --since SIZE")
     if entry is not None:
@@ -246,9 +263,11 @@ def _prove_entry(app: App, entry: int, size: int | None, *, no_text: bool, outpu
         if not no_text:
             view.recorded((entry,))  # raises where it was erased or altered
         ((_, text),) = view.log_entries(entry, entry + 1)
+    # A new checkpoint may be signed here, so the view is opened again below.
     checkpoint = find_checkpoint_to_prove(app, size, least=entry)
     with app.ledger.view() as view:
         path = inclusion_path(view, entry, checkpoint.checkpoint.size)
+    # Entries count from 1, leaves from 0.
     proof = format_proof(entry - 1, path, checkpoint.note, None if no_text else text)
     document = {"schema": "caveat/log-proof/1", "entry": entry, "leaf": place.leaf, **_describe(checkpoint), "proof": proof}
     write_or_print(app, document, proof, output)

@@ -42,6 +42,7 @@ def add(app: App, *, file: Path, dry_run: bool) -> None:
     from registry.cli.claim_presenter import print_added, summarise_added
     from registry.registration.claims_file_registration import register_file
 
+    # Checked and recorded in one transaction: the file is registered as a whole or not at all.
     with track(app, f"registering {file.name}", unit="claims") as progress:
         outcome = register_file(app.ledger, file, owner=app.config.authority, dry_run=dry_run, progress=progress)
     app.report(summarise_added(outcome, dry_run=dry_run), lambda console: print_added(console, outcome, dry_run=dry_run))
@@ -62,9 +63,13 @@ def list_(app: App, *, card: Identifier | None, model: str | None, restriction: 
     from registry.registration.card_registration import get_card
 
     wanted = parse_model(model, where="--model") if model else None
+    # By the clock: an outcome that expired today is shown as expired.
     with app.view(by_clock=True) as view:
+        # A misspelt card would give an empty list.
         if card is not None:
             get_card(view, card.bare, card.revision)
+        # The restriction is derived and no column, so it is filtered after reading, and the limit
+        # applies to what is left.
         found = view.list_claims(card=card.bare if card else None, model=wanted, limit=None if restriction else limit)
         claims = [one for one in found if restriction in (None, one.status.restriction.value)][:limit]
         size = view.log_size
@@ -88,7 +93,9 @@ def show(app: App, *, claim_id: Identifier) -> None:
     with app.view(by_clock=True) as view:
         dossier = view.dossier(str(claim_id))
         backed = find_backings(view, (entry for _, entry in list_backed(dossier)))
+    # A reserved identifier has no figure to state anything of.
     stated = [to_document(one) for one in check_claim(dossier)] if dossier.revisions else []
+    # The size of another log says nothing about entries of this one.
     elsewhere = find_elsewhere(app.ledger, dossier, as_of=dossier.log_size if app.log is None else None)
     others = [to_document(one) for one in elsewhere]
     backing = {str(seq): name_backing(one) for seq, one in backed.items()}
@@ -112,6 +119,7 @@ def history(app: App, *, identifier: Identifier) -> None:
     from registry.store.log_reader import find_backings
 
     with app.view(by_clock=True) as view:
+        # The history is that of the whole claim, but a revision that was named must exist.
         _check_exact(view, identifier)
         said = view.history(identifier.bare)
         backed = find_backings(view, (one.entry for one in said))
@@ -132,6 +140,7 @@ def diff(app: App, *, claim_id: Identifier, old: int | None, new: int | None) ->
 
     with app.view(by_clock=True) as view:
         dossier = view.dossier(str(claim_id))
+    # Without options: the named revision, or the latest, against the one before.
     later = new or claim_id.revision or max(len(dossier.revisions), 1)
     before, after, rows = compare_revisions(dossier, old or max(later - 1, 1), later)
     document = {
@@ -179,6 +188,7 @@ def revise(app: App, *, claim_id: Identifier, file: Path, why: str) -> None:
     from registry.registration.claims_file_registration import revise_claim
 
     with app.view(by_clock=True) as view:
+        # A revision that was named must exist, although a new one is made of the whole claim.
         _check_exact(view, claim_id)
     outcome = revise_claim(app.ledger, claim_id.bare, file, why=why, owner=app.config.authority)
     done = outcome.revised[0] if outcome.revised else None
@@ -197,6 +207,7 @@ def _check_exact(view: "View", identifier: Identifier | None) -> None:
 def _report_event(
     app: App, claim_id: Identifier, kind: ClaimEventKind, *, reason: str | None = None, successor: Identifier | None = None
 ) -> None:
+    # What the record refuses is a fault of the option that gave it.
     with refusing("--reason"):
         event = ClaimEvent(claim=claim_id.bare, event=kind, reason=reason, successor=successor.bare if successor else None)
     with app.ledger.write(actor=app.config.authority) as writer:
@@ -243,6 +254,7 @@ def supersede(app: App, *, claim_id: Identifier, successor: Identifier, reason: 
 @pass_app
 def reserve(app: App, *, count: int) -> None:
     """Reserve identifiers for claims that are registered later (`id:` in the claims file)."""
+    # In one transaction, so that no number is reserved twice.
     with app.ledger.write(actor=app.config.authority) as writer:
         reserved = writer.allocate(Kind.CLAIM, app.config.authority, count)
         writer.append_many([ClaimEvent(claim=one, event=ClaimEventKind.RESERVE) for one in reserved])
@@ -319,7 +331,7 @@ def relate(app: App, *, claim_id: Identifier, relation: str, other: Identifier, 
     )
 
 
-# `caveat contest`: objections to claims and specifications, and what becomes of them.
+# `caveat contest`: objections to claims and specifications.
 
 _NOTE = click.option("--note", required=True, help="What is said, and why; it stays in the record.")
 
@@ -348,6 +360,7 @@ def open_contestation(app: App, target: Identifier, *, grounds: str, rival: Iden
     """Record a contestation in the name of who calls, and return the document that says so."""
     from registry.registration.objections import contest_target
 
+    # The name of who objects is the authority of this call; the record refuses empty grounds.
     with refusing("--grounds"), app.ledger.write(actor=app.config.authority) as writer:
         _check_exact_target(writer, target)
         opened = contest_target(writer, target, grounds=grounds, rival=rival, by=app.config.authority)
@@ -409,6 +422,7 @@ def list_contestations(app: App, *, only_open: bool, target: Identifier | None) 
     with app.view() as view:
         named = None if target is None else (f"{target.bare}@{target.revision}" if target.revision else target.bare)
         files = [one for one in view.list_contestations(named) if not (only_open and one.is_settled)]
+        # An erased objection is named: leaving it out would look like none.
         erased = view.list_erased_contestations(named)
     document = {"schema": "caveat/contestations/1", "contestations": [summarise_contestation(one) for one in files], "erased": list(erased)}
     if erased:
@@ -437,7 +451,9 @@ def report_step(app: App, contestation_id: Identifier, step: ContestationStep, *
     with refusing("--note"):
         said = ContestationEvent(contestation=contestation_id.bare, step=step, note=note, to=to)
     with app.ledger.write(actor=app.config.authority) as writer:
+        # Who may take a step is decided where it is recorded, for all front ends.
         entry = record_step(writer, said, actor=app.config.authority)
+        # Read in the same transaction: the state is that after this step.
         file = get_contestation(writer, contestation_id.bare)
     document = {
         "schema": "caveat/contestation-step/1",

@@ -44,7 +44,7 @@ from registry.store.claim_listing import ClaimSummary
 if TYPE_CHECKING:
     from registry.store.registry_view import View
 
-# How claims look in a terminal and as JSON; shared by the groups that show claims.
+# Claims in a terminal and as JSON.
 
 _WIDEST_QUOTE = 70
 _MARKS = {ItemStatus.REPORTED: "■", ItemStatus.MISSING: "☐", ItemStatus.NOT_APPLICABLE: "–"}
@@ -80,6 +80,7 @@ def describe_status(status: Status) -> str:
 
 def print_dossier(console: Console, dossier: Dossier) -> None:
     """Print one claim, its passage, and what became of it."""
+    # A reserved identifier has nothing else to show, and one next step.
     if not dossier.revisions:
         console.print(f"{dossier.claim} is reserved and has no text yet. Next: caveat claim add FILE, with `id: {dossier.claim}`")
         return
@@ -109,6 +110,7 @@ def print_dossier(console: Console, dossier: Dossier) -> None:
     _print_sightings(console, dossier)
     models = {one.payload.reference: one.payload.model for one in dossier.revisions}
     for file in dossier.audits:
+        # An audit of an earlier model version says so: its outcome is not about the present one.
         earlier = models.get(file.audit.payload.claim, claim.model)
         _print_audit(console, file, None if earlier == claim.model else earlier)
         _print_asked(console, dossier, file)
@@ -117,6 +119,7 @@ def print_dossier(console: Console, dossier: Dossier) -> None:
 def _list_outcomes(dossier: Dossier) -> Iterator[str]:
     """Yield the outcomes of the claim's family, the one that leads first, then those of other claims on the same words."""
     family = dossier.family
+    # Outcomes of other claims on the same words may follow, so this is said and not the end.
     if family.gravest is None:
         yield "not audited"
     for one in family.outcomes:
@@ -186,6 +189,7 @@ def _print_asked(console: Console, dossier: Dossier, file: AuditFile) -> None:
 def _list_carried(dossier: Dossier) -> Iterator[tuple[str, str]]:
     """Yield the last revision by which the claim came to another model version, with its reason."""
     pairs = list(pairwise(one.payload for one in dossier.revisions))
+    # The last step counts: a claim may have been carried several times.
     carried = [after for before, after in pairs if before.model != after.model]
     if carried:
         yield "carried", f"@{carried[-1].revision}, {(carried[-1].why or '').removeprefix('carried ')}"
@@ -194,6 +198,7 @@ def _list_carried(dossier: Dossier) -> Iterator[tuple[str, str]]:
 def _describe_cause(dossier: Dossier, cause: StaleCause) -> str:
     """Return a cause in its sentence, with the decision of a person that it counts."""
     said = _find_review(dossier, cause)
+    # A decision from before the cause was recorded does not apply to it.
     is_confirmed = said is not None and said.entry.seq > cause.entry and said.payload.verdict is StalenessVerdict.CONFIRMED
     return cause.text + (f"; confirmed, entry {said.entry.seq}: {said.payload.why}" if said and is_confirmed else "")
 
@@ -201,9 +206,11 @@ def _describe_cause(dossier: Dossier, cause: StaleCause) -> str:
 def _list_dismissed(dossier: Dossier) -> Iterator[str]:
     """Yield the causes that a person dismissed last, each with the decision."""
     current = dossier.current.payload.reference
+    # In log order, so the last decision on each cause stays.
     last = {cause: one for one in dossier.reviews if one.payload.claim == current for cause in one.payload.causes}
     counting = {(one.kind, one.what) for one in dossier.status.causes}
     for cause, one in last.items():
+        # A dismissed cause that came back counts again, and is listed with the causes.
         if one.payload.verdict is StalenessVerdict.DISMISSED and (cause.kind, cause.what) not in counting:
             yield f"{cause.kind.value} {cause.what}, entry {one.entry.seq}: {one.payload.why}"
 
@@ -215,6 +222,7 @@ def _find_review(dossier: Dossier, cause: StaleCause) -> Recorded[StalenessRevie
 
 def _list_figures(dossier: Dossier) -> list[tuple[str, str]]:
     """The figures of card, replayed evaluation and deployment, in one unit; the card's alone without a replay."""
+    # Figures come from the supplement itself, so that terminal and page one never differ.
     supplement = assemble_claim(dossier, made_at=dossier.current.entry.at)
     if supplement.figures is None:
         return [("card reports", "no figure")]
@@ -238,6 +246,7 @@ def _describe_contestation(file: ContestationFile) -> str:
 
 
 def _describe_short(status: Status, reference: str) -> str:
+    # Ordinary states are left out: a line shows what is unusual.
     flags = ["not audited" if status.gravest is None else describe_outcome(status.gravest, of=reference)]
     if status.beside is not None:
         flags.append(f"another claim on these words: {describe_outcome(status.beside)}")
@@ -260,7 +269,7 @@ def shorten(text: str) -> str:
     return line if len(line) <= _WIDEST_QUOTE else f"{line[: _WIDEST_QUOTE - 1]}…"
 
 
-# What became of a claims file, in a terminal and as JSON.
+# A claims file that was registered.
 
 _MOST = 20
 
@@ -301,6 +310,7 @@ def _sentences(outcome: RegistrationResult, *, dry_run: bool) -> Iterator[str]:
     if outcome.left_out or outcome.left_out_unchanged:
         yield f"{_count(outcome.left_out, 'passage', dry_run=dry_run)} left out, {outcome.left_out_unchanged} unchanged."
     if outcome.proposed is not None:
+        # Passages of a survey are counted apart from claims.
         count = _count(outcome.proposed, "proposed passage", dry_run=dry_run)
         yield f"{count} recorded, {outcome.proposed_unchanged} unchanged."
 
@@ -310,7 +320,7 @@ def _count(number: int, noun: str, *, dry_run: bool) -> str:
     return f"{number} {noun if number == 1 else f'{noun}s'} {verb}"
 
 
-# How claims of other registries about the same passage look in a terminal.
+# Claims of other registries on the same passage.
 
 
 def print_elsewhere(console: Console, found: Sequence[ForeignClaim]) -> None:
@@ -319,6 +329,7 @@ def print_elsewhere(console: Console, found: Sequence[ForeignClaim]) -> None:
         console.print("\nother registries on the same passage", style="bold")
     for one in found:
         console.print(show(f"  {one.origin}: {one.claim} {_describe_foreign_claim(one)}"), soft_wrap=True)
+        # Two histories: what this log says here may not be what it says to others.
         if one.is_doubtful:
             console.print("    this log signed two histories: others may be shown another one (caveat log show)", soft_wrap=True)
 
@@ -334,7 +345,7 @@ def _describe_foreign_claim(one: ForeignClaim) -> str:
     return f"{describe_outcome(one.outcome)}{told}, {one.outcome.audit}"
 
 
-# How a claim over model versions looks in a terminal.
+# A claim over model versions.
 
 _NUMBERS = ("Φ_test", "Φ_deploy", "ED")
 _MOVED = ("ΔΦ_test", "ΔΦ_deploy", "ΔED")
@@ -378,6 +389,7 @@ def _name(one: SpecEstimate | DriftStep) -> str:
 
 
 def _write(point: VersionPoint, one: SpecEstimate) -> tuple[str, str, str]:
+    # No score is rounded across θ or an end of the range.
     lines = (*(point.range or ()), *(() if point.theta is None else (point.theta,)))
     margins = () if point.margin is None else (-point.margin, point.margin)
     return (
@@ -406,13 +418,14 @@ def _print_steps(console: Console, steps: Sequence[DriftStep], names: dict[str, 
         for one in steps
     ]
     console.print(build_table(("from, to", "against", *_MOVED, "compared"), rows, numbers=_MOVED))
+    # The method is printed once, and not in every row.
     for method in dict.fromkeys(one.ed.method for one in steps if one.ed.low is not None):
         console.print(f"intervals: {method}")
     for reason in dict.fromkeys(one.ed.reason for one in steps if one.ed.reason):
         console.print(reason)
 
 
-# How claims that may no longer stand look in a terminal and as JSON.
+# Claims that may be stale, with what resolves each cause.
 
 _SETTLES = {
     Remedy.AUDIT: "a new audit settles it",
@@ -452,6 +465,7 @@ def print_stale(console: Console, found: StaleClaims, shown: Shown) -> None:
         for step in steps:
             console.print(f"  {step.cause.kind.value}: {step.cause.text} (entry {step.cause.entry}); {_SETTLES[step.remedy]}")
             for command in step.commands:
+                # A command is never wrapped, so that it can be copied.
                 console.print(f"      {command}", soft_wrap=True, no_wrap=True)
     console.print('\nAny cause a person may decide: caveat claim confirm CLM-… --why "…", or dismiss; one cause alone: --cause KIND')
     if len(shown) < total:
@@ -461,6 +475,7 @@ def print_stale(console: Console, found: StaleClaims, shown: Shown) -> None:
 def _list_remedies(found: StaleClaims) -> str:
     """Return how many claims each remedy settles whole; the others need several."""
     settled = found.count_remedies()
+    # A claim with causes of several kinds is resolved by no single remedy.
     several = len(found.claims) - sum(settled.values())
     parts = [f"{_CALLED[remedy]} {number:,}" for remedy, number in settled.items()]
     return ", ".join([*parts, *([f"several of these {several:,}"] if several else [])])
@@ -480,7 +495,7 @@ def _count_claims(number: int) -> str:
     return "1 claim" if number == 1 else f"{number:,} claims"
 
 
-# A contestation in a terminal and as JSON: what is contested beside its rival, the steps, and the replays under the rival.
+# An objection, with its rival and the replays under it.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -502,11 +517,13 @@ def collect_contestation(view: "View", name: str) -> ContestationPage:
     file = get_contestation(view, name)
     said = file.contestation.payload
     changes, untold = None, None
+    # Claims are no specifications; their difference is not shown field by field.
     if said.rival is not None and not said.target.startswith("CLM-"):
         changes, untold = compare_specs(view, said.target, said.rival)
     found = [audit for one in file.replays if (audit := view.find_audit(one.payload.audit)) is not None]
     leading: dict[str, ReadingVerdict | None] = {}
     for claim in dict.fromkeys(one.audit.payload.claim for one in found):
+        # The outcome that counts, by the same rules as on the claim's own page.
         outcome = find_leading(view.dossier(claim))[1]
         leading[claim] = outcome.payload.classification.primary if outcome else None
     return ContestationPage(file=file, changes=changes, untold=untold, replays=found, leading=leading)

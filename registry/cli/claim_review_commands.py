@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from registry.store.log_writer import Writer
     from registry.store.registry_view import View
 
-# `caveat claim stale`: which claims may no longer stand, and what settles each cause.
+# `caveat claim stale`.
 
 _FEW = 20
 
@@ -53,13 +53,16 @@ def stale(app: App, *, model: str | None, card: Identifier | None, limit: int | 
     from registry.registration.stale_claims import RemedyPlanner, find_stale
 
     wanted = parse_model(model, where="--model") if model else None
+    # By the clock: an outcome that expired today makes its claim stale today.
     with app.view(by_clock=True) as view:
         if card is not None:
+            # A misspelt card or model would find nothing and look like good news.
             get_card(view, card.bare, card.revision)
         if wanted is not None:
             require_model(view, wanted)
         found = find_stale(view, model=wanted, card=str(card) if card else None)
         steps = RemedyPlanner(view)
+        # JSON is for programs, which want all.
         shown = [(one, steps.find(one)) for one in found.claims[: limit or (None if app.json else _FEW)]]
         size = view.log_size
     app.report(summarise_stale(found, shown, log_size=size), lambda console: print_stale(console, found, shown))
@@ -67,7 +70,7 @@ def stale(app: App, *, model: str | None, card: Identifier | None, limit: int | 
         click.get_current_context().exit(1)
 
 
-# `caveat claim confirm` and `caveat claim dismiss`: what a person decides of a change that claims may not have survived.
+# `caveat claim confirm` and `caveat claim dismiss`: a person's decision on a change.
 
 
 def _review_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -120,9 +123,11 @@ def _review(
 
     def work(writer: "Writer") -> list[dict[str, Any]]:
         chosen = _list_claims(writer, claims) if about is None else _list_about(writer, about)
+        # A model names claims by one cause, so only that cause is decided.
         kinds = _only_successor() if about is not None and not named else named
         return _review_each(writer, chosen, verdict, why, kinds)
 
+    # One transaction: all claims or none.
     done = record(app, work)
     new = [one for one in done if one["entry"] is not None]
 
@@ -166,6 +171,7 @@ def _review_each(
 
 def _list_claims(writer: "Writer", claims: Sequence[Identifier]) -> list[str]:
     for one in claims:
+        # A revision or digest must exist, though the decision is about the claim.
         if one.revision or one.digest:
             writer.dossier(str(one))
     return list(dict.fromkeys(one.bare for one in claims))
@@ -179,6 +185,7 @@ def _list_about(writer: "Writer", model: ModelRef) -> list[str]:
     require_model(writer, model)
     found = find_stale(writer, model=model).claims
     chosen = [one.claim for one in found if any(cause.kind is CauseKind.SUCCESSOR for cause in one.status.causes)]
+    # Nothing to decide is an error: a script would take it for done.
     if not chosen:
         said = "no claim about it is stale because another version took its place"
         raise InputError(Fault(code="nothing-to-review", where=str(model), found=said, advice="caveat claim stale"))
@@ -202,6 +209,7 @@ def _parse_causes(texts: Sequence[str]) -> "list[NamedCause] | None":
             advice = f"write one of {', '.join(CauseKind)}, or KIND:WHAT as caveat claim stale names it"
             faults.append(Fault(code="cause-unknown", where="--cause", found=f"{text!r} is no cause", advice=advice))
             continue
+        # A model version in a cause is written as on the command line.
         is_model = kind == CauseKind.SUCCESSOR and what.count("/") > 1
         named = str(parse_model(what, where="--cause")) if is_model else what
         found.append(NamedCause(kind=CauseKind(kind), what=named or None))
@@ -210,7 +218,10 @@ def _parse_causes(texts: Sequence[str]) -> "list[NamedCause] | None":
     return found or None
 
 
-# `caveat claim carry`: a claim goes on for the version that took the place of the one it is about.
+# `caveat claim carry`: a claim is applied to a newer model version.
+#
+# Only by a revision with a reason, and inside the lineage. Outcomes belong to one revision, so none
+# comes along (decision of 2026-11-22).
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,6 +270,7 @@ def carry(
     """
     from registry.registration.model_lineage import carry_claims
 
+    # With both, it would be unclear which claims are meant.
     if bool(claims) == (all_from is not None):
         raise click.UsageError("name claims (CLM-…), or the version that they are about with --all-from; one of the two.")
     words = _read_passage(claims, **passage)
@@ -267,6 +279,8 @@ def carry(
 
     def work(writer: "Writer") -> list[CarryResult]:
         names = _list_claims(writer, claims) if about is None else _list_carried_over(writer, about)
+        # The description is read in the same transaction as the revision, so that both agree, also
+        # in a dry run.
         return [_describe(writer, one) for one in carry_claims(writer, names, target, why=why, card=words)]
 
     done = record(app, work, dry_run=dry_run)
@@ -278,8 +292,10 @@ def _read_passage(claims: Sequence[Identifier], *, card: Identifier | None, quot
 
     if card is None and quote is None and page is None:
         return None
+    # One without the other would leave words without a place, or a place without words.
     if card is None or quote is None:
         raise click.UsageError("--card and --quote belong together: the newer card, and its words.")
+    # One passage cannot be the wording of several claims.
     if len(claims) != 1:
         raise click.UsageError("--card words one claim; name that claim alone.")
     return NewPassage(card=str(card), quote=quote, page=page)
@@ -296,6 +312,7 @@ def _describe(writer: "Writer", one: "CarriedClaim") -> CarryResult:
     from registry.intake.revision.passage_changes import find_turns
 
     before, after = one.before, one.after.payload
+    # Only a new revision leaves audits behind.
     audits = writer.list_audits(before.reference) if one.is_new else ()
     turns = find_turns(before.quote, after.quote) if before.quote != after.quote else ()
     return CarryResult(
@@ -305,6 +322,7 @@ def _describe(writer: "Writer", one: "CarriedClaim") -> CarryResult:
         entry=one.after.entry.seq,
         audits=len(audits),
         is_locked=any(audit.lock is not None for audit in audits),
+        # A fine-tune takes no version's place, so the claim was current without it.
         is_tuned=one.is_new and after.model not in writer.lineage().successors(before.model),
         turns=tuple(map(str, turns)),
     )
@@ -315,6 +333,7 @@ def _report(app: App, done: Sequence[CarryResult], why: str, *, dry_run: bool) -
 
     new = [one for one in done if one.is_new]
     for one in new:
+        # Changes of sense are said on standard error, where also a script's user sees them.
         for turn in one.turns:
             app.say(f"ATTENTION: {one.after}: {turn}")
     for model in dict.fromkeys(one.model for one in new if one.is_tuned):
@@ -356,7 +375,7 @@ def _tell_unaudited(console: "Console", new: Sequence[CarryResult]) -> None:
     console.print(f"Next: caveat audit {f'renew {first} --ask NAME -o DIR' if new[0].is_locked else f'new {first} > audit.yaml'}")
 
 
-# `caveat claim reword`: a claim goes on in the newer wording of its card.
+# `caveat claim reword`: a claim in the newer wording of its card.
 
 
 @click.command()
@@ -378,16 +397,19 @@ def reword(app: App, *, claim_id: Identifier, quote: str | None, why: str | None
             view.dossier(str(claim_id))
         found = find_rewording(view, claim_id.bare, quote)
         audits = [one.audit.payload for one in view.dossier(claim_id.bare).audits]
+    # Unchanged, moved, or spelled otherwise: there is nothing to reword.
     if found.anchor is None:
         _report_rewording(app, found, None)
         return
     _show(app, found, sum(one.claim == found.claim.reference for one in audits))
+    # Without a person at the terminal a change of sense needs a reason of its own.
     if yes:
         check_turns(found, why)
     else:
         turned = "".join(f"{str(one)[0].upper()}{str(one)[1:]}. " for one in found.turns)
         question = f"{turned}Is this the same claim{' all the same' if turned else ''}?"
         click.confirm(show(question), abort=True, err=True)
+    # The matching was read before the question; recording checks it again.
     with app.ledger.write(actor=app.config.authority) as writer:
         revised = record_rewording(writer, found, why)
     _report_rewording(app, found, revised.reference)
@@ -424,7 +446,8 @@ def _report_rewording(app: App, found: "Rewording", revised: str | None) -> None
     app.report(document, lambda console: console.print(done if revised else f"{nothing} Nothing needs doing: its audits stand."))
 
 
-# `caveat claim restated`: claims that give different numbers for one quantity.
+# `caveat claim restated`: claims that give different numbers for one quantity. Nothing is related
+# without a person (decision of 2026-11-22).
 
 
 @click.command()
@@ -447,6 +470,7 @@ def restated(app: App, *, card: Identifier | None, limit: int) -> None:
             get_card(view, card.bare, card.revision)
         with track(app, "reading claims", unit="claims") as progress:
             figures = read_figures(view, progress=progress)
+        # One more than asked for shows that there are more.
         pairs = list(islice(find_pairs(figures, card=card.bare if card else None), limit + 1))
         found = [(pair, _is_recorded(view, pair)) for pair in pairs[:limit]]
         size = view.log_size
@@ -470,6 +494,7 @@ def restated(app: App, *, card: Identifier | None, limit: int) -> None:
 
 
 def _is_recorded(view: "View", pair: "RestatedPair") -> bool:
+    # Relations have a direction, and either claim may have been named first.
     ends = {_bare(pair.claim), _bare(pair.other)}
     relations = (one.payload for one in view.list_relations(_bare(pair.claim)))
     return any(one.relation is ClaimRelationKind.RESTATES and {one.claim, one.other} == ends for one in relations)
@@ -537,6 +562,7 @@ def drift(app: App, *, claim_id: Identifier, figure: Path | None, spec: str | No
     from registry.report.version_drift import build_points
 
     if spec is not None and figure is None:
+        # Without a figure the option would be ignored.
         raise click.UsageError("--spec is for --figure")
     with app.view() as view:
         dossier = view.dossier(str(claim_id))
@@ -562,6 +588,7 @@ def _choose(drift: "Drift", spec: str | None) -> "DriftFigure":
     """
     from registry.report.version_drift import build_drift_figures, count_keys
 
+    # All specifications, so that any of them can be chosen.
     figures = build_drift_figures(drift, most=count_keys(drift))
     if not figures:
         found, advice = "no revision has an estimate, so there is nothing to draw", "see what there is without --figure"

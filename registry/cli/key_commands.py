@@ -34,9 +34,11 @@ def list_(app: App) -> None:
     from registry.registration.key_registration import list_keys
     from registry.seal.key_files import list_key_files
 
+    # What a crash left is settled first, or the list would miss a key.
     app.settle_keys()
     with app.view() as view:
         origin, states = view.log_origin, list_keys(view)
+    # By fingerprint: the name of a file says nothing about its key.
     here = {one.text.fingerprint: shorten(one.path) for one in list_key_files(app.config.keys)}
     rows = [{**describe_state(state), "secret": here.get(state.fingerprint)} for state in states]
     app.report({"schema": "caveat/keys/1", "log": origin, "keys": rows}, lambda console: print_keys(console, origin, states, here))
@@ -80,8 +82,11 @@ def add(app: App, *, algorithm: str, statements: bool) -> None:
     _refuse_algorithm(algorithm, statements=statements)
     with app.ledger.view() as view:
         authority = _get_authority(app, view)
+        # Before a passphrase is asked for.
         refuse_key_in_force(view, KeyAlgorithm(algorithm), authority=authority.code if statements else None)
     folder = KeyFolder(path=app.config.keys, passphrase=_find_passphrase(app))
+    # The folder is held around the transaction: files are written first, and put in place when the
+    # entry is committed.
     with app.change_keys(), app.ledger.write(actor=authority.code) as writer:
         if statements:
             made, entry = make_authors_key(writer, authority, folder)
@@ -105,16 +110,19 @@ def rotate(app: App, *, algorithm: str, statements: bool, why: str) -> None:
     from registry.registration.key_registration import KeyFolder, get_key, replace_authors_key, replace_key
 
     _refuse_algorithm(algorithm, statements=statements)
+    # The old key must be here and readable, because it signs too.
     ring = app.read_keys()
     folder = KeyFolder(path=app.config.keys, passphrase=_find_passphrase(app))
     with app.ledger.view() as view:
         authority = _get_authority(app, view)
+    # A statement key signs the entry that records its successor.
     old = _get_statement_key(app, authority.code) if statements else None
     with app.change_keys(), app.ledger.write(actor=authority.code) as writer:
         if old is None:
             made, entry = replace_key(writer, authority, KeyAlgorithm(algorithm), ring, folder, reason=why)
         else:
             made, entry = replace_authors_key(writer, old, folder, reason=why)
+        # Read from the log, which decides what was replaced.
         replaced = get_key(writer, made.fingerprint).added.payload.replaces
     _report_new(app, made.fingerprint, entry.seq, encrypted=bool(folder.passphrase), replaces=replaced)
 
@@ -129,11 +137,13 @@ def revoke(app: App, *, fingerprint: str, why: str, untrusted_from: str | None) 
     from registry.registration.key_registration import get_key, revoke_key
     from registry.seal.key_files import list_key_files, retire_key
 
+    # A revocation cannot be undone, so its date is checked first.
     since = _parse_time(untrusted_from, app.config.now())
     app.settle_keys()
     with app.ledger.write(actor=app.config.authority) as writer:
         state = get_key(writer, fingerprint)
         entry = revoke_key(writer, state, reason=why, untrusted_from=since)
+    # No secret key is ever deleted: its file is only retired (decision of 2026-11-22).
     files = [one for one in list_key_files(app.config.keys) if one.text.fingerprint == state.fingerprint]
     retired = [shorten(path) for one in files if (path := retire_key(app.config.keys, one.slot))]
     document = {
@@ -145,6 +155,7 @@ def revoke(app: App, *, fingerprint: str, why: str, untrusted_from: str | None) 
     }
     until = f"what it signed before {since.isoformat()} stays good" if since else "nothing it signed is trusted"
     command = "caveat key add --statements" if state.signs_for else "caveat key add"
+    # Revoking the last key of its use leaves nothing to sign with.
     next_step = "" if any(_is_same_use(one, state) for one in _list_in_force(app)) else f"\nNext: {command}"
     app.report(document, lambda console: console.print(f"Revoked by entry {entry.seq}: {until}.{next_step}"))
 
@@ -172,6 +183,7 @@ def _find_passphrase(app: App) -> str | None:
     files = list_key_files(app.config.keys)
     if not files:
         return app.choose_passphrase()
+    # The passphrase is tried on the existing keys before it encrypts another one.
     if any(one.text.is_encrypted for one in files):
         app.read_keys()
         return app.ask_passphrase()
@@ -224,6 +236,7 @@ def _parse_time(text: str | None, now: datetime) -> datetime | None:
         found = f"{text!r} is no date such as 2026-11-21, nor a time such as 2026-11-21T12:00:00Z"
         raise InputError(Fault(code="bad-date", where="--untrusted-from", found=found)) from error
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    # A date ahead would keep trusting what a thief signs until then.
     if moment > now:
         found = f"{moment.isoformat()} lies ahead: what is signed until then would be trusted"
         raise InputError(Fault(code="bad-date", where="--untrusted-from", found=found, advice="give when it may have been lost"))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from registry.seal.signed_notes import VerifierKey
     from registry.store.log_integrity import LogReport
 
-# `caveat log`: what was said, in order, and whether it is still what was said.
+# `caveat log`.
 
 Texts = tuple[str, ...]
 _LAST = 20
@@ -53,6 +53,7 @@ def show(
         about=about,
         start=start or 1,
         stop=stop,
+        # Without a first entry the end of the log is what people look for.
         last=None if start else _LAST,
     )
     with app.view() as view:
@@ -81,11 +82,15 @@ def check(app: App, *, fast: bool, notes: Texts, keys: Texts, origin: str | None
     from registry.codec.file_io import read_text
     from registry.store.log_integrity import check_log
 
+    # Checkpoints from elsewhere hold the log to a state that no one here could alter.
     texts = [read_text(_path(one)) for one in notes]
     vkeys, faults = _find_keys(app, keys, origin)
     with track(app, "checking the log", unit="entries") as progress:
         report = check_log(app.ledger, vkeys=vkeys, progress=count_up(progress), log=origin, notes=texts)
+    # All findings are reported together: what is wrong with keys, log and rows.
     faults += report.findings
+    # Rows are derived from statements. If those are altered, comparing rows would only repeat the
+    # finding; a log taken over has none of its own.
     rows = None if fast or origin is not None or faults else _check_rows(app, faults)
     if faults:
         raise AnswerNoError([*faults, *_count_unlisted(report)])
@@ -120,14 +125,17 @@ def _find_keys(app: App, given: Texts, origin: str | None) -> "tuple[list[Verifi
     from registry.verify.verification_keys import read_given
 
     vkeys = [one.vkey for one in read_given(given).keys if one.vkey is not None]
+    # A witness may sign with the same key in its other form.
     vkeys += [one.as_cosigner() for one in vkeys if not one.is_cosigner]
     try:
         with app.ledger.view() as view:
             if origin is None or origin == view.log_origin:
                 vkeys += trusted_vkeys(view)
             else:
+                # A log that was taken over is verified with the key of its last import.
                 vkeys += [parse_vkey(one.payload.vkey, where=origin) for one in list_imports(view, origin)[-1:]]
             vkeys += list_witness_keys(view)
+    # Contradicting key entries are a finding, and must not stop the check.
     except CaveatError as error:
         return vkeys, list(error.faults)
     return list({str(one): one for one in vkeys}.values()), []
@@ -165,6 +173,7 @@ def erase(app: App, *, entry: int, why: str, yes: bool) -> None:
     What stays: its number, time, author, kind and leaf, which prove that it was there; the rows derived from it, which hold no words; and
     every copy elsewhere (supplements, bundles, backups). Supplements of what rests on it cannot be made any more.
     """
+    # The user sees which entry it is before anything is asked.
     with app.ledger.view() as view:
         place = view.find_entry(entry)
         size = view.log_size
@@ -183,6 +192,7 @@ def erase(app: App, *, entry: int, why: str, yes: bool) -> None:
 
 
 def _ask() -> None:
+    # Without a terminal a missing answer must not count as yes.
     if sys.stdin is None or not sys.stdin.isatty():
         found = "nobody is at a terminal to confirm it"
         raise InputError(Fault(code="not-a-terminal", where="caveat log erase", found=found, advice="give --yes, if you are sure"))

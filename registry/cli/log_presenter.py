@@ -44,7 +44,7 @@ from registry.store.log_integrity import CheckedCheckpoint, LogReport, tell_give
 from registry.store.log_reader import LogSummary
 from registry.store.log_seals import list_checkpoints
 
-# Who stands behind statements, as a terminal and as JSON tell it.
+# Who stands behind a statement.
 
 Backed = Mapping[int, Backing | None]
 """By number of the entry; None where its signature is wrong."""
@@ -99,7 +99,7 @@ def print_backed(console: Console, dossier: Dossier, backed: Backed) -> None:
         console.print(show(f"  {what} by {entry.actor}, entry {entry.seq}: {_LONG[backed[entry.seq]]}"), soft_wrap=True)
 
 
-# How log entries and revisions look in a terminal and as JSON.
+# Entries and revisions.
 
 
 def summarise_entry(one: Recorded[Payload], backed: Backed) -> dict[str, Any]:
@@ -126,6 +126,7 @@ def print_history(console: Console, said: Sequence[Recorded[Payload]], backed: B
 
 def describe(payload: Payload) -> str:
     """Return the gist of a payload on one line; what is made of identifiers alone is not shortened."""
+    # Identifiers must stay whole, so that they can be copied.
     return _describe(payload) if isinstance(payload, PassageMatch) else shorten(_describe(payload))
 
 
@@ -136,6 +137,7 @@ _OfAudit = Audit | Lock | Run | RunStart | RunEnd | Result | EvidenceStatement |
 def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one line for each kind of statement)
     if isinstance(payload, _OfAudit):
         return _describe_of_audit(payload)
+    # No default branch: a new kind of statement must be given its own line.
     match payload:
         case ClaimRevision():
             return f"{payload.reference} {payload.why or payload.quote}"
@@ -257,6 +259,7 @@ def compare_revisions(dossier: Dossier, old: int, new: int) -> tuple[ClaimRevisi
     Raises:
         NotFoundError: there is no such revision.
     """
+    # One revision has nothing to compare; numbers that do not exist are named below.
     if len(dossier.revisions) == 1:
         found = "has only one revision, so there is nothing to compare"
         raise NotFoundError(Fault(code="no-such-revision", where=dossier.claim, found=found))
@@ -266,6 +269,7 @@ def compare_revisions(dossier: Dossier, old: int, new: int) -> tuple[ClaimRevisi
             known = f"revisions 1 to {len(revisions)}" if revisions else "no revision yet, it is only reserved"
             raise NotFoundError(Fault(code="no-such-revision", where=f"{dossier.claim}@{wanted}", found=f"{dossier.claim} has {known}"))
     before, after = to_document(revisions[old]), to_document(revisions[new])
+    # Number and reason differ by nature.
     rows = [(key, before[key], after[key]) for key in after if key not in ("revision", "why") and before[key] != after[key]]
     return revisions[old], revisions[new], rows
 
@@ -274,6 +278,7 @@ def show_value(value: object) -> str:
     """Return the *value* of a field for a person: parts of a record by name, what is None as “not stated”."""
     if value is None:
         return "not stated"
+    # An anchor has many fields; a reader needs its place.
     if isinstance(value, dict) and "occurrences" in value:
         return _show_anchor(value)
     if isinstance(value, dict):
@@ -289,7 +294,7 @@ def _show_anchor(anchor: dict[str, Any]) -> str:
     return ", ".join(filter(None, (*places, f"characters {anchor['start']:,} to {anchor['stop']:,}", f"found at {anchor['level']}")))
 
 
-# How the audit trail, a check of the log and the logs of a registry look in a terminal and as JSON.
+# The audit trail, checks of the log, and the logs of a registry.
 
 
 def summarise_trace(one: TrailEntry, backed: Backed) -> dict[str, Any]:
@@ -347,6 +352,7 @@ def print_report(console: Console, report: LogReport, rows: int | None) -> None:
         console.print(f"  rows      {rows:,} are what their statements give")
     if report.lacks_nodes:
         console.print("  subtrees  none is kept: nothing rests on them, proofs are slower; the next entry makes them anew")
+    # Published files name roots that no kept checkpoint covers.
     if report.given_out_since:
         console.print(f"  WARNING: {tell_given_out(report)}", soft_wrap=True)
     elif not report.checkpoints:
@@ -367,6 +373,7 @@ def summarise_log(ledger: Ledger, one: LogSummary) -> dict[str, Any]:
         "own": one.is_own,
         "entries": one.size,
         "checkpoint": last.checkpoint.size if last else None,
+        # The log's own name is its signature, and no witness.
         "cosigned_by": sorted({line.name for line in lines} - {one.origin}),
         "vkeys": vkeys,
     }
@@ -392,6 +399,7 @@ def _tell(one: TrailEntry) -> str:
     if one.payload is not None:
         return describe(one.payload)
     if one.erased_by is None:
+        # A missing text without an erasure was removed by someone.
         return "(its text is gone, and no entry says why)"
     return f"(text erased by entry {one.erased_by.entry.seq}: {one.erased_by.payload.why})"
 
@@ -411,7 +419,7 @@ def _count(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
-# Keys as people read them.
+# Keys.
 
 
 def describe_state(state: KeyState) -> dict[str, Any]:
@@ -476,12 +484,14 @@ def _print_head(console: Console, state: KeyState) -> None:
 def _print_public(console: Console, state: KeyState) -> None:
     said = state.added.payload
     text = said.vkey or said.public or format_certificate(said.certificate or "").rstrip("\n")
+    # Verifier keys and certificates are never wrapped, so that they can be copied.
     console.print(text, soft_wrap=True, no_wrap=True, overflow="ignore", crop=False)
 
 
 def _describe_standing(state: KeyState) -> str:
     if state.revoked is not None:
         since = state.revoked.payload.untrusted_from
+        # A whole day needs no time.
         day = "" if since is None else f" from {since:%Y-%m-%d}" + ("" if since.time() == time() else f" {since:%H:%M}")
         return f"revoked{day} (entry {state.revoked.entry.seq})"
     return f"replaced by entry {state.replaced.entry.seq}" if state.replaced else "in force"

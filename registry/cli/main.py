@@ -11,7 +11,8 @@ import click
 from registry.cli.application import App
 from registry.errors import CaveatError, Fault, format_faults
 
-# The command `caveat`: finds its groups by entry points, loads each when it is called, and ends with an honest exit code.
+# Commands are found by entry points and loaded when they are called, so that `--help` answers
+# within 0.2 s. `audit` adds commands to these groups without being imported here.
 
 _GROUP = "caveat.commands"
 
@@ -20,6 +21,7 @@ def find_commands(group: str = _GROUP) -> dict[str, EntryPoint]:
     """Return the commands that this installation offers under *group*, by name."""
     try:
         installed = distribution("caveat").entry_points
+    # From a checkout without installation there is nothing to find.
     except PackageNotFoundError:
         return {}
     return {point.name: point for point in installed.select(group=group)}
@@ -41,6 +43,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command called *cmd_name*; None if there is none."""
         found = super().get_command(ctx, cmd_name)
+        # Commands of the group itself come before those of entry points.
         if found is not None:
             return found
         point = find_commands(self._entry_points).get(cmd_name)
@@ -67,6 +70,7 @@ class LazyGroup(click.Group):
             from difflib import get_close_matches
 
             near = get_close_matches(args[0], self.list_commands(ctx), n=1, cutoff=0.5)
+            # Click may have suggested one already.
             if not near or "did you mean" in error.message.lower():
                 raise
             raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from error
@@ -87,6 +91,7 @@ def cli(ctx: click.Context, *, registry: str | None, debug: bool) -> None:
     """
     app = ctx.ensure_object(App)
     app.registry, app.debug = registry, debug
+    # The database is closed however the command ends.
     ctx.call_on_close(app.close)
 
 
@@ -99,6 +104,7 @@ def main(summaries: Mapping[str, str] | None = None) -> None:
     from registry.cli.standard_streams import keep_streams
 
     cli.summaries = summaries or {}
+    # Before anything can print.
     with keep_streams():
         _run(App())
 
@@ -107,6 +113,7 @@ def _run(app: App) -> None:
     """Run the command that was typed, and exit with its code."""
     try:
         exit_code = cli.main(obj=app, standalone_mode=False)
+        # A full disk shows only when buffers are written.
         if sys.stdout is not None:
             sys.stdout.flush()
         sys.exit(exit_code if isinstance(exit_code, int) else 0)
@@ -115,11 +122,13 @@ def _run(app: App) -> None:
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
+        # 130 is 128 plus SIGINT, as shells report it.
         sys.exit(130)
     except CaveatError as error:
         _end(app, error, error.faults, error.exit_code)
     except OSError as error:
         place = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else "file system"
+        # Exit code 3: nothing was evaluated, so neither yes nor no would be true.
         found = f"it cannot be read or written: {error.strerror or error}"
         fault = Fault(code="file-not-accessible", where=place, found=found, advice="check path, permissions and free space")
         _end(app, error, (fault,), 3)
@@ -150,6 +159,7 @@ def _show_usage_error(error: click.ClickException) -> None:
 def _end(app: App, error: Exception, faults: tuple[Fault, ...], exit_code: int) -> None:
     if app.debug:
         raise error
+    # A program that asked for JSON reads its errors as JSON, too.
     if app.json:
         import json
 
@@ -163,7 +173,7 @@ def _end(app: App, error: Exception, faults: tuple[Fault, ...], exit_code: int) 
     sys.exit(exit_code)
 
 
-# `caveat completion`: the script that teaches a shell the command.
+# `caveat completion`.
 
 
 @click.command()

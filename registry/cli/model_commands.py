@@ -43,11 +43,13 @@ def add(app: App, *, version: str, predecessor: str | None, released: str | None
     )
     with app.ledger.write(actor=app.config.authority) as writer:
         known = writer.find_model(wanted.model)
+        # The predecessor is registered too, so that a lineage never names an unknown version.
         if known is None:
             if wanted.predecessor and writer.find_model(wanted.predecessor) is None:
                 writer.append(ModelVersion(model=wanted.predecessor))
             writer.append(wanted)
         elif known.payload.predecessor != wanted.predecessor and (
+            # A link that a later event recorded counts as the same predecessor.
             wanted.predecessor is None or writer.lineage().find_link(wanted.model, wanted.predecessor) is None
         ):
             found = f"is registered as following {known.payload.predecessor or 'nothing'}, by entry {known.entry.seq}"
@@ -69,6 +71,7 @@ def list_(app: App) -> None:
     with app.view() as view:
         models = [one.payload for one in view.list_models()]
         lineage = view.lineage()
+        # By entry: a reason is printed where its event is.
         notes = {one.entry.seq: one.payload.reason for one in view.list_model_events() if one.payload.reason}
     app.report(
         {"schema": "caveat/models/1", "models": [summarise_version(one, lineage) for one in models]},
@@ -95,6 +98,7 @@ def show(app: App, *, version: str) -> None:
         lineage, said = view.lineage(), view.list_model_events(wanted)
         names = view.list_endpoint_names()
         statements = tuple(one for one in view.list_endpoint_statements() if one.payload.model == wanted)
+    # Withdrawn, rejected and superseded claims need no attention.
     standing = [one for one in claims if one.lifecycle not in ENDED]
     file = VersionFile(
         model=wanted,
@@ -123,8 +127,10 @@ def deprecate(app: App, *, version: str, reason: str, last: str | None) -> None:
     from registry.registration.model_lineage import deprecate_model
 
     wanted, on = parse_model(version, where="VERSION"), parse_date(last, where="--on") if last else None
+    # A reason that a record refuses is a fault of the option.
     with refusing("--reason"), app.ledger.write(actor=app.config.authority) as writer:
         entry, is_new = deprecate_model(writer, wanted, reason=reason, on=on)
+        # Counted in the same transaction: the number is that of this event.
         stale = sum(1 for _ in writer.list_stale(model=wanted))
     until = f" after {on}" if isinstance(on, date) else ""
     told = f"Recorded, entry {entry}" if is_new else f"Nothing changes, it is on record as entry {entry}"
@@ -200,6 +206,8 @@ def endpoint(app: App, *, version: str, name: str, reason: str, source: str | No
         else:
             done = state_endpoint(writer, wanted, name, actor=actor, reason=reason, source=source)
         names = writer.list_endpoint_names(wanted)
+    # The statement is recorded in any case. It only decides nothing while it is
+    # ambiguous.
     if done.conflicts and not retract:
         others = ", ".join(f"{one.model} (by {', '.join(one.by)})" for one in done.conflicts)
         app.say(f"warning: {name} is stated for {others} too; while it is, it does not tell which of them was asked")
@@ -216,7 +224,7 @@ def _tell_stale(number: int, version: str) -> str:
     return f"{number:,} {'claim' if number == 1 else 'claims'} about it may no longer stand: caveat claim stale --model {version!r}"
 
 
-# `caveat model update`: one version comes from another, and what that makes stale.
+# `caveat model update`: one version comes from another, and the claims that this makes stale.
 
 _FIRST = 10
 
@@ -274,6 +282,7 @@ def update(app: App, *, old: str, new: str, descent: str, released: str | None, 
         done = update_model(writer, before, after, descent=kind, released=day, note=note, branch=branch)
         return find_aftermath(writer, done)
 
+    # In a dry run the whole update is made and rolled back, so that its numbers are exact.
     found = record(app, work, dry_run=dry_run)
     app.report(summarise_aftermath(found, dry_run=dry_run), lambda console: print_aftermath(console, found, dry_run=dry_run))
 
@@ -287,18 +296,24 @@ def find_aftermath(writer: "Writer", done: "ModelUpdateResult") -> Aftermath:
     link = done.link
     about = sum(one.status.lifecycle not in ENDED for one in writer.list_claims(model=link.predecessor))
     found = find_stale(writer, model=link.predecessor)
+    # Only this link's cause: claims can be stale for other reasons.
     name = (CauseKind.SUCCESSOR, str(link.model))
     ours = tuple(one for one in found.claims if any((cause.kind, cause.what) == name for cause in one.status.causes))
+    # A fine-tune takes no version's place, so it makes nothing stale.
     stale = StaleClaims(claims=ours if link.descent in REPLACING else ())
     return Aftermath(
         update=done,
+        # Of several newest versions none can be suggested.
         newest=newest[0] if len(newest := writer.lineage().newest(link.model)) == 1 else link.model,
         about_old=about,
         stale=stale,
+        # A claim with other causes was stale before.
         newly=sum(len(one.status.causes) == 1 for one in stale.claims),
         classes=count_classes(writer, stale.claims),
         cards=count_cards(stale.claims),
         first=find_so_far(writer, stale.claims[:_FIRST]),
+        # Only for a version that was just registered and has no claims: its name may be a
+        # misspelling.
         near=[] if about or link.predecessor not in done.registered else _suggest_claimed(writer, link.predecessor),
         earlier=sum(1 for one in writer.lineage().ancestors(link.predecessor) for _ in writer.list_stale(model=one)),
     )
@@ -307,5 +322,6 @@ def find_aftermath(writer: "Writer", done: "ModelUpdateResult") -> Aftermath:
 def _suggest_claimed(writer: "Writer", model: ModelRef) -> list[ModelRef]:
     from registry.registration.model_lineage import suggest_models
 
+    # Suggestions without claims would not help.
     claimed = writer.list_claimed_models()
     return [one for one in suggest_models(writer, model) if one in claimed]

@@ -91,6 +91,7 @@ def print_aftermath(console: Console, found: "Aftermath", *, dry_run: bool) -> N
     """Print what `caveat model update` recorded, and what became stale."""
     update, link = found.update, found.update.link
     what = f"{link.model} as {name_descent(link.descent)} of {link.predecessor}"
+    # The same sentence must not read as done when it was only tried.
     if dry_run:
         console.print(f"Nothing is recorded (--dry-run). {f'To be recorded: {what}.' if update.is_new else f'On record: {what}.'}")
     elif update.is_new:
@@ -100,6 +101,7 @@ def print_aftermath(console: Console, found: "Aftermath", *, dry_run: bool) -> N
     if update.registered:
         console.print(f"{'To be registered' if dry_run else 'Registered'} on the way: {', '.join(map(str, update.registered))}.")
     if update.beside:
+        # A branch is recorded on purpose, and everyone who follows the lineage must see it.
         console.print(f"The lineage branches: {', '.join(map(str, update.beside))} took the place of {link.predecessor} too.")
     console.print(_tell_claims(found))
     if found.earlier:
@@ -125,6 +127,7 @@ def print_forest(console: Console, versions: Sequence[ModelVersion], lineage: "L
         console.print("No model versions.")
     forest = _Forest(by_model={one.model: one for one in versions}, lineage=lineage, notes=notes)
     for one in versions:
+        # Trees begin at versions without a predecessor.
         if not lineage.preceding(one.model):
             console.print(forest.grow(one.model))
     for one in versions:
@@ -179,6 +182,7 @@ def print_file(console: Console, file: VersionFile) -> None:
         ("released", str(version.released) if version and version.released else "not stated"),
         *((("note", version.note),) if version and version.note else ()),
         *(("comes from", f"{one.predecessor}, {name_descent(one.descent)}, entry {one.entry}") for one in lineage.preceding(model)),
+        # A single ancestor is the predecessor, which has its own row.
         *((("ancestors", ", ".join(map(str, lineage.ancestors(model)))),) if len(lineage.ancestors(model)) > 1 else ()),
         *(("followed by", f"{one.model}, {name_descent(one.descent)}, entry {one.entry}") for one in lineage.following(model)),
         *((("newest", ", ".join(map(str, newest))),) if newest else ()),
@@ -188,6 +192,7 @@ def print_file(console: Console, file: VersionFile) -> None:
     ]
     console.print(build_table(("", ""), rows))
     said: list[Recorded[Any]] = [*file.said, *file.statements]
+    # Events and endpoint statements in one order, that of the log.
     for one in sorted(said, key=lambda one: one.entry.seq):
         told = _tell_endpoint(one.payload) if isinstance(one.payload, ModelEndpoint) else describe(one.payload)
         console.print(show(f"  entry {one.entry.seq}, {one.entry.at:%Y-%m-%d}, {one.entry.actor}: {told}"))
@@ -213,6 +218,7 @@ def _tell_endpoint(said: ModelEndpoint) -> str:
 def _list_endpoints(file: VersionFile) -> Iterator[tuple[str, str]]:
     """Give a row for each endpoint name in force, with who states it and which other version it is stated for."""
     if not file.names:
+        # Without a stated name no response can be shown to come from this version.
         yield "endpoint name", "none stated: no outcome can show that it was asked"
     for name in file.names:
         others = [f"{one.model} (by {', '.join(one.by)})" for one in file.conflicts if one.name == name.name]
@@ -255,9 +261,12 @@ class _Forest:
     def _branch_out(self, tree: Tree, path: tuple[ModelRef, ...]) -> None:
         self.grown.add(path[-1])
         for link in self.lineage.following(path[-1]):
+            # A cycle can only come with another registry's log; it must not loop for ever.
             if link.model in path:
                 continue
             label = self._label(link.model, link)
+            # What follows a version is printed once: branches that meet again would double the list
+            # each time.
             if link.model not in self.grown:
                 self._branch_out(tree.add(label), (*path, link.model))
             else:
@@ -296,8 +305,10 @@ def _tell_claims(found: "Aftermath") -> str:
     nothing = f"No claim is about {link.predecessor}."
     if not found.about_old:
         near = f" Claims are about {', '.join(map(str, found.near))}: was that meant?" if found.near else ""
+        # Without a claim about the version its name may be a misspelling.
         return nothing + near
     claims = "1 claim" if found.about_old == 1 else f"{found.about_old:,} claims"
+    # A fine-tune takes no version's place.
     if link.descent not in REPLACING:
         stays = "stays as it is" if found.about_old == 1 else "stay as they are"
         none = "it does not speak" if found.about_old == 1 else "none of them speaks"

@@ -210,6 +210,7 @@ def check_(ctx: click.Context, app: App) -> None:
         "differences": list(state.differences),
     }
     words = "up to date" if state.is_current else "not up to date; next: caveat db upgrade"
+    # The revision is right and the tables differ, so someone changed them by hand.
     if state.differences and state.current == state.head:
         words = "the tables are not as they should be; next: caveat rebuild URL replays the log into sound ones"
     app.report(
@@ -227,6 +228,7 @@ def rebuild(app: App, *, target: str) -> None:
     from registry.store.database_engine import describe_url, refuse_memory
     from registry.store.registry_rebuild import rebuild
 
+    # A database in memory would be gone when the command ends.
     refuse_memory(target)
     with track(app, "replaying the log", unit="entries") as progress:
         outcome = rebuild(app.config.url, target, progress)
@@ -255,6 +257,7 @@ def backup(app: App, *, file: Path) -> None:
     from registry.registration.key_registration import get_log_keys
 
     with app.ledger.view() as view:
+        # Keys first: reading them may ask for a passphrase, and writing takes long.
         ring = app.read_keys()
         keys, size = get_log_keys(view, ring) if ring.log else (), view.log_size
     with track(app, f"writing {file.name}", total=size, unit="entries") as progress:
@@ -299,11 +302,14 @@ def restore(
     from registry.exchange.registry_backup import find_note, read_note, restore
     from registry.store.database_engine import describe_url, refuse_memory
 
+    # Each says the opposite of the other.
     if checkpoint and without_checkpoint:
         raise click.UsageError("Give --checkpoint or --without-checkpoint, not both.")
     refuse_memory(app.config.url)
     beside = checkpoint or find_note(file)
+    # Without a checkpoint nothing shows whether entries are missing at the end.
     if beside is None and not without_checkpoint:
+        # An explicit option is needed, so that the check is not left out by accident.
         found, advice = "there is no checkpoint beside it to hold it against", "give --checkpoint NOTE, or --without-checkpoint"
         raise InputError(Fault(code="checkpoint-not-found", where=str(file), found=found, advice=advice))
     note = None if without_checkpoint or beside is None else read_note(beside)
@@ -326,9 +332,11 @@ def _tell_check(size: int | None, entries: int, signer: str | None, *, is_own_wo
     """What it was held against, and what that does not show."""
     from registry.exchange.bundle_check import shorten_vkey
 
+    # A checkpoint of fewer entries vouches for its own only.
     if size is None:
         return "It was held against no checkpoint, as was asked: that nothing is missing at its end is not checked."
     rest = f" Entries {size + 1} to {entries} came after it, and nothing vouches for them." if size < entries else ""
+    # Without a signature anyone could have written the checkpoint of the backup.
     if signer is None:
         return f"It agrees with the checkpoint at {size}, which nobody signed: that shows accidents, no forgery.{rest}"
     name = shorten_vkey(signer)
@@ -386,17 +394,20 @@ def _find_note(app: App) -> str:
 
     if app.log is not None:
         with app.ledger.view() as own:
+            # The own log may be named, too; it has its own checkpoints.
             if own.log_origin != app.log:
                 return find_imported_note(own, app.log)
     with app.view() as view:
         ring = app.read_keys()
         if not view.log_size:
             raise InputError(Fault(code="empty-registry", where="registry", found="nothing is recorded yet", advice="caveat card add FILE"))
+        # Without a log key the bundle ends with the last signed checkpoint.
         if not ring.log:
             last = find_last_note(view)
             if last.checkpoint.size < view.log_size:
                 app.say(f"no log key is here: entries up to the last checkpoint, {last.checkpoint.size} of {view.log_size}, are written")
             return last.note
+        # The size is fixed here, so that entries written meanwhile are not signed unseen.
         keys, size = get_log_keys(view, ring), view.log_size
     with app.ledger.write(actor=app.config.authority) as writer:
         return seal_log(writer, keys, size=size).note
@@ -404,6 +415,7 @@ def _find_note(app: App) -> str:
 
 def _name(note: str) -> str:
     """A file name of the log's own words that are safe in one, and its size."""
+    # The origin is foreign text, so only harmless words of it go into a file name.
     origin, size, *_ = note.split("\n")
     words = [word for word in origin.split("/") if word.isascii() and word.replace("-", "").isalnum()]
     return f"{words[0] if words else 'log'}-{size}.caveat"

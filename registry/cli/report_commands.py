@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from registry.seal.signing_keys import SigningKey
     from registry.store.registry_view import View
 
-# `caveat report --since`: the change report, what changed between two entries of the log.
+# `caveat report --since`: a change report.
 
 _DAY = len("2026-11-21")
 _MOST_NAMED = 3
@@ -39,6 +39,7 @@ _CLASHING = {
 def refuse_with_since(options: Mapping[str, Any]) -> str | None:
     """Return what `--since` says, None without it; raises UsageError beside an option that does not go with it."""
     since: str | None = options["since"]
+    # Refused, because one of the two options would be ignored.
     for name, why in _CLASHING.items():
         if since is not None and options.get(name):
             raise click.UsageError(why)
@@ -51,7 +52,9 @@ def compare(app: App, since: str, subjects: Sequence[Identifier]) -> "Iterator[t
     from registry.folder.supplement_changes import collect_changes
     from registry.folder.supplement_publishing import name_subject
 
+    # `--as-of` is the end of the report, `--since` its beginning; both read the same log.
     with app.ledger.view(parse_since(since), log=app.log) as before, app.view() as after:
+        # An empty report is no error, so there is only a warning.
         if before.log_size == after.log_size:
             app.say(f"warning: --since {since}: nothing was recorded since; the last entry that is read is {after.log_size}")
         claims = _list_changed_claims(after, subjects) if subjects else None
@@ -66,6 +69,7 @@ def parse_since(text: str) -> int | datetime:
         InputError: it is neither.
     """
     moment = parse_as_of(text, where="--since")
+    # A date means the beginning of that day, so the report starts with the last entry before it.
     if isinstance(moment, datetime) and len(text) <= _DAY:
         return datetime.combine(moment.date(), time.min, tzinfo=UTC) - timedelta(seconds=1)
     return moment or 0
@@ -101,7 +105,7 @@ def _describe(subjects: Sequence[Identifier]) -> str | None:
     return ", ".join(named[:_MOST_NAMED]) + left
 
 
-# `caveat report` for a folder that is kept: as the registry is now, with a list, a feed and a manifest.
+# `caveat report` for a folder that is kept up to date: with a list, a feed and a manifest.
 
 _MOST_TOLD = 20
 """Failures that are told one by one; the rest are counted."""
@@ -128,7 +132,9 @@ def keep(
     from registry.folder.folder_manifest import hold_folder
     from registry.folder.folder_plan import inspect_folder
 
+    # A folder that this call makes is removed again if nothing was rendered.
     is_new = not folder.is_dir()
+    # The registry is read before the folder is made: a wrong identifier leaves no folder behind.
     if is_new or check:
         with app.view() as view:
             asked = wish(view)  # a registry that has nothing of it leaves no folder behind
@@ -136,8 +142,10 @@ def keep(
                 _tell_due(app, inspect_folder(folder, view, asked))
                 return
         folder.mkdir(parents=True, exist_ok=True)
+    # Held from the inspection to the end, so that no other process changes what was seen.
     with hold_folder(folder):
         with app.view() as view:
+            # The view is closed before rendering, which opens views as of other entries.
             looked = inspect_folder(folder, view, wish(view))
         try:
             if looked.is_settled:
@@ -164,6 +172,7 @@ def _tell_due(app: App, looked: "FolderState") -> None:
         return
     _tell_damaged(app, looked)
     _tell_count(app, looked, "are due")
+    # With `--check` something due is the answer no.
     click.get_current_context().exit(1)
 
 
@@ -178,6 +187,7 @@ def _tell_nothing(app: App, folder: Path | None, looked: "FolderState", *, lists
         f"nothing is due: {'the' if total == 1 else 'all'} {total:,} supplement{' is' if total == 1 else 's are'} as the registry has them"
     )
     if _tell_damaged(app, looked):
+        # An altered file that cannot be rendered again is a fault also where nothing is due.
         click.get_current_context().exit(1)
 
 
@@ -215,6 +225,7 @@ def _update(app: App, folder: Path, looked: "FolderState", *, is_whole: bool, li
             is_whole=is_whole,
             progress=progress,
         )
+    # Asked for one by one, all files are listed; with `--stale` only what changed.
     files = updated.current if lists_all else (*updated.drawn, *(one for one in updated.published if one not in updated.drawn))
     for path in (*(one.path for one in files), *(() if lists_all else updated.completed.paths)):
         click.echo(str(path))
@@ -240,6 +251,7 @@ def _tell_failed(app: App, updated: "FolderUpdate", looked: "FolderState") -> No
     if looked.plan.unknown:
         app.say(f"the registry has no word of {', '.join(looked.plan.unknown[:_MOST_TOLD])}; their files are left as they are")
     if _tell_damaged(app, looked) or errors or looked.plan.unknown:
+        # Not evaluated as a whole: exit code 3, whatever was written.
         click.get_current_context().exit(3)
 
 
@@ -252,7 +264,7 @@ def _count_failed(app: App, failed: "Sequence[FailedSupplement]", looked: "Folde
     app.say(f"{len(failed):,} of {len(looked.plan.due):,} could not be drawn{files}; they are due again the next time")
 
 
-# `caveat report`: supplements, as PDF, HTML and JSON.
+# `caveat report`.
 
 _FORMATS = ("pdf", "html", "json")
 _TOGETHER = 40
@@ -307,14 +319,18 @@ def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **opt
     since = refuse_with_since(options)
     if options["publish"] and app.log:
         raise click.UsageError("--publish records in this registry's own log; --log reads another.")
+    # Without a choice, all three.
     chosen = [OutputFormat(name) for name in _FORMATS if options[name]] or [OutputFormat(name) for name in _FORMATS]
     _refuse_combinations(app, options | {"subjects": subjects})
+    # Before rendering, which can take minutes.
     if options["publish"]:
         _refuse_publishing(app)
+    # A key may be missing or locked by a passphrase, so it is found before rendering, too.
     key = None
     if not options["check"]:
         key = _find_key(app, sign=options["sign"], publish=options["publish"], draws_pdf=OutputFormat.PDF in chosen)
     publisher = _build_publisher(app, key, publishes=options["publish"] and not options["check"])
+    # These files are as of another entry or another source, so they are not part of a kept folder.
     if since or app.as_of is not None or options["sources"] or options["seals"]:
         _draw_apart(app, subjects, chosen, output, options=options, publisher=publisher)
         return
@@ -325,6 +341,7 @@ def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **opt
         output,
         partial(_build_wish, subjects, chosen, is_kept=is_kept, publishes=options["publish"], proves=bool(publisher.ring.log)),
         check=options["check"],
+        # Only a complete run moves the beginning of the next change report.
         is_whole=is_kept and not subjects,
         lists_all=not is_kept,
         sign=key is not None,
@@ -346,6 +363,7 @@ def _draw_apart(
     from registry.folder.supplement_publishing import publish_files, sign_written, write_supplements
 
     with ExitStack() as stack:
+        # The collection is only prepared; nothing is read before the context is entered.
         collected = _collect(app, subjects, everything=options["everything"], sources=options["sources"])
         collected = compare(app, options["since"], subjects) if options["since"] else collected
         found, count, untold = stack.enter_context(collected)
@@ -353,9 +371,11 @@ def _draw_apart(
         opened = _add_openings(found, options["seals"])
         limit = app.config.time_limit_s
         written = write_supplements(opened, formats, output, time_limit_s=limit, workers=os.cpu_count() or 1, progress=progress)
+    # Nothing could be rendered: then the reason is the command's error.
     if untold and not written:
         raise untold[0]
     if options["publish"]:
+        # A change report names no claim or card, so no publication can name it.
         others = {one.name for one in written if one.facts is not None and not one.facts.is_recordable}
         for name in sorted(others):
             app.say(f"not recorded: {name} is about no one claim or card, so the log cannot say that it was published; sign it (--sign)")
@@ -370,6 +390,7 @@ def _build_publisher(app: App, key: "SigningKey | None", *, publishes: bool) -> 
     from registry.folder.supplement_publishing import Publisher
     from registry.seal.signing_keys import KeyRing
 
+    # Keys are read only for publishing: reading them may ask for a passphrase.
     ring = app.read_keys() if publishes else KeyRing()
     actor = app.config.authority if publishes else ""
     return Publisher(ledger=lambda: app.ledger, actor=actor, ring=ring, key=key, at=app.config.now())
@@ -390,6 +411,7 @@ def _build_wish(
     asked = None
     if subjects:
         wanted = _expand(view, subjects, everything=False)
+        # As identifiers with and without revision, since the folder knows both.
         asked = frozenset(map(str, wanted))
         if not is_kept:
             _refuse_unknown(view, subjects)
@@ -405,6 +427,7 @@ def _refuse_unknown(view: "View", subjects: "Sequence[Identifier]") -> None:
     bare = {name.partition("@")[0] for name in known}
     for subject in subjects:
         if str(subject) not in known and str(subject) not in bare:
+            # Collecting raises the error that names what is near.
             SupplementCollector(view).collect(subject)
 
 
@@ -422,6 +445,7 @@ def _refuse_combinations(app: App, options: Mapping[str, Any]) -> None:
     keys = {"--from": "sources", "--confidential": "seals", "--all": "everything", "ID": "subjects"}
     given = {name for name, key in keys.items() if options[key]} | ({"--as-of"} if app.as_of is not None else set())
     given |= {f"--{name}" for name in ("publish", "sign") if options[name]}
+    # Each combination names the option that would be ignored.
     for option, why, refused in (
         ("stale", "--stale keeps a folder as the registry is now, of all of it or of the IDs given", _NOT_WITH_STALE),
         ("check", "--check draws nothing", ("--sign",)),
@@ -446,9 +470,11 @@ def _find_key(app: App, *, sign: bool | None, publish: bool, draws_pdf: bool) ->
     if sign and not draws_pdf:
         found, advice = "only PDF files are signed, and none is drawn", "give --pdf too, or leave --sign out"
         raise InputError(Fault(code="nothing-to-sign", where="--sign", found=found, advice=advice))
+    # By default only published files are signed.
     if not draws_pdf or not (publish if sign is None else sign):
         return None
     ring = app.read_keys()
+    # Signing was not asked for, so its absence is said and is no error.
     if sign is None and ring.document is None:
         app.say("the PDF files are not signed: there is no document key here (caveat key add makes one)")
         return None
@@ -472,10 +498,13 @@ def _collect(
         yield read, len(read), untold
         return
     _refuse_nothing(subjects, everything=everything)
+    # `--as-of` prints what superseded a supplement since, which only the latest view knows.
     with app.view() as view, app.ledger.view(log=app.log) as latest:
         wanted = _expand(view, subjects, everything=everything)
+        # One subject needs its own state only; of many, all states are found at once.
         collector = SupplementCollector(view, now=latest if app.as_of else None, subjects=() if len(wanted) == 1 else None)
         assembled = _assemble(collector, wanted, untold)
+        # Named by their entry, so that they never take the place of the current files.
         named = (replace(one, is_of_entry=True) for one in assembled) if app.as_of is not None else assembled
         yield named, len(wanted), untold
 
@@ -484,6 +513,7 @@ def _assemble(
     collector: "SupplementCollector", wanted: "Iterable[Identifier]", untold: "list[CaveatError]"
 ) -> "Iterator[SupplementSubject]":
     """Yield the supplement of each of *wanted*; those of which a statement was erased are added to *untold*."""
+    # A few dozen at a time bound the memory.
     rest = iter(wanted)
     while stretch := list(islice(rest, _TOGETHER)):
         collector.gather(stretch)
@@ -491,6 +521,7 @@ def _assemble(
             try:
                 yield collector.collect(subject)
             except NotFoundError as error:
+                # Erased text stops one supplement and not the others.
                 if error.code != "body-erased":
                     raise
                 untold.append(NotFoundError([replace(one, where=f"{subject}, {one.where}") for one in error.faults]))
@@ -502,6 +533,7 @@ def _add_openings(found: "Iterable[SupplementSubject]", seals: Sequence[Path]) -
     from registry.report.status_account import add_openings
 
     openings = [read_seal(path).opening for path in seals]
+    # Without openings the record stays the very same object.
     return (replace(one, supplement=add_openings(one.supplement, openings)) for one in found) if openings else found
 
 
@@ -519,6 +551,7 @@ def _expand(view: "View", subjects: Sequence[Identifier], *, everything: bool) -
             found = f"names a {subject.kind.name.lower()}; supplements are made of claims (CLM-…) and cards (CRD-…)"
             raise InputError(Fault(code="bad-identifier", where=str(subject), found=found))
         wanted[str(subject)] = subject
+        # A card brings its claims, because its supplement links to theirs.
         if subject.kind is Kind.CARD:
             wanted |= {claim: parse_identifier(claim) for claim in list_claims_of(view, subject)}
     return list(wanted.values())
@@ -534,4 +567,5 @@ def _tell(app: App, written: "Sequence[WrittenFile]", untold: "Sequence[CaveatEr
     if failed:
         app.say(f"{len(failed)} of {len(written)} files could not be drawn")
     if failed or untold:
+        # 3: something could not be made here.
         click.get_current_context().exit(3)

@@ -80,6 +80,7 @@ def seal(app: App, *, kind: str, slug: str, file: Path, output: Path | None, why
     path = output or Path(f"{_name_file(slug)}.seal.yaml")
     said = SealRequest(kind=SpecKind(kind), slug=slug, body=_read_body(SpecKind(kind), file), path=path, why=why)
     with app.ledger.write(actor=app.config.authority) as writer:
+        # The salt is drawn from the system's source of randomness.
         sealed, is_new = seal_spec(writer, said, owner=app.config.authority, draw=secrets.token_bytes)
     reference = format_reference(sealed)
     document = {"schema": "caveat/spec-seal/1", "spec": reference, "commitment": sealed.commitment, "file": str(path), "new": is_new}
@@ -128,11 +129,13 @@ def show(app: App, *, spec_id: Identifier) -> None:
     with app.view() as view:
         found = _get(view, spec_id, spec_id.revision)
         reference, body = format_reference(found), view.open_spec(found)
+        # Only a sealed version can have been revealed.
         revealed = view.find_reveal(found.spec, found.version) if found.body is None else None
         disputes, erased = view.list_contestations(reference), view.list_erased_contestations(reference)
     document = {**to_document(found), "schema": "caveat/spec/1"}
     if revealed is not None:
         document |= {"revealed": to_document(revealed.entry), "opening": to_document(revealed.payload.opening)}
+    # An erased objection is named: leaving it out would look like none.
     if erased:
         document["contestations_erased"] = list(erased)
         app.say(f"contested too, and not told, because a statement was erased: {', '.join(erased)}")

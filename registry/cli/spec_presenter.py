@@ -50,6 +50,7 @@ def print_changes(console: "Console", changes: Sequence[Mapping[str, Any]]) -> N
         console.print("no difference")
     for change in changes:
         before = dict(_flatten(change["field"], change["before"]))
+        # Nested fields are compared one by one, so that a small change in a long list shows.
         after = dict(_flatten(change["field"], change["after"]))
         for place in dict.fromkeys((*before, *after)):
             if before.get(place) != after.get(place):
@@ -60,6 +61,7 @@ def print_changes(console: "Console", changes: Sequence[Mapping[str, Any]]) -> N
 def compare_specs(view: "View", earlier: str, later: str) -> tuple[list[dict[str, Any]] | None, str | None]:
     """Return what differs from *earlier* to *later* (`…@n`, registered), field by field; None where one is sealed, with the reason."""
     bodies = {one: view.find_opened(one) for one in (earlier, later)}
+    # The commitment of a sealed version hides its text, so nothing can be compared.
     sealed = [one for one, body in bodies.items() if body is None]
     if sealed:
         is_are = "is sealed: its text is" if len(sealed) == 1 else "are sealed: their texts are"

@@ -41,6 +41,8 @@ class _PatientFile(io.RawIOBase):
         try:
             return os.write(self._descriptor, data)
         except BrokenPipeError:
+            # The reader left. What the command still writes is taken and dropped, so that its exit
+            # code stays that of its answer.
             self._is_dropping = True
             return count
         except OSError as error:
@@ -55,10 +57,12 @@ def keep_streams() -> Iterator[None]:
     Streams that are not open files (in tests, or closed by the shell) stay as they are.
     """
     before = sys.stdout, sys.stderr
+    # Both streams, since either can be a closed pipe.
     sys.stdout, sys.stderr = _wrap(before[0], "standard output"), _wrap(before[1], "standard error")
     try:
         yield
     finally:
+        # The exit code is decided; an error while flushing must not change it.
         with suppress(OSError, ValueError, AttributeError):
             sys.stdout.flush()
         sys.stdout, sys.stderr = before
@@ -79,7 +83,9 @@ def _wrap(stream: TextIO, name: str) -> TextIO:
         stream.flush()
     except (AttributeError, OSError, ValueError):  # closed by the shell; or no open file
         return stream
+    # UTF-8 and its like have every character; other encodings show escapes instead of failing.
     is_unicode = codecs.lookup(stream.encoding).name.startswith("utf")
     errors = (stream.errors or "strict") if is_unicode else "backslashreplace"
     raw = io.BufferedWriter(_PatientFile(descriptor, name))
+    # Errors appear at once, also where standard error is a file.
     return io.TextIOWrapper(raw, encoding=stream.encoding, errors=errors, line_buffering=raw.isatty() or name == "standard error")

@@ -19,6 +19,7 @@ from registry.errors import Fault
 
 def print_json(document: Mapping[str, Any]) -> None:
     """Print *document* as `render_json` writes it."""
+    # The shell can close standard output, and then nothing would be printed or said.
     _check_open()
     sys.stdout.write(_escape_missing(render_json(document)) + "\n")
     sys.stdout.flush()
@@ -26,7 +27,9 @@ def print_json(document: Mapping[str, Any]) -> None:
 
 def render_json(document: Mapping[str, Any]) -> str:
     """Return *document* as JSON, its schema first, two spaces deep; what does not show is escaped, so that data cannot drive a terminal."""
+    # The schema comes first, so that a reader knows what follows.
     first = {"schema": document["schema"]} if "schema" in document else {}
+    # NaN is no JSON.
     return escape_json(json.dumps({**first, **document}, ensure_ascii=False, indent=2, allow_nan=False))
 
 
@@ -34,6 +37,7 @@ def _escape_missing(text: str) -> str:
     """The JSON *text* with characters that standard output cannot show as escapes, so that programs read the same document."""
     if text.isascii():
         return text
+    # An escape is the same document; a question mark would be another one.
     missing = {ord(character): json.dumps(character)[1:-1] for character in set(text) if not can_encode(character, sys.stdout)}
     return text.translate(missing) if missing else text
 
@@ -47,7 +51,9 @@ def escape_json(text: str) -> str:
 def print_text(text: Callable[[Console], None]) -> None:
     """Let *text* print to standard output, without markup, as wide as the terminal (100 columns when piped)."""
     _check_open()
+    # Piped output has no width of its own; a fixed one makes it the same everywhere.
     width = None if sys.stdout.isatty() else 100
+    # Markup and highlighting are off: texts of cards contain brackets.
     text(_CarefulConsole(file=sys.stdout, markup=False, highlight=False, emoji=False, width=width, soft_wrap=False))
 
 
@@ -61,6 +67,8 @@ _LABEL = re.compile(r"\s*(?:[\w-]+: +|\S+ {2,})?")
 """What stands before the text of a line: its indent, and one word with a colon or set apart by spaces."""
 
 
+# Terminal safety lies here and not in each command (decision of 2026-11-21): everything that
+# reaches a stream passes through it. The cost is that tests walk the whole tree of commands.
 class _CarefulConsole(Console):
     """Shows what texts hide, whether or not the command that prints them thought of it, and wraps a line under its own text."""
 
@@ -73,6 +81,7 @@ class _CarefulConsole(Console):
     def _hang(self, line: str) -> str:
         found = _LABEL.match(line)
         label = found[0] if found else ""
+        # A label longer than half the line leaves no room for its text.
         if len(line) <= self.width or len(label) > self.width / 2:
             return line
         pieces = [piece.plain.rstrip() for piece in Text(line[len(label) :]).wrap(self, self.width - len(label))]
@@ -87,6 +96,7 @@ def build_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, number
     """Return a quiet table; the columns named in *numbers* are right-aligned."""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for column in columns:
+        # Identifiers and commands are folded, never cut off.
         table.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(show(cell)) for cell in row))

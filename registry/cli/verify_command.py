@@ -51,12 +51,15 @@ def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
     required = _parse_required(options["required"], current=options["current"])
     demand = Demand(required=required, everything="all" in options["required"], has_keys=bool(options["keys"]))
     means = _collect_means(app, options["keys"], options["origin"], files)
+    # The same file twice gives one answer.
     found = _verify(app, tuple(dict.fromkeys(files)), means, options["proof"])
+    # With files the registry's word was believed; alone it is what is checked.
     beside = _name_registry(means) if files else None
     app.report(
         {"schema": "caveat/verify/1", "registry": beside, "files": [_to_document(one, demand) for one in found]},
         lambda console: _print(console, found, demand, beside=beside, is_verbose=options["verbose"]),
     )
+    # After the report, so that the answer is printed whatever the code.
     click.get_current_context().exit(find_exit_code(found, demand))
 
 
@@ -69,6 +72,7 @@ next(
 def _parse_required(names: Sequence[str], *, current: bool) -> "frozenset[CheckName]":
     from registry.verify.proof_checks import CheckName
 
+    # A misspelt check would silently require nothing.
     unknown = [name for name in names if name not in {*CheckName, "all"}]
     if unknown:
         found = f"no check is called {', '.join(map(repr, unknown))}"
@@ -95,6 +99,7 @@ def _open_registry(app: App, files: Sequence[Path]) -> "Ledger | None":
     try:
         return app.ledger
     except UnavailableError as error:
+        # A registry of an earlier release is not upgraded for a verification.
         if not files or error.code != "registry-not-current":
             raise
         fault = error.faults[0]
@@ -106,6 +111,7 @@ def _verify(app: App, paths: tuple[Path, ...], means: "VerificationMeans", proof
     from registry.cli.application import track
     from registry.verify.file_verification import FileKind, FileVerification, read_all, verify_files
 
+    # No files: the registry itself is checked.
     if not paths and means.ledger is not None:
         from registry.verify.ledger_checks import check_ledger
 
@@ -116,6 +122,7 @@ def _verify(app: App, paths: tuple[Path, ...], means: "VerificationMeans", proof
         found = f"one proof is of one file; {len(paths)} files are given"
         raise InputError(Fault(code="one-proof", where="--proof", found=found, advice="verify them one by one"))
     files = read_all(paths, proof)
+    # A configuration in this folder may be of any origin, so it is read only with `--registry`.
     config = app.config if app.registry else Config()
     limit_s, workers = config.time_limit_s, os.cpu_count() or 1
     with track(app, "checking files", total=len(files), unit="files") as advance:
@@ -152,8 +159,10 @@ def _print(console: "Console", found: "Sequence[FileVerification]", demand: "Dem
     from registry.cli.terminal_output import build_table
     from registry.verify.file_verification import find_verdict, format_verdict, summarise
 
+    # The verdict comes first; `-v` prints the checks that are in order.
     verdicts = [find_verdict(one, demand) for one in found]
     if len(found) > 1:
+        # One word for all files: the worst.
         worst = next(one for one in ("FAIL", "INCOMPLETE", "PASS") if one in verdicts)
         counts = ", ".join(f"{verdicts.count(one)} {one.value}" for one in dict.fromkeys(verdicts))
         console.print(f"{worst}  {len(found)} files: {counts}")

@@ -16,6 +16,7 @@ class FolderFile(Record):
 
     format: OutputFormat
     path: str
+    # The log records this digest before proof and signature exist, so it cannot cover them.
     sha256: str
     """Of the bytes that were drawn, hexadecimal, without the proof and the signature that are added to them."""
     size_bytes: int
@@ -72,6 +73,8 @@ class FolderItem(Record):
 
     name: str
     """`CLM-…@n` or `CRD-…@n`."""
+    # The state shows cheaply whether the record may have changed; the record digest shows whether
+    # it did.
     state: str
     """Digest of what the record depends on (`registry.store.supplement_states`), hexadecimal: the same state gives the same record, but
     for the

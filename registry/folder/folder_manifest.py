@@ -22,7 +22,13 @@ from registry.records.record import Record
 from registry.records.statement import OutputFormat
 from registry.report.published_file import split_file
 
-# What the files of a folder are called. Names come from identifiers alone, so none can lead out of the folder.
+# File names come from identifiers alone, so none can lead out of the folder.
+#
+# A newer rendering of a published file is put next to it as `NAME.entry-N.EXT`. The published file
+# keeps its path, because readers have that path (decision of 2026-11-23). A subfolder would break
+# the links between supplements, which are bare names; moving the older file with its proof would
+# break its path. The cost: links lead to the first published file, and only `index.html` leads to
+# the newest.
 
 MANIFEST = "supplements.json"
 JOURNAL = ".supplements.journal"
@@ -39,6 +45,7 @@ SUBJECT = re.compile(_SUBJECT)
 _ENTRY = r"(?:\.entry-[0-9]{1,16}(?:-[0-9]{1,9})?)?"
 _FILE = re.compile(rf"(?P<name>{_SUBJECT}|{_REPORT}){_ENTRY}{_EXTENSION}")
 _OWN = "|".join(re.escape(one) for one in (MANIFEST, JOURNAL, SEEN, INDEX, FEED))
+# Only parts of our own files: `sweep` removes what matches.
 _PART = re.compile(rf"\.(?:(?:{_SUBJECT}|{_REPORT}){_ENTRY}{_EXTENSION}(?:{re.escape(PROOF)})?|{_OWN})\.part")
 
 
@@ -52,8 +59,10 @@ def list_names(name: str, format_: OutputFormat, *, log_size: int) -> Iterator[s
 
     Links lead to the plain name, so the first published file has it; it stays valid, and the list of the folder leads to the newest.
     """
+    # The plain name comes first, since links lead to it.
     yield name_file(name, format_)
     yield f"{name}.entry-{log_size}.{format_.value}"
+    # Several renderings of one entry can exist, for example with other templates.
     yield from (f"{name}.entry-{log_size}-{number}.{format_.value}" for number in count(2))
 
 
@@ -78,11 +87,13 @@ def is_part(path: str) -> bool:
     return _PART.fullmatch(path) is not None
 
 
-# What is known of a folder, on disk: the manifest, and the journal that is written ahead of it.
+# Manifest and journal: a redo log (decision of 2026-11-22).
 #
-# A line of the journal is a `FolderItem`, written when its files are drawn whole under other names and before they take their places.
-# So whatever ends the command, the next one puts in place what is in the journal and draws only the rest. Files, journal and manifest
-# are synced before anything relies on them: a file that nothing names counts as somebody else's, and is in the way.
+# A line of the journal is a `FolderItem`. It is written when the files are whole under other names,
+# and before they take their places. Whatever ends the command, the next one puts in place what the
+# journal has and renders only the rest. Files, journal and manifest are synced before anything
+# relies on them: a file that nothing names counts as someone else's, and is in the way. The cost: a
+# journal and a cache next to the manifest.
 
 Noun = TypeVar("Noun", bound=Record)
 
@@ -109,9 +120,11 @@ def hold_folder(path: Path) -> Iterator[None]:
     """
     import fcntl  # noqa: PLC0415  (of POSIX alone)
 
+    # The lock is on the folder itself, so no lock file is left behind.
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         try:
+            # Without waiting: a rendering can take minutes.
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             found, advice = "another process is drawing into it", "wait until that one has ended, or stop it with Ctrl-C"
@@ -130,9 +143,11 @@ def read_folder(path: Path, log: FolderLog) -> Folder | None:
         InputError: `file-too-large`, not a manifest (with every fault), `folder-name`, `folder-of-another-log`, `folder-ahead`.
     """
     manifest, journal = path / MANIFEST, path / JOURNAL
+    # A new folder has a journal before it has a manifest.
     known = _read(Folder, _read_bytes(manifest), manifest) if manifest.exists() else None
     head, *lines = (_read_lines(journal) if journal.exists() else []) or [b""]
     begun = _read(Folder, head, journal) if head else None
+    # Both are checked before any name in them is used as a path.
     for one, where in ((known, manifest), (begun, journal)):
         if one is not None:
             check_folder(one, log, where=where)
@@ -140,6 +155,7 @@ def read_folder(path: Path, log: FolderLog) -> Folder | None:
         return None
     base = known or begun
     assert base is not None  # noqa: S101  (one of the two is there)
+    # Later lines replace earlier ones.
     items = {one.name: one for one in base.items}
     for line in lines:
         item = _read(FolderItem, line, journal)
@@ -160,12 +176,14 @@ def check_folder(folder: Folder, log: FolderLog, *, where: Path) -> None:
     for item in folder.items:
         _check_names(item, where)
     for report in folder.reports:
+        # A forged name must not lead to files that are none of ours.
         if not is_report(report.name) or not all(is_file_of(one.path, report.name, one.format) for one in report.files):
             raise InputError(_misnamed(where, report.name))
 
 
 def check_root(folder: Folder, root: str, *, where: Path) -> None:
     """Refuse a folder whose log had another *root* at its size: its entries are not those of this registry."""
+    # Older folders name no root.
     if folder.root is not None and folder.root != root:
         found = f"the root over its {folder.log_size:,} entries is {folder.root[:16]}…, and this registry's is {root[:16]}…"
         raise InputError(Fault(code="folder-of-another-log", where=str(where / MANIFEST), found=found, advice=_ADVICE))
@@ -173,6 +191,7 @@ def check_root(folder: Folder, root: str, *, where: Path) -> None:
 
 def write_folder(path: Path, folder: Folder) -> None:
     """Write the manifest, whole or not at all, and end the journal."""
+    # The manifest first: killed in between, the journal is read once more and changes nothing.
     replace_file(path / MANIFEST, canonical_bytes(to_document(folder)))
     (path / JOURNAL).unlink(missing_ok=True)
 
@@ -182,6 +201,7 @@ class FolderJournal:
 
     def __init__(self, path: Path, folder: Folder) -> None:
         self._path = path / JOURNAL
+        # Without items: each of them comes as a line.
         self._head = canonical_bytes(to_document(replace(folder, items=(), reports=())))
         self._file: IO[bytes] | None = None
 
@@ -191,6 +211,7 @@ class FolderJournal:
             self._file = self._open()
         self._file.write(canonical_bytes(to_document(item)) + b"\n")
         self._file.flush()
+        # `place` renames after this, so the line must be on the disk.
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
@@ -200,6 +221,7 @@ class FolderJournal:
 
     def _open(self) -> IO[bytes]:
         """Begin it, or go on after its last whole line."""
+        # A line without its end was being written when the command ended; it is cut off.
         whole = b"".join(line + b"\n" for line in _read_lines(self._path)) if self._path.exists() else b""
         if not whole:
             replace_file(self._path, self._head + b"\n")
@@ -226,6 +248,7 @@ def list_files(folder: Folder) -> list[FolderFile]:
 
 def _check_names(item: FolderItem, where: Path) -> None:
     files = [*item.files, *(one for old in item.earlier for one in old.files)]
+    # One file for each format: with two, one would be overlooked.
     is_ours = SUBJECT.fullmatch(item.name) and len({one.format for one in item.files}) == len(item.files)
     if not is_ours or not all(is_file_of(one.path, item.name, one.format) for one in files):
         raise InputError(_misnamed(where, item.name))
@@ -237,6 +260,7 @@ def _misnamed(where: Path, name: str) -> Fault:
 
 
 def _read_bytes(path: Path) -> bytes:
+    # The size is asked before reading.
     if path.stat().st_size > LARGEST_BYTES:
         raise InputError(Fault(code="file-too-large", where=str(path), found=f"it has more than {LARGEST_BYTES:,} bytes"))
     return path.read_bytes()
@@ -251,11 +275,11 @@ def _read(noun: type[Noun], text: bytes, where: Path) -> Noun:
     return from_json(noun, text, where=str(where))
 
 
-# Whether files are still those that were written, without reading each again: as Git's index, by size, times and number of the file.
+# Which files changed, without reading them all: as Git's index does, by size, times and inode.
 #
-# A file that was once compared, and of which nothing in its directory entry has changed since, is not read again. One that changed in
-# the instant in which this was written down is (Git's "racy" entries). What is written down is a convenience: without it, or where it
-# cannot be read, every file is.
+# A file that was compared once, and whose directory entry is unchanged, is not read again. One that
+# changed in the instant of writing this down is read (Git's "racy" entries). The list is a
+# convenience: where it is missing or unreadable, every file is read.
 
 _INSTANT_NS = 50_000_000
 """Longer than the step in which any file system counts the times of files that it changes (ext4: 4 ms)."""
@@ -307,6 +331,7 @@ def read_seen(folder: Path) -> FileStates:
             return FileStates()
         document: Any = json.loads(path.read_bytes())
         marks = {str(name): (_mark(*numbers), str(digest), FileState(state)) for name, (*numbers, digest, state) in document.items()}
+    # Whatever is wrong with the list, reading every file is safe.
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return FileStates()
     return FileStates(marks=marks, before_ns=about.st_mtime_ns - _INSTANT_NS)
@@ -317,6 +342,7 @@ def write_seen(folder: Path, files: Iterable[FolderFile], compared: Mapping[str,
     marks: dict[str, list[int | str]] = {}
     for file in files:
         mark, state = compared.get(file.path) or (find_mark(folder / file.path), find_state(folder, file))
+        # Altered files are left out, so that they are read again each time.
         if mark is not None and state.is_there:
             marks[file.path] = [*mark, file.sha256, state.value]
     replace_file(folder / SEEN, json.dumps(marks, separators=(",", ":")).encode())
@@ -329,7 +355,9 @@ def compare(folder: Path, files: Iterable[FolderFile], seen: FileStates) -> tupl
     for file in files:
         mark = find_mark(folder / file.path)
         known = seen.marks.get(file.path)
+        # Same file, same expected digest, and written well before the list was.
         if mark is not None and known is not None and known[:2] == (mark, file.sha256) and mark[2] < seen.before_ns:
+            # The proof of a JSON file is a file of its own and has its own changes.
             states[file.path] = _find_json_state(folder, file) if file.format is OutputFormat.JSON else known[2]
         else:
             states[file.path] = find_state(folder, file)
@@ -341,17 +369,21 @@ def compare(folder: Path, files: Iterable[FolderFile], seen: FileStates) -> tupl
 def find_state(folder: Path, file: FolderFile) -> FileState:
     """Return what became of *file*, by reading it."""
     path = folder / file.path
+    # A broken link stands in the way, too.
     if not os.path.lexists(path):
         return FileState.GONE
     try:
+        # A folder or link has no bytes of ours.
         data = path.read_bytes() if find_mark(path) else b""
     except OSError:
         data = b""
     layers = split_file(data, file.format)
+    # The length first: it costs nothing.
     if len(layers.drawn) != file.size_bytes or hashlib.sha256(layers.drawn).hexdigest() != file.sha256:
         return FileState.ALTERED
     if file.format is OutputFormat.JSON:
         return _find_json_state(folder, file)
+    # Neither proof nor signature: a draft.
     is_drawn = len(data) == len(layers.drawn)
     return FileState.PROVEN if layers.proof is not None else FileState.DRAWN if is_drawn else FileState.SIGNED
 
@@ -359,6 +391,7 @@ def find_state(folder: Path, file: FolderFile) -> FileState:
 def find_mark(path: Path) -> FileMark | None:
     """Return as what the file at *path* is seen; None where there is no plain file."""
     try:
+        # Not `stat`: a link must not pass for a file.
         found = path.lstat()
     except OSError:
         return None
@@ -381,10 +414,11 @@ def _mark(*numbers: Any) -> FileMark:
     return (size, changed, moved, number)
 
 
-# A supplement is put into the folder. Published and signed files stay where they are; only drafts are replaced.
+# A supplement is put into the folder. Published and signed files stay where they are; only drafts
+# are replaced.
 #
-# In this order: the new files are written under other names and synced; a line is added to the journal and synced; the new files are
-# renamed. Killed before that line, nothing has changed; after it, `settle` renames what is left to rename.
+# The order: new files under other names, synced; a line in the journal, synced; then the new names.
+# Killed before that line, nothing has changed; after it, `settle` completes the renames.
 
 
 def place(
@@ -411,6 +445,7 @@ def place(
     files = tuple(_describe(folder, item, format_, data, before=before, fixed=fixed) for format_, data in drawn.items())
     for one in files:
         write_part(folder / one.path, drawn[one.format])
+    # A name in the folder is on the disk only after this.
     sync_folders([folder / one.path for one in files])
     item = _complete(item, files, before=before, fixed=fixed, why=why)
     journal.add(item)
@@ -428,6 +463,7 @@ def settle(folder: Path) -> int:
 
 def sweep(folder: Path) -> None:
     """Remove what was being written when a command was killed."""
+    # Other hidden files are not ours to remove.
     for path in folder.glob(".*.part"):
         if is_part(path.name):
             path.unlink()
@@ -442,6 +478,7 @@ def choose_path(folder: Path, name: str, format_: OutputFormat, *, draft: str | 
     """
     if draft is not None:
         return draft
+    # The entry in the name lets both files exist.
     return next(path for path in list_names(name, format_, log_size=log_size) if not os.path.lexists(folder / path))
 
 
@@ -449,6 +486,7 @@ def _describe(
     folder: Path, item: FolderItem, format_: OutputFormat, data: bytes, *, before: FolderItem | None, fixed: Collection[str]
 ) -> FolderFile:
     old = next((one.path for one in (before.files if before else ()) if one.format is format_), None)
+    # Published or signed: a reader may hold it, so it is not replaced.
     draft = None if old in fixed else old
     path = choose_path(folder, item.name, format_, draft=draft, log_size=item.log_size)
     return FolderFile(format=format_, path=path, sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data))
@@ -458,8 +496,10 @@ def _complete(item: FolderItem, files: Sequence[FolderFile], *, before: FolderIt
     """Return *item* with its files, and with those that they supersede and that stay."""
     if before is None:
         return replace(item, files=tuple(files))
+    # The same record from the same templates keeps its earlier reason.
     is_anew = item.record != before.record or item.template != before.template
     there = {one.format: one for one in before.files} | {one.format: one for one in files}
+    # Files that stay, and that newer ones supersede.
     kept = tuple(one for one in before.files if one.path in fixed and there[one.format] is not one)
     earlier = before.earlier
     if kept:
@@ -474,6 +514,7 @@ def _rename(folder: Path, item: FolderItem) -> None:
     written = []
     for one in item.files:
         part = folder / name_part(one.path)
+        # A part of another run, or half a part, is not put in place.
         if part.is_file() and digest_file(part) == one.sha256:
             written.append(folder / one.path)
     put_in_place(written)

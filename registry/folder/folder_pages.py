@@ -19,15 +19,17 @@ from registry.report.html_rendering import render_page
 from registry.report.quoted_text import show_text
 from registry.report.supplement_wording import get_words
 
-# The feed of a folder: Atom 1.0 (RFC 4287), an entry for each change report and each supplement that changed or came later. Pure.
+# The feed: Atom 1.0 (RFC 4287).
 #
-# Identifiers are UUIDs made of names (RFC 9562, section 5.5) from the log, the subject and the size of the log, so that the same thing
-# has the same one in every copy of the folder. Times are those of log entries.
+# List and feed are made from the manifest alone. Entries are named by UUIDs (RFC 9562, section 5.5)
+# from log, subject and size of the log, so that the same thing has the same name in every copy; a
+# `tag:` address would claim a domain (decision of 2026-11-22). Times are those of log entries.
 
 MOST_ENTRIES = 1000
 """The newest stand in the feed; the page that lists the folder has all."""
 _ATOM = "http://www.w3.org/2005/Atom"
 _MEDIA_TYPES = {OutputFormat.PDF: "application/pdf", OutputFormat.HTML: "text/html", OutputFormat.JSON: "application/json"}
+# HTML first: a feed reader opens the first link.
 _ORDER = (OutputFormat.HTML, OutputFormat.PDF, OutputFormat.JSON)
 
 
@@ -46,6 +48,7 @@ class FeedEntry:
 
 def render_feed(folder: Folder) -> bytes:
     """Return `feed.xml` of *folder*; the same folder gives the same bytes."""
+    # Newest first; ties are broken, so that the same folder gives the same bytes.
     news = sorted(_list_news(folder), key=lambda one: (one.updated, one.log_size, one.name), reverse=True)[:MOST_ENTRIES]
     feed = ET.Element("feed", {"xmlns": _ATOM, "xml:lang": "en"})
     _add(feed, "id", _identify(folder.log_origin))
@@ -66,6 +69,8 @@ def _list_news(folder: Folder) -> Iterator[FeedEntry]:
     for report in folder.reports:
         yield _tell_report(report)
     for item in folder.items:
+        # Only what changed or came after the first rendering: the whole registry at once is no
+        # news.
         if item.told is not None and (item.why or folder.began is None or item.log_size > folder.began):
             yield _tell_item(item, item.told)
 
@@ -87,6 +92,7 @@ def _tell_report(report: FolderReport) -> FeedEntry:
 
 def _tell_item(item: FolderItem, told: SupplementDigest) -> FeedEntry:
     gravest = told.status.gravest if told.status else None
+    # An unaudited claim says so; it must not look like one without news.
     verdict = describe_outcome(gravest) if gravest else "not audited"
     if told.claims is None:
         category, text = gravest.verdict.value if gravest else "unaudited", f"“{told.title}” ({told.model}): {verdict}"
@@ -112,6 +118,7 @@ def _add_entry(feed: ET.Element, origin: str, news: FeedEntry) -> None:
     _add(entry, "updated", _tell_time(news.updated))
     files = sorted(news.files, key=lambda one: _ORDER.index(one.format))
     for place, file in enumerate(files):
+        # Atom allows one `alternate` link of a type; the others are related files.
         about = {"rel": "related" if place else "alternate", "href": file.path, "type": _MEDIA_TYPES[file.format]}
         ET.SubElement(entry, "link", about)
     if news.category:
@@ -121,10 +128,12 @@ def _add_entry(feed: ET.Element, origin: str, news: FeedEntry) -> None:
 
 def _add(parent: ET.Element, name: str, text: str) -> None:
     """Add an element with *text*, what is invisible or no character of XML written out."""
+    # XML forbids most control characters, and hidden ones would mislead.
     ET.SubElement(parent, name).text = show_text(" ".join(text.split()))
 
 
 def _identify(*parts: str) -> str:
+    # Line breaks cannot occur in the parts, so no two lists of parts give one text.
     return uuid.uuid5(uuid.NAMESPACE_URL, "caveat:" + "\n".join(parts)).urn
 
 
@@ -133,10 +142,12 @@ def _tell_time(moment: datetime) -> str:
 
 
 def _find_moment(folder: Folder) -> datetime:
+    # A new folder has no date of its own; the clock would change the bytes.
     return max((item.told.made_at for item in folder.items if item.told), default=datetime.fromtimestamp(0, tz=UTC))
 
 
-# The page that lists a folder: by card and model version every claim with what became of it, and what superseded what. Pure.
+# The list of a folder: by card and model version, every claim with its outcome, and what superseded
+# what.
 
 _MOST_LISTED = 40
 """Claims that one list of the summary names; the tables have all of them."""
@@ -231,6 +242,7 @@ def render_index(folder: Folder, *, proofs: Collection[str]) -> bytes:
     items = {item.name: item for item in folder.items if item.told is not None}
     newest = _find_newest(items)
     rows = tuple(_build_row(name, items, proofs) for name in newest if name.startswith(f"{Kind.CLAIM}-"))
+    # The newest report first.
     reports = tuple(reversed(folder.reports))
     facts = {
         "folder": folder,
@@ -239,6 +251,7 @@ def render_index(folder: Folder, *, proofs: Collection[str]) -> bytes:
         "claims": len(rows),
         "audited": sum(row.told.status is not None and row.told.status.gravest is not None for row in rows),
         "classes": _count(rows),
+        # An alert without rows would read as a warning.
         "alerts": tuple(alert for alert in _build_alerts(rows, reports) if alert.rows),
         "reports": tuple((report, _link(report.files, proofs)) for report in reports),
         "feed": names.FEED,
@@ -248,6 +261,7 @@ def render_index(folder: Folder, *, proofs: Collection[str]) -> bytes:
 
 def _find_newest(items: Iterable[str]) -> tuple[str, ...]:
     """Return the newest revision of each claim and card that is there, by identifier."""
+    # Sorted by revision, so that the last one stays.
     newest = {name.partition("@")[0]: name for name in sorted(items, key=order_names)}
     return tuple(newest.values())
 
@@ -262,10 +276,13 @@ def _build_row(name: str, items: Mapping[str, FolderItem], proofs: Collection[st
 def _list_older(name: str, items: Mapping[str, FolderItem], proofs: Collection[str]) -> tuple[EarlierSupplement, ...]:
     """What the newest revision *name* took the place of: earlier revisions as they are told now, and earlier files of each."""
     bare = name.partition("@")[0]
+    # Newest first.
     revisions = sorted((one for one in items if one.partition("@")[0] == bare), key=order_names, reverse=True)
     found: list[EarlierSupplement] = []
     for one in revisions:
         item = items[one]
+        # An older revision is superseded by the newest one; older files by those of the same
+        # revision.
         if one != name:
             found.append(EarlierSupplement(one, _link(item.files, proofs), item.log_size, name, "a newer revision was recorded"))
         found += (
@@ -282,6 +299,7 @@ def _build_cards(
     for row in rows:
         by_card[(row.told.card or "").partition("@")[0]][row.told.model or ""].append(row)
     supplements = {name.partition("@")[0]: name for name in newest if name.startswith(f"{Kind.CARD}-")}
+    # Claims that quote no card come last.
     ordered = sorted({*by_card, *supplements}, key=lambda card: (not card, card))
     return tuple(_build_card(card, supplements.get(card), by_card.get(card, {}), items, proofs) for card in ordered)
 
@@ -303,7 +321,9 @@ def _build_card(
 
 def _build_alerts(rows: Iterable[FolderClaimRow], reports: tuple[FolderReport, ...]) -> Iterable[FolderAlert]:
     rows = tuple(rows)
+    # Only the latest report: earlier inversions are no news.
     latest = set(reports[0].newly_inverted) if reports else set()
+    # A withdrawn or rejected claim needs no attention.
     standing = [row for row in rows if row.told.status and row.told.status.lifecycle not in (Lifecycle.WITHDRAWN, Lifecycle.REJECTED)]
     yield FolderAlert("newly-inverted", "Newly inverted", tuple(row for row in rows if row.claim in latest))
     yield FolderAlert("stale", "Stale, confirmed", tuple(_with_staleness(standing, Staleness.STALE)))
@@ -337,6 +357,7 @@ def _link(files: Iterable[FolderFile], proofs: Collection[str]) -> tuple[PageLin
     found: list[PageLink] = []
     for file in files:
         found.append(PageLink(file.format.value.upper(), file.path))
+        # Only a proof that is there gets a link.
         if (proof := f"{file.path}{names.PROOF}") in proofs:
             found.append(PageLink("proof", proof))
     return tuple(found)

@@ -37,7 +37,8 @@ from registry.store.log_seals import find_root
 from registry.store.registry_view import View
 from registry.store.supplement_states import find_states
 
-# What of a folder is due, and why: from what is known of it, what stands there, and what the registry says. Nothing is read here.
+# What is due, from the manifest, the files on disk and the registry. Nothing is read or changed
+# here.
 
 
 class DueKind(StrEnum):
@@ -118,8 +119,11 @@ def list_wanted(states: Iterable[str], folder: Folder | None, asked: Collection[
         asked: identifiers, with or without `@n`, that alone are asked for; None for all.
         newest_only: whether an identifier without `@n` asks for its newest revision only.
     """
+    # Names that only the manifest knows are included, so that an erased statement is reported and
+    # not forgotten.
     wanted = {*states, *(item.name for item in folder.items)} if folder else set(states)
     if newest_only:
+        # Sorted by revision, so that the last one of each identifier stays.
         newest = {name.partition("@")[0]: name for name in sorted(wanted, key=order_names)}
         wanted = {name for name in wanted if newest[name.partition("@")[0]] == name or name in (asked or ())}
     if asked is not None:
@@ -191,13 +195,16 @@ class _Judge:
         kinds = tuple(self._list_kinds(item))
         if not kinds:
             return None
+        # A format that was rendered once is kept up: links of other supplements may lead to it.
         chosen = {*self.formats, *(one.format for one in item.files)}
+        # What it says is unchanged, so only missing formats are rendered.
         if kinds[0] not in _ANEW:
             chosen -= {one.format for one in item.files if self.found[one.path].is_there and not self._is_redrawn(one)}
         fixed = frozenset(one.path for one in item.files if self._is_fixed(one.path))
         return DueSupplement(name=name, kinds=kinds, formats=_order(chosen), state=self.states[name], before=item, fixed=fixed)
 
     def _is_fixed(self, path: str) -> bool:
+        # A file that the log calls published stays, even if a killed command did not add its proof.
         return self.found[path].is_given_out or (path in self.published and self.found[path].is_there)
 
     def _is_redrawn(self, file: FolderFile) -> bool:
@@ -206,6 +213,7 @@ class _Judge:
 
     def _list_kinds(self, item: FolderItem) -> Iterator[DueKind]:
         if item.state != self.states[item.name]:
+            # The first kind decides whether everything is rendered anew, so the order matters.
             yield DueKind.STATE
         if item.name in self.misread:
             yield DueKind.MANIFEST
@@ -221,10 +229,12 @@ class _Judge:
 
 
 def _order(formats: Collection[OutputFormat]) -> tuple[OutputFormat, ...]:
+    # One fixed order, whatever order was asked for.
     return tuple(one for one in OutputFormat if one in formats)
 
 
-# Why a supplement is drawn, in words: what was recorded since that concerns it, most important first.
+# Reasons in words: of all entries since the folder was completed, the most important one that
+# concerns a supplement.
 
 _WORDS: Mapping[StatementKind, str] = {
     StatementKind.RESTRICTION: "a new outcome",
@@ -269,6 +279,7 @@ _BY_EVENT: Mapping[ClaimEventKind | ModelEventKind, str] = {
     ModelEventKind.REINSTATE: "its model version is offered again",
 }
 """What an event says in place of its kind of statement."""
+# The order of the words above is the order of importance.
 _RANKS = {kind: rank for rank, kind in enumerate(_WORDS)}
 _SHARED = (StatementKind.SPEC_VERSION, StatementKind.REVEAL, StatementKind.CONTESTATION, StatementKind.CONTESTATION_EVENT)
 """What may concern claims that it does not name."""
@@ -299,6 +310,7 @@ _PLAIN: Mapping[DueKind, str] = {
 def find_reasons(view: View, due: Sequence[DueSupplement], folder: Folder | None) -> dict[str, RenderingReason]:
     """Return why each of *due* is drawn, by name. Entries since the folder was last gone through are read if something changed."""
     changed = [one for one in due if one.kinds[0] is DueKind.STATE]
+    # Entries are read only if something changed, so an unchanged folder costs nothing more.
     since = _RecentEntries(view, folder) if changed and folder else None
     found = {one.name: RenderingReason(words=_PLAIN[one.kinds[0]], entry=None) for one in due if one.kinds[0] is not DueKind.STATE}
     for one in changed:
@@ -328,6 +340,7 @@ _Noted = tuple[int, int, str]
 
 
 def _tell(payload: object, kind: StatementKind) -> str:
+    # An event says more than its kind of statement: a withdrawal is not just "an event of a claim".
     if isinstance(payload, ClaimEvent | ModelEvent):
         return _BY_EVENT[payload.event]
     if isinstance(payload, ClaimRevision):
@@ -344,11 +357,13 @@ class _RecentEntries:
         """What concerns the claims of a card, and so the card itself, but not each of them."""
         self._by_model: dict[str, list[_Noted]] = defaultdict(list)
         self._shared: list[_Noted] = []
+        # The manifest knows card and model of each claim, so no dossier is read for a reason.
         told = {item.name.partition("@")[0]: item.told for item in folder.items if item.told is not None}
         self._models = {name: one.model for name, one in told.items()}
         self._cards = {name: one.card.partition("@")[0] for name, one in told.items() if one.card}
         self._claims: dict[str, str | None] = {}
         for one in view.entries(folder.log_size + 1):
+            # Kinds without words change no supplement.
             if one.entry.kind in _RANKS:
                 self._note(view, one)
 
@@ -356,16 +371,22 @@ class _RecentEntries:
         """Return the most important of what concerns *due*, of several the latest."""
         name = due.name.partition("@")[0]
         own = [*self._by_name[name], *self._by_card[name]]
+        # A newer revision of the card concerns its claims, too.
         of_card = (one for one in self._by_name[self._cards.get(name, "")] if one[0] == _RANKS[StatementKind.CARD])
+        # The nearest concern first: the claim itself, then its card and model, then definitions.
         for among in (own, [*of_card, *self._by_model[self._models.get(name) or ""]], self._shared):
             if among:
+                # Lowest rank first; among equals the latest entry.
                 _, seq, words = min(among, key=lambda one: (one[0], -one[1]))
                 return RenderingReason(words=words, entry=seq)
         return RenderingReason(words="what it says changed", entry=None)
 
     def _note(self, view: View, one: Recorded[Any]) -> None:
         noted = (_RANKS[one.entry.kind], one.entry.seq, _tell(one.payload, one.entry.kind))
+        # Every identifier in the canonical text counts, so a new kind of statement needs no code
+        # here.
         named = set(IDENTIFIER.findall(canonical_bytes(to_document(one.payload)).decode()))
+        # An audit concerns the claim that it audits.
         named |= {claim for name in named if name.startswith(f"{Kind.AUDIT}-") and (claim := self._find_claim(view, name))}
         for name in named:
             self._by_name[name].append(noted)
@@ -380,13 +401,14 @@ class _RecentEntries:
             self._shared.append(noted)
 
     def _find_claim(self, view: View, audit: str) -> str | None:
+        # Looked up once for each audit.
         if audit not in self._claims:
             found = view.find_audit(audit)
             self._claims[audit] = found.audit.payload.claim.partition("@")[0] if found else None
         return self._claims[audit]
 
 
-# A folder looked at: what is known of it, what stands there, what the registry says now, and so what is due. Nothing is changed.
+# A folder is inspected. Nothing in it is changed.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -453,11 +475,16 @@ def inspect_folder(folder: Path, view: View, wish: FolderRequest) -> FolderState
     log = FolderLog(origin=view.log_origin, size=view.log_size, root=find_root(view))
     known = read_folder(folder, log) if folder.is_dir() else None
     if known is not None:
+        # Another history under the same name: its supplements are not this registry's.
         check_root(known, find_root(view, known.log_size), where=folder)
+    # A digest of all that a supplement depends on, for every claim in one pass and without
+    # assembling any (decision of 2026-11-22). The cost: it reports a change where an entry belongs
+    # to a claim and is not printed.
     states = find_states(view)
     wanted = list_wanted(states, known, wish.asked, newest_only=wish.newest_only)
     _refuse_unknown(wish.asked or (), wanted)
     found, marks = _compare(folder, known)
+    # By digest: a publication names no path.
     digests = view.list_published()
     published = {one.path for one in (list_files(known) if known else ()) if one.sha256 in digests}
     if wish.publishes and not wish.proves:  # without a log key no proof can be added, and what is recorded is done with
@@ -485,6 +512,7 @@ def inspect_folder(folder: Path, view: View, wish: FolderRequest) -> FolderState
         states=found,
         marks=marks,
         template=template,
+        # A command that did not end writes them anyway.
         pages=() if known is None or is_begun else _list_altered_pages(folder, known),
         damaged=_list_damaged(known, found),
         in_the_way=_list_in_the_way(folder, known, found, plan, digests),
@@ -504,10 +532,15 @@ def _refuse_unknown(asked: Collection[str], wanted: Collection[str]) -> None:
 
 def _find_misread(view: View, known: Folder) -> frozenset[str]:
     """Return the claims of which the manifest says another status, model or card than the registry: it lies where others may write."""
+    # The manifest is not trusted. What the registry can tell cheaply is compared: status, digests,
+    # pages and reports. The rest is for `caveat verify` (decision of 2026-11-22). The cost: one
+    # list of claims for each inspection, and a manifest forged together with its files is found by
+    # `verify` only.
     told = {item.name: item.told for item in known.items if item.told is not None}
     found = set()
     for one in view.list_claims():
         said = told.get(name := f"{one.claim}@{one.revision}")
+        # Causes are left out of the manifest, so they are left out here.
         if said is not None and (said.status, said.model, said.card) != (replace(one.status, causes=()), str(one.model), one.card):
             found.add(name)
     return frozenset(found)
@@ -518,6 +551,7 @@ def _list_altered_pages(folder: Path, known: Folder) -> tuple[str, ...]:
     return tuple(
         path
         for path, sha256 in written.items()
+        # Older folders have no digest of their pages.
         if sha256 is not None and not ((folder / path).is_file() and digest_file(folder / path) == sha256)
     )
 
@@ -533,9 +567,11 @@ def _compare(folder: Path, known: Folder | None) -> tuple[dict[str, FileState], 
     if known is None:
         return {}, {}
     states, marks = compare(folder, list_files(known), read_seen(folder))
+    # The journal knows files that a killed command rendered and did not rename.
     journaled = {file.path: file.sha256 for item in list_journaled(folder) for file in item.files}
     for path, sha256 in journaled.items():
         part = folder / names.name_part(path)
+        # The digest decides: a part can be half written.
         if not states[path].is_there and os.path.lexists(part) and digest_file(part) == sha256:
             states[path] = FileState.DRAWN
     return states, marks
@@ -550,8 +586,10 @@ def _list_in_the_way(
     paths = [path for path in altered if found[path] is FileState.ALTERED]
     for due in plan.due:
         there = {one.format for one in due.before.files} if due.before else set()
+        # Formats that the supplement never had here; their places may be taken.
         fresh = ((one, names.name_file(due.name, one)) for one in due.formats if one not in there)
         paths += [path for one, path in fresh if path not in found and _is_foreign(folder / path, one, digests)]
+    # In a folder without a manifest, a list or feed of that name belongs to someone else.
     if known is None:
         paths += [path for path in (names.INDEX, names.FEED) if os.path.lexists(folder / path)]
     return tuple(paths)
@@ -560,6 +598,8 @@ def _list_in_the_way(
 def _is_foreign(path: Path, format_: OutputFormat, digests: Collection[str]) -> bool:
     if not os.path.lexists(path):
         return False
+    # A link or a folder is never ours.
     if find_mark(path) is None:
         return True
+    # A published file that the manifest does not know can be kept: the log vouches for it.
     return hashlib.sha256(split_file(path.read_bytes(), format_).drawn).hexdigest() not in digests

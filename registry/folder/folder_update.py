@@ -50,8 +50,6 @@ from registry.report.published_file import sign_pdf
 from registry.report.render_workers import RenderJob, render_many
 from registry.store.registry_view import View
 
-# What a folder's list says of a supplement, taken from the supplement when it is drawn.
-
 _LONGEST = 200
 """Characters of a quote or title that a list shows."""
 
@@ -64,6 +62,7 @@ def summarise_supplement(supplement: Supplement | CardSupplement) -> SupplementD
 def _tell_claim(supplement: Supplement) -> SupplementDigest:
     claim, outcome = supplement.claim.payload, supplement.outcome
     reading = outcome.classification.primary if outcome else None
+    # Without an outcome an estimate has not been concluded from.
     found = supplement.audit.estimate if supplement.audit and outcome else None
     ed = found.specs[0].ed if found and found.specs else None
     return SupplementDigest(
@@ -71,6 +70,7 @@ def _tell_claim(supplement: Supplement) -> SupplementDigest:
         title=_shorten(supplement.original),
         card=claim.card,
         model=str(claim.model),
+        # The list shows the status; its causes are printed by the supplement.
         status=replace(supplement.status, causes=()),
         class_=reading.class_ if reading else None,
         standing=reading.standing if reading else None,
@@ -90,11 +90,12 @@ def _tell_card(supplement: CardSupplement) -> SupplementDigest:
 
 
 def _shorten(text: str) -> str:
+    # One line: the list and the feed have no room for more.
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1].rstrip()}…"
 
 
-# What is due is assembled, drawn and put in place, one supplement after the other; one that fails keeps its files.
+# Rendering. A supplement that fails keeps its files, and stops no other.
 
 _TOGETHER = 40
 """Supplements of which the statements are read together."""
@@ -154,6 +155,7 @@ def carry_out(
     outcome = RenderingOutcome()
     source = _SupplementSource(open_view, outcome, progress)
     with closing(FolderJournal(folder, known)) as journal:
+        # The first round fills the second.
         for round_ in ([one for one in due if one.formats], source.again):
             chosen = {one.name: one for one in round_}
             formats = partial(_get_formats, chosen)
@@ -180,9 +182,11 @@ class _SupplementSource:
 
     def assemble(self, due: Iterable[DueSupplement]) -> Iterator[SupplementSubject]:
         """Yield what is due, as of the entry that each is due as of; what cannot be told is noted."""
+        # Grouped by entry, because one view is open at a time. The last entry comes last.
         for size, group in groupby(sorted(due, key=lambda one: (one.log_size is None, one.log_size or 0)), lambda one: one.log_size):
             with self._open(size) as view:
                 collector = SupplementCollector(view)
+                # A few dozen are read together: one query then serves all of them.
                 while stretch := list(islice(group, _TOGETHER)):
                     collector.gather(parse_identifier(one.name) for one in stretch)
                     yield from (subject for one in stretch if (subject := self._collect(collector, one)) is not None)
@@ -190,12 +194,15 @@ class _SupplementSource:
     def _collect(self, collector: SupplementCollector, due: DueSupplement) -> SupplementSubject | None:
         try:
             subject = collector.collect(parse_identifier(due.name))
+        # Noted, so that one altered statement does not stop a folder of thousands.
         except (NotFoundError, AlteredError, InputError) as error:
             self._fail(due, _place_error(error, due.name))
             return None
         except (ValueError, TypeError, KeyError, AttributeError, IndexError, AssertionError) as error:  # whatever one record does
             self._fail(due, _refuse(due.name, error))
             return None
+        # As of that entry the registry no longer gives the record of the other files. All formats
+        # are rendered anew, because all must say the same.
         if due.log_size is not None and due.before is not None and collect_facts(subject).record != due.before.record:
             there = {*due.formats, *(one.format for one in due.before.files)}
             formats = tuple(one for one in OutputFormat if one in there)
@@ -219,6 +226,7 @@ def _finish(
     why: str,
 ) -> None:
     """Put what was drawn in place; where a format failed, nothing of it."""
+    # All formats or none: two formats of one supplement must not say different things.
     errors = [made.error for made in drawn.made if made.error is not None]
     if errors:
         outcome.failed.append(FailedSupplement(name=due.name, error=_place_error(errors[0], due.name)))
@@ -237,6 +245,7 @@ def _finish(
         audit=facts.audit,
         told=summarise_supplement(supplement),
     )
+    # In place and journaled now, so that a kill loses one supplement at most.
     data = {made.format: made.data for made in drawn.made if made.data is not None}
     outcome.items[due.name] = place(folder, item, data, before=due.before, fixed=due.fixed, why=why, journal=journal)
 
@@ -252,7 +261,7 @@ def _refuse(name: str, error: Exception) -> CaveatError:
     return InputError(Fault(code="not-drawable", where=name, found=found, advice="report this with the record (caveat claim history)"))
 
 
-# A folder that was drawn into is completed: the change report, the page that lists all, the feed, and last the manifest.
+# Completion: change report, list, feed, and the manifest last, because it ends the journal.
 
 Sign = Callable[[bytes], bytes]
 """Signs a PDF."""
@@ -296,23 +305,32 @@ def complete(
         pen: how it is drawn.
         sign: signs the PDF of the change report; None to leave it unsigned.
     """
+    # The journal is newer than the manifest.
     items = {one.name: one for one in begin(looked).items} | {one.name: one for one in list_journaled(folder)}
     known = replace(begin(looked), items=tuple(items[name] for name in sorted(items)))
     report: FolderReport | None = None
     errors: tuple[CaveatError, ...] = ()
+    # A folder that was never completed has no entry where the changes would begin.
     if is_whole and looked.is_complete:
         report, errors = _report(folder, looked, known.log_size, open_view=open_view, pen=pen, sign=sign)
+    # The next report begins here. After a partial run it must not, or changes of the others would
+    # never be reported.
     if is_whole:
         known = replace(known, log_size=looked.log.size, root=looked.log.root)
     if report is not None:
+        # A report made again after a kill replaces its earlier line.
         known = replace(known, reports=(*(one for one in known.reports if one.name != report.name), report))
+    # Someone may have to take a file away; the list must not link to it.
     known = _forget_gone(folder, known)
     proofs = frozenset(path.name for path in folder.glob(f"*{names.PROOF}"))
     index, feed = render_index(known, proofs=proofs), render_feed(known)
     known = replace(known, index=hashlib.sha256(index).hexdigest(), feed=hashlib.sha256(feed).hexdigest())
+    # Before the manifest, which holds their digests.
     replace_files([(folder / names.INDEX, index), (folder / names.FEED, feed)])
+    # Only now: until here a killed command could still use the parts.
     sweep(folder)
     write_folder(folder, known)
+    # Last, and a convenience only: without it all files are read once.
     write_seen(folder, list_files(known), {path: (mark, looked.states[path]) for path, mark in _list_untouched(folder, looked)})
     reported = [folder / file.path for file in (report.files if report else ())]
     return FolderCompletion(paths=(*reported, folder / names.INDEX, folder / names.FEED), report=report, errors=errors)
@@ -320,6 +338,7 @@ def complete(
 
 def _list_untouched(folder: Path, looked: FolderState) -> Iterator[tuple[str, FileMark]]:
     """Give the files that are as they were when the folder was looked at, each as what it was seen."""
+    # A file that changed in the meantime is read again the next time.
     return ((path, mark) for path, mark in looked.marks.items() if find_mark(folder / path) == mark)
 
 
@@ -356,6 +375,7 @@ def _report(
 ) -> tuple[FolderReport | None, tuple[CaveatError, ...]]:
     """Draw what changed from *since* on; nothing where nothing of any claim did."""
     size = looked.log.size
+    # No entries, no report.
     if since >= size:
         return None, ()
     try:
@@ -363,6 +383,7 @@ def _report(
             changes = collect_changes(before, after)
     except CaveatError as error:
         return None, (error,)
+    # Entries that changed no claim give no report.
     if not changes.changes and not changes.erased:
         return None, ()
     return _draw_report(folder, changes, looked.wish.formats, pen, sign)
@@ -393,13 +414,14 @@ def _write(folder: Path, report: ChangeReport, format_: OutputFormat, drawn: byt
     """Write a change report where nothing is, unless the same one is there."""
     name = report.identifier
     paths = names.list_names(name, format_, log_size=report.log_size)
+    # The first free name, or the one that holds this very rendering.
     path = next(one for one in paths if not os.path.lexists(folder / one) or holds_drawing(folder / one, format_, drawn))
     if not os.path.lexists(folder / path):
         replace_file(folder / path, sign(drawn) if sign is not None and format_ is OutputFormat.PDF else drawn)
     return FolderFile(format=format_, path=path, sha256=hashlib.sha256(drawn).hexdigest(), size_bytes=len(drawn))
 
 
-# A folder is brought up to date: drawn, published if asked for, completed. All commands that keep a folder go through here.
+# All commands that keep a folder go through here.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -451,8 +473,10 @@ def update(
     Raises:
         ConflictError: `file-in-the-way`, every file that stands where a supplement belongs; nothing was changed.
     """
+    # Refused before anything is written, with every file in the way at once.
     if looked.in_the_way:
         raise ConflictError([refuse_place(folder / path) for path in looked.in_the_way])
+    # What a killed command rendered is put in place first, so that it is not rendered again.
     settle(folder)
     pen = RenderingOptions(template=looked.template, workers=os.cpu_count() or 1, time_limit_s=time_limit_s)
     outcome = carry_out(
@@ -473,12 +497,15 @@ def update(
     published: list[WrittenFile] = []
     has_proofs = True
     if looked.wish.publishes:
+        # Also what an earlier command rendered and did not publish.
         published = _describe_all(folder, (items[name] for name in _list_unpublished(folder, looked) if name in items))
         has_proofs = publish_files(publisher, published)
+    # Publishing signs by itself, after the proof; signing alone comes without one.
     elif sign and publisher.key is not None:
         sign_written(drawn, publisher.key, at=publisher.at)
     signer = partial(sign_pdf, key=publisher.key, at=publisher.at) if publisher.key and (sign or looked.wish.publishes) else None
     completed = FolderCompletion(paths=(), report=None, errors=())
+    # An untouched folder is not written to.
     if drawn or published or looked.pages or looked.is_begun:
         completed = complete(folder, looked, open_view=open_view, is_whole=is_whole, pen=pen, sign=signer)
     return FolderUpdate(
@@ -500,6 +527,7 @@ def list_current(folder: Path, looked: FolderState) -> list[WrittenFile]:
 
 def _list_unpublished(folder: Path, looked: FolderState) -> Iterator[str]:
     """Give the names of what was drawn now or is not published yet, each once."""
+    # What the journal holds was rendered by a command that did not publish it.
     wanted = {*(one.name for one in looked.plan.due), *(one.name for one in list_journaled(folder))}
     return (name for name in looked.plan.current if name in wanted)
 

@@ -19,7 +19,9 @@ from registry.store.log_seals import prove
 from registry.store.registry_view import View
 from registry.store.supplement_states import find_states
 
-# What changed in a registry between two of its entries: two readings become a change report, at a cost in proportion to what changed.
+# A change report, at a cost in proportion to what changed. It is about no single claim or card, so
+# its name is that of its two entries. It is signed, but not recorded as a publication, which needs
+# an identifier (decision of 2026-11-22). A card revision that touches no claim is not reported.
 
 _AT_ONCE = 100
 """Claims whose dossiers are held together, before and after."""
@@ -42,11 +44,13 @@ def collect_changes(before: View, after: View, *, claims: Sequence[str] | None =
         AlteredError: a row was edited by hand.
     """
     _refuse_other(before, after)
+    # Digests of all states, in one pass; only claims whose digest differs are read.
     then, now = _find_newest(before, claims), _find_newest(after, claims)
     _refuse_unknown(now, claims, after)
     gathered = _ChangedDossiers()
     changed = sorted(claim for claim, state in now.items() if then.get(claim) != state)
     rows = RowCheck(after)
+    # In portions, so that two dossiers of every claim are never in memory together.
     for start in range(0, len(changed), _AT_ONCE):
         _gather(gathered, before, after, changed[start : start + _AT_ONCE], rows)
     return _build_report(before, after, gathered, claims=claims, scope=scope, unchanged=len(now) - len(changed))
@@ -74,6 +78,7 @@ def _find_newest(view: View, claims: Collection[str] | None) -> dict[str, tuple[
     for name, state in find_states(view).items():
         claim, _, revision = name.partition("@")
         is_wanted = claim.startswith(f"{Kind.CLAIM}-") and (wanted is None or claim in wanted)
+        # The newest revision stands for the claim.
         if is_wanted and int(revision) > newest.get(claim, (0, ""))[0]:
             newest[claim] = (int(revision), state)
     return newest
@@ -82,15 +87,18 @@ def _find_newest(view: View, claims: Collection[str] | None) -> dict[str, tuple[
 def _gather(gathered: _ChangedDossiers, before: View, after: View, claims: Sequence[str], rows: RowCheck) -> None:
     earlier = {one.claim: one for one in _read(before, [claim for claim in claims if before.claim_exists(claim)])}
     later = {one.claim: one for one in _read(after, claims)}
+    # Both sides must be readable: half a comparison would look like a change.
     told = [claim for claim in claims if claim in later and (claim in earlier or not before.claim_exists(claim))]
     gathered.erased += sorted({*claims}.difference(told))
     read = [side[claim] for side in (earlier, later) for claim in told if claim in side]
+    # What is printed is decoded; what is current or stale is read off rows, so these are compared.
     rows.check({seq for one in read for seq in list_entries(one)}, told)
     for claim in told:
         now = later[claim]
         others = _find_others(after, now)
         gathered.changes.append(build_change(earlier.get(claim), now, since=before.log_size, others=others))
         for one in find_occasions(now, since=before.log_size, others=others):
+            # One occasion can concern many claims; it is printed once.
             gathered.occasions.setdefault(one.entry.seq, one)
 
 
@@ -101,6 +109,7 @@ def _read(view: View, claims: Sequence[str]) -> Iterator[Dossier]:
     except NotFoundError as error:
         if error.code != "body-erased":
             raise
+        # As in `supplement_publishing`: the error does not name the claim.
         middle = len(claims) // 2
         if middle:
             yield from _read(view, claims[:middle])
@@ -110,6 +119,7 @@ def _read(view: View, claims: Sequence[str]) -> Iterator[Dossier]:
 def _find_others(view: View, dossier: Dossier) -> tuple[Entry, ...]:
     """Return the entries that the claim's causes to be stale number and that no part of its dossier names."""
     known = list_entries(dossier)
+    # A cause may number the entry of a method, which no dossier contains.
     found = (view.find_entry(seq) for seq in sorted({one.entry for one in dossier.status.causes} - known.keys()))
     return tuple(one for one in found if one is not None)
 
@@ -130,15 +140,18 @@ def _build_report(
         log_size=after.log_size,
         scope=scope,
         occasions=tuple(gathered.occasions[seq] for seq in sorted(gathered.occasions)),
+        # `change_report_page` relies on this order.
         changes=tuple(sorted(gathered.changes, key=rank_change)),
         unchanged=unchanged,
         claims=named,
         erased=tuple(gathered.erased),
     )
+    # Every entry that the report names is proven, as in a supplement.
     return replace(report, inclusion=prove(after, list_entries(report)))
 
 
 def _refuse_other(before: View, after: View) -> None:
+    # Sizes of two logs cannot be compared.
     if before.log_id != after.log_id:
         raise InputError(Fault(code="other-log", where=before.log_origin, found=f"is compared with {after.log_origin}, another log"))
     if before.log_size > after.log_size:
@@ -163,7 +176,8 @@ def _refuse_unknown(known: Collection[str], claims: Iterable[str] | None, view: 
         raise NotFoundError(faults)
 
 
-# What superseded a supplement: what says now what it said as of an earlier entry, since which entry, and why.
+# What superseded a supplement. The notice stands outside the record digest, as openings do: a
+# registry can confirm it; a file alone cannot, and says so (decision of 2026-11-22).
 
 _MOST_TOLD = 6
 _MOST_NAMED = 3
@@ -212,8 +226,10 @@ class Supersession:
         newest = _find_newest_entry(self._now, named) if self._is_later else newest_then
         number = named.revision or newest_then
         if newest == newest_then and not self._has_changed(f"{named.bare}@{number}"):
+            # No newer entries, but newer revisions in the same log.
             return self._tell_plain(named, number) if number < newest else None
         entries, why = (self._compare_claim if named.kind is Kind.CLAIM else self._compare_card)(named, number)
+        # Without a known entry the last one is named: by then it had changed.
         first = min(entries, key=lambda one: one.seq, default=None) or self._now.find_entry(self._now.log_size)
         if first is None:
             raise _not_found(named)
@@ -223,15 +239,18 @@ class Supersession:
         if not self._is_later:
             return False
         if name not in self._before:
+            # The states of all subjects are found with the first, since one pass serves all.
             wanted = None if self._subjects is None else {name, *self._subjects}
             self._before |= {name: ""} | find_states(self._then, wanted)
             self._after |= find_states(self._now, wanted)
+        # A subject without a state was erased, which is a change.
         return self._before[name] != self._after.get(name)
 
     def _tell_plain(self, named: Identifier, number: int) -> EntrySupersession:
         """Return that a revision has newer ones, which the log it is drawn of holds already."""
         later = list(_list_revisions(self._then, named, after=number))
         name = f"{named.bare}@{number + len(later)}"
+        # Newest reason first.
         return EntrySupersession(
             name=name, entry=later[0][0], log_size=self._then.log_size, why=_shorten([one for _, one in reversed(later)])
         )
@@ -247,6 +266,7 @@ class Supersession:
     def _compare_card(self, named: Identifier, number: int) -> SupersessionNotice:
         """Return what came of the card itself, then of each of its claims."""
         since = self._then.log_size
+        # A publication changes nothing that a supplement says.
         history = [one for one in self._now.history(named.bare) if one.entry.seq > since and not isinstance(one.payload, Publication)]
         entries = [one.entry for one in history]
         told = [one for _, one in reversed(list(_list_revisions(self._now, named, after=number)))]
@@ -256,7 +276,9 @@ class Supersession:
             later, why = self._compare_claim_of_card(claim)
             entries += later
             for one in why:
+                # One event often changes many claims of a card; it is printed once with their names.
                 same.setdefault(one, []).append(claim)
+        # What concerns the most claims first.
         told += [f"{_name_some(claims)}: {one}" for one, claims in sorted(same.items(), key=lambda one: -len(one[1]))]
         return entries, told or ["What it is made from was told otherwise then; no entry of its own was added since."]
 
@@ -268,6 +290,7 @@ class Supersession:
         except NotFoundError as error:
             if error.code != "body-erased":
                 raise
+            # The card's own supplement lists claims whose text was erased.
             return [], []
         entries = self._list_later(after)
         return entries, list(describe_change_reasons(before, after, entries, since=self._then.log_size)[:1]) if entries else []
@@ -276,8 +299,10 @@ class Supersession:
         """Return the entries since that *after* is made of or that its causes to be stale number, in log order; their rows are checked."""
         since = self._then.log_size
         found = {seq: one for seq, one in list_entries(after).items() if seq > since}
+        # Causes can number entries that are no part of the dossier.
         numbered = {one.entry for one in after.status.causes if one.entry > since} - found.keys()
         found |= {one.seq: one for seq in numbered if (one := self._now.find_entry(seq)) is not None}
+        # Statuses are read off rows, so these rows must match their statements.
         self._rows.check(found, {after.claim})
         return [found[seq] for seq in sorted(found)]
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from registry.seal.signing_keys import SigningKey
     from registry.store.ledger import Ledger
 
-# From identifiers to files of supplements: what a registry holds on a claim or a card, assembled, drawn and written.
+# From identifiers to rendered files.
 
 LARGEST_FILE_BYTES = 200_000_000
 """A file larger than this is not read as a supplement."""
@@ -72,6 +72,7 @@ class SupplementSubject:
     def stem(self) -> str:
         """What its files are called before the last dot: `NAME`, and as of an earlier entry `NAME.entry-N`."""
         superseded = None if isinstance(self.supplement, ChangeReport) else self.supplement.superseded
+        # Only the newest rendering has the plain name; links lead to it.
         left = self.is_of_entry or (superseded is not None and superseded.log_size != self.supplement.log_size)
         return self.name + (f".entry-{self.supplement.log_size}" if left else "") + (".confidential" if self.is_confidential else "")
 
@@ -131,6 +132,9 @@ class SupplementCollector:
         """Read *view*; by *now*, the same log with later entries, it is told what superseded a supplement; *subjects* as `Supersession`."""
         self._view = view
         self._moment = _find_last_moment(view)
+        # A supplement may use rows, but the rows of its entries, and of every entry that names its
+        # subject, are compared with their statements first (decision of 2026-11-22). Lineage and
+        # methods are always compared. The cost: one pass over the texts for each report.
         self._rows = RowCheck(view)
         self._later = Supersession(view, view if now is None else now, subjects)
         self._gathered: dict[str, Dossier] = {}
@@ -141,12 +145,15 @@ class SupplementCollector:
         What cannot be read so, because a statement was erased or a row altered, is left to `collect`, which tells of it.
         """
         wanted = {one.bare: one for one in subjects if one.kind is Kind.CLAIM}
+        # A claim that is not registered is left out here; `collect` names it with what is near.
         found = {one.claim: one for one in _read_dossiers(self._view, [name for name in wanted if self._view.claim_exists(name)])}
         named = ((wanted[name], one) for name, one in found.items() if one.revisions)
+        # An older revision, or one asked for by its digest, is read by itself.
         self._gathered = {
             str(subject): one for subject, one in named if subject.revision in (None, len(one.revisions)) and not subject.digest
         }
         entries = {seq for one in self._gathered.values() for seq in list_entries(one)}
+        # `collect` meets the same error and reports it with the subject's name.
         with suppress(AlteredError, InputError):
             self._rows.check(entries, {one.claim for one in self._gathered.values()})
 
@@ -157,7 +164,10 @@ class SupplementCollector:
             NotFoundError: not registered, with what is near; only reserved; or a statement was erased (`body-erased`).
             AlteredError: a row was edited by hand.
         """
+        # Causes are named before the proof is made, so that their entries are proven, too.
         assembled = name_causes(self._assemble(subject), self._view.find_entry)
+        # The status follows from outcomes of the whole family, so the rows of all of its claims are
+        # compared.
         self._rows.check(list_entries(assembled), {subject.bare, *_list_kin(assembled)})
         proven = _prove(self._view, assembled)
         return name_subject(replace(proven, superseded=self._later.find(proven.identifier.partition("#")[0])))
@@ -165,6 +175,7 @@ class SupplementCollector:
     def _assemble(self, subject: Identifier) -> Supplement | CardSupplement:
         if subject.kind is Kind.CARD:
             return _assemble_card(self._view, subject, self._moment)
+        # Taken out, so that the memory is freed.
         gathered = self._gathered.pop(str(subject), None)
         return _assemble_claim(gathered or self._view.dossier(str(subject)), subject, self._moment)
 
@@ -201,6 +212,7 @@ def read_file(path: Path) -> AnySupplement:
 
 def read_bytes(path: Path) -> bytes:
     """Return the bytes of *path*; raises InputError when there are more than any supplement has."""
+    # One byte more than allowed shows that there are more.
     with path.open("rb") as stream:
         data = stream.read(LARGEST_FILE_BYTES + 1)
     if len(data) > LARGEST_FILE_BYTES:
@@ -250,12 +262,16 @@ def render_supplements(
             wanted = formats(subject)
             open_[str(place)] = (subject, wanted, {})
             for one in wanted:
+                # The worker is started for the PDF anyway, so the HTML is rendered there, too.
                 yield RenderJob(key=str(place), supplement=subject.supplement, format=one, is_apart=OutputFormat.PDF in wanted)
 
     jobs = list_jobs()
+    # A sequence is in memory already; all its jobs can wait.
     for made in render_many(list(jobs) if isinstance(subjects, Sequence) else jobs, workers=workers, time_limit_s=time_limit_s):
         subject, wanted, done = open_[made.key]
         done[made.format] = made
+        # A supplement is handed on when all its formats are done, since they are put in place
+        # together.
         if len(done) == len(wanted):
             del open_[made.key]
             yield RenderedSupplement(place=int(made.key), subject=subject, made=tuple(done[one] for one in wanted))
@@ -288,10 +304,12 @@ def write_supplements(
             facts = collect_facts(drawn.subject) if any(made.data is not None for made in drawn.made) else None
             written[drawn.place] = [_stage(made, drawn.subject, facts, folder, new=new, faults=faults) for made in drawn.made]
             progress(len(drawn.made))
+        # Every file in the way is named at once, and none is written.
         if faults:
             raise ConflictError(faults)
         put_in_place(new)
     finally:
+        # Also after an error or Ctrl-C: no part is left behind.
         for path in new:
             name_part(path).unlink(missing_ok=True)
     return [one for place in sorted(written) for one in written[place]]
@@ -301,6 +319,7 @@ def collect_facts(subject: SupplementSubject) -> SupplementFacts:
     """Return what of *subject* is said again when its files are given out."""
     supplement = subject.supplement
     audit = supplement.audit.opening.payload.audit if isinstance(supplement, Supplement) and supplement.audit else None
+    # A publication names a claim or a card, and a change report is about neither.
     is_recordable = not isinstance(supplement, ChangeReport)
     return SupplementFacts(
         name=subject.name, record=digest_record(supplement), log_size=supplement.log_size, audit=audit, is_recordable=is_recordable
@@ -316,6 +335,7 @@ def sign_written(written: Iterable[WrittenFile], key: "SigningKey", *, at: datet
     """
     pdfs = (one.path for one in written if one.format is OutputFormat.PDF and one.sha256 is not None)
     read = ((path, path.read_bytes()) for path in pdfs)
+    # A file with a proof takes no signature: the proof lies inside what is signed.
     replace_files((path, sign_pdf(data, key, at=at)) for path, data in read if not is_finished(data, OutputFormat.PDF))
 
 
@@ -342,12 +362,15 @@ def _list_kin(supplement: Supplement | CardSupplement) -> set[str]:
     """Return the other claims, `CLM-…`, that the status of what is told follows from: an outcome of theirs must not have gone."""
     if isinstance(supplement, CardSupplement):
         return set()
+    # Outcomes in other logs have no rows of their own here.
     outcomes = [one for one in (*supplement.family.outcomes, *supplement.family.others) if one.log is None]
     return {name.partition("@")[0] for name in (*supplement.family.members, *(one.claim for one in outcomes))}
 
 
 def _prove(view: View, supplement: Supplement | CardSupplement) -> Supplement | CardSupplement:
     """Return *supplement* with the proof that every entry it names stands in the log as it is seen in *view*."""
+    # The statements that the record quotes are opened, so that their leaves can be computed from
+    # it.
     opened = [one.entry.seq for one in list_recorded(supplement)]
     return replace(supplement, inclusion=prove(view, list_entries(supplement), openings=opened))
 
@@ -365,9 +388,11 @@ def _stage(
     told = WrittenFile(name=subject.name, format=made.format, path=path, sha256=None, error=made.error, facts=None)
     if made.data is None:
         return told
+    # Also a broken link stands in the way.
     if not os.path.lexists(path):
         new.append(path)
         write_part(path, made.data)
+    # The same rendering may have gained a proof or a signature; it stays.
     elif not holds_drawing(path, made.format, made.data):
         faults.append(refuse_place(path))
     return replace(told, sha256=hashlib.sha256(made.data).hexdigest(), facts=facts, size_bytes=len(made.data))
@@ -416,6 +441,8 @@ def _read_card(view: View, subject: Identifier) -> tuple[Recorded[Card], list[Do
 def _read_dossiers(view: View, claims: Sequence[str]) -> Iterator[Dossier]:
     """Yield what is known of each of *claims*, but for those of which a statement was erased: halves are asked until they are found."""
     try:
+        # The error does not say which claim it is about, so the list is halved until it stands
+        # alone.
         yield from list(view.dossiers(claims))
     except NotFoundError as error:
         if error.code != "body-erased":
@@ -428,6 +455,7 @@ def _read_dossiers(view: View, claims: Sequence[str]) -> Iterator[Dossier]:
 
 def _find_text(view: View, card: Card) -> CardText | None:
     """Return the text of *card*; None where it was erased."""
+    # Without its text a card still has claims; they are shown without passages.
     return get_card_text(view, card) if view.has_content(card.text) else None
 
 
@@ -443,18 +471,22 @@ def _find_last_moment(view: View) -> datetime:
     last = view.find_entry(view.log_size)
     if last is None:
         raise NotFoundError(Fault(code="empty-registry", where="registry", found="nothing is recorded yet", advice="caveat card add FILE"))
+    # The date of the last entry, not of today: the same records give the same bytes.
     return last.at
 
 
-# From files that are published to their proofs: publications in the log, a checkpoint over them, and the proof inside each file.
+# Publication.
 #
-# Each publication names the digest and length of what was drawn and the digest of its record, so one entry binds both. The record
-# prints the root and the size of the log that it was made of, and a log cannot hold what prints its own root: its publication comes
-# after, and the proof shows that the log it prints is the beginning of the log that holds the publication.
+# Each publication names digest and length of the rendered file and the digest of its record, so one
+# entry binds both. The record prints root and size of the log that it was made from, and a log
+# cannot hold what prints its own root. So the publication comes later, and its proof shows that the
+# printed log is the beginning of the log that holds it. A record that is never published has no
+# entry (decision of 2026-11-22).
 #
-# The order is: the drawn files are on the disk; the log entries are committed; the proofs are on the disk; the files take their places.
-# An entry cannot be taken back, so it must not name bytes that a power cut can still take away; and no file may be seen with a proof of
-# an entry that is not committed. Killed at any moment, the same command goes on: what is recorded is not recorded again.
+# The order (decision of 2026-11-23): rendered files on the disk; log entries committed; proofs on
+# the disk; finished files renamed. An entry cannot be taken back, so it must not name bytes that a
+# power cut can still take. A finished file must not be seen before its entry. Killed at any moment,
+# the same command continues, and records nothing twice. The cost: two more syncs for each file.
 
 PROOF_SUFFIX = ".tlog-proof"
 
@@ -484,17 +516,21 @@ def publish_files(publisher: Publisher, written: Sequence[WrittenFile]) -> bool:
         ConflictError: the registry does not know what a file is of, or has fewer entries than it was made of; or a key is not in force.
         OSError: the disk is full, with the name of the file: no file was changed then, and the log entries are there for the next time.
     """
+    # A file that has its proof is finished.
     drafts = [one for one in written if one.sha256 and one.facts and one.facts.is_recordable and not has_proof(one.path, one.format)]
     if not drafts:
         return True
+    # On the disk before the log names them.
     for one in drafts:
         sync(one.path)
     sync_folders(one.path for one in drafts)
     with publisher.ledger().write(actor=publisher.actor) as writer:
         record_publications(writer, drafts)
+        # In the same transaction: the checkpoint covers these entries and no later ones.
         checkpoint = sign_log(writer, publisher.ring) if publisher.ring.log else None
     if checkpoint is None:
         return False
+    # A new view, which sees the committed entries.
     with publisher.ledger().view() as view:
         replace_files(_finish(view, drafts, checkpoint, publisher))
     return True
@@ -518,6 +554,7 @@ def record_publications(writer: Writer, written: Iterable[WrittenFile]) -> int:
     Raises:
         ConflictError: the registry does not know what a file is of, or has fewer entries than it was made of.
     """
+    # Equal bytes are published once.
     files = {one.sha256: one for one in written if one.sha256 and one.facts and one.facts.is_recordable}
     new = [one for sha256, one in files.items() if not writer.find_publications(sha256)]
     writer.append_many([build_publication(one) for one in new])
@@ -546,6 +583,7 @@ def build_proof(view: View, published: Recorded[Publication], checkpoint: Stored
     seq, size, before = published.entry.seq, checkpoint.checkpoint.size, published.payload.log_size
     said = PublicationExtra(
         statement=_get_text(view, seq),
+        # From the size that the supplement prints to that of the checkpoint.
         consistency=Consistency(size=before, root=find_root(view, before), path=encode_nodes(consistency_path(view, before, size))),
         signer=None if signer is None else _find_signer(view, signer, size),
     )
@@ -556,8 +594,10 @@ def _finish(view: View, drafts: Iterable[WrittenFile], checkpoint: StoredCheckpo
     """Give every file with its proof and signature; of a JSON file the proof that lies beside it."""
     for one in drafts:
         published = view.find_publications(one.sha256) if one.sha256 else ()
+        # Only PDFs carry a signature.
         key = publisher.key if one.format is OutputFormat.PDF else None
         proof = build_proof(view, published[0], checkpoint, signer=key.fingerprint if key else None).encode()
+        # JSON has no place for a proof, so it lies beside the file.
         if one.format is OutputFormat.JSON:
             yield name_proof(one.path), proof
             continue
@@ -568,6 +608,7 @@ def _finish(view: View, drafts: Iterable[WrittenFile], checkpoint: StoredCheckpo
 def _find_signer(view: View, fingerprint: str, size: int) -> SignerProof | None:
     """Return the proof that the log recorded the key *fingerprint*; None where it did not, or later than *size*."""
     states = [one for one in list_keys(view) if one.fingerprint == fingerprint]
+    # The checkpoint cannot prove a key that was recorded after it.
     if not states or states[0].added.entry.seq > size:
         return None
     seq = states[0].added.entry.seq

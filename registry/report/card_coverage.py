@@ -13,8 +13,6 @@ from registry.records.system_card import Card, Omission, Survey
 from registry.records.verdict import RestrictionStatus, find_restriction
 from registry.report.interval_figures import WIDTH, shorten
 
-# How far the claims of a card are known: what was proposed, registered, audited, restricted and left out, section by section. Pure.
-
 Span = tuple[int, int]
 """First character and one past the last, in the text of the card revision."""
 
@@ -55,6 +53,7 @@ def build_coverage(
     reference = f"{card.payload.card}@{card.payload.revision}"
     sections = _Sections(card.payload)
     surveys = [one.payload for one in said.surveys if one.payload.card == reference]
+    # Surveys add up: what one engine proposed stays proposed, whatever later surveys list.
     proposed = _keep_innermost({span for survey in surveys for span in survey.passages})
     omitted = sorted(_place_omissions(said.omissions, reference, text), key=lambda one: one[0])
     families = [
@@ -62,12 +61,16 @@ def build_coverage(
         for family in group_families(one for one in dossiers if one.revisions)
     ]
     placed = [one for family in families for one in family]
+    # One shared character with a claim or an omission decides a passage (decision of 2026-11-22).
     decided = _Spans([span for span, _ in omitted] + [place for _, place in placed if place is not None])
     undecided = [span for span in proposed if not decided.overlaps(span)]
+    # Without a survey the number of proposed passages is unknown, which is not zero.
     tally = _Tally(is_surveyed=bool(surveys))
     for name, spans in (("proposed", proposed), ("left_out", [span for span, _ in omitted]), ("undecided", undecided)):
         for span in spans:
             tally.count(sections.find(span[0]), name)
+    # A family counts once, in the section where its first passage begins. Otherwise the parts of a
+    # bar would not add up to its claims.
     for family in families:
         starts = [place[0] for _, place in family if place is not None]
         for name in _list_states([dossier for dossier, _ in family]):
@@ -90,6 +93,7 @@ class _Sections:
     def __init__(self, card: Card) -> None:
         self._card = card
         self._titles = [heading.title for heading in card.headings]
+        # Pages stand in for headings, so that a card without any still has sections.
         self._starts = [heading.start for heading in card.headings] or [page.start for page in card.pages]
 
     @property
@@ -140,6 +144,7 @@ class _Tally:
 
     def _build(self, found: Counter[str]) -> PassageCounts:
         return PassageCounts(
+            # None, not 0: without a survey nothing is known of the unreviewed passages.
             proposed=found["proposed"] if self._is_surveyed else None,
             registered=found["registered"],
             audited=found["audited"],
@@ -155,6 +160,7 @@ class _Spans:
 
     def __init__(self, spans: Iterable[Span]) -> None:
         merged: list[Span] = []
+        # Disjoint, sorted spans allow the bisection in `overlaps`.
         for start, stop in sorted(spans):
             if merged and start <= merged[-1][1]:
                 merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
@@ -165,6 +171,8 @@ class _Spans:
 
     def overlaps(self, span: Span) -> bool:
         """Whether *span* has a character in common with one of them."""
+        # Only the last span that begins before the end of *span* can overlap it, because the spans
+        # are disjoint.
         last = bisect_right(self._starts, span[1] - 1) - 1
         return last >= 0 and self._stops[last] > span[0]
 
@@ -180,6 +188,8 @@ def _keep_innermost(spans: set[Span]) -> list[Span]:
     """Return *spans* in order without those in which another lies: an engine that quotes a paragraph hides no sentence of another's."""
     kept: list[Span] = []
     nearest: int | None = None
+    # From the end of the text to its beginning: a span that stops at or after the last kept one
+    # contains that one.
     for start, stop in sorted(spans, key=lambda one: (-one[0], one[1])):
         if nearest is None or stop < nearest:
             kept.append((start, stop))
@@ -190,6 +200,7 @@ def _keep_innermost(spans: set[Span]) -> list[Span]:
 def group_families(dossiers: Iterable[Dossier]) -> list[list[Dossier]]:
     """Return *dossiers* by claim family, each family and its claims in their order."""
     listed = list(dossiers)
+    # Union-find. Membership is recorded claim by claim, and the grouping must be transitive.
     above = list(range(len(listed)))
     numbers = {one.claim: number for number, one in enumerate(listed)}
 
@@ -200,6 +211,7 @@ def group_families(dossiers: Iterable[Dossier]) -> list[list[Dossier]]:
 
     for number, one in enumerate(listed):
         for claim in {member.partition("@")[0] for member in one.family.members} & (numbers.keys() - {one.claim}):
+            # The earlier claim stays the root, so families keep the order of the claims.
             first, second = sorted((find(number), find(numbers[claim])))
             above[second] = first
     families: dict[int, list[Dossier]] = defaultdict(list)
@@ -211,13 +223,16 @@ def group_families(dossiers: Iterable[Dossier]) -> list[list[Dossier]]:
 def _find_place(dossier: Dossier, card: Card, text: str | None) -> Span | None:
     """Return where the claim's passage stands in *card*: by its anchor, a recorded match, or its words; None where it does not."""
     claim = dossier.current.payload
+    # The claim quotes this very text, so its anchor is the place.
     if claim.anchor is not None and claim.anchor.document == card.document:
         return claim.anchor.start, claim.anchor.stop
     reference = f"{card.card}@{card.revision}"
     sighted = [one.payload for one in dossier.sightings if one.payload.card == reference and one.payload.claim == claim.reference]
+    # Words that occur twice give no place: choosing one of them would be a guess.
     if not sighted and claim.anchor is not None and text is not None and text.count(claim.anchor.exact) == 1:
         start = text.index(claim.anchor.exact)
         return start, start + len(claim.anchor.exact)
+    # A recorded match replaces the search, also when it says that the passage is gone.
     anchor = sighted[-1].anchor if sighted else None
     return (anchor.start, anchor.stop) if anchor else None
 
@@ -229,6 +244,7 @@ def _place_omissions(
         anchor = one.payload.anchor
         if one.payload.card == reference:
             yield (anchor.start, anchor.stop), one
+        # The same rule as for claims: words of another revision count only where they occur once.
         elif text is not None and text.count(anchor.exact) == 1:
             start = text.index(anchor.exact)
             yield (start, start + len(anchor.exact)), one
@@ -242,6 +258,8 @@ def _list_states(family: Sequence[Dossier]) -> Iterator[str]:
         return
     yield "audited"
     restriction = find_restriction(gravest.verdict, gravest.standing)
+    # Undetermined is neither restricted nor cleared (decision of 2026-11-22), so it has a part of
+    # its own.
     if restriction in _RESTRICTING:
         yield "restricted"
     elif restriction is not RestrictionStatus.SUPPORTED:
@@ -260,7 +278,8 @@ def _describe_undecided(span: Span, card: Card, sections: _Sections, *, text: st
     )
 
 
-# How much of a card is covered, as bars on paper, in CSS pixels: the whole card above, its sections below.
+# Geometry of the figure in CSS pixels: one bar for the whole card, and one for each section below
+# it.
 
 _LABEL, _TOTAL, _LEAST = 244, 34, 3
 _TOP, _WHOLE, _ROW, _BAR = 26, 24, 18, 12
@@ -330,10 +349,13 @@ def build_coverage_figure(coverage: Coverage, *, most: int = 24) -> CoverageFigu
         most: how many sections are drawn; of more, those with the most in them, in the order of the card.
     """
     parts = _split(coverage.total)
+    # An empty bar would read as a result.
     if not sum(parts.values()):
         return None
     is_surveyed = coverage.total.proposed is not None
+    # A single section would repeat the bar of the whole card.
     shown = _choose([one for one in coverage.sections if one.is_placed], most) if len(coverage.sections) > 1 else []
+    # All sections share one scale, so that their lengths compare. The whole card has its own.
     widest = max((sum(_split(one.counts).values()) for one in shown), default=1)
     rows_top = _TOP + _WHOLE + 22
     unit, headed = (WIDTH - _LABEL - _TOTAL) / widest, coverage.has_headings
@@ -351,6 +373,7 @@ def build_coverage_figure(coverage: Coverage, *, most: int = 24) -> CoverageFigu
 
 def _split(counts: PassageCounts) -> dict[str, int]:
     """Return the parts of a bar, each thing once: a claim by the furthest it came, and each passage of which there is no claim."""
+    # Supplements from before undetermined outcomes were counted keep the old part "audited".
     rest = counts.audited - counts.restricted
     told = (
         {"audited": rest}
@@ -367,11 +390,13 @@ def _split(counts: PassageCounts) -> dict[str, int]:
 
 
 def _choose(sections: Sequence[SectionCoverage], most: int) -> list[SectionCoverage]:
+    # The fullest sections are chosen, and then put back into the order of the card.
     largest = sorted(range(len(sections)), key=lambda place: -sum(_split(sections[place].counts).values()))[:most]
     return [sections[place] for place in sorted(largest)]
 
 
 def _build_whole(parts: Mapping[str, int], *, is_surveyed: bool) -> CoverageBar:
+    # The unknown part has no count to scale by, so it takes a fixed width from the others.
     room = WIDTH if is_surveyed else WIDTH - _UNKNOWN
     segments = _lay_out(parts, left=0, width=room)
     if not is_surveyed:
@@ -390,12 +415,15 @@ def _build_section(section: SectionCoverage, y: float, unit: float, *, has_headi
 def _lay_out(parts: Mapping[str, int], *, left: float, width: float) -> tuple[BarSegment, ...]:
     """Return the parts side by side; what is there is never too narrow to be seen."""
     total = sum(parts.values())
+    # A part with one passage must stay visible in a bar of hundreds. The minimum widths are taken
+    # from all parts alike, so that the bar keeps its length.
     wanted = {key: max(_LEAST, width * count / total) for key, count in parts.items() if count}
     factor = width / sum(wanted.values()) if width > _LEAST * len(wanted) else 1.0
     segments: list[BarSegment] = []
     x = float(left)
     for key, size in wanted.items():
         span, text = round(size * factor, 2), f"{parts[key]:,}"
+        # A count that does not fit is left out of the bar; the legend has it.
         fits = span >= _DIGIT * len(text) + 4
         segments.append(BarSegment(key=key, count=parts[key], x=round(x, 2), width=span, text=text if fits else None))
         x += span

@@ -15,6 +15,7 @@ from registry.report.supplement_wording import get_words
 CLASSES = ("stable", "degraded", "inverted", "undetermined", "unaudited")
 """Columns of the matrix; its rows have `NEW` beside them."""
 NEW = "new"
+# Page one holds this many lines of occasions; the rest is counted.
 _MOST_OCCASIONS = 7
 _LISTED = frozenset({OccasionKind.MODEL, OccasionKind.CARD, OccasionKind.SPEC, OccasionKind.METHOD, OccasionKind.CONTESTATION})
 """Each told in its own words; of the others, page one says how many there are."""
@@ -126,6 +127,7 @@ def collect_change_facts(report: ChangeReport, *, medium: str) -> dict[str, Any]
     """
     room = DisplayLimit(medium)
     rows, sections = _MOST_ROWS[room], _MOST_SECTIONS[room]
+    # Each section takes most of a page, so only a short report also shows what stayed the same.
     is_short = len(report.changes) <= _FEW
     parts = tuple(_build_part(number, change, is_short=is_short) for number, change in enumerate(report.changes[:rows], start=1))
     return {
@@ -148,6 +150,7 @@ def collect_change_facts(report: ChangeReport, *, medium: str) -> dict[str, Any]
 
 def find_lines(state: ClaimState) -> tuple[float, ...]:
     """Return the numbers that no Φ of *state* may seem to cross when it is rounded: the ends of the range, and θ."""
+    # A score rounded onto θ or onto an end of the range would change what the number says.
     return (*(state.range or ()), *(() if state.theta is None else (state.theta,)))
 
 
@@ -175,12 +178,14 @@ def describe_change(report: ChangeReport) -> str:
 
 def build_matrix(changes: Sequence[ClaimChange]) -> tuple[MatrixRow, ...]:
     """Return the changed claims by class before and after, a row for each class that occurs before."""
+    # New claims have no class before. With a row of their own, every changed claim counts once.
     pairs = [(_class_of(one.before) if one.before else NEW, _class_of(one.after)) for one in changes]
     rows = [key for key in (*CLASSES, NEW) if any(before == key for before, _ in pairs)]
     return tuple(MatrixRow(key=key, counts=tuple(pairs.count((key, after)) for after in CLASSES)) for key in rows)
 
 
 def _tell_parts(report: ChangeReport) -> Iterator[str]:
+    # New claims are counted in a part of their own below, so they never count as a change of class.
     known = [one for one in report.changes if one.before is not None]
     classes = sum(has_changed_class(one) for one in known)
     if known:
@@ -226,9 +231,12 @@ def _all(total: int) -> str:
 
 def _tell_badge(report: ChangeReport) -> tuple[str, str]:
     """Return the shape's name and the words above the verdict."""
+    # The badge takes the gravest news: newly inverted, then other classes, then changes within a
+    # class.
     inverted = sum(one.newly_inverted for one in report.changes)
     if inverted:
         return "inverted", f"{format_count(inverted)} newly inverted"
+    # Nothing can be said about an erased claim, so it does not count as unchanged.
     if not report.changes:
         return "unaudited" if report.erased else "stable", "not all can be told" if report.erased else "nothing changed"
     classes = sum(has_changed_class(one) for one in report.changes if one.before is not None)
@@ -248,12 +256,14 @@ def _class_of(state: ClaimState) -> str:
 
 
 def _group(parts: Sequence[ChangePart]) -> Iterator[ChangeGroup]:
+    # `groupby` joins neighbours only. The report lists its changes in the order of `rank_change`.
     for rank, each in groupby(parts, key=lambda one: rank_change(one.change)[0]):
         yield ChangeGroup(title=_GROUPS[rank], parts=tuple(each))
 
 
 def _build_part(number: int, change: ClaimChange, *, is_short: bool) -> ChangePart:
     before, after = change.before, change.after
+    # A redline of equal texts would be one unmarked run, and says less than no redline.
     is_reworded = before is not None and before.quote != after.quote
     is_restricted = before is not None and before.restricted and after.restricted and before.restricted != after.restricted
     return ChangePart(
@@ -269,6 +279,7 @@ def _build_part(number: int, change: ClaimChange, *, is_short: bool) -> ChangePa
 
 
 def _compare_axes(before: ClaimState | None, after: ClaimState) -> Iterator[StatusAxis]:
+    # All axes are compared, also those that stayed: a reader sees which statuses did not change.
     for name in _AXES:
         then, now = getattr(before.status, name) if before else None, getattr(after.status, name)
         yield StatusAxis(name=name.capitalize(), before=get_words(then) if then else None, after=get_words(now), is_other=then is not now)
@@ -277,6 +288,8 @@ def _compare_axes(before: ClaimState | None, after: ClaimState) -> Iterator[Stat
 def _list_occasions(occasions: Sequence[Occasion]) -> tuple[tuple[Occasion, ...], int]:
     """Return those that are told in their own words, and how many more there are."""
     listed = [one for one in occasions if one.kind in _LISTED]
+    # Without an occasion that has words of its own, others are listed. `_count_occasions` then
+    # counts none, so that nothing is printed twice.
     if not listed:
         listed = list(occasions[:_MOST_OCCASIONS])
     return tuple(listed[:_MOST_OCCASIONS]), max(0, len(listed) - _MOST_OCCASIONS)

@@ -19,9 +19,8 @@ from registry.report.status_account import name_actor
 from registry.report.supplement_wording import get_words, name_model
 from registry.report.version_drift import build_steps
 
-# Why a claim changed, in sentences: each tells one recorded thing with its entry, and no more than that says. Pure.
-#
-# Whose words they are is shown by quotation marks: reasons and grounds are what somebody wrote.
+# Each sentence states one recorded fact and cites its entry. Reasons and grounds stand in quotation
+# marks, because they are the words of whoever wrote them.
 
 _LONGEST = 300
 _SAYS_SO = "carried from "
@@ -45,6 +44,7 @@ def describe_change_reasons(before: Dossier | None, after: Dossier, entries: Seq
         *_tell_causes(before, after),
         *(_cite(describe_review(one), one.entry) for one in after.reviews if one.entry.seq > since),
     )
+    # Never empty: a claim listed as changed always has a reason, if only the kinds of its entries.
     return told or (_tell_rest(entries),)
 
 
@@ -62,6 +62,7 @@ def describe_steps(file: ContestationFile, *, since: int) -> Iterator[tuple[str,
 
 def describe_review(one: Recorded[StalenessReview]) -> str:
     """Return what somebody decided of changes that a claim may not have survived, without full stop."""
+    # The causes are named as they were when the review was recorded; later ones are a new question.
     named = ", ".join(cause.what for cause in one.payload.causes)
     verb = "takes away what it rests on" if one.payload.verdict is StalenessVerdict.CONFIRMED else "does not touch it"
     return f"{one.entry.actor} decided that {named} {verb}: {quote(one.payload.why)}"
@@ -70,6 +71,7 @@ def describe_review(one: Recorded[StalenessReview]) -> str:
 def describe_revision(before: ClaimRevision, after: Recorded[ClaimRevision]) -> str:
     """Return what a revision of a claim is about, with the reason that was given, without full stop."""
     said = after.payload
+    # The reason of a carried claim already begins with both models, so they are not repeated.
     if said.model == before.model or (said.why or "").startswith(_SAYS_SO):
         done = f"Revision {said.revision} was recorded"
     else:
@@ -94,13 +96,17 @@ def describe_class(reading: ReadingVerdict) -> str:
 def _tell_outcome(before: Dossier | None, after: Dossier, since: int) -> Iterator[str]:
     if before is None:
         yield f"It was registered in between, on {format_day(after.revisions[0].entry.at)} (entry {after.revisions[0].entry.seq})."
+    # Read from the older dossier, under the rules and the day of that reading.
     then = find_leading(before)[1] if before else None
     file, now = find_leading(after)
     if now is None or file is None:
         if then is not None:
             reference = after.current.payload.reference
+            # An outcome belongs to the revision that was audited, so none comes along with a new
+            # one.
             yield f"No audit of {reference} has an outcome; what was found of {then.payload.claim} does not speak for it."
         return
+    # The same entry leads as before, so the outcome is no reason.
     if then is not None and then.entry == now.entry:
         return
     primary, opening = now.payload.classification.primary, file.audit.payload
@@ -108,12 +114,15 @@ def _tell_outcome(before: Dossier | None, after: Dossier, since: int) -> Iterato
     if now.entry.seq > since:
         who = f"{opening.auditor} ({get_words(opening.independence)})"
         yield _cite(f"Audit {opening.audit} of {opening.claim} by {who} came {came}", now.entry)
+    # An older outcome can begin to lead, for example when its contestation was upheld or a graver
+    # one expired.
     else:
         yield _cite(f"Audit {opening.audit} counts now; it had come {came} before", now.entry)
 
 
 def _tell_revisions(after: Dossier, since: int) -> Iterator[str]:
     """Yield the revisions that came, the last first: that is the one which is told."""
+    # A later revision replaces what an earlier one said, so it comes first.
     pairs = list(zip(after.revisions, after.revisions[1:], strict=False))
     for earlier, later in reversed(pairs):
         if later.entry.seq > since:
@@ -130,9 +139,11 @@ def _tell_causes(before: Dossier | None, after: Dossier) -> Iterator[str]:
     for name, cause in now.items():
         if name not in known and cause.kind is not CauseKind.REVISION:
             yield _tell_cause(cause)
+    # A revision drops causes by itself. Only an unrevised claim can be said to have lost one.
     same = before is not None and before.current.entry == after.current.entry
     reviewed = {(cause.kind, cause.what) for one in after.reviews for cause in one.payload.causes}
     for name, cause in known.items():
+        # A dismissed cause is explained by its review, which names the person.
         if same and name not in now and name not in reviewed and cause.kind is not CauseKind.REVISION:
             yield f"It no longer stands against it that {cause.text}."
 
@@ -143,6 +154,8 @@ def _tell_cause(cause: StaleCause) -> str:
 
 def _tell_events(after: Dossier, since: int) -> Iterator[str]:
     for one in after.events:
+        # A reservation comes before the first revision and changes nothing that a supplement
+        # prints.
         if one.entry.seq > since and one.payload.event is not ClaimEventKind.RESERVE:
             by = f" by {one.payload.successor}" if one.payload.successor else ""
             reason = f": {quote(one.payload.reason)}" if one.payload.reason else ""
@@ -164,9 +177,6 @@ def _cite(sentence: str, entry: Entry) -> str:
     return f"{sentence} (entry {entry.seq})."
 
 
-# One claim before and after: two readings of what a registry knows of it become a change with its reasons. Pure.
-
-
 def build_change(before: Dossier | None, after: Dossier, *, since: int, others: Sequence[Entry] = ()) -> ClaimChange:
     """Return how the claim of *after* changed since *before*, each as read then.
 
@@ -176,6 +186,7 @@ def build_change(before: Dossier | None, after: Dossier, *, since: int, others: 
         since: entries of the log that *before* was read from.
         others: entries in between that concern it and that no part of *after* names.
     """
+    # A reserved identifier without a revision counts as a claim that was not registered.
     known = before if before is not None and before.revisions else None
     then, now = build_state(known) if known else None, build_state(after)
     entries = _sort_entries([*list_entries(after).values(), *others], since=since)
@@ -246,6 +257,7 @@ def rank_change(change: ClaimChange) -> tuple[int, str]:
 
     Newly inverted, other changes of class, of how far it reaches within its class, of model, status or text, the rest; by identifier.
     """
+    # First what can mislead most: a claim that reads the other way, then classes, then their reach.
     if change.newly_inverted:
         return 0, change.claim
     if has_changed_class(change):
@@ -261,6 +273,7 @@ def _has_changed_status(change: ClaimChange) -> bool:
         return True
     before, after = change.before, change.after
     axes = ("lifecycle", "dispute", "staleness", "restriction")
+    # Statuses are enumerations, compared by identity.
     if any(getattr(before.status, axis) is not getattr(after.status, axis) for axis in axes):
         return True
     return (before.model, before.restricted) != (after.model, after.restricted)
@@ -277,7 +290,7 @@ def _sort_entries(entries: Iterable[Entry], *, since: int) -> tuple[Entry, ...]:
     return tuple(each[seq] for seq in sorted(each))
 
 
-# What set changes off between two entries of a log, a sentence each: read off what is known of one claim. Pure.
+# Occasions are the recorded events between two entries that explain why claims changed.
 
 _DESCENT: Mapping[Descent, str] = {
     Descent.SUCCESSOR: "is the successor of",
@@ -300,6 +313,7 @@ def find_occasions(after: Dossier, *, since: int, others: Iterable[Entry] = ()) 
         for one in _pick(file.restrictions, since):
             text = f"{one.payload.audit} of {one.payload.claim} came to {describe_class(one.payload.classification.primary)}."
             yield Occasion(kind=OccasionKind.AUDIT, text=text, entry=one.entry)
+    # All steps of a contestation count, not only its decision: an open objection is news too.
     for contested in after.contestations:
         for sentence, step in describe_steps(contested, since=since):
             yield Occasion(kind=OccasionKind.CONTESTATION, text=_end(sentence), entry=step)
@@ -314,6 +328,7 @@ def find_occasions(after: Dossier, *, since: int, others: Iterable[Entry] = ()) 
 def describe_model_event(said: ModelEvent) -> str:
     """Return a step in the lineage of model versions as a sentence."""
     reason = f": {quote(said.reason)}" if said.reason else ""
+    # No default branch: a new kind of event must be given its own words.
     match said.event:
         case ModelEventKind.FOLLOW:
             return _end(f"{said.model} {_DESCENT[said.descent or Descent.SUCCESSOR]} {said.predecessor}{reason}")
@@ -330,6 +345,7 @@ def _find_models(after: Dossier, since: int) -> Iterator[Occasion]:
         yield Occasion(kind=OccasionKind.MODEL, text=describe_model_event(event.payload), entry=event.entry)
     versions: list[Recorded[ModelVersion]] = [*([after.model] if after.model else []), *after.successors]
     for version in _pick(versions, since):
+        # A version without a predecessor takes no part in a lineage.
         if version.payload.predecessor is not None:
             text = f"{version.payload.model} was registered as the successor of {version.payload.predecessor}."
             yield Occasion(kind=OccasionKind.MODEL, text=text, entry=version.entry)
@@ -337,14 +353,17 @@ def _find_models(after: Dossier, since: int) -> Iterator[Occasion]:
 
 def _find_definitions(after: Dossier, since: int, others: Mapping[int, Entry]) -> Iterator[Occasion]:
     for card in _pick([*([after.card] if after.card else []), *after.newer_cards], since):
+        # The first revision is a registration, which changes no claim.
         if card.payload.revision > 1:
             text = f"Revision {card.payload.revision} of {card.payload.card}, {quote(card.payload.title)}."
             yield Occasion(kind=OccasionKind.CARD, text=text, entry=card.entry)
     for spec in _pick([*after.specs, *after.newer_specs], since):
+        # As above: version 1 changes no claim that existed.
         if spec.payload.version > 1:
             text = f"Version {spec.payload.version} of {spec.payload.spec}, by {spec.payload.owner}."
             yield Occasion(kind=OccasionKind.SPEC, text=text, entry=spec.entry)
     for cause in after.status.causes:
+        # The cause names its entry by number alone; without the entry there is nothing to cite.
         if cause.kind is CauseKind.METHOD and cause.entry in others:
             text = f"{cause.text[:1].upper()}{cause.text[1:]}."
             yield Occasion(kind=OccasionKind.METHOD, text=text, entry=others[cause.entry])

@@ -27,7 +27,9 @@ from registry.records.verdict import FIRM, ClaimClass, ReadingVerdict, Restricti
 from registry.report.number_format import Unit, format_day, format_items, format_level, format_number, format_range, format_signed
 from registry.report.supplement_wording import format_verdict
 
-# Which outcome counts for a claim, of all that its audits came to.
+# Which outcome counts: the gravest, and of equally grave ones the latest (decision of 2026-11-21).
+# Otherwise a small or unlocked audit that came later would clear what an earlier one found. The
+# cost is that an older outcome leads until a graver or equal one follows. All outcomes are printed.
 
 
 def find_leading(dossier: Dossier) -> tuple[AuditFile | None, Recorded[Restriction] | None]:
@@ -41,21 +43,28 @@ def find_leading(dossier: Dossier) -> tuple[AuditFile | None, Recorded[Restricti
 
 def find_leading_of(dossier: Dossier, claim: str) -> tuple[AuditFile | None, Recorded[Restriction] | None]:
     """Return the same of the revision *claim*, `CLM-…@n`, by the same rules."""
+    # A replay under the rival definition counts only after the contestation is upheld. Until then
+    # it is listed with the contestation, because anyone could choose a definition that clears a
+    # claim.
     upheld = {one.contestation.payload.contestation for one in dossier.contestations if one.state is ContestationState.UPHELD}
     audits = [one for one in dossier.audits if one.audit.payload.claim == claim]
     audits = [one for one in audits if one.audit.payload.contestation is None or one.audit.payload.contestation in upheld]
     finished = [(file, outcome) for file in audits for outcome in file.restrictions]
     if finished:
+        # `find_gravity` ranks the gravest lowest; the negative entry number puts the latest first.
         return min(finished, key=lambda one: _weigh(one[1], dossier.today))
+    # Without an outcome the page still describes the latest open audit.
     return max(audits, key=lambda one: one.audit.entry.seq, default=None), None
 
 
 def _weigh(outcome: Recorded[Restriction], today: date | None) -> tuple[tuple[int, int], int]:
+    # An expired outcome weighs as provisional, so that a valid one of the same verdict leads.
     primary = outcome.payload.classification.primary
     return find_gravity(primary.verdict, weaken(primary.verdict_standing, outcome.payload.valid_until, today)), -outcome.entry.seq
 
 
-# What stands beside the outcome that leads: other audits, what became of their locks, what they found and looked at.
+# The audits that do not lead, with what they found. They are printed, because a reader must be able
+# to see that several audits were made.
 
 
 def find_party(dossier: Dossier, code: str) -> SupplementParty:
@@ -92,7 +101,9 @@ def build_other_audits(dossier: Dossier, leading: AuditFile | None, counts: Reco
 
 def _summarise(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction] | None) -> AuditSummary:
     primary = outcome.payload.classification.primary if outcome else None
+    # One deviation may be explained by several statements; it counts once.
     departures = list_departures(one.payload for one in file.deviations)
+    # An audit may be about a later revision than the one that the document is about.
     revisions = {one.payload.reference: one.payload for one in (*dossier.revisions, *dossier.later)}
     return AuditSummary(
         model=revisions[file.audit.payload.claim].model,
@@ -116,11 +127,12 @@ def _summarise(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction]
 
 def find_first_spec(file: AuditFile, outcome: Restriction) -> tuple[SpecEstimate | None, int]:
     """Return the estimate against the first specification and the number of specifications."""
+    # An outcome takes its estimate from the result that it names, else from itself.
     found = next((one.payload.estimate for one in file.results if one.entry.seq == outcome.result), outcome.estimate)
     return (None, 0) if found is None or not found.specs else (found.specs[0], len({one.spec for one in found.specs}))
 
 
-# The three figures of a claim in one unit: as the card reports it, as its replayed evaluation gives it, and in deployment.
+# Page one prints three figures in one unit: the card's, the replicated evaluation and deployment.
 
 _MOST_SPECS = 6
 
@@ -138,13 +150,18 @@ def build_three_figures(
     """
     if reported is None and not specs:
         return None
+    # The unit must hold every value. A value outside [0, 1] switches it to plain numbers, because
+    # 120 % of a share would be nonsense.
     values = [*([reported.value] if reported else []), *(spec.phi_deploy.value for spec in specs)]
     low, high = range_ or (0.0, 1.0)
     unit = Unit(low=min(low, *values), high=max(high, *values))
+    # No figure is rounded across the limit of the claim: that would change its verdict.
     cuts = () if theta is None else (theta,)
+    # One specification needs no name; several are named by theirs.
     several = len(specs) > 1
     return ThreeFigures(
         card=None if reported is None else _describe_reported(reported, unit),
+        # Every specification has the same test rows, so the first stands for all.
         evaluation=_describe(specs[0].phi_test, unit, cuts) if specs else None,
         deployment=tuple(
             f"{_name(spec)}: {_describe(spec.phi_deploy, unit, cuts)}" if several else _describe(spec.phi_deploy, unit, cuts)
@@ -175,6 +192,7 @@ def _describe_reported(reported: Reported, unit: Unit) -> str:
     parts = [f"n = {reported.n:,}"] if reported.n is not None else []
     if reported.low is not None and reported.high is not None:
         parts.insert(0, f"{unit.given(reported.low)} to {unit.given(reported.high)}")
+    # Without n a reader cannot judge the card's figure, so its absence is printed.
     return f"{unit.given(reported.value)} ({', '.join(parts) or 'n not stated'})"
 
 
@@ -182,7 +200,7 @@ def _name(spec: SpecEstimate) -> str:
     return spec.spec if spec.judge is None else f"{spec.spec}, judge {spec.judge}"
 
 
-# What a supplement says of how long its outcome counts.
+# How firmly an outcome stands on the day of the document.
 
 
 def describe_own_verdict(audit: AuditPart) -> str | None:
@@ -190,6 +208,7 @@ def describe_own_verdict(audit: AuditPart) -> str | None:
     if audit.outcome is None:
         return None
     outcome = audit.outcome.payload
+    # The words of the record stay, after a note: the expiry does not make them false.
     if not audit.is_expired or outcome.valid_until is None:
         return outcome.text.verdict
     return f"Expired: this audit was valid until {format_day(outcome.valid_until)}, and the claim needs review. {outcome.text.verdict}"
@@ -199,17 +218,20 @@ def find_standing_now(audit: AuditPart | None, reading: ReadingVerdict | None) -
     """Return how firmly the verdict of *reading* stands on the day of the document: provisional at most once its audit expired."""
     if reading is None or reading.verdict_standing is None:
         return None
+    # An expired audit is provisional at most, like an outcome with a missing condition.
     return VerdictStanding.PROVISIONAL if audit is not None and audit.is_expired else reading.verdict_standing
 
 
 def find_trace_now(audit: AuditPart | None, reading: ReadingVerdict | None) -> Standing | None:
     """Return TRACE's standing of *reading* on the day of the document: no more than its verdict has."""
+    # Other standings are no firmer than that of an expired audit, so they stay.
     if reading is None or audit is None or not audit.is_expired or reading.standing not in (Standing.ESTABLISHED, Standing.CONDITIONAL):
         return None if reading is None else reading.standing
     return Standing.CANDIDATE if reading.class_ is ClaimClass.INVERTED else Standing.PROVISIONAL
 
 
-# What a reader is told of a claim family: the outcome that leads, with the revision it is of and its date, and the other ones.
+# A claim family: the claims and revisions on the same words, and the outcome that leads among them
+# (decision of 2026-11-23: outcomes follow the words).
 
 
 def describe_verdict(outcome: FamilyOutcome) -> str:
@@ -225,6 +247,7 @@ def describe_place(outcome: FamilyOutcome) -> str:
 
 def describe_outcome(outcome: FamilyOutcome, *, of: str | None = None) -> str:
     """Return an outcome in one line; where it is of the revision *of* itself, without naming that again."""
+    # On its own page the identifier would only repeat the title.
     place = f"{outcome.at:%Y-%m-%d}" if of is not None and is_own(outcome, of) else describe_place(outcome)
     expired = f"; expired {outcome.valid_until}" if outcome.is_expired else ""
     return f"{describe_verdict(outcome)} ({place}{expired})"
@@ -237,6 +260,7 @@ def describe_subject(outcome: FamilyOutcome) -> str:
 
 def is_own(outcome: FamilyOutcome, claim: ClaimRevision | str) -> bool:
     """Whether *outcome* is one of the revision *claim* itself, `CLM-…@n`."""
+    # An outcome in another log never counts as the revision's own, even with an equal identifier.
     return outcome.log is None and outcome.claim == (claim if isinstance(claim, str) else claim.reference)
 
 
@@ -255,7 +279,8 @@ def describe_beside(status: Status) -> str | None:
     return None if beside is None else f"another claim on these words: {describe_outcome(beside)}, about {describe_subject(beside)}"
 
 
-# What findings of the modules come to on page one, and which parts of the protocol nobody made.
+# What the findings say on page one, and which modules were not run. Each missing module states its
+# consequence, because an absent section reads as if nothing was wrong.
 
 CHANCE = 0.5
 """How often somebody is right who tells test from deployment by tossing a coin."""
@@ -284,6 +309,8 @@ def find_not_made(kinds: Iterable[FindingKind]) -> tuple[MissingPart, ...]:
 
 def build_scorer_reasons(bodies: Sequence[FindingBody], others: Sequence[FindingBody]) -> Iterator[StatusReason]:
     """Yield that the scorer failed a check among the findings of an audit, or else among *others* of the same revision."""
+    # One failed check outweighs any number of passes. Checks of other audits count too: they are
+    # about the same revision.
     if find_invariance(bodies) is False:
         yield StatusReason(text="A check found that the scorer depends on the context.", section=Section.JUDGE)
     elif find_invariance(others) is False:
@@ -304,6 +331,7 @@ def build_finding_reasons(bodies: Sequence[FindingBody]) -> Iterator[StatusReaso
 
 
 def _say_told_apart(body: Naturalness) -> str:
+    # The line at chance: an accuracy just above it must not be rounded onto it.
     accuracy = format_measure_value(body.accuracy, against=(CHANCE,))
     return f"Blind raters told test from deployment contexts apart: accuracy {accuracy}, where chance is {format_number(CHANCE)}."
 
@@ -316,6 +344,7 @@ def _say_judge(body: RealismJudge) -> str:
 
 
 def _say_relevant(body: Ablation) -> str:
+    # A placebo touches no cue, so its effect is a check and no finding.
     relevant = [one for one in body.changes if one.relevant and not one.placebo]
     first, lines = relevant[0], (-body.margin, body.margin)
     more = f"; {len(relevant) - 1} more {'is' if len(relevant) == 2 else 'are'} audit-relevant" if len(relevant) > 1 else ""
@@ -336,6 +365,8 @@ def format_measure_value(one: Measure, *, against: Sequence[float] = (), signed:
 
 def find_interval(change: CueChange) -> Measure:
     """Return ΔED with the interval that decides: Holm's for a cue, its own for a placebo or where Holm gives none."""
+    # Holm's interval decides for cues: a cue is relevant only if it excludes 0. Near a threshold,
+    # chance alone changed the class in 24 % of tables (decision of 2026-11-21).
     if change.holm is None:
         return change.change
     return Measure(value=change.change.value, low=change.holm.low, high=change.holm.high, reason=change.change.reason)
@@ -344,13 +375,16 @@ def find_interval(change: CueChange) -> Measure:
 def is_immaterial(change: CueChange, margin: float) -> bool:
     """Whether the interval that decides excludes a change of *margin* or more: only then is it shown that a cue does not matter."""
     interval = find_interval(change)
+    # "Not shown to matter" is not "shown not to matter": only an interval inside the margin shows
+    # that.
     return interval.low is not None and interval.high is not None and -margin < interval.low and interval.high < margin
 
 
-# What a verdict assumes and no check shows, for page one; where few deployment contexts were drawn, with rates from simulation.
+# What a verdict assumes and no check shows.
 #
-# The rates are those of `benchmarks/FALSE_VERDICTS.md` (a test compares): how often *holds* is false where 1 deployment context in 10
-# makes the model behave otherwise, at the limit where that happens most often. docs/limitations.md explains them.
+# The rates come from `benchmarks/FALSE_VERDICTS.md`, and a test compares them: how often *holds* is
+# false where 1 deployment context in 10 makes the model behave differently, at the limit where that
+# happens most often. docs/limitations.md explains them.
 
 ENOUGH = 30
 """From so many deployment contexts on, page one prints the unseen-context bound alone."""
@@ -361,8 +395,10 @@ _UNCHECKED = "Assumed and not checked: {units} are independent of each other, an
 
 def describe_unchecked(primary: ReadingVerdict, estimate: Estimate | None) -> str:
     """Return what *primary* assumes and no check shows, as a sentence; empty for a verdict that no replay gave, or that is open."""
+    # An inconclusive verdict asserts nothing, so it assumes nothing.
     if estimate is None or not estimate.specs or primary.verdict not in FIRM:
         return ""
+    # Declared families are the independent units only if every specification has them.
     declared = all(spec.n.families is not None for spec in estimate.specs)
     return _UNCHECKED.format(units="the declared families of tasks" if declared else "tasks")
 
@@ -377,6 +413,7 @@ def describe_few_contexts(primary: ReadingVerdict, estimate: Estimate | None) ->
         return None
     if ContextDesign(estimate.contexts) is ContextDesign.FIXED or IntervalMethod(estimate.interval) is IntervalMethod.GUARANTEED:
         return None
+    # The specification with the fewest contexts is the weakest part of the verdict.
     drawn = min(_count_drawn(spec, ContextDesign(estimate.contexts)) for spec in estimate.specs)
     if drawn >= ENOUGH:
         return None
@@ -389,11 +426,14 @@ def describe_few_contexts(primary: ReadingVerdict, estimate: Estimate | None) ->
 
 def _count_drawn(spec: SpecEstimate, design: ContextDesign) -> int:
     """Contexts that may be taken to be independent: of nested ones, those of one task count once."""
+    # Nested contexts belong to one task and are not independent of each other, so a task counts
+    # once.
     contexts = spec.n.deploy_clusters
     return min(contexts, spec.n.task_clusters) if design is ContextDesign.NESTED else contexts
 
 
-# Who was asked, held against what is stated of endpoint names now: an outcome may have been recorded before somebody said more. Pure.
+# Which model answered, by the endpoint names that are stated now. An outcome may have been recorded
+# before anyone stated them, so both answers can differ.
 
 
 def find_asked_now(file: AuditFile, names: Iterable[EndpointName], model: ModelRef) -> ModelIdentity | None:
@@ -405,8 +445,11 @@ def find_asked_now(file: AuditFile, names: Iterable[EndpointName], model: ModelR
     """
     if not file.restrictions:
         return None
+    # The last outcome is the one that the audit came to.
     outcome = file.restrictions[-1].payload
     run = next((one.payload for one in reversed(file.runs)), None)
+    # Scores from a run folder have the run's provenance; imported ones state theirs with the
+    # outcome.
     provenance = outcome.provenance if outcome.result is None or run is None else run.provenance
     if outcome.scores is None or provenance is None:
         return None
@@ -430,13 +473,16 @@ def describe_asked(now: ModelIdentity | None, then: ModelIdentity | None) -> str
     """
     if now is None:
         return None
+    # Unchanged and bound to the claim's model: there is nothing to warn of.
     if not now.differs_from(then):
         return None if now.is_bound else now.text
     before = "Who was asked was not recorded with the outcome" if then is None else f"When the outcome was recorded: {then.text}"
     return f"{now.text} {before if before.endswith('.') else f'{before}.'}"
 
 
-# A claim that a person carried from one model version to another: what its card spoke of, and who says that it holds for another too.
+# A claim that was carried to another model version: the version its card describes, and who applied
+# the claim to the newer one. Outcomes do not come along, and a figure of the old version is never
+# repeated (decision of 2026-11-22).
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -460,6 +506,7 @@ class ClaimApplication:
 
 def find_carry(history: Sequence[Recorded[ClaimRevision]]) -> ClaimApplication | None:
     """Return the last step to another model version in *history*, revisions in order; None for a claim about one version all along."""
+    # The last step decides: a claim may have been carried several times.
     steps = [at for at in range(1, len(history)) if history[at].payload.model != history[at - 1].payload.model]
     if not steps:
         return None
@@ -476,4 +523,6 @@ def find_carry(history: Sequence[Recorded[ClaimRevision]]) -> ClaimApplication |
 
 
 def _tell_why(why: str | None, before: ModelRef, after: ModelRef) -> str:
+    # `caveat claim carry` puts both versions before the reason; here they stand in fields of their
+    # own.
     return (why or "").removeprefix(f"carried from {before} to {after}: ")

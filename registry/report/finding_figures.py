@@ -35,7 +35,8 @@ from registry.report.interval_figures import (
 )
 from registry.report.number_format import format_exact, format_number
 
-# Figures of what the modules found: raters against chance, ΔED cue by cue, judged beside corrected. Numbers in pixels, as in `figures`.
+# Geometry in CSS pixels, as in `interval_figures`. Only the first rows are drawn: the table has all
+# of them.
 
 _LABEL, _NOTE = 158, 128
 _TOP, _ROW, _FOOT = 30, 28, 24
@@ -83,10 +84,12 @@ class ForestFigure:
 
 def build_naturalness_figure(body: Naturalness) -> ForestFigure | None:
     """Return the accuracy of all persons and of each rater against chance; None when no accuracy exists."""
+    # A measure without a value has no place on the axis.
     known = [one for one in _list_raters(body) if one.measure.value is not None]
     if not known:
         return None
     shown = known[:_MOST_ROWS]
+    # The axis always holds chance, or the line of comparison would fall off it.
     axis = build_axis([*_ends([one.measure for one in shown]), CHANCE], bounds=(0.0, 1.0), left=_LABEL, width=WIDTH - _LABEL - _NOTE)
     rows = tuple(
         ForestRow(
@@ -139,6 +142,7 @@ def _list_raters(body: Naturalness) -> list[_RatedRow]:
     def accuracy(one: RaterResult) -> Measure:
         return one.balanced_accuracy if body.balanced else one.accuracy
 
+    # A single person is the same row as all persons together.
     each = [_RatedRow(label=one.rater, note="person", measure=accuracy(one)) for one in persons if len(persons) > 1]
     return [first, *each, *(_RatedRow(label=one.rater, note="model", measure=accuracy(one), shape="ring") for one in models)]
 
@@ -149,8 +153,10 @@ def build_ablation_figure(body: Ablation) -> ForestFigure | None:
     if not known:
         return None
     shown = known[:_MOST_ROWS]
+    # No ΔED is rounded across zero or the margin, since that decides whether a cue counts.
     lines = (-body.margin, 0.0, body.margin)
     intervals = [find_interval(one) for one in shown]
+    # 1.6 margins leave the band visible with room on both sides, also when all effects are small.
     values = [*_ends(intervals), -1.6 * body.margin, 1.6 * body.margin]
     span = body.range[1] - body.range[0]
     axis = build_axis(values, bounds=(-span, span), left=_LABEL, width=WIDTH - _LABEL - _NOTE, signed=True)
@@ -160,6 +166,7 @@ def build_ablation_figure(body: Ablation) -> ForestFigure | None:
             label=shorten(change.cue),
             note=_note(change),
             mark=_mark(interval, axis, lines=lines, signed=True),
+            # Shape and fill, not colour, carry the meaning, so a grey print reads the same.
             shape="square" if change.placebo else "circle" if change.relevant else "ring",
             strong=change.relevant is True and not change.placebo,
         )
@@ -188,17 +195,20 @@ def build_judge_figure(body: JudgeReport, claim: ClaimRevision) -> EstimateFigur
     """Return Φ of both sides and ED as judged and as corrected, drawn like the estimate; None without a corrected figure."""
     sets = [(_JUDGED, body.phi_test, body.phi_deploy, body.ed)]
     sets += [(one.method, one.phi_test, one.phi_deploy, one.ed) for one in body.corrected]
+    # Without a correction the figure would repeat the estimate.
     if len(sets) == 1:
         return None
     theta = () if claim.theta is None else (claim.theta,)
     phis = [measure for _, test, deploy, _ in sets for measure in (test, deploy)]
     margins, span = (-body.margin, body.margin), body.range[1] - body.range[0]
     width = (WIDTH - _LABEL - 2 * 104 - 12) / 2
+    # Without any value the axis shows the range of the property.
     phi = build_axis([*_ends(phis), *theta] or list(body.range), bounds=body.range, left=_LABEL, width=width)
     eds = [*_ends([one[3] for one in sets]), -1.6 * body.margin, 1.6 * body.margin]
     ed = build_axis(eds, bounds=(-span, span), left=_LABEL + width + 104 + 12, width=width, signed=True)
     lines = (*body.range, *theta)
     wanted: list[tuple[str, Measure, Measure | None, bool]] = [(f"test, {name}", test, None, True) for name, test, _, _ in sets]
+    # First all test sides, then all deployment sides, so that judged and corrected stand together.
     wanted += [(f"deploy, {name}", deploy, difference, False) for name, _, deploy, difference in sets]
     rows = tuple(
         FigureLine(
@@ -210,6 +220,8 @@ def build_judge_figure(body: JudgeReport, claim: ClaimRevision) -> EstimateFigur
             ed=None if difference is None else _mark(difference, ed, lines=margins, signed=True),
         )
         for place, (label, side, difference, is_test) in enumerate(wanted)
+        # A correction may have no value for a side. Its row stays empty, and the table gives the
+        # reason.
         if side.value is not None
     )
     bottom = 36 + 31 * len(wanted) + 4
@@ -244,6 +256,7 @@ def _ends(measures: Sequence[Measure]) -> list[float]:
 
 
 def _mark(one: Measure, axis: Axis, *, lines: Sequence[float], signed: bool) -> IntervalMark:
+    # No value: the mark holds the reason for the text, and is drawn without an interval.
     if one.value is None:
         return IntervalMark(x=axis.left, low=None, high=None, text="–", interval=one.reason or "not defined")
     return build_mark(BoundedEstimate(value=one.value, low=one.low, high=one.high, reason=one.reason), axis, signed=signed, lines=lines)
@@ -260,13 +273,14 @@ def _say_set(one: tuple[str, Measure, Measure, Measure], lines: Sequence[float],
     return f"{name}: {sides}, ED {format_measure_value(ed, against=margins, signed=True)}."
 
 
-# The figure of verbalised recognition: shares with their intervals, arm by arm and channel by channel.
+# Recognition: shares with their intervals for each arm and channel.
 
 _ENDS = (0.0, 1.0)
 
 
 def build_recognition_figure(body: Recognition) -> ForestFigure | None:
     """Return the shares of all groups that have one, as the classifier sees them; None when no passage was classified."""
+    # A group without a classified passage has no share; drawing 0 would be a result.
     known = [one for one in body.groups if one.recognised.value is not None]
     if not known:
         return None
@@ -308,6 +322,7 @@ def name_group(one: GroupRate) -> str:
 
 def _list_ends(shown: list[GroupRate]) -> list[float]:
     measures = [one.recognised for one in shown]
+    # The line of comparison is at zero, so the axis always holds it.
     return [0.0, *(value for one in measures for value in (one.value, one.low, one.high) if value is not None)]
 
 
@@ -316,9 +331,10 @@ def _mark_share(one: Measure, axis: Axis) -> IntervalMark:
     return build_mark(bounded, axis, signed=False, lines=_ENDS)
 
 
-# The figure of a shift between two model versions: how far each side and ED moved, against each specification of P_deploy.
+# The shift between two model versions, against each specification.
 
 _MOST_SPECS = 8
+# For marks that are only read out, not drawn.
 _READ = Axis(low=0, high=1, left=0, width=1, ticks=())
 
 
@@ -328,6 +344,7 @@ def build_shift_figure(body: Shift) -> ForestFigure | None:
     if not shown:
         return None
     ends = [value for _, (_, number, _) in shown for value in (number.value, number.low, number.high) if value is not None]
+    # Above zero, so that an axis exists also when nothing moved at all.
     widest = max(1e-9, *map(abs, ends))
     axis = build_axis([0.0, *ends], bounds=(-2 * widest, 2 * widest), left=_LABEL, width=WIDTH - _LABEL - _NOTE, signed=True)
     rows = tuple(
@@ -355,6 +372,7 @@ def build_shift_figure(body: Shift) -> ForestFigure | None:
         legend="filled: ED; square: Φ of the test side; ring: of the deployment side",
         title=" ".join(_say(one) for one in body.specs[:_MOST_SPECS]),
         description=f"{len(rows)} intervals of what moved between two model versions, on one axis with a line at no change.",
+        # Each specification has three rows.
         left_out=3 * max(0, len(body.specs) - _MOST_SPECS),
     )
 

@@ -80,7 +80,7 @@ from registry.report.supplement_wording import (
 )
 from registry.report.version_drift import DriftFigure, build_drift_figures, count_keys, name_versions
 
-# QR codes as SVG. The one door to segno.
+# The one door to segno.
 
 
 def render_qr(text: str) -> Markup:
@@ -101,10 +101,16 @@ def render_qr(text: str) -> Markup:
     return Markup(buffer.getvalue().decode())  # noqa: S704  (segno escapes the title)
 
 
-# A supplement as one self-contained HTML document. The one door to Jinja2, and to the drawing of figures.
+# The one door to Jinja2.
+#
+# Everything that a template prints passes through one filter, which makes control and bidirectional
+# characters visible, and a float without a format is an error (decision of 2026-11-21). The cost is
+# that templates always name a format.
 
+# As many specifications as one page holds.
 _MOST_DRAWN = 24
 _FOLDER = "report_templates"
+# A number and its per-cent sign stay on one line.
 _UNIT = re.compile(r"(?<=\d) (?=%)")
 
 
@@ -143,6 +149,8 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
     Args:
         covers: says whether the fonts at hand have a character; None for a reader whose fonts we do not know.
     """
+    # The digest is that of the public record. Openings of sealed specifications lie outside it, so
+    # that a confidential rendering and the public one print the same digest.
     record, digest = render_json(supplement), digest_record(supplement)
     environment = _environment(covers)
     backings = Backings(supplement)
@@ -154,10 +162,13 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
         "record_digest": digest,
         "qr": render_qr(describe_position(supplement, digest)),
         "foot": _build_foot(supplement),
+        # Nothing is claimed to be proven without proofs in the record.
         "proven": len(list_entries(supplement)) if supplement.inclusion else 0,
         "backed_groups": backings.list_groups() if supplement.inclusion else (),
+        # Only the PDF lacks characters: a browser falls back on the reader's own fonts.
         "replaced": find_replaced(json.loads(record), covers=covers) if covers else {},
         "style": Markup(_screen_style()) if medium is Medium.SCREEN else "",  # noqa: S704  (our own style sheet)
+        # The PDF carries its record as an attachment.
         "record": _embed(record) if medium is Medium.SCREEN else "",
     }
     if isinstance(supplement, Supplement):
@@ -201,14 +212,19 @@ def template_digest() -> str:
     """Return the SHA-256 over everything that shapes a supplement beside its record: templates, styles, fonts and versions."""
     folder = find_resource(_FOLDER)
     total = hashlib.sha256()
+    # `verify` compares this digest where the bytes differ. Other templates or libraries
+    # render other bytes, and that must read as "not checked", not as forged. A forger gains nothing: a no
+    # can become "not checked", never yes.
     for name in ("caveat", "weasyprint", "jinja2", "segno"):
         total.update(f"{name} {version(name)}\n".encode())
     for path in sorted(_files(folder)):
+        # Sorted relative paths give the same digest wherever the files are installed.
         total.update(path.relative_to(folder).as_posix().encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
     return total.hexdigest()
 
 
 def _files(folder: Path) -> list[Path]:
+    # Hidden files shape nothing.
     return [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")]
 
 
@@ -223,6 +239,7 @@ def _collect_facts(supplement: AnySupplement, environment: Environment, medium: 
 
 
 def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, Any]:
+    # The estimate replaces the card's figure on page one; without one the card's is all there is.
     estimate, reported = build_estimate_figure(supplement), None
     if estimate is None:
         reported = build_reported_figure(supplement)
@@ -237,6 +254,7 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
         "causes": list_causes(supplement.status, supplement.reviews, supplement.cause_entries, claim=supplement.claim.payload.reference),
         "figure": figure,
         "figure_left_out": estimate.left_out if estimate else 0,
+        # A second, larger figure only where the first left something out.
         "figure_all": _draw_all(supplement, environment) if estimate and estimate.left_out else None,
         "redline": build_redline(supplement.original, outcome.text.restricted) if outcome else (),
         "finding_figures": {one.entry.seq: _draw_finding(environment, one, supplement) for one in _list_findings(supplement)},
@@ -259,6 +277,7 @@ def _compare_passages(claim: ClaimRevision, sighting: PassageMatch) -> tuple[Red
     if sighting.fate is not MatchResult.REWORDED or sighting.anchor is None:
         return ()
     before = claim.anchor.exact if claim.anchor else claim.quote
+    # Line breaks come from the layout of the card and are not changes of wording.
     return build_redline(" ".join(before.split()), " ".join(sighting.anchor.exact.split()))
 
 
@@ -284,6 +303,7 @@ def _draw_drift(supplement: Supplement, environment: Environment) -> dict[str, A
         return {"drift_figures": (), "drift_left_out": 0, "version_names": ()}
     figures = build_drift_figures(supplement.drift)
     drawn = tuple(_draw(environment, "drift", f=one, key=f"figure-drift-{place}") for place, one in enumerate(figures, start=1))
+    # Of many specifications the latest are drawn; the page says how many are missing.
     left_out = count_keys(supplement.drift) - len(figures)
     return {"drift_figures": drawn, "drift_left_out": left_out, "version_names": name_versions(supplement.drift.points)}
 
@@ -315,6 +335,7 @@ def _draw_finding(environment: Environment, finding: Recorded[Finding], suppleme
         case Shift() as body:
             figure = build_shift_figure(body)
     if figure is None:
+        # The page then shows the table alone.
         return None
     name = "forest" if isinstance(figure, ForestFigure) else "estimate"
     return {"svg": _draw(environment, name, f=figure, key=key), "left_out": figure.left_out}
@@ -332,6 +353,7 @@ def _environment(covers: Covers | None) -> Environment:
     def finalize(context: Context, value: Any) -> Any:
         if isinstance(value, Markup):
             return value
+        # A float must name its rounding; only figures print floats, as pixels.
         if isinstance(value, float):
             return _write_pixel(context.name, value)
         if value is None or isinstance(value, (bool, int, Undefined)):
@@ -341,7 +363,9 @@ def _environment(covers: Covers | None) -> Environment:
     environment = Environment(
         loader=FileSystemLoader(find_resource(_FOLDER)),
         autoescape=True,
+        # A misspelt field would otherwise print nothing, and look like a missing value.
         undefined=StrictUndefined,
+        # Escaping is on by default; this adds visibility of hidden characters to it.
         finalize=finalize,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -363,6 +387,7 @@ def _filters(covers: Covers | None) -> dict[str, Callable[..., Any]]:
     def symbols(text: str) -> Markup:
         """Set Φ_test and its like with a subscript, after making the text safe."""
         safe = str(escape(show_text(text, covers=covers)))
+        # After escaping, because the subscript is markup.
         for name in ("Φ_test", "Φ_deploy", "P_test", "P_deploy"):
             letter, _, below = name.partition("_")
             safe = safe.replace(name, f"{letter}<sub>{below}</sub>")
@@ -370,6 +395,7 @@ def _filters(covers: Covers | None) -> dict[str, Callable[..., Any]]:
 
     def lines(text: str) -> Markup:
         """Keep the lines of a prompt, after making each safe; shown where white space is kept."""
+        # Each line by itself: `show_text` folds line breaks, which matter in a prompt.
         safe = (str(escape(show_text(line, covers=covers))) for line in text.replace("\r\n", "\n").split("\n"))
         return Markup("\n".join(safe))  # noqa: S704  (escaped above)
 
@@ -424,6 +450,7 @@ def _globals() -> Mapping[str, Any]:
 
 def group_digits(digest: str) -> Markup:
     """Return a digest in groups of eight digits, set apart by space that is not copied with them."""
+    # CSS draws the gaps, so a copied digest has none and can be compared.
     groups = (show_text(digest[at : at + 8]) for at in range(0, len(digest), 8))
     return Markup('<span class="digest">{}</span>').format(
         Markup("").join(Markup('<span class="group">{}</span>').format(one) for one in groups)
@@ -439,6 +466,7 @@ def _embed(record: bytes) -> Markup:
 def _screen_style() -> str:
     """Return the style sheet of the HTML with its fonts inside."""
     fonts: tuple[tuple[str, str, int, str], ...]
+    # Fonts lie inside the file: the policy above forbids loading anything.
     fonts = (("Source Sans 3", "SourceSans3-Regular", 400, "normal"), ("Source Sans 3", "SourceSans3-Semibold", 600, "normal"))
     fonts = (*fonts, ("Source Sans 3", "SourceSans3-It", 400, "italic"), ("IBM Plex Mono", "IBMPlexMono-Regular", 400, "normal"))
     faces = []

@@ -13,7 +13,7 @@ from registry.report.claim_outcome import find_carry
 from registry.report.number_format import Unit, format_exact, format_number, format_range, format_signed
 from registry.report.supplement_wording import get_words
 
-# A straight scale from numbers to pixels, and what stands on it: the parts that all figures are made of.
+# The scale that all figures share.
 
 WIDTH = 660
 """Of every figure, in CSS pixels."""
@@ -33,6 +33,7 @@ class Axis:
     def place(self, value: float) -> float:
         """Return the pixel of *value*, kept on the axis, to a hundredth so that every machine draws the same."""
         share = (value - self.low) / (self.high - self.low)
+        # A value beyond the axis is drawn at its end; the printed number stays true.
         return round(self.left + self.width * min(max(share, 0.0), 1.0), 2)
 
 
@@ -79,6 +80,7 @@ def _build_in_unit(number: BoundedEstimate | Differential, axis: Axis, unit: Uni
         text = unit.number(value, *lines)
         return f"+{text}" if signed and value > 0 else text
 
+    # Per cent is written on scores only. A difference is in points, named at the axis.
     end = " %" if unit.is_share and not signed else ""
     if number.low is None or number.high is None:
         return IntervalMark(x=axis.place(number.value), low=None, high=None, text=write(number.value) + end, interval="no interval")
@@ -101,24 +103,31 @@ def build_axis(
     """
     low, high = min(values), max(values)
     spread = high - low
+    # Differences have no natural ends. For scores a near end is shown, because the distance to 0 or
+    # 1 is part of what the number says.
     if not signed:
         low = bounds[0] if low - bounds[0] <= 1.5 * spread or not spread else low
         high = bounds[1] if bounds[1] - high <= 0.5 * spread or not spread else high
+    # Room on both sides, or a tenth of the range where all values are equal.
     air = 0.06 * (high - low) or 0.1 * (bounds[1] - bounds[0])
     low, high = min(low, max(low - air, bounds[0])), max(high, min(high + air, bounds[1]))
     step = _nice_step((high - low) / 4)
+    # The tolerance keeps a tick that floating-point division puts just beside its multiple.
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = [round(step * position, 12) for position in range(first, last + 1)]
     scale = Axis(low=ticks[0], high=ticks[-1], left=left, width=width, ticks=())
+    # Labels in per cent need two decimals fewer.
     decimals = max(0, -math.floor(math.log10(step) + 1e-9) - (2 if percent else 0))
     write = format_signed if signed else format_number
     factor = 100 if percent else 1
+    # Zero has no sign, also on a signed axis.
     labels = tuple((scale.place(tick), "0" if tick == 0 else write(round(tick * factor, 10), decimals=decimals)) for tick in ticks)
     return Axis(low=scale.low, high=scale.high, left=left, width=width, ticks=labels)
 
 
 def _nice_step(rough: float) -> float:
     """Return the smallest of 1, 2, 2.5, 5 times a power of ten that is not below *rough*."""
+    # The tolerance keeps a step that equals *rough* up to rounding.
     power = 10.0 ** math.floor(math.log10(rough))
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
 
@@ -134,7 +143,8 @@ def shorten(text: str, longest: int = 22) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-# Figures as numbers on paper: what is drawn where, in CSS pixels. The drawing itself is a template in `report_templates/figures`.
+# What is drawn where, in CSS pixels. The drawing itself is a template in
+# `report_templates/figures`, so that the look can change without code.
 
 _NOT_MEASURED = "nothing was measured in deployment"
 _NARROW, _WIDE, _VALUE, _GAP = 66, 128, 104, 12
@@ -225,10 +235,12 @@ def build_estimate_figure(supplement: Supplement, *, most: int = 6) -> EstimateF
     if estimate is None or not estimate.specs:
         return None
     claim = supplement.claim.payload
+    # The specifications that decided the verdict come first: a reader must see why.
     shown = _deciding_first(estimate, supplement.outcome)[:most]
     label = _NARROW if len(estimate.specs) == 1 else _WIDE
     unit = Unit(low=estimate.range[0], high=estimate.range[1])
     phi, ed = _phi_axis(shown, estimate, claim, label), _ed_axis(shown, estimate, label)
+    # The card's figure of an earlier model version is not compared with estimates of this one.
     reported = None if _find_other_version(supplement) is not None else claim.reported
     rows = _build_rows(shown, estimate, claim, (phi, ed), reported)
     bottom = _TOP + _ROW * len(rows) + 4
@@ -257,6 +269,7 @@ def _deciding_first(estimate: Estimate, outcome: Restriction | None) -> list[Spe
     """Return the specifications, those that decided the class first; with several judges, judge by judge."""
     primary = outcome.classification.primary if outcome else None
     deciding = {one.spec for one in primary.specs if one.verdict is primary.verdict} if primary else set()
+    # Sorting is stable, so specifications of one judge stay together for `groupby` below.
     judges = list(dict.fromkeys(one.judge for one in estimate.specs))
     return sorted(estimate.specs, key=lambda one: (judges.index(one.judge), one.spec not in deciding))
 
@@ -269,9 +282,11 @@ def _build_rows(
     unit = Unit(low=estimate.range[0], high=estimate.range[1])
     lines, margins = _find_lines(claim, estimate), (-estimate.margin, estimate.margin)
     rows: list[FigureLine] = []
+    # The card's figure comes first: it is what the estimates are compared with.
     if reported is not None:
         mark = build_mark(_as_bounded(reported), phi, signed=False, lines=lines, unit=unit)
         rows.append(FigureLine(y=_find_row(rows), side=None, label="card", is_test=True, phi=mark, ed=None))
+    # All specifications share the test rows, so each judge has one line for the test side.
     for judge, specs in groupby(shown, key=lambda one: one.judge):
         each = list(specs)
         first = build_mark(each[0].phi_test, phi, signed=False, lines=lines, unit=unit)
@@ -283,6 +298,7 @@ def _build_rows(
             rows.append(
                 FigureLine(
                     y=_find_row(rows),
+                    # A single specification needs no name.
                     side="deploy" if len(estimate.specs) == 1 else None,
                     label=shorten(_name(spec)),
                     is_test=False,
@@ -295,6 +311,7 @@ def _build_rows(
 
 def _as_bounded(reported: Reported) -> BoundedEstimate:
     """The card's figure as a mark: with the interval that the card states, or none."""
+    # One end alone is no interval.
     if reported.low is None or reported.high is None:
         return BoundedEstimate(value=reported.value, low=None, high=None, reason="the card states no interval")
     return BoundedEstimate(value=reported.value, low=reported.low, high=reported.high)
@@ -320,11 +337,15 @@ def build_reported_figure(supplement: Supplement) -> ReportedFigure | None:
     if claim.reported is None:
         return None
     said = claim.reported
+    # Without a registered property the range is assumed to be that of a share, widened to the
+    # value.
     known = supplement.property.range if supplement.property else (min(0.0, said.value), max(1.0, said.value))
     values = [value for value in (said.value, said.low, said.high, claim.theta) if value is not None]
     axis = build_axis(values, bounds=known, left=_NARROW, width=WIDTH - _NARROW - _VALUE)
     mark = _reported_mark(said, axis)
     other = _find_other_version(supplement)
+    # The inversion margin compares the card's figure with θ; a figure of another version says
+    # nothing of this claim's θ.
     gap = None if claim.theta is None or other is not None else said.value - claim.theta
     text = None if gap is None else f"inversion margin {format_signed(gap)}"
     of = "" if other is None else f" of {other}, an earlier version"
@@ -377,16 +398,19 @@ def _reported_mark(said: Reported, axis: Axis) -> IntervalMark:
 
 
 def _phi_axis(shown: Sequence[SpecEstimate], estimate: Estimate, claim: ClaimRevision, label: float) -> Axis:
+    # θ belongs to the axis: a claim is read from where its interval lies to θ.
     values: list[float] = [] if claim.theta is None else [claim.theta]
     for spec in shown:
         for side in (spec.phi_test, spec.phi_deploy):
             values += [value for value in (side.value, side.low, side.high) if value is not None]
+    # Also the card's figure, which is drawn on the same axis.
     values += [] if claim.reported is None else [claim.reported.value]
     return build_axis(values, bounds=estimate.range, left=label, width=_plot_width(label), percent=estimate.range == (0, 1))
 
 
 def _ed_axis(shown: Sequence[SpecEstimate], estimate: Estimate, label: float) -> Axis:
     span = estimate.range[1] - estimate.range[0]
+    # The band of the margin stays visible when all differences are small.
     values = [-estimate.margin * 1.6, estimate.margin * 1.6]
     for spec in shown:
         values += [value for value in (spec.ed.value, spec.ed.low, spec.ed.high) if value is not None]
@@ -404,6 +428,7 @@ def find_failing(claim: ClaimRevision, axis: Axis) -> tuple[float, float] | None
     """Return left edge and width of where *claim* fails on *axis*; None without θ."""
     if claim.theta is None or claim.relation is None:
         return None
+    # The shaded side is where the claim fails, whichever way it points.
     if claim.relation is Relation.AT_MOST:
         return find_span(axis, claim.theta, axis.high)
     return find_span(axis, axis.low, claim.theta)
@@ -427,6 +452,7 @@ def _title(claim: ClaimRevision, estimate: Estimate, shown: Sequence[SpecEstimat
     parts = []
     lines = _find_lines(claim, estimate)
     unit = Unit(low=estimate.range[0], high=estimate.range[1])
+    # The marks are only read here, so the axis does not matter.
     axis = Axis(low=0, high=1, left=0, width=1, ticks=())
     for spec in shown:
         test, deploy = (_say(side, lines, unit) for side in (spec.phi_test, spec.phi_deploy))

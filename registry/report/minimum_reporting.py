@@ -24,9 +24,10 @@ from registry.records.supplement import LayerState
 from registry.records.verdict import ChecklistItem, Completeness, ItemStatus, Restriction
 from registry.report.number_format import Unit, join, share
 
-# Which evidence layers an audit has: what it did itself decides, and typed statements add what others reported.
+# Evidence layers. The audit's own work decides; typed statements add what others reported.
 #
-# Access is that of the paper's Table 3 (arXiv:2605.11496): API only, lab tools, weights, internals.
+# The levels of access are those of the paper's Table 3 (arXiv:2605.11496): API only, lab tools,
+# weights, internals.
 
 _REPLAYED = "replayed the evaluation and deployment-like contexts"
 _ABLATED = "removed cues from the contexts one at a time"
@@ -59,6 +60,8 @@ def _find_work(findings: Iterable[FindingBody], *, has_estimate: bool) -> dict[E
         work[EvidenceLayer.BEHAVIOURAL] = [_REPLAYED]
     if any(isinstance(body, Ablation) for body in bodies):
         work[EvidenceLayer.CUE_SENSITIVITY] = [_ABLATED]
+    # Only a probe that classified a passage fills the verbalised layer: a run without one searched
+    # nothing.
     if any(is_recognition(body) for body in bodies):
         work[EvidenceLayer.VERBALISED] = [_PROBED]
     return work
@@ -66,11 +69,16 @@ def _find_work(findings: Iterable[FindingBody], *, has_estimate: bool) -> dict[E
 
 def _derive(stated: list[Evidence], layer: EvidenceLayer, work: tuple[str, ...], *, through_endpoint: bool) -> LayerState:
     accesses = {one.access for one in stated}
+    # Of several statements the one with the most access counts.
     reported = next((one for one in (Access.AVAILABLE, Access.WITHHELD, Access.UNAVAILABLE) if one in accesses), None)
+    # What the audit did itself outranks every statement about access.
     access = Access.AVAILABLE if work else reported
     levels = {one.access_level for one in stated if one.access is access}
+    # An endpoint needs API access and no more.
     if work and through_endpoint:
         levels.add(AccessLevel.API)
+    # A statement that the audit disproves is printed with it. Dropping either would hide a
+    # contradiction.
     denied = [one for one in (Access.WITHHELD, Access.UNAVAILABLE) if one in accesses]
     contradiction = f"stated as {denied[0].value}; the audit itself {' and '.join(work)}" if work and denied else None
     return LayerState(
@@ -106,7 +114,7 @@ def _describe(states: Iterable[LayerState]) -> Iterator[str]:
                 yield f"✗ {name} {state.contradiction}"
 
 
-# What findings of the modules say, in the words of minimum reporting.
+# Module findings in the words of minimum reporting.
 
 
 def describe_markers(findings: Iterable[FindingBody]) -> str:
@@ -114,8 +122,10 @@ def describe_markers(findings: Iterable[FindingBody]) -> str:
     parts = []
     for one in findings:
         if isinstance(one, Ablation):
+            # A placebo touches no cue, so it belongs to no inventory.
             cues = [change for change in one.changes if not change.placebo]
             relevant = [change.cue for change in cues if change.relevant]
+            # "Unknown" is not "not relevant": cues without a decision are counted apart.
             unknown = sum(change.relevant is None for change in cues)
             parts.append(
                 f"cue ablation of {_count(len(cues), 'cue')}, audit-relevant: {', '.join(relevant) or 'none shown'}"
@@ -146,6 +156,7 @@ def _describe_judge(one: JudgeReport) -> str:
         said = f"{one.repeats.scorings} scorings of {_count(one.repeats.responses, 'response')}"
         if one.repeats.deviation is not None:
             said += f", standard deviation within a response {unit.difference(one.repeats.deviation)}"
+        # Rounded before it becomes per cent, so that no digits of the arithmetic are printed.
         if one.repeats.share is not None:
             said += f", {share(round(one.repeats.share, 3))} of the variance of ED"
         parts.append(said)
@@ -153,6 +164,7 @@ def _describe_judge(one: JudgeReport) -> str:
     if not parts:
         return ""
     if not one.corrected:
+        # Repeats show how far a judge varies, not how far it is wrong.
         parts.append("errors against a person's labels were not measured")
     return f"{one.judge or 'a judge that is not named'}: {'; '.join(parts)}"
 
@@ -173,7 +185,7 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-# What a replay asked and what became of it, in the words of minimum reporting.
+# What a replay asked and which answers came, in the words of minimum reporting.
 
 
 def describe_mapping(replayed: ReplayAccount) -> str:
@@ -181,6 +193,7 @@ def describe_mapping(replayed: ReplayAccount) -> str:
     contexts = {one.name: one for one in replayed.contexts}
     parts = []
     for arm in replayed.arms:
+        # The record may lack the contexts: a specification can be sealed or withheld.
         spec = contexts[arm.contexts].spec if arm.contexts in contexts else None
         number = len(spec.contexts) if spec else None
         size = "contexts" if number is None else "1 context" if number == 1 else f"{number} contexts"
@@ -204,6 +217,7 @@ def describe_outcomes(replayed: ReplayAccount) -> str:
     kinds = (("refused", "refused"), ("truncated", "cut"), ("empty", "empty"))
     parts = []
     for one in replayed.outcomes:
+        # Rows with a cue removed belong to the ablation, not to the two sides that ED compares.
         if one.cue_removed is not None:
             continue
         counts = [f"{count:,} {word}" for name, word in kinds if (count := getattr(one, name))]
@@ -226,6 +240,7 @@ def _name_arm(one: RequestedArm | ArmOutcomes) -> str:
 
 
 def _name_contexts(replayed: ReplayAccount, arm: RequestedArm) -> str:
+    # Registered contexts have a reference; contexts of the replay file only a name.
     return next((one.reference for one in replayed.contexts if one.name == arm.contexts and one.reference), arm.contexts)
 
 
@@ -233,10 +248,11 @@ def _describe_choice(arm: RequestedArm) -> str:
     return " and ".join(f"{field} {' or '.join(values)}" for field, values in (arm.where or {}).items())
 
 
-# Minimum reporting (paper Table 4, method section 8): each item reported, missing, or not applicable with its reason.
+# Minimum reporting (paper Table 4, method section 8).
 #
-# It is computed when a document is rendered, from the record as of that entry, and never stored: an objection or a deviation that came
-# after the outcome is in it. Items about a replay do not apply where none was made.
+# The items are computed when a document is rendered, from the record as of that entry, and never
+# stored. So an objection or a deviation that came after the outcome is included. Items about a
+# replay do not apply where none was made: counted as missing, they would hide the items that are.
 
 _NO_REPLAY = "no replay was made"
 
@@ -245,6 +261,7 @@ _NO_REPLAY = "no replay was made"
 class AuditMaterial:
     """What an audit has on record that its reporting is checked against."""
 
+    # The form decides whether ED applies at all: an existence claim has none.
     form: Form
     infeasible: Infeasible | None = None
     """Why no defensible P_deploy can be built; None where one can."""
@@ -287,6 +304,8 @@ def build_items(material: AuditMaterial) -> tuple[ChecklistItem, ...]:
 
 def build_case_items(case: Case, estimate: Estimate | None) -> tuple[ChecklistItem, ...]:
     """Return the items of a case without a registry: nothing is known of lock, provenance and objections."""
+    # A case file can show neither lock nor provenance, so both stay at their defaults and read as
+    # missing.
     material = AuditMaterial(
         form=case.claim.form,
         infeasible=case.deployment.infeasible,
@@ -305,19 +324,24 @@ def build_audit_items(dossier: Dossier, file: AuditFile, outcome: Recorded[Restr
 def find_material(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction]) -> AuditMaterial:
     """Return what is on record of *file* at the entry that *dossier* was read at."""
     restriction = outcome.payload
+    # The outcome names its result, and the result its run. Scores from elsewhere have neither.
     result = next((one.payload for one in file.results if one.entry.seq == restriction.result), None)
     run = next((one.payload for one in file.runs if result is not None and one.entry.seq == result.run), None)
     provenance = (run.provenance if run else restriction.provenance) or Provenance()
     findings = tuple(one.payload.body for one in file.findings)
+    # Only a check of the very scores that the outcome rests on resolves anything for them; a failed
+    # one is about the scorer itself.
     checked = find_invariance(findings, scores=run.scores if run else restriction.scores)
     audit = file.audit.payload
     return AuditMaterial(
         form=restriction.classification.primary.form,
         infeasible=audit.deployment.infeasible,
         evidence=tuple(one.payload.evidence for one in file.evidence),
+        # A recorded check replaces what the audit file declared.
         invariant=audit.scoring.invariant if checked is None else checked,
         estimate=result.estimate if result else restriction.estimate,
         provenance=provenance,
+        # A lock after the scores fixed nothing, so it does not count.
         lock=file.lock.payload if file.lock and not restriction.post_hoc else None,
         deploy_owner=_describe_owners(dossier, file, provenance),
         objections=_list_objections(dossier, file, provenance),
@@ -328,8 +352,11 @@ def find_material(dossier: Dossier, file: AuditFile, outcome: Recorded[Restricti
 
 def _find_other_model(file: AuditFile, restriction: Restriction, provenance: Provenance) -> tuple[Deviation, ...]:
     """Of scores that the lock did not precede no deviation is recorded; but of another model they are not of this claim."""
+    # Without a preceding lock no deviation is recorded. But a replay of another model is not about
+    # this claim, and must not stay silent.
     planned = file.lock.payload.model if file.lock and restriction.post_hoc else None
     returned = provenance.model_returned
+    # Several returned names are joined by semicolons.
     if planned is None or returned is None or set(returned.split("; ")) == {planned}:
         return ()
     return (Deviation(audit=restriction.audit, item=LockedItem.MODEL, planned=planned, done=returned, reason=None, found=True),)
@@ -342,6 +369,7 @@ def comes_from_endpoint(provenance: Provenance | None) -> bool:
 
 def count_items(items: Collection[ChecklistItem | Completeness]) -> str:
     """Return how many items are missing, with the one base that all documents count from."""
+    # One base for all documents: 6 of 9 applicable items, never 6 of 23.
     statuses = [one.status for one in items]
     return format_missing(
         statuses.count(ItemStatus.MISSING), applying=len(statuses) - statuses.count(ItemStatus.NOT_APPLICABLE), total=len(statuses)
@@ -361,7 +389,9 @@ def format_missing(missing: int, *, applying: int, total: int) -> str:
 def _list_deploy(dossier: Dossier, file: AuditFile, provenance: Provenance) -> dict[str, SpecVersion]:
     """Return the registered specifications of P_deploy that the scores are against, by `CTX-…@n`."""
     lock, replayed = file.lock, provenance.replayed
+    # An audit may be about an earlier revision, whose specifications then count.
     claim = next((one.payload for one in dossier.revisions if one.payload.reference == file.audit.payload.claim), dossier.current.payload)
+    # The claim, the lock and the replay can each name specifications.
     named = [*claim.deploy_contexts, *(one.spec for one in (lock.payload.deploy if lock else ()))]
     named += replayed.list_references("deploy") if replayed else ()
     known = {f"{one.payload.spec}@{one.payload.version}": one.payload for one in dossier.specs}
@@ -371,6 +401,8 @@ def _list_deploy(dossier: Dossier, file: AuditFile, provenance: Provenance) -> d
 def _describe_owners(dossier: Dossier, file: AuditFile, provenance: Provenance) -> str | None:
     owners = []
     for name, spec in _list_deploy(dossier, file, provenance).items():
+        # An objection to a specification is printed with its owner, not among those against the
+        # claim.
         against = [one.contestation.payload.contestation for one in _list_standing(dossier) if one.contestation.payload.target == name]
         contested = f"; contested: {', '.join(against)}" if against else ""
         owners.append(f"{spec.owner} ({spec.slug}{contested})")
@@ -384,11 +416,13 @@ def _list_objections(dossier: Dossier, file: AuditFile, provenance: Provenance) 
 
 
 def _list_standing(dossier: Dossier) -> list[ContestationFile]:
+    # An objection that was not rejected stands, decided or not.
     return [one for one in dossier.contestations if one.state is not ContestationState.REJECTED]
 
 
 def _add_departures(slug: str, answer: Answer, deviations: Collection[Deviation]) -> Answer:
     status, note = answer
+    # The deviation comes before the note: a reader must not take the note for what was planned.
     departed = [
         f"✗ Otherwise than locked: {one.done}, where {one.planned} was fixed." for one in deviations if _DEPARTED.get(one.item) == slug
     ]
@@ -409,6 +443,7 @@ def _not_applicable(note: str) -> Answer:
 
 def _without_scores(material: AuditMaterial) -> Answer:
     """Say why there is no ED."""
+    # An existence claim is shown by one observation, so no difference is expected of it.
     if material.form is Form.EXISTENCE:
         return _not_applicable("an existence claim needs no Evaluation Differential")
     if material.infeasible is Infeasible.ONTOLOGICAL:
@@ -427,6 +462,7 @@ def _from_estimate(describe: Callable[[Estimate], str]) -> Callable[[AuditMateri
 
 def _stated(find: Callable[[Provenance], str | None], absent: str) -> Callable[[AuditMaterial], Answer]:
     def answer(material: AuditMaterial) -> Answer:
+        # Nothing was asked, so nothing can be stated of an endpoint.
         if not material.has_scores:
             return _not_applicable(_NO_REPLAY)
         stated = find(material.provenance)
@@ -439,6 +475,7 @@ def _mapping(material: AuditMaterial) -> Answer:
     if not material.has_scores:
         return _not_applicable(_NO_REPLAY)
     replayed = material.provenance.replayed
+    # Scores from a table show the mapping row by row; a run folder names it itself.
     return _reported("every score names its task, arm and context" if replayed is None else describe_mapping(replayed))
 
 
@@ -448,10 +485,12 @@ def _prompts(material: AuditMaterial) -> Answer:
     if material.provenance.system_prompts:
         return _reported(material.provenance.system_prompts)
     absent = "the system prompts are not disclosed"
+    # Digests fix the contexts without disclosing them. That is less than the item asks for.
     return _missing(f"{absent}; the digests of the contexts are on record" if material.provenance.replayed else absent)
 
 
 def _markers(material: AuditMaterial) -> Answer:
+    # Stated cue evidence, findings and marked cues count alike: each shows that someone looked.
     cues = any(one.layer is EvidenceLayer.CUE_SENSITIVITY and one.access is Access.AVAILABLE for one in material.evidence)
     replayed = material.provenance.replayed
     marked = describe_cues(replayed) if replayed and material.has_scores else None
@@ -467,9 +506,11 @@ def _invariance(material: AuditMaterial) -> Answer:
     if material.invariant is not None:
         outcome = "the scorer passed" if material.invariant else "the scorer failed"
         return _reported(f"{outcome}: {checks}" if checks else f"{outcome}, as the auditor states; no check is on record")
+    # An undecided check is no answer. It is missing, and says what was done.
     if checks:
         elsewhere = " (made on other scores)" if find_invariance(material.findings) else ""
         return _missing(f"what was checked does not settle it{elsewhere}: {checks}")
+    # Without the context as input the scorer cannot depend on it.
     if material.provenance.scorer_reads_response:
         return _not_applicable("the scorer reads the response and the task alone, so that no context can change a score")
     return _missing("the check was not made")
@@ -480,20 +521,24 @@ def _judge(material: AuditMaterial) -> Answer:
     if not material.has_scores:
         return _not_applicable(_NO_REPLAY)
     stated = material.provenance
+    # Measured uncertainty replaces a statement.
     if measured := describe_uncertainty(material.findings):
         return _reported(f"{measured}; as stated: {stated.judge_uncertainty}" if stated.judge_uncertainty else measured)
     if not stated.judge:
         return _missing("the judge, or the name of the scorer, is not stated")
     if stated.judge_uncertainty:
         return _reported(f"{stated.judge}: {stated.judge_uncertainty}")
+    # A name alone says nothing of the error.
     return _missing(f"how far the scores of this scorer vary or err is not stated: {stated.judge}")
 
 
 def _fixed_before(material: AuditMaterial) -> Answer:
     if not material.has_scores:
         return _not_applicable(_NO_REPLAY)
+    # Without a lock the order of plan and scores is only asserted.
     if material.lock is None:
         return _missing("no lock shows that θ and the safety direction were fixed before the replay")
+    # A decisive deviation means that the scores are not those that the lock fixed.
     other = ", ".join(dict.fromkeys(one.item.words for one in material.deviations if one.item in DECISIVE))
     note = f"; the scores are of other {other} than it fixes" if other else ""
     note += f"; not fixed by it: {', '.join(material.lock.unfixed)}" if material.lock.unfixed else ""
@@ -503,12 +548,14 @@ def _fixed_before(material: AuditMaterial) -> Answer:
 def _budget(material: AuditMaterial) -> Answer:
     if not material.has_scores:
         return _not_applicable(_NO_REPLAY)
+    # The lock and the replay file can both state a budget.
     stated = [material.lock.budget if material.lock else None, material.provenance.budget_planned]
     planned, spent = "; in the replay: ".join(filter(None, stated)), material.provenance.budget_spent
     if planned and spent:
         return _reported(f"budget {planned}; spent {spent}")
     if not planned and not spent:
         return _missing("neither budget nor what was spent is stated")
+    # One number without the other shows no overrun.
     return _missing("what was spent is not stated" if planned else "the budget is not stated")
 
 
@@ -527,6 +574,7 @@ def _exclusions(material: AuditMaterial) -> Answer:
 def _describe_exclusions(spec: SpecEstimate, unit: Unit) -> str:
     n, bounds = spec.n, spec.ed_under_exclusions
     if n.excluded_test + n.excluded_deploy == 0:
+        # Zero exclusions are reported, not left out: silence would look like a missing item.
         return f"{spec.spec}: none of either side"
     counts = f"{spec.spec}: {n.excluded_test} of the test side, {n.excluded_deploy} of the deployment side"
     return f"{counts}, each with its reason in the score table; ED from {unit.differences(bounds.low, bounds.high)} under them"
@@ -540,6 +588,7 @@ def _describe_truncation(spec: SpecEstimate) -> str:
     for name, side in sides:
         settled = f", {side.settled} of them with a score that can no longer change" if side.settled else ""
         unknown = f", of {side.not_stated} not stated" if side.not_stated else ""
+        # Truncation after the deciding part of a response changes no score.
         counts.append(f"{side.truncated} of {side.responses} {name} responses{settled}{unknown}")
     return f"{spec.spec}: truncated {' and '.join(counts)}"
 
@@ -547,6 +596,7 @@ def _describe_truncation(spec: SpecEstimate) -> str:
 def _layers(material: AuditMaterial) -> Answer:
     states = material.layers
     absent = [one.layer.value.replace("_", " ") for one in states if one.access is None]
+    # A layer that is not mentioned is missing, also if others are known.
     known = describe_layers(states)
     if absent:
         return _missing("; ".join(filter(None, (f"nothing is stated of: {', '.join(absent)}", known))))
@@ -554,6 +604,7 @@ def _layers(material: AuditMaterial) -> Answer:
 
 
 def _latent(material: AuditMaterial) -> Answer:
+    # The paper's table asks for this layer by itself.
     state = next(one for one in material.layers if one.layer is EvidenceLayer.LATENT)
     if state.access is None:
         return _missing("it is not stated whether latent evidence is available")
@@ -563,6 +614,7 @@ def _latent(material: AuditMaterial) -> Answer:
 def _coverage(material: AuditMaterial) -> Answer:
     if material.estimate is None or not material.has_scores:
         return _not_applicable(_NO_REPLAY)
+    # The first specification stands for all: they share the test tasks.
     corpus, replayed = material.provenance.corpus_tasks, material.estimate.specs[0].n.tasks
     return (
         _reported(f"{replayed} of {corpus} tasks")
@@ -600,13 +652,17 @@ def _families(material: AuditMaterial) -> Answer:
     """Unknown is not "none": without the texts nobody looked for near-duplicates."""
     if material.estimate is None or not material.has_scores:
         return _without_scores(material)
+    # Families are a declaration of the plan; the search for near-duplicates checks it.
     counts, found = material.estimate.specs[0].n, material.provenance.near_duplicates
     families = None if counts.families is None else f"{counts.families} declared {'family' if counts.families == 1 else 'families'}"
     declared = "no families are declared" if families is None else f"{counts.tasks} tasks in {families}"
     assumed = "; tasks are taken to be independent" if families is None else ""
     if found is None:
+        # Without the texts no search was made, so the item is reported only if families are declared.
         note = f"{declared}; the texts of the tasks were not available, so near-duplicates were not looked for{assumed}"
         return _missing(note) if families is None else _reported(note)
+    # A pair of near-duplicates outside a common family contradicts the assumption that tasks are
+    # independent.
     if found.pairs:
         pairs = "1 near-duplicate pair is" if found.found == 1 else f"{found.found} near-duplicate pairs are"
         return _missing(f"{declared}; {pairs} in no common family, such as {' and '.join(found.pairs[0])}{assumed}")
@@ -614,6 +670,7 @@ def _families(material: AuditMaterial) -> Answer:
     return _reported(f"{declared}; no near-duplicates outside of families among {found.compared} tasks{rest}{assumed}")
 
 
+# The order is that of the paper's table, and every document prints it.
 ITEMS: dict[str, Callable[[AuditMaterial], Answer]] = {
     "task-context-mapping": _mapping,
     "system-prompts": _prompts,

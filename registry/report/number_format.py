@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 
-# Numbers as a reader sees them. Rounding happens here and nowhere else, and never moves a number across a line that matters.
+# Rounding never moves a number across a limit: it could turn a failed claim into a kept one.
 
 MINUS = "−"
 _SLACK = 1e-12
@@ -24,6 +24,8 @@ def format_number(value: float, *, decimals: int = 3, against: Iterable[float] =
         raise ValueError(f"{value} cannot be shown as a number")
     lines = [0.0, *against]
     for line in lines:
+        # On a line up to rounding of the arithmetic: printed as the line itself, or the two would
+        # seem to differ.
         if abs(value - line) <= _SLACK:
             return _write(format_exact(line), decimals)
     places = _find_places(value, lines, decimals)
@@ -39,6 +41,7 @@ def format_signed(value: float, *, decimals: int = 3, against: Iterable[float] =
 def format_range(low: float, high: float, *, against: Iterable[float] = (), signed: bool = False) -> str:
     """Return an interval such as `[0.124, 0.401]`, both ends with as many decimals as the one that needs more."""
     lines = [0.0, *against]
+    # Both ends get the same number of decimals, so that a column of intervals lines up.
     decimals = max((_find_places(end, lines, 3) or 3) for end in (low, high))
     write = format_signed if signed else format_number
     return f"[{write(low, decimals=decimals, against=lines)}, {write(high, decimals=decimals, against=lines)}]"
@@ -46,6 +49,8 @@ def format_range(low: float, high: float, *, against: Iterable[float] = (), sign
 
 def format_exact(value: float) -> str:
     """Return *value* as it was written down: the shortest decimal that stands for it. For θ, δ, ε and other chosen numbers."""
+    # `repr` gives the shortest text that reads back as the same float, which is how a person wrote
+    # the number.
     text = repr(float(value))
     mantissa, _, exponent = text.partition("e")
     mantissa = mantissa.removesuffix(".0")
@@ -56,6 +61,7 @@ def format_exact(value: float) -> str:
 
 def format_probability(value: float) -> str:
     """Return a p-value: `p = 0.012`, or `p < 0.001`; never 0."""
+    # A p-value is never zero, so a rounded 0.000 would be false.
     return "p < 0.001" if value < 0.001 else f"p = {format_number(value)}"
 
 
@@ -68,6 +74,7 @@ def format_p(value: float | None) -> str:
 
 def format_percent(share: float) -> str:
     """Return *share* as whole per cent; only 0 is shown as 0 % and only 1 as 100 %."""
+    # A share below one in a hundred is not "0 %", and one just below all is not "100 %".
     if 0 < share < 0.01:
         return "< 1 %"
     if 0.99 < share < 1:
@@ -77,11 +84,13 @@ def format_percent(share: float) -> str:
 
 def format_level(level: float) -> str:
     """Return a nominal coverage such as `95 %` or `97.5 %`, unrounded."""
+    # Decimal arithmetic: 100 times a float can add digits to a level that was chosen.
     return f"{Decimal(repr(level)) * 100:f}".rstrip("0").rstrip(".") + " %"
 
 
 def format_count(number: int) -> str:
     """Return a whole number with thin groups of three digits from five digits on."""
+    # Four digits read well without a separator.
     return str(number) if abs(number) < 10_000 else f"{number:,}".replace(",", "\u202f")
 
 
@@ -94,6 +103,7 @@ def _find_places(value: float, lines: Iterable[float], fewest: int) -> int | Non
     """Return how many decimals keep *value* on its side of every line; None when six do not, or when it lies on one."""
     if any(abs(value - line) <= _SLACK for line in lines):
         return None
+    # Three decimals as a rule; more only where a limit is near.
     for places in range(fewest, _MOST_DECIMALS + 1):
         if all(_keeps_side(f"{value:.{places}f}", value, line) for line in lines):
             return places
@@ -102,6 +112,7 @@ def _find_places(value: float, lines: Iterable[float], fewest: int) -> int | Non
 
 def _keeps_side(text: str, value: float, line: float) -> bool:
     """Whether the rounded text stands to the line as written on the same side as the value stands to the line."""
+    # The line is compared as it is printed, not as the float it is stored as.
     shown, exact = Decimal(text), Decimal(repr(float(line)))
     return (shown > exact) == (value > line) and (shown < exact) == (value < line)
 
@@ -115,6 +126,7 @@ def _write(exact: str, decimals: int) -> str:
 
 
 def _typeset(text: str) -> str:
+    # A value that rounds to zero loses its sign: there is no negative zero.
     stripped = text.lstrip("-")
     if text.startswith("-") and stripped.strip("0."):
         return MINUS + stripped
@@ -124,15 +136,14 @@ def _typeset(text: str) -> str:
 def _format_small(value: float, lines: Iterable[float]) -> str:
     """Write what six decimals cannot tell from a line with three significant digits, or in full."""
     text = f"{value:.2e}"
+    # Three significant digits may still round onto the line; then all digits are printed.
     if not all(_keeps_side(text, value, line) for line in lines):
         return format_exact(value)
     mantissa, _, exponent = text.partition("e")
     return f"{_typeset(mantissa)} × 10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
 
 
-# How numbers are written in the sentences of a record: few decimals, and as many as it takes for a sentence to stay true.
-#
-# Rounding in tables belongs to `registry.report.number_format`; this is for sentences and for the notes of minimum reporting.
+# Numbers in sentences and in notes: few decimals, but as many as the sentence needs to stay true.
 
 SLACK = 1e-12
 """Two numbers this close, times the width of the range, count as equal (method section 3)."""
@@ -161,6 +172,7 @@ class Unit:
 
     @property
     def _decimals(self) -> int:
+        # Three significant digits of the range; shares have one decimal in per cent.
         return 1 if self.is_share else max(0, 3 - math.ceil(math.log10(self.high - self.low)))
 
     def score(self, value: float, *cuts: float) -> str:
@@ -169,6 +181,7 @@ class Unit:
 
     def at_least(self, value: float) -> str:
         """Return a score of which it is said that something is at least it: rounded down, so that the sentence stays true."""
+        # A bound is rounded away from the value: "at least 24.9 %" stays true for 24.96 %.
         return self._written(self._rounded(value, ROUND_FLOOR, self._decimals))
 
     def at_most(self, value: float) -> str:
@@ -177,10 +190,12 @@ class Unit:
 
     def within(self, low: float, high: float) -> tuple[str, str]:
         """Return the ends of a range of scores rounded inwards, with as many decimals as leave something between them."""
+        # Inwards, because a sentence about values inside the range must hold for its printed ends.
         for decimals in range(self._decimals, _MOST_UNIT_DECIMALS + 1):
             first, last = self._rounded(low, ROUND_CEILING, decimals), self._rounded(high, ROUND_FLOOR, decimals)
             if first < last:
                 return self._written(first), self._written(last)
+        # No number of decimals leaves room: the ends are printed in full.
         return self.given(low), self.given(high)
 
     def difference(self, value: float, *cuts: float) -> str:
@@ -216,17 +231,21 @@ class Unit:
         return _signed(rounded) + (" %" if self.is_share else "")
 
     def _scaled(self, value: float) -> Decimal:
+        # `repr` first: the decimal of the float itself has digits that were never written.
         return Decimal(repr(value)) * (100 if self.is_share else 1)
 
     def number(self, value: float, *cuts: float) -> str:
         """Return a score or a difference without its unit, for a table whose head names it; never rounded across one of *cuts*."""
         exact = self._scaled(value)
+        # The slack scales with the range, as in method section 3.
         slack = SLACK * max(1.0, self.high - self.low)
+        # A number on a limit counts as the limit, so only the others restrict the rounding.
         apart = [(self._scaled(cut), value > cut) for cut in cuts if abs(value - cut) > slack]
         for decimals in range(self._decimals, _MOST_UNIT_DECIMALS + 1):
             rounded = exact.quantize(Decimal(1).scaleb(-decimals), context=_EXACT)
             if all(rounded != cut and (rounded > cut) == above for cut, above in apart):
                 return _signed(rounded)
+        # No rounding keeps the side, so all digits are printed.
         return _plain(exact)
 
 
@@ -237,11 +256,13 @@ def share(value: float) -> str:
 
 def join(parts: tuple[str, ...] | list[str]) -> str:
     """Return sentences as one text, each once, in order; one that has no punctuation at its end gets a full stop."""
+    # The same sentence can come from several sources; it is printed once.
     return " ".join(dict.fromkeys(_close(part) for part in parts if part.strip()))
 
 
 def _close(sentence: str) -> str:
     text = sentence.rstrip()
+    # Closing quotation marks and brackets stand after the full stop that they enclose.
     last = text.rstrip("”’\"')]*_")
     return text if last[-1:] in (".", "!", "?", "…", ":", ";") else f"{text}."
 
@@ -256,7 +277,8 @@ def _signed(number: Decimal) -> str:
     return f"{abs(number) if number == 0 else number:f}".replace("-", "−")
 
 
-# Days and moments as they are printed: in UTC, whatever the locale and the time zone of the machine.
+# Days and moments are printed in UTC with English months, whatever the machine's locale and time
+# zone: the same record must give the same bytes.
 
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
 

@@ -22,7 +22,7 @@ from registry.report.html_rendering import Medium, build_html, read_template, re
 from registry.report.published_file import describe_link
 from registry.report.supplement_wording import NUMBERS, TITLES
 
-# The bundled fonts: what they have, and nothing from the machine.
+# Only bundled fonts: a font of the machine would make other bytes from the same record.
 
 FACES = (
     ("Source Sans 3", "SourceSans3-Regular.ttf", 400, "normal"),
@@ -37,6 +37,7 @@ SCHEME = "bundled:"
 
 def find_font(name: str) -> Path:
     """Return the file of the bundled font *name*; raises FileNotFoundError for anything else."""
+    # The name can come from a style sheet, so only listed files are opened.
     if name not in {file for _, file, _, _ in FACES}:
         raise FileNotFoundError(f"{name} is not one of the bundled fonts")
     return find_resource("report_templates") / "fonts" / name
@@ -67,9 +68,14 @@ def _covered() -> frozenset[int]:
     return frozenset(points)
 
 
-# What WeasyPrint 70 leaves undone for PDF/A-3 and PDF/UA-1 at once, mended on the finished file, and the place for a signature.
+# What WeasyPrint 70 leaves undone for PDF/A-3 together with PDF/UA-1.
 #
-# One function for each defect, and one test for each, so that a fix upstream is noticed. The one door to pikepdf for writing.
+# The written file is mended by pikepdf, not by a hook inside WeasyPrint (decision of 2026-11-21):
+# qpdf orders the objects and derives the identifier from the content, so the bytes are the same on
+# every machine. It costs 45 ms a document. WeasyPrint is pinned below 71. Each defect has one
+# function and one test, so that a fix upstream is noticed.
+#
+# The one door to pikepdf for writing.
 
 SIGNATURE_WORDS = "Digital signature of the auditor's registry; empty in a file that was not signed"
 """What the field for the signature is called by readers that speak."""
@@ -93,6 +99,7 @@ def finish_pdf(drawn: bytes, *, title: str, moment: datetime, links: Mapping[str
         links: what each internal link leads to, in words, by the name of its anchor.
     """
     with Pdf.open(BytesIO(drawn)) as pdf:
+        # The tree is read once: all mends change attributes of these same elements.
         elements = list(find_elements(pdf))
         mend_scopes(elements)
         mend_running_heads(pdf, elements)
@@ -105,6 +112,7 @@ def finish_pdf(drawn: bytes, *, title: str, moment: datetime, links: Mapping[str
         output = BytesIO()
         pdf.save(
             output,
+            # Derived from the content, since two runs must give the same bytes.
             deterministic_id=True,
             object_stream_mode=pikepdf.ObjectStreamMode.generate,
             compress_streams=True,
@@ -134,12 +142,14 @@ def mend_scopes(elements: Sequence[Element]) -> None:
         kind = str(element.S)
         if kind not in ("/TH", "/TD"):
             continue
+        # Repeated table heads share identifiers, and no IDTree lists them.
         if Name.ID in element:
             del element.ID
         attributes = element.get(Name.A)
         if isinstance(attributes, Dictionary) and Name.Headers in attributes:
             del attributes.Headers
         if kind == "/TH":
+            # A head inside THead heads a column, any other a row.
             scope = Name.Column if "/THead" in path else Name.Row
             if not isinstance(attributes, Dictionary):
                 element.A = Dictionary(O=Name.Table, Scope=scope)
@@ -151,6 +161,7 @@ def mend_running_heads(pdf: Pdf, elements: Sequence[Element]) -> None:
     """Turn the tagged text of page margins into artifacts: the structure tree does not reach it."""
     reached = _find_marked_content(elements)
     parents = pdf.Root.StructTreeRoot.ParentTree.Nums
+    # The parent tree is a flat list of keys and values (ISO 32000-2, 7.9.7).
     by_key = {int(parents[position]): parents[position + 1] for position in range(0, len(parents), 2)}
     for page in pdf.pages:
         known = reached.get(page.obj.objgen, set())
@@ -160,12 +171,15 @@ def mend_running_heads(pdf: Pdf, elements: Sequence[Element]) -> None:
             page.Contents = pdf.make_stream(mended)
         entry = by_key.get(int(page.obj.get(Name.StructParents, -1)))
         if isinstance(entry, Array):
+            # An artifact has no parent in the structure; its place stays, because the places are
+            # numbered.
             for number in range(len(entry)):
                 if number not in known:
                     entry[number] = None
 
 
 def _keep_or_artifact(known: set[int], found: re.Match[bytes]) -> bytes:
+    # Running heads repeat on every page and are no content for a screen reader.
     return found[0] if int(found[2]) in known else b"/Artifact <</Type /Pagination>> BDC"
 
 
@@ -188,6 +202,8 @@ def mend_figure_boxes(elements: Sequence[Element]) -> None:
         attributes = element.get(Name.A)
         if str(element.S) != "/Figure" or not isinstance(attributes, Dictionary) or Name.BBox not in attributes:
             continue
+        # PDF counts from the bottom in points (1/72 inch); WeasyPrint writes CSS pixels (1/96 inch)
+        # from the top.
         height = float(element.Pg.MediaBox[3])
         left, top, right, bottom = (float(value) * _PIXELS_TO_POINTS for value in attributes.BBox)
         attributes.BBox = Array([_round(left), _round(height - bottom), _round(right), _round(height - top)])
@@ -205,6 +221,7 @@ def mend_link_contents(pdf: Pdf, links: Mapping[str, str]) -> None:
         for annotation in page.obj.get(Name.Annots, Array()):
             if annotation.get(Name.Subtype) == Name.Link:
                 action = annotation.get(Name.A)
+                # A file link is described by the file it leads to, an internal one by its section.
                 if isinstance(action, Dictionary) and Name.URI in action:
                     annotation.Contents = String(describe_link(str(action.URI)))
                     continue
@@ -217,9 +234,11 @@ def mend_attachments(pdf: Pdf) -> None:
     listed = pdf.Root.get(Name.AF)
     if listed is None:
         return
+    # A repeated entry would count as a second attachment for `verify`.
     seen: dict[tuple[int, int], Object] = {}
     for one in listed:
         seen.setdefault(one.objgen, one)
+    # Indirect, so that adding a proof replaces these two objects and touches nothing else.
     pdf.Root.AF = pdf.make_indirect(Array(list(seen.values())))
     tree = pdf.Root.Names.EmbeddedFiles
     pdf.Root.Names.EmbeddedFiles = pdf.make_indirect(Dictionary(Names=Array(list(tree.Names))))
@@ -233,12 +252,14 @@ def mend_font_tags(pdf: Pdf) -> None:
         for key in list(fonts.keys()):
             font = fonts[key]
             new = _tag_of(font)
+            # Two passes: first all new names, then the references to them.
             tags[key[1:].encode()] = new
             _rename_font(font, new.decode())
     for fonts in resources:
         renamed = {f"/{tags[key[1:].encode()].decode()}": fonts[key] for key in list(fonts.keys()) if key[1:].encode() in tags}
         for key in list(fonts.keys()):
             del fonts[key]
+        # Sorted, because the order of the old keys follows the old tags.
         for key in sorted(renamed):
             fonts[key] = renamed[key]
     _rename_uses(pdf, tags)
@@ -248,6 +269,7 @@ def _find_font_resources(pdf: Pdf) -> list[Object]:
     """Return the font dictionaries of all resources, each once."""
     found: dict[tuple[int, int], Object] = {}
     for one in pdf.objects:
+        # Resources have fonts and no type of their own.
         if isinstance(one, Dictionary) and isinstance(one.get(Name.Font), Dictionary) and Name.Type not in one:
             found.setdefault(one.Font.objgen, one.Font)
     return list(found.values())
@@ -257,6 +279,7 @@ def _tag_of(font: Object) -> bytes:
     """Six capital letters from the embedded file of *font* and its name (two faces never share both)."""
     descriptor = font.DescendantFonts[0].FontDescriptor
     file = descriptor[Name.FontFile2 if Name.FontFile2 in descriptor else Name.FontFile3]
+    # The hash covers the subset itself: equal subsets get equal tags on every machine.
     name = str(font.BaseFont).split("+", 1)[-1]
     hashed = hashlib.sha256(file.read_bytes() + name.encode()).digest()
     return bytes(65 + value % 26 for value in hashed[:6])
@@ -272,6 +295,7 @@ def _rename_font(font: Object, tag: str) -> None:
 
 
 def _rename_uses(pdf: Pdf, tags: Mapping[bytes, bytes]) -> None:
+    # Fonts are used in pages and in form objects.
     streams = [one for one in pdf.objects if isinstance(one, pikepdf.Stream) and one.get(Name.Subtype) == Name.Form]
     for stream in [*(page.Contents for page in pdf.pages), *streams]:
         content = stream.read_bytes()
@@ -282,6 +306,7 @@ def _rename_uses(pdf: Pdf, tags: Mapping[bytes, bytes]) -> None:
 
 def mend_identification(pdf: Pdf, *, title: str, moment: datetime) -> None:
     """Declare PDF/A-3A and PDF/UA-1 together, with the schema that PDF/A asks for, and the same dates everywhere."""
+    # One moment in the information dictionary and in the metadata.
     info = pdf.docinfo
     stamp = moment.astimezone(UTC)
     author, subject = str(info.get(Name.Author, "")), str(info.get(Name.Subject, ""))
@@ -309,7 +334,10 @@ def add_signature_field(pdf: Pdf) -> None:
     appearance of one without area; PDF/UA-1 (ISO 14289-1, 7.18.1, 7.18.4) wants it inside a Form element, with words in its place.
     A field that the signer added would be outside the structure.
     """
+    # Every PDF has this field, signed or not. Signing then only appends to reproducible bytes
+    # (decision of 2026-11-22).
     tree, page = pdf.Root.StructTreeRoot, pdf.pages[-1].obj
+    # WeasyPrint may write no next key; then it is one above the largest.
     key = int(tree.ParentTreeNextKey) if Name.ParentTreeNextKey in tree else _next_parent_key(tree.ParentTree)
     top = _as_list(tree.K)[0]
     field = pdf.make_indirect(
@@ -333,6 +361,7 @@ def add_signature_field(pdf: Pdf) -> None:
     tree.ParentTreeNextKey = key + 1
     page.Annots = Array([*page.get(Name.Annots, Array()), field])
     pdf.Root.AcroForm = Dictionary(Fields=Array([field]), SigFlags=_HAS_FIELD_AND_IS_ONLY_APPENDED_TO)
+    # Signing puts DocMDP here, level 1: no change is permitted afterwards.
     pdf.Root.Perms = pdf.make_indirect(Dictionary())
 
 
@@ -378,9 +407,8 @@ xmlns:pdfaSchema="http://www.aiim.org/pdfa/ns/schema#" xmlns:pdfaProperty="http:
 <?xpacket end="w"?>"""
 
 
-# A supplement as PDF/A-3 and PDF/UA-1, in this process. The one door to WeasyPrint.
-#
-# `workers.render_pdf` is what commands call: it does this in a process of its own, with a time limit.
+# The one door to WeasyPrint. Commands call `render_workers.render_pdf`, which does this in a
+# process of its own with a time limit.
 
 PACKAGES = "libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0"
 
@@ -392,20 +420,24 @@ def render_pdf_in_process(supplement: AnySupplement) -> bytes:
         UnavailableError: Pango or HarfBuzz is missing; the advice names the Debian packages.
     """
     engine = _engine()
+    # The JSON is attached as the source: a reader gets the record back from the PDF.
     record = render_json(supplement)
     html = build_html(supplement, medium=Medium.PRINT, covers=is_covered)
     attachment = engine.weasyprint.Attachment(
         string=record,
         name="supplement.json",
         description="The record this document is drawn from, as canonical JSON (RFC 8785)",
+        # The record's own moment. The time of rendering would change the bytes.
         created=supplement.made_at.astimezone(UTC),
         modified=supplement.made_at.astimezone(UTC),
         relationship="Source",
     )
+    # The base address has no scheme that a fetcher serves, so nothing outside is reached.
     document = engine.weasyprint.HTML(string=html, base_url="bundled:", url_fetcher=engine.fetcher).render(
         font_config=engine.font_config, stylesheets=[engine.style]
     )
     with warnings.catch_warnings():
+        # The warning is about WeasyPrint's own file, and tests treat warnings as errors.
         warnings.simplefilter("ignore", ResourceWarning)  # WeasyPrint 70 leaves its colour profile open
         drawn: bytes = document.write_pdf(pdf_variant="pdf/a-3a", attachments=[attachment])
     return finish_pdf(drawn, title=_title(supplement), moment=supplement.made_at, links=_link_names(supplement))
@@ -454,11 +486,14 @@ class _Engine:
 @cache
 def _engine() -> _Engine:
     try:
+        # WeasyPrint fails with OSError where a system library is missing.
         engine = _Engine()
     except OSError as error:
         raise UnavailableError(_missing_library(str(error).splitlines()[0].partition(":")[0])) from error
     from weasyprint.pdf.fonts import harfbuzz_subset  # noqa: PLC0415  (importable once the engine stands)
 
+    # Without this library WeasyPrint subsets fonts by other code, and the bytes differ. That is
+    # refused, not accepted silently.
     if not harfbuzz_subset:
         raise UnavailableError(_missing_library("libharfbuzz-subset cannot be loaded, and without it the same record gives other bytes"))
     return engine
@@ -480,6 +515,8 @@ def _build_fetcher() -> Any:
 
     class _BundledFetcher(URLFetcher):  # type: ignore[misc]
         def fetch(self, url: str, headers: Any = None) -> Any:  # noqa: ARG002  (the port has it)
+            # Everything else is refused: a supplement with foreign text must not reach for a file
+            # or an address.
             if not url.startswith(SCHEME):
                 raise FatalURLFetchingError(f"a supplement reaches for {url[:200]!r}, which is not bundled")
             return URLFetcherResponse(url, find_font(url.removeprefix(SCHEME)).read_bytes(), {"Content-Type": "font/ttf"})

@@ -14,6 +14,10 @@ from registry.records.supplement import AuditPart, AuditSummary, Section, Status
 from registry.report.number_format import format_count, format_day, format_exact, format_level
 from registry.report.supplement_wording import get_words
 
+# A lock fixes a plan before scores can be seen. Tasks, contexts, scoring or model that differ from
+# it make an outcome *reported*, explained or not, because whoever explains has seen the scores.
+# Budget and early stops are printed only (decision of 2026-11-22). The cost: honest accidents lose
+# their standing, and locking another audit costs one command.
 KEPT, DEPARTED, UNKNOWN = "✓", "✗", "–"
 """Compared, and the same; not the same; not compared, for the reason that stands behind it."""
 
@@ -81,16 +85,20 @@ def build_fixed_rows(supplement: Supplement) -> tuple[FixedRow, ...]:
         lock=audit.lock.payload,
         claim=supplement.claim.payload,
         estimate=audit.estimate if audit.result else None,
+        # The last run is the one that the outcome rests on.
         origin=audit.runs[-1].payload.provenance if audit.runs else None,
         departed={one.payload.item for one in audit.deviations},
         has_other_tasks=any(_is_of_tasks(one.payload) for one in audit.deviations),
     )
     lock = known.lock
     fixed = [*_list_computed(known), *_list_specs(known), *_list_sizes(known), *_list_worded(known)]
+    # What the lock leaves open is listed too: a lock that fixes little still gives the basis
+    # *replay*.
     return (*fixed, *(FixedRow(label=name, value=None, mark=UNKNOWN, done="") for name in lock.unfixed if not name.startswith("θ")))
 
 
 def _is_of_tasks(said: Deviation) -> bool:
+    # A stopping rule in words counts only where a comparison found another number of tasks.
     return said.item is LockedItem.TASKS or (said.item is LockedItem.STOPPING_RULE and said.found)
 
 
@@ -103,7 +111,9 @@ def build_departure_rows(audit: AuditPart | None) -> tuple[DepartureRow, ...]:
     """Return each departure from the lock of *audit* once, in the order in which it came to be known."""
     rows: dict[tuple[LockedItem, str, str], list[Recorded[Deviation]]] = {}
     for one in audit.deviations if audit else ():
+        # Several people can explain one deviation, and no reason replaces another.
         rows.setdefault(one.payload.departure, []).append(one)
+    # What became known after the outcome could not lower it.
     end = audit.outcome.entry.seq if audit and audit.outcome else None
     return tuple(
         DepartureRow(
@@ -125,12 +135,14 @@ def is_in_one_second(audit: AuditPart | None) -> bool:
     """Whether a run began within the second of its lock, so that the clocks alone cannot tell which came first."""
     if audit is None or audit.lock is None:
         return False
+    # Entries and runs are dated to the second, so within one second the order is not shown.
     at = audit.lock.entry.at.replace(microsecond=0)
     return any(one.payload.started_at.replace(microsecond=0) == at for one in audit.runs)
 
 
 def build_departure_reasons(audit: AuditPart) -> Iterator[StatusReason]:
     """Yield how the replay departed from its plan: what the estimate warns of, then what the lock fixed otherwise."""
+    # The same deviation can be in the estimate's warnings and in the log; it is printed once.
     warned = [one.message for one in (audit.estimate.warnings if audit.estimate else ()) if one.code in DEVIATIONS]
     for message in dict.fromkeys(warned):
         yield StatusReason(text=message, section=Section.EXCLUSIONS)
@@ -159,16 +171,22 @@ def describe_locks(audit: AuditPart | None, others: Sequence[AuditSummary], mode
     where an older supplement does not tell. Replays under a rival are told with their contestation and not counted; scores of another
     model version are no choice beside those of this one.
     """
+    # Replays under a rival definition belong to their contestation, and another model version
+    # offers no choice between scores.
     beside = [one for one in others if one.contestation is None and one.model in (model, None)]
     claim = "claim" if all(one.model in (model, None) for one in others) else "claim about this model version"
+    # Older records do not tell locks apart; then nothing is said.
     if audit is None or any(one.departures is None for one in beside):
         return None
     this = audit.opening.payload.audit
+    # Several locks are counted and printed, not forbidden: repeating an audit honestly is allowed,
+    # but whoever locks several plans can choose among them (decision of 2026-11-22).
     has_outcome = {one.audit: one.class_ is not None for one in beside if one.locked is not None and one.audit != this}
     waiting = sum(not is_done for is_done in has_outcome.values())
     if audit.lock is not None and has_outcome:
         told = f"{format_count(waiting)} of the others without an outcome" if waiting else "each of the others with an outcome"
         return f"One of {format_count(len(has_outcome) + 1)} locked audits of this {claim}, {told}. {_SEVERAL}"
+    # A locked plan without an outcome may have been abandoned because of its scores.
     if audit.lock is None and waiting:
         locks = f"1 locked audit of the {claim} has" if waiting == 1 else f"{format_count(waiting)} locked audits of the {claim} have"
         return f"This audit has no lock, and {locks} no outcome: what was planned came to nothing that is told."
@@ -180,6 +198,7 @@ def build_choice_reasons(audit: AuditPart, others: Sequence[AuditSummary], model
     if told := describe_locks(audit, others, model):
         yield StatusReason(text=told, section=Section.HISTORY)
     left_open = list_open(audit)
+    # A post hoc outcome has its own sentence, which says more.
     if left_open and not (audit.outcome and audit.outcome.payload.post_hoc):
         text = f"The lock does not fix everything that was measured: {', '.join(left_open)} could be chosen after scores were seen."
         yield StatusReason(text=text, section=Section.PREREGISTRATION)
@@ -189,6 +208,7 @@ def list_open(audit: AuditPart) -> tuple[str, ...]:
     """Return what decides which scores were planned and the lock of *audit* leaves open, in words; empty without a lock."""
     if audit.lock is None:
         return ()
+    # Matched by how the name begins, since a name can add which specification it means.
     return tuple(name for name in audit.lock.payload.unfixed if name.startswith(_MEASURED))
 
 
@@ -228,6 +248,8 @@ def _list_computed(known: _LockFacts) -> Iterator[FixedRow]:
 def _check_claim(known: _LockFacts) -> tuple[str, str]:
     """An outcome takes θ and relation from the lock, and the direction from the claim's revision: both must say the same."""
     lock, claim = known.lock, known.claim
+    # The outcome takes limits from the lock and the direction from the revision, so a difference
+    # would mix two claims.
     if (lock.claim, lock.relation, lock.theta, lock.direction) == (claim.reference, claim.relation, claim.theta, claim.direction):
         return KEPT, "as in the claim’s revision, which is the one audited"
     return DEPARTED, "the claim’s revision says otherwise"
@@ -236,6 +258,7 @@ def _check_claim(known: _LockFacts) -> tuple[str, str]:
 def _check_plan(plan: Plan, found: Estimate | None) -> tuple[str, str]:
     if found is None:
         return _NO_RUN
+    # Compared with the estimate on record, not with what the audit says of itself.
     made = (found.margin, found.epsilon, found.level, found.seed, found.contexts, found.interval)
     if made == (plan.margin, plan.epsilon, plan.level, plan.seed, plan.contexts.value, plan.interval.value):
         return KEPT, "the estimate on record was computed with it"
@@ -264,17 +287,21 @@ _SEALED = "not compared: its text is sealed"
 
 
 def _check_spec(known: _LockFacts, spec: LockedSpec, item: LockedItem) -> tuple[str, str]:
+    # A recorded deviation decides; the digests below say nothing more.
     if item in known.departed:
         return _OTHERWISE
     if known.origin is None:
         return _NO_RUN
     if item in (LockedItem.SCORING, LockedItem.CUES):
+        # Scoring and cues are compared by people: no digest of the replay covers them.
         judge = f"the scores name: {known.origin.judge}" if known.origin.judge else "who scored is not stated"
         return UNKNOWN, judge if item is LockedItem.SCORING else "for a reader to hold against the sections on cues"
+    # A score table names contexts without holding them, so nothing can be compared.
     if known.replayed is None:
         return (UNKNOWN, _SEALED) if spec.is_sealed else _TABLE
     side = "test" if item is LockedItem.TEST_CONTEXTS else "deploy"
     same = spec.sha256 in {one.digest for one in known.replayed.list_asked(side)}
+    # A sealed text is known by its commitment alone.
     if spec.is_sealed:
         return (KEPT, "the run folder asked under the contexts of this very commitment") if same else (UNKNOWN, _SEALED)
     return (KEPT, "the run folder asked under this very text") if same else (UNKNOWN, "not found among the contexts of the run folder")
@@ -282,11 +309,13 @@ def _check_spec(known: _LockFacts, spec: LockedSpec, item: LockedItem) -> tuple[
 
 def _list_sizes(known: _LockFacts) -> Iterator[FixedRow]:
     lock = known.lock
+    # A reason in words for stopping early does not show other tasks.
     departed = known.has_other_tasks
     if lock.tasks is not None:
         mark, done = _OTHERWISE if departed else (KEPT, "the scores are of the same identifiers") if known.origin else _NO_RUN
         value = f"{format_count(lock.tasks.count)} tasks by their identifiers"
         yield FixedRow(label="Tasks", value=value, digest=lock.tasks.sha256, mark=mark, done=done)
+    # A number without identifiers still leaves open which tasks were asked.
     elif lock.plan.tasks is not None:
         mark, done = _OTHERWISE if departed else (KEPT, "as many were scored") if known.origin else _NO_RUN
         yield FixedRow(label="Number of tasks", value=f"{format_count(lock.plan.tasks)}; which ones is not fixed", mark=mark, done=done)
@@ -299,8 +328,10 @@ def _list_sizes(known: _LockFacts) -> Iterator[FixedRow]:
 def _check_replay(known: _LockFacts) -> tuple[str, str]:
     if known.origin is None:
         return _NO_RUN
+    # Without the run folder nothing shows how the scores were produced.
     if known.replayed is None:
         return DEPARTED, "the scores came without their run folder"
+    # Parts are compared one by one, so that the differing one can be named.
     if known.replayed.parts == known.lock.replay_parts:
         return KEPT, "the run folder holds the same, part by part"
     return _OTHERWISE
@@ -313,6 +344,8 @@ def _list_worded(known: _LockFacts) -> Iterator[FixedRow]:
     spent = origin.budget_spent if origin else None
     requested = origin.model_requested if origin else None
     told = {
+        # Asking for the locked model is compared. The name that came back can be an alias, and is
+        # printed.
         LockedItem.MODEL: (KEPT, f"asked for: {requested}")
         if requested == lock.model
         else (UNKNOWN, f"returned: {returned}" if returned else "what the endpoint was asked for is not stated"),
@@ -331,6 +364,7 @@ def _list_worded(known: _LockFacts) -> Iterator[FixedRow]:
     )
     for label, value, item in worded:
         if value:
+            # A deviation outweighs what was compared.
             mark, done = _OTHERWISE if item in known.departed else told[item] if origin else _NO_RUN
             yield FixedRow(label=label, value=value, mark=mark, done=done)
     if lock.endpoint_names:
@@ -343,8 +377,10 @@ def _check_names(known: _LockFacts) -> tuple[str, str]:
     if known.origin is None:
         return _NO_RUN
     names = known.origin.models_returned
+    # One foreign name among the answers is enough: those responses are of something else.
     if not set(names) <= set(known.lock.endpoint_names):
         return DEPARTED, f"returned: {', '.join(names)}"
+    # An answer without a name could be of any model.
     if not names or known.origin.unnamed_responses:
         return UNKNOWN, "not every response carries a model name"
     return KEPT, f"returned: {', '.join(names)}"

@@ -21,19 +21,25 @@ if TYPE_CHECKING:
 
 # The bytes that a signature appends to a PDF, every one of them prescribed.
 #
-# Signing fills the empty field that `finish.add_signature_field` left: the appended revision (ISO 32000-2, 7.5.6) replaces the field
-# and the permissions and adds the signature dictionary (12.8.1) with its cross-reference stream. It is written here and not by pyHanko,
-# whose writer draws random identifiers, rewrites the metadata and deflates its cross-references, so that whoever has the unsigned file,
-# the moment and the signature writes the same bytes again, with any release of any library, and can compare them all.
+# Signing fills the empty field of `pdf_rendering.add_signature_field`. The appended revision (ISO
+# 32000-2, 7.5.6) replaces the field and the permissions, and adds the signature dictionary (12.8.1)
+# with its cross-reference stream.
+#
+# It is written here and not by pyHanko (decision of 2026-11-22), whose writer draws random
+# identifiers, rewrites the metadata and compresses its cross-references. Here anyone with the
+# unsigned file, the moment and the signature writes the same bytes again and can compare them all.
+# The cost: a valid signature by another program is refused, and there are no countersignatures.
 
 LARGEST_REVISION_BYTES = 65_536
 """What is appended is smaller: a few hundred bytes, and twice the certificate."""
 
 END = b"%%EOF\n"
 """How Caveat ends each revision."""
+# The ranges are known last, so their place has a fixed width.
 _RANGE_WIDTH = 50
 _RANGES = re.compile(rb"/ByteRange\s*\[\s*0\s+(\d{1,10})\s+(\d{1,10})\s+(\d{1,10})\s*\]")
 _MOMENT = re.compile(rb"/M \(D:(\d{14})Z\)")
+# Traces of any signature, also of kinds that Caveat does not make.
 _TRACES = (b"/ByteRange", b"/ETSI.CAdES.detached", b"/Adobe.PPKLite", b"/adbe.pkcs7.detached", b"/TransformMethod")
 
 
@@ -58,6 +64,7 @@ class SignatureRevision:
         digits, room = cms.hex().encode(), self.end - self.start - 2
         if len(digits) > room:
             raise ValueError(f"a signature of {len(cms)} bytes in a place for {room // 2}")
+        # The rest of the place stays zero.
         return self.data[: self.start + 1] + digits.ljust(room, b"0") + self.data[self.end - 1 :]
 
 
@@ -92,6 +99,7 @@ def write_revision(unsigned: bytes, *, at: datetime, room: int) -> SignatureRevi
     Raises:
         ValueError: it has no empty place for a signature.
     """
+    # A second signature would change what the first covers.
     if any(trace in unsigned for trace in _TRACES):
         raise ValueError("it is signed already")
     blank = read_blank(unsigned)
@@ -99,6 +107,8 @@ def write_revision(unsigned: bytes, *, at: datetime, room: int) -> SignatureRevi
     before, after = _write_signature(signature, at)
     permissions = b"%d 0 obj\n<< /DocMDP %d 0 R >>\nendobj\n" % (blank.permissions, signature)
     field = b"%d 0 obj\n%s/V %d 0 R >>\nendobj\n" % (blank.field, blank.field_text, signature)
+    # The lengths must be known before the offsets: the signature's place is counted as two digits a
+    # byte.
     parts = {blank.permissions: permissions, blank.field: field, signature: before + b" " * _RANGE_WIDTH + after + b"<>" + b" >>\nendobj\n"}
     offsets, position = {}, len(unsigned)
     for number, part in parts.items():
@@ -107,6 +117,7 @@ def write_revision(unsigned: bytes, *, at: datetime, room: int) -> SignatureRevi
     start = offsets[signature] + len(before) + _RANGE_WIDTH + len(after)
     end = start + 2 * room + 2
     table_text = write_table(blank, {**offsets, table: position}, unsigned)
+    # The byte range covers all but the signature itself, which cannot sign its own value.
     size = position + len(table_text)
     ranges = (b"[0 %d %d %d]" % (start, end, size - end)).ljust(_RANGE_WIDTH)
     signed = before + ranges + after + b"<" + b"0" * (2 * room) + b"> >>\nendobj\n"
@@ -121,10 +132,12 @@ def find_revision(data: bytes) -> SignaturePlace | None:
     """
     found = list(_RANGES.finditer(data))
     if not found:
+        # A trace without a range cannot be checked, and must not pass as an unsigned file.
         if any(trace in data for trace in _TRACES):
             raise ValueError("there are traces of a signature, and nothing says what it covers: it is damaged or cut off")
         return None
     start, end, rest = (int(number) for number in found[0].groups())
+    # The revision begins after the end of the file before it.
     begin = data.rfind(END, 0, found[0].start()) + len(END)
     moment = _MOMENT.search(data, begin, min(len(data), begin + LARGEST_REVISION_BYTES))
     return SignaturePlace(
@@ -133,6 +146,7 @@ def find_revision(data: bytes) -> SignaturePlace | None:
         end=end,
         covered_end=end + rest,
         count=len(found),
+        # Bounded: a forged range must not make the reader decode gigabytes.
         contents=_read_hexadecimal(data[start:end] if start <= end <= start + LARGEST_REVISION_BYTES else b""),
         at=_read_moment(moment[1]) if moment else None,
     )
@@ -165,6 +179,7 @@ def read_blank(unsigned: bytes) -> UnsignedPdf:
     import pikepdf  # noqa: PLC0415  (only signing and checking need it)
     from pikepdf import Name  # noqa: PLC0415
 
+    # Only the exact end that Caveat writes: the appended table continues it.
     tail = re.search(rb"startxref\n(\d{1,10})\n%%EOF\n\Z", unsigned[-40:])
     if tail is None:
         raise ValueError("the file does not end as Caveat ends a PDF")
@@ -172,6 +187,7 @@ def read_blank(unsigned: bytes) -> UnsignedPdf:
         with pikepdf.Pdf.open(BytesIO(unsigned)) as pdf:
             (field,), trailer = pdf.Root.AcroForm.Fields, pdf.trailer
             permissions = pdf.Root.Perms
+            # A filled field or permissions would already change what the document allows.
             if Name.V in field or len(permissions) or not field.is_indirect or not permissions.is_indirect:
                 raise ValueError("its place for a signature is not empty")
             return UnsignedPdf(
@@ -184,6 +200,7 @@ def read_blank(unsigned: bytes) -> UnsignedPdf:
                 info=trailer.Info.objgen[0],
                 identifier=bytes(trailer.ID[0]),
             )
+    # pikepdf answers foreign structures with errors of many kinds.
     except (pikepdf.PdfError, AttributeError, KeyError, TypeError, RuntimeError) as error:
         raise ValueError("it has no place for a signature: it was drawn by an earlier release of Caveat, or by something else") from error
 
@@ -198,9 +215,13 @@ def _write_signature(number: int, at: datetime) -> tuple[bytes, bytes]:
 
 def write_table(blank: UnsignedPdf, offsets: dict[int, int], unsigned: bytes) -> bytes:
     """Return the cross-reference stream (ISO 32000-2, 7.5.8), not compressed: what zlib makes of it differs between its releases."""
+    # One row an object: type, offset in four bytes, generation. No supplement reaches four
+    # gigabytes.
     table = max(offsets)
     rows = b"".join(b"\x01" + offsets[number].to_bytes(4, "big") + b"\x00\x00" for number in sorted(offsets))
     index = " ".join(f"{number} 1" for number in sorted(offsets)).encode()
+    # The second identifier changes with each revision (ISO 32000-2, 14.4). Random bytes could not
+    # be made again.
     second = hashlib.sha256(unsigned).digest()[: len(blank.identifier)]
     head = b"/Type /XRef /Size %d /Prev %d /Root %d 0 R /Info %d 0 R " % (table + 1, blank.previous, blank.root, blank.info)
     head += b"/ID [ <%s> <%s> ] " % (blank.identifier.hex().encode(), second.hex().encode())
@@ -222,15 +243,17 @@ def _read_moment(digits: bytes) -> datetime | None:
         return None
 
 
-# A published file: what was drawn, the proof inside it, and in a PDF the signature around both.
+# A published file: the rendered file, the proof inside it, and in a PDF the signature around both.
 #
-# The log records digest and length of what was drawn (revision 1), so the proof and the signature can only come after it. Every byte
-# that is added is prescribed here and in `revision`: whoever has the drawn file, the proof and the value of the signature writes the
-# published file again and compares it whole. So nothing can be appended that shows another page.
+# The log records digest and length of the rendered file, so proof and signature can only come after
+# it. All added bytes are prescribed: whoever has the rendered file, the proof and the signature's
+# value writes the published file again and compares it whole. So nothing can be appended that shows
+# another page.
 #
-# A PDF gets the proof as an attached file (ISO 32000-2, 7.11.4 and 14.13; ISO 19005-3, 6.8), uncompressed, in a revision of its own
-# that replaces two objects: the list of attached files and the tree of their names. `finish.mend_attachments` made these two objects
-# for it. HTML gets it as one script element that no browser runs, directly before `</body>`. JSON keeps its proof beside it.
+# A PDF gets the proof as an attached file (ISO 32000-2, 7.11.4 and 14.13; ISO 19005-3, 6.8),
+# uncompressed, in a revision that replaces two objects: the list of attached files and the tree of
+# their names, which `pdf_rendering.mend_attachments` prepared. HTML gets it as one script element
+# that no browser runs, directly before `</body>`. A JSON file keeps its proof beside it.
 
 PROOF_NAME = "supplement.tlog-proof"
 """What the attached proof is called."""
@@ -260,6 +283,7 @@ def enclose_proof(drawn: bytes, format_: OutputFormat, proof: bytes) -> bytes:
     Raises:
         InputError: `not-enclosable`: the file has no place for a proof, or the proof cannot lie in one.
     """
+    # JSON has no place for foreign bytes: every byte belongs to the record.
     if format_ is OutputFormat.JSON:
         return drawn
     try:
@@ -294,12 +318,15 @@ def _find_unsigned(data: bytes) -> bytes:
     try:
         found = find_revision(data)
     except ValueError:
+        # A damaged signature is reported by the check of signatures; here the file counts as
+        # unsigned.
         return data
     return data[: found.unsigned_end] if found and found.unsigned_end else data
 
 
 def _enclose_in_html(drawn: bytes, proof: bytes) -> bytes:
     _refuse_odd(proof)
+    # From the end, since quoted text could contain the same tag.
     place = drawn.rfind(_BODY)
     if place < 0 or _split_html(drawn).proof is not None:
         raise ValueError("it has no place for a proof, or has one already")
@@ -310,6 +337,7 @@ def _split_html(data: bytes) -> FileLayers:
     end = data.rfind(_BODY)
     start = data.rfind(_OPENING, 0, max(end, 0))
     inside = data[start + len(_OPENING) : end - len(_CLOSING)]
+    # A proof is base64 without markup; anything else is not taken off, and so fails the comparison.
     if end < 0 or start < 0 or data[end - len(_CLOSING) : end] != _CLOSING or not inside or b"<" in inside:
         return FileLayers(drawn=data, proof=None)
     return FileLayers(drawn=data[:start] + data[end:], proof=inside)
@@ -320,6 +348,7 @@ def _enclose_in_pdf(drawn: bytes, proof: bytes) -> bytes:
     places = _read_places(drawn)
     blank = read_blank(drawn)
     stream, file = blank.size, blank.size + 1
+    # MD5 is what ISO 32000-2, 7.11.4 asks for as a checksum. It protects nothing here.
     checksum = hashlib.md5(proof, usedforsecurity=False).hexdigest().encode()
     params = b"/Params << /Size %d /ModDate (%s) /CheckSum <%s> >>" % (len(proof), places.moment, checksum)
     head = b"%d 0 obj\n<< /Type /EmbeddedFile /Subtype %s /Length %d " % (stream, _TYPE, len(proof))
@@ -333,6 +362,7 @@ def _enclose_in_pdf(drawn: bytes, proof: bytes) -> bytes:
         places.names: b"%d 0 obj\n<< /Names [ (%s) %d 0 R (%s) %d 0 R ] >>\nendobj\n"
         % (places.names, places.record_name, places.record, name, file),
     }
+    # Offsets follow from the lengths, in the order of writing.
     offsets, position = {}, len(drawn)
     for number, part in parts.items():
         offsets[number] = position
@@ -342,12 +372,14 @@ def _enclose_in_pdf(drawn: bytes, proof: bytes) -> bytes:
 
 def _split_pdf(unsigned: bytes) -> FileLayers:
     whole = FileLayers(drawn=unsigned, proof=None)
+    # The end before the last one is where the proof's revision begins.
     end = unsigned.rfind(END, 0, max(0, len(unsigned) - len(END))) + len(END)
     head = _HEAD.match(unsigned, end) if end >= len(END) else None
     if head is None or int(head[2]) > LARGEST_PROOF_BYTES:
         return whole
     start = unsigned.find(_STREAM, head.end(), head.end() + 200) + len(_STREAM)
     proof = unsigned[start : start + int(head[2])]
+    # Taken off only if writing it again gives these very bytes: slack could hide something.
     try:
         again = _enclose_in_pdf(unsigned[:end], proof)
     except ValueError:
@@ -378,8 +410,12 @@ def _read_places(drawn: bytes) -> _AttachmentPlaces:
             files, names = pdf.Root.AF, pdf.Root.Names.EmbeddedFiles
             (record,), (name, listed) = files, names.Names
             moment = str(pdf.docinfo["/ModDate"])
+            # Other places for attachments would let a proof be added beside the list that readers
+            # show.
             if not (files.is_indirect and names.is_indirect) or record.objgen != listed.objgen or set(names.keys()) != {"/Names"}:
                 raise ValueError("its attached files are not listed where a proof can be added")
+            # These texts are copied into the revision, so they must not hold anything but what
+            # Caveat writes.
             if re.fullmatch(r"D:\d{14}Z", moment) is None or re.fullmatch(r"[a-z.]{1,40}", str(name)) is None:
                 raise ValueError("its date or the name of its record is not written as Caveat writes it")
             return _AttachmentPlaces(
@@ -394,15 +430,18 @@ def _read_places(drawn: bytes) -> _AttachmentPlaces:
 
 
 def _refuse_odd(proof: bytes) -> None:
+    # None of these can occur in base64 with a log's name; they could close the place they lie in.
     if not proof or len(proof) > LARGEST_PROOF_BYTES or any(one in proof for one in _FORBIDDEN):
         raise ValueError("the proof is none that Caveat writes")
 
 
-# The signature of a PDF: PAdES baseline B-B (ETSI EN 319 142-1) by an ECDSA key over P-256, made and checked.
+# The signature of a PDF: PAdES baseline B-B (ETSI EN 319 142-1) by an ECDSA key over P-256, made
+# and checked.
 #
-# The one door to pyHanko, loaded when something is signed or a signature is checked. A signature is good only if the whole file is what
-# Caveat writes from the unsigned bytes, the moment, the certificate and the value of the signature: so that no byte of it is unwatched,
-# also none that other readers do not look at. Whether the key is to be trusted is not asked here: that is looked up in the log.
+# The one door to pyHanko, which makes and judges the CMS. A signature is good only if the whole
+# file is what Caveat writes from the unsigned bytes, the moment, the certificate and the
+# signature's value. So every byte is checked, also those that readers ignore. Whether the key can
+# be trusted is looked up in the log, not here.
 
 _P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 _LONGEST_SIGNATURE = 72
@@ -445,15 +484,19 @@ def sign_pdf(data: bytes, key: "SigningKey", *, at: datetime) -> bytes:
         InputError: `not-signable`: it has no empty place for a signature.
         ValueError: the key signs no documents.
     """
+    # Document keys are ECDSA keys with a certificate; log keys are neither.
     if key.algorithm is not KeyAlgorithm.ECDSA_P256 or key.certificate is None:
         raise ValueError("documents are signed with a document key")
     certificate = b64decode(key.certificate)
     try:
+        # The room is that of the longest signature with this certificate, so that it never depends
+        # on the value.
         revision = write_revision(data, at=at, room=_measure(certificate))
     except ValueError as error:
         advice = "draw it again with caveat report, and sign that"
         raise InputError(Fault(code="not-signable", where="PDF", found=str(error), advice=advice)) from error
     attributes = _list_attributes(certificate, revision.digest)
+    # The lower of the two valid values, so that one key and file give one signature.
     return revision.fill(_build_cms(certificate, attributes, _take_lower(key.sign(attributes.dump()))))
 
 
@@ -462,13 +505,16 @@ def find_signature(data: bytes) -> PdfSignature | None:
     try:
         found = find_revision(data)
     except ValueError as error:
+        # Traces without a range: something is wrong, and it is reported as a bad signature.
         return _build(data, None, None, [str(error)])
     if found is None:
         return None
     certificate, signed, unreadable = _read_cms(found.contents)
     problems = _check_extent(data, found) + unreadable
+    # Without certificate or with bytes missing there is nothing to compute on.
     if certificate is not None and signed is not None and found.covered_end <= len(data):
         problems += _check_cryptography(data[: found.covered_end], found, certificate, signed)
+        # Only a valid signature is worth writing again; its value is part of the bytes.
         if not problems:
             problems += _check_bytes(data, found, certificate, signed)
     return _build(data, found, certificate, problems)
@@ -490,6 +536,7 @@ def check_signature(data: bytes) -> PdfSignature:
 def _check_extent(data: bytes, found: SignaturePlace) -> list[str]:
     problems = []
     if found.count > 1:
+        # Permissions are at level 1, so a second signature is a change.
         problems.append(f"it carries {found.count} signatures; Caveat gives one, which permits no other")
     if found.covered_end > len(data):
         problems.append(f"it is cut off: the signature speaks of {found.covered_end:,} bytes, the file has {len(data):,}")
@@ -506,6 +553,7 @@ def _read_cms(contents: bytes) -> "tuple[bytes | None, asn1.SignerInfo | None, l
 
     try:
         content = cms.ContentInfo.load(contents)["content"]
+        # Exactly one certificate and one signer, as Caveat writes them.
         (certificate,), (signer,) = content["certificates"], content["signer_infos"]
         return bytes(certificate.chosen.dump()), signer, []
     except Exception as error:  # noqa: BLE001  (whatever foreign bytes do to the parser: they are no signature of Caveat's)
@@ -533,6 +581,7 @@ def _check_bytes(data: bytes, found: SignaturePlace, certificate: bytes, signer:
     """Write the signed file again from what the signature says; every byte must be the same."""
     value = signer["signature"].native
     try:
+        # Another value for the same signature would allow two files for one document.
         if found.at is None or value != _take_lower(value):
             return ["the value of the signature is not written as Caveat writes it"]
         revision = write_revision(data[: found.unsigned_end], at=found.at, room=_measure(certificate))
@@ -540,6 +589,7 @@ def _check_bytes(data: bytes, found: SignaturePlace, certificate: bytes, signer:
     except ValueError as error:
         return [f"it is no signature as Caveat makes them: {error}"]
     if again != data:
+        # The first differing byte helps a person to find what was added.
         first = next(place for place in range(len(data)) if again[place : place + 1] != data[place : place + 1])
         return [f"what was appended to sign it is not what Caveat appends: it differs from byte {first:,} on"]
     return []
@@ -552,6 +602,7 @@ def _build(data: bytes, found: SignaturePlace | None, certificate: bytes | None,
             named = _read_certificate(certificate)
         except Exception as error:  # noqa: BLE001  (as in `_read_cms`)
             problems = [*problems, f"its certificate is none that Caveat makes: {error}"]
+    # A certificate outside its dates says nothing about who held the key then.
     if named and found and found.at and not named.valid_from <= found.at <= named.valid_until:
         problems = [*problems, f"its certificate was not valid on {found.at:%Y-%m-%d}, when it says it was signed"]
     return PdfSignature(
@@ -614,6 +665,8 @@ def _build_cms(certificate: bytes, attributes: "asn1.CMSAttributes", value: byte
 
 def _measure(certificate: bytes) -> int:
     """Return how many bytes the longest signature with *certificate* has."""
+    # Computed with a signature of the greatest length; the digest's value does not change the
+    # length.
     return len(_build_cms(certificate, _list_attributes(certificate, bytes(32)), bytes(_LONGEST_SIGNATURE)))
 
 
@@ -625,10 +678,9 @@ def _take_lower(value: bytes) -> bytes:
     return encode_dss_signature(r, min(s, _P256_ORDER - s))
 
 
-# Links from one file of a folder of supplements to another: by file name alone, so they hold wherever the folder lies, without a
-# server.
-#
-# A file that is sent around by itself leads nowhere; so what a link is to is always printed too.
+# Links between files of one folder use bare file names, so they hold wherever the folder lies,
+# without a server (decision of 2026-11-22). A file that is sent alone has links that lead nowhere,
+# so the target is always printed too.
 
 _EXTENSIONS = {"screen": "html", "print": "pdf"}
 _NAME = re.compile(
@@ -650,9 +702,11 @@ def find_file(name: str, medium: str) -> str | None:
         name: `CLM-…`, `CRD-…`, with or without `@n` and `#digest`, or `changes-N-M`. It may come from a forged record.
         medium: `screen` or `print`: a file links to files of its own kind.
     """
+    # The name may come from a forged record, so nothing but the exact forms becomes a file name.
     found = _NAME.fullmatch(name)
     if found is None:
         return None
+    # The first revision always exists and leads on to the newest.
     stem = name if found["name"] is None else f"{found['name']}@{found['revision'] or 1}"
     return f"{stem}.{_EXTENSIONS[medium]}"
 

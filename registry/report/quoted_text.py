@@ -9,9 +9,12 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 from typing import Any
 
-# Text from cards, models and judges made visible: nothing hidden, reversed or missing reaches a reader unnoticed.
+# Text from cards, models and judges is foreign: it may contain characters that hide or reverse
+# other text.
 
+# Control, format, surrogate, private and unassigned characters.
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+# Fillers, joiners and variation selectors count as letters or marks, and yet leave no mark.
 _HIDDEN_OTHERS = frozenset("\u2028\u2029\u115f\u1160\u3164\uffa0\u034f\u17b4\u17b5\u2800" + "".join(map(chr, range(0xFE00, 0xFE10))))
 _WHITE_SPACE = frozenset("\t\n\r\x0b\x0c ")
 _LONGEST_SPELLED_OUT = 3
@@ -26,6 +29,7 @@ def show_text(text: str, *, covers: Covers | None = None) -> str:
         covers: says whether the fonts at hand have a character; those they lack are written out too, a run of more than
             three as one bracket with its length. None means that the reader's own fonts will do.
     """
+    # Most text is plain, and `isprintable` is far faster than the loop.
     if text.isascii() and text.isprintable():
         return text
     return "".join(_show_runs(text, covers))
@@ -57,6 +61,8 @@ def _show_runs(text: str, covers: Covers | None) -> Iterator[str]:
         if is_hidden(character):
             yield from _close(lacking)
             yield f"[{_name(character)}]"
+        # A blank inside a run of lacking characters belongs to it, so a sentence in another script
+        # is one bracket.
         elif (character == " " and lacking) or not _is_covered(character, covers):
             lacking.append(character)
         else:
@@ -74,6 +80,7 @@ def _close(lacking: list[str]) -> Iterator[str]:
     tail = run[len(seen) :]
     names = [_name(character) for character in seen if character != " "]
     lacking.clear()
+    # Names of a long run would push out the text around it; first, last and length identify it.
     if len(names) > _LONGEST_SPELLED_OUT:
         yield f"[{names[0]} … {names[-1]}, {len(names)} characters not in the fonts]{tail}"
     else:
@@ -95,17 +102,21 @@ def _find_texts(document: Any) -> Iterator[str]:
             yield from _find_texts(value)
 
 
-# Quotes as they stand in lists: without the marks by which a card was set.
+# Quotes in lists are set for reading. The exact quote stays in the record.
 
+# All repetitions are bounded, because the text is foreign and must not make matching slow.
 _TAG = r"(?:\s[^<>]{0,200})?/?>"
 _MARKUP = (
     (re.compile(r"<!--[^<>]{0,200}-->"), " "),
+    # Cells stay apart: two numbers of a row must not become one.
     (re.compile(rf"</t[dh]>\s{{0,20}}<t[dh]{_TAG}", re.IGNORECASE), " | "),
     (re.compile(rf"</?(?:table|thead|tbody|tr|t[dh]|b|i|u|em|strong|su[bp]|br|p|span|code){_TAG}", re.IGNORECASE), " "),
+    # Only at the edge of a word: `2**3` is no emphasis.
     (re.compile(r"(?<!\w)\*\*|\*\*(?!\w)"), ""),
     (re.compile(r"(?:\|\s){2,}"), "| "),
 )
 """What is dropped where a quote is only listed."""
+# A figure must not lose its unit or its ± at the end of a line.
 _TIED = re.compile(r"(?<=\d) (?=%)|(?<=±) (?=\d)")
 
 
@@ -119,12 +130,13 @@ def strip_markup(text: str) -> str:
     return _TIED.sub("\u00a0", " ".join(text.split()))
 
 
-# What was taken out of a claim and what was put in, word by word.
+# Redlines, word by word.
 #
-# Tokens are words (also such as `deployment-like` and `2.1-2026-09-30`), numbers with their sign, decimals and percent sign, and single
-# punctuation marks, each with the white space before it. Equal runs under three words between two edits are folded into them, so that
-# an edit reads as one thought; a claim of which less than half is kept is struck whole, because words that happen to stand in both
-# texts would say that something of it stands.
+# A token is a word (also `deployment-like` or `2.1-2026-09-30`), a number with sign, decimals and
+# per-cent sign, or a punctuation mark, each with the white space before it. An equal run of fewer
+# than three words between two edits is folded into them, so that an edit reads as one thought. A
+# claim of which less than half is kept is struck as a whole: words that happen to occur in both
+# texts would say that part of it holds.
 
 _FEWEST_WORDS_KEPT = 3
 _LEAST_SHARE_KEPT = 0.5
@@ -159,6 +171,7 @@ def build_redline(original: str, restricted: str) -> tuple[RedlineRun, ...]:
     before, after = _tokenise(original), _tokenise(restricted)
     blocks = [(equal, before[i:j], after[k:m]) for equal, i, j, k, m in _compare(before, after)]
     folded = list(_fold(blocks))
+    # Shared words like "the" would otherwise look like a part of the claim that survived.
     if _count_kept(folded) < _LEAST_SHARE_KEPT * len(before):
         folded = [(False, before, after)]
     return tuple(_join(_build_runs(folded)))
@@ -170,12 +183,16 @@ def _tokenise(text: str) -> list[str]:
 
 def _compare(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[bool, int, int, int, int]]:
     """Yield what is equal and what is not, in order; between the equal ends, texts too alike to be told apart in a second are one edit."""
+    # White space does not count here; `_build_runs` makes it an edit of its own.
     old, new = ([token.lstrip() for token in tokens] for tokens in (before, after))
     shortest = min(len(old), len(new))
+    # Equal beginnings and ends cost nothing to find and shorten what must be compared.
     head = next((at for at in range(shortest) if old[at] != new[at]), shortest)
     tail = next((at for at in range(shortest - head) if old[-1 - at] != new[-1 - at]), shortest - head)
     there = Counter(new[head : len(new) - tail])
+    # The matcher's time grows with the pairs of equal tokens.
     if sum(there[token] for token in old[head : len(old) - tail]) <= _MOST_MATCHES:
+        # difflib's heuristic would drop frequent words of long texts, and so change the redline.
         matcher = SequenceMatcher(None, old, new, autojunk=False)
         yield from ((tag == "equal", i, j, k, m) for tag, i, j, k, m in matcher.get_opcodes())
         return
@@ -189,6 +206,7 @@ def _fold(blocks: list[tuple[bool, list[str], list[str]]]) -> Iterable[tuple[boo
     for position, (equal, before, after) in enumerate(blocks):
         between = 0 < position < len(blocks) - 1
         words = sum(bool(_WORD.search(token)) for token in before)
+        # At the beginning and the end of the text even one equal word is kept.
         keeps = equal and not (between and words < _FEWEST_WORDS_KEPT)
         if folded and not keeps and not folded[-1][0]:
             folded[-1] = (False, folded[-1][1] + before, folded[-1][2] + after)
@@ -210,6 +228,7 @@ def _build_runs(blocks: Iterable[tuple[bool, list[str], list[str]]]) -> Iterator
             continue
         for old, new in zip(before, after, strict=True):
             word = old.lstrip()
+            # Equal words whose white space differs: only the white space is marked.
             if old != new:
                 yield RedlineRun(change=RunChange.REMOVED, text=old.removesuffix(word))
                 yield RedlineRun(change=RunChange.ADDED, text=new.removesuffix(word))
@@ -222,6 +241,7 @@ def _join(runs: Iterable[RedlineRun]) -> Iterator[RedlineRun]:
     for run in runs:
         if not run.text:
             continue
+        # A kept run ends the collected edits, and an edit ends the collected kept run.
         if (run.change is RunChange.KEPT) != (RunChange.KEPT in pending) and pending:
             yield from _flush(pending)
         pending.setdefault(run.change, []).append(run.text)

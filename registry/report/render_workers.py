@@ -24,9 +24,13 @@ from registry.records.statement import OutputFormat
 if TYPE_CHECKING:
     from registry.records.supplement import AnySupplement
 
+# PDFs are rendered by worker processes over pipes, each with a hard time limit (decision of
+# 2026-11-21): layout of a hostile record could take for ever, and a thread cannot be stopped. The
+# cost is this small protocol.
 Progress = Callable[[int, int], None]
 
 _BOOT = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from registry.report.render_workers import serve; serve()"
+# Kind of message and its length. Records and answers cross as bytes, never as pickled objects.
 _LENGTH = struct.Struct(">cQ")
 _DRAWN, _WRITTEN, _REFUSED = b"D", b"H", b"R"
 """What is asked for and comes back: a PDF, an HTML document; what comes back instead of either."""
@@ -80,10 +84,13 @@ def render_many(
         progress: called with the number done and the number of jobs that were taken so far.
     """
     count = workers if isinstance(workers, int) else len(workers)
+    # More processes than jobs would only cost their start.
     if isinstance(jobs, Sequence):
         count = max(1, min(count, len(jobs)))
     ready = [PdfWorker() for _ in range(count)] if isinstance(workers, int) else workers
+    # Of an iterator only a few jobs wait: each holds a whole record in memory.
     batch = _Batch(jobs, ahead=len(jobs) if isinstance(jobs, Sequence) else _AHEAD * count)
+    # Daemon threads do not keep a command alive that was interrupted.
     threads = [threading.Thread(target=_work, args=(one, batch.waiting, batch.done, time_limit_s), daemon=True) for one in ready]
     for thread in threads:
         thread.start()
@@ -107,10 +114,12 @@ class _Batch:
             while number < self._taken:
                 made = self.done.get()
                 number += 1
+                # The collecting thread takes the next job, because it owns the database connection.
                 self._take(1)
                 if progress is not None:
                     progress(number, self._taken)
                 yield made
+        # Also when the caller stops collecting: without this the workers would wait for ever.
         finally:
             for _ in threads:
                 self.waiting.put(None)
@@ -134,6 +143,8 @@ def _make(job: RenderJob, worker: "PdfWorker", time_limit_s: float) -> RenderedF
         match job.format:
             case OutputFormat.JSON:
                 data = canonical_bytes(to_document(job.supplement))
+            # HTML in a worker only where there is much of it; else its start costs more than the
+            # rendering.
             case OutputFormat.HTML if job.is_apart:
                 data = worker.write(job.supplement, time_limit_s=time_limit_s)
             case OutputFormat.HTML:
@@ -160,6 +171,7 @@ def end_idle_processes() -> None:
         _end(_idle.pop())
 
 
+# A forked child must not reuse or end the processes of its parent.
 os.register_at_fork(after_in_child=_idle.clear)
 
 
@@ -191,12 +203,15 @@ class PdfWorker:
         record = canonical_bytes(to_document(supplement))
         process = self.start()
         deadline = time.monotonic() + time_limit_s
+        # From here on the process owes an answer. Reused before that is read, it would hand its
+        # next user a foreign document.
         self._is_owing = True
         try:
             _send(_pipe(process.stdin), wanted, record)
             kind, size = _LENGTH.unpack(_receive(process, _LENGTH.size, deadline))
             data = _receive(process, size, deadline)
         except TimeoutError:
+            # The process may still be rendering, and cannot be asked to stop, so it is ended.
             self.close()
             found = f"drawing it took longer than {time_limit_s:g} s"
             advice = "raise the time limit, or render HTML or JSON"
@@ -206,6 +221,7 @@ class PdfWorker:
             found = "the process that draws PDFs ended without an answer"
             raise UnavailableError(Fault(code="pdf-worker-lost", where=supplement.identifier, found=found, advice="try again")) from None
         self._is_owing = False
+        # A refusal is an answer: the process stays in use.
         if kind == _REFUSED:
             raise _restore(data)
         return data
@@ -215,6 +231,7 @@ class PdfWorker:
         process, self._process = self._process, None
         if process is None:
             return
+        # One idle process a core is all that can be used at once.
         if self._is_owing or len(_idle) >= (os.cpu_count() or 1):
             _end(process)
         else:
@@ -224,8 +241,11 @@ class PdfWorker:
     def start(self) -> "subprocess.Popen[bytes]":
         """Return the process, started if there is none: it loads what it needs while the caller still does something else."""
         if self._process is not None and self._process.poll() is not None:
+            # A process that ended on its own is replaced.
             self._is_owing = True
             self.close()
+        # `-P` keeps the working directory off the search path; the parent's own path is passed on,
+        # so that both run the same code.
         command = [sys.executable, "-P", "-c", _BOOT, json.dumps(sys.path)]
         self._process = self._process or _take_idle(command)
         if self._process is None:
@@ -241,6 +261,7 @@ def _take_idle(command: list[str]) -> "subprocess.Popen[bytes] | None":
     with suppress(IndexError):  # none is left: another thread may take the last
         while True:
             process = _idle.pop()
+            # Another search path could load another version of the code.
             if process.args == command and process.poll() is None:
                 return process
             _end(process)
@@ -271,8 +292,11 @@ def _serve() -> None:
     from registry.report.pdf_rendering import load_engine, render_pdf_in_process  # noqa: PLC0415
     from registry.report.supplement_reading import read_supplement  # noqa: PLC0415
 
+    # WeasyPrint loads while the caller still assembles the first record.
     load_engine()
 
+    # A library that prints would damage the protocol. So answers use a copy of standard output, and
+    # the original leads to standard error.
     incoming, outgoing = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     while len(head := incoming.read(_LENGTH.size)) == _LENGTH.size:
@@ -280,6 +304,7 @@ def _serve() -> None:
         record = incoming.read(size)
         draw = render_html if wanted == _WRITTEN else render_pdf_in_process
         try:
+            # Read back by the ordinary reader, with all its checks.
             _send(outgoing, wanted, draw(read_supplement(record, where="supplement")))
         except CaveatError as error:
             _send(outgoing, _REFUSED, _dump(error))
@@ -293,6 +318,7 @@ def _refuse(where: str, error: Exception) -> CaveatError:
 
 
 def _dump(error: CaveatError) -> bytes:
+    # Faults cross as plain data, and `_restore` makes the same error of them.
     faults = [{"code": one.code, "where": one.where, "found": one.found, "advice": one.advice} for one in error.faults]
     return json.dumps({"exit_code": error.exit_code, "faults": faults}).encode()
 
@@ -319,9 +345,11 @@ def _receive(process: "subprocess.Popen[bytes]", size: int, deadline: float) -> 
     descriptor = _pipe(process.stdout).fileno()
     chunks: list[bytes] = []
     while size:
+        # The deadline is that of the whole answer, not of each part.
         ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
         if not ready:
             raise TimeoutError
+        # A bounded read, so that a large answer does not block past its deadline.
         chunk = os.read(descriptor, min(size, 1 << 20))
         if not chunk:
             raise EOFError

@@ -10,6 +10,10 @@ from registry.records.statement import Entry
 from registry.records.supplement import AnySupplement, Supplement
 from registry.seal.signing_keys import Backing, StatementKeys
 
+# An author signs log name, number and leaf of each entry with a statement key. The signature is
+# kept outside the log, because a leaf cannot contain what is computed from it (decision of
+# 2026-11-22). The cost: whoever passes on a log can remove signatures. Such a statement then reads
+# as the operator's, never as another author's.
 _WORDS = {
     Backing.AUTHOR: "signed by its author",
     Backing.OPERATOR: "asserted by the registry’s operator",
@@ -48,6 +52,7 @@ class Backings:
 
     def __init__(self, supplement: AnySupplement) -> None:
         inclusion = supplement.inclusion
+        # Without proofs nothing ties a statement to its entry, so no signature is checked either.
         self._signed = {one.entry: one for one in inclusion.signatures} if inclusion else {}
         self._keys = StatementKeys(supplement.log_origin, inclusion.keys if inclusion else (), self._signed)
         self._entries = list_entries(supplement) if inclusion else {}
@@ -57,6 +62,7 @@ class Backings:
         yield from self._keys.faults
         for seq, signature in self._signed.items():
             entry = self._entries.get(seq)
+            # A signature of an entry that the document does not quote vouches for nothing in it.
             if entry is None:
                 found = "a signature stands here of an entry that is not named"
                 yield Fault(code="signature-wrong", where=f"entry {seq}", found=found)
@@ -66,6 +72,8 @@ class Backings:
     def find(self, entry: Entry) -> Backing | None:
         """Return who stands behind *entry*; None where its signature is wrong."""
         signature = self._signed.get(entry.seq)
+        # A wrong signature is worse than none: the statement then has no backing at all, and the
+        # page says so.
         if signature is not None and self._keys.find_fault(entry, signature) is not None:
             return None
         return self._keys.find_backing(entry, signature)
@@ -74,6 +82,7 @@ class Backings:
         """Return all statements that are named, by authority and by who stands behind them, in log order."""
         found: dict[tuple[str, Backing | None], list[Entry]] = {}
         for entry in self._entries.values():
+            # Statements of one authority can differ, for example after a key was revoked.
             found.setdefault((entry.actor, self.find(entry)), []).append(entry)
         return tuple(self._build_group(authority, backing, entries) for (authority, backing), entries in found.items())
 
@@ -84,6 +93,7 @@ class Backings:
 
     def _build_group(self, authority: str, backing: Backing | None, entries: list[Entry]) -> BackedGroup:
         numbers = [str(one.seq) for one in entries]
+        # Long lists give first and last number; the record has them all.
         listed = ", ".join(numbers) if len(numbers) <= _MOST_NUMBERED else f"{numbers[0]} to {numbers[-1]}"
         return BackedGroup(
             authority=authority,
@@ -100,6 +110,7 @@ def list_backed(supplement: Supplement, backings: Backings) -> tuple[BackedState
     return tuple(backings.describe(what, entry) for what, entry in _list_leading(supplement))
 
 
+# What a reader asks for first: the claim, then the audit and what fixed it, then objections.
 def _list_leading(supplement: Supplement) -> Iterator[tuple[str, Entry]]:
     yield "Claim", supplement.claim.entry
     if (part := supplement.audit) is not None:

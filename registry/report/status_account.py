@@ -13,7 +13,10 @@ from registry.records.statement import Entry
 from registry.records.supplement import AnySupplement, AuditSummary, CardSupplement, ChangeReport, ClaimRow, SpecRole, Supplement
 from registry.report.number_format import format_day
 
-# What a supplement says of changes that its claim may not have survived: what each is, what a person decided, what would settle it.
+# Staleness. Seven kinds of cause are derived when read, each with the entry that recorded it;
+# nothing is stored as a status. A claim only *may* be stale until a person reviews the cause, or an
+# audit opened after it has an outcome (decision of 2026-11-22). The cost: a deprecation that is
+# taken back and repeated must be reviewed again.
 
 _REMEDY: Mapping[CauseKind, str] = {
     CauseKind.SUCCESSOR: "settled by carrying the claim to the new version, or a person who dismisses it",
@@ -52,6 +55,7 @@ def name_causes(supplement: Supplement | CardSupplement, find_entry: Callable[[i
     found = tuple(one for one in map(find_entry, numbers) if one is not None)
     outcomes = [outcome for status in statuses for outcome in (status.gravest, status.beside) if outcome is not None]
     outcomes += [*supplement.family.outcomes, *supplement.family.others] if isinstance(supplement, Supplement) else []
+    # Outcomes in other logs have no entry here that could be proven.
     seqs = sorted({outcome.seq for outcome in outcomes if outcome.log is None})
     return replace(supplement, cause_entries=found, family_entries=tuple(one for one in map(find_entry, seqs) if one is not None))
 
@@ -66,10 +70,12 @@ def list_causes(
     """
     known = {one.seq: one for one in entries}
     last = _find_last(reviews, claim)
+    # Records from before kinds of cause were distinguished have sentences only.
     if not status.causes:
         return tuple(
             CauseRow(kind=None, text=one.removesuffix("."), entry=None, remedy=None, confirmed=None) for one in status.stale_because
         )
+    # A newer revision takes the place of this one, so the other causes need no remedy.
     is_replaced = any(describe_remedy(one, claim) == _READ_NEWER for one in status.causes)
     rows = []
     for cause in status.causes:
@@ -78,11 +84,13 @@ def list_causes(
         remedy = None if review or is_moot else describe_remedy(cause, claim)
         text, entry = cause.text.removesuffix("."), known.get(cause.entry)
         rows.append(CauseRow(kind=cause.kind.value, text=text, entry=entry, remedy=remedy, confirmed=review))
+    # Confirmed causes come first; sorting is stable, so the rest keeps its order.
     return tuple(sorted(rows, key=lambda one: one.confirmed is None))
 
 
 def describe_remedy(cause: StaleCause, claim: str) -> str:
     """Return what would settle *cause* for the claim revision *claim*, `CLM-…@n`, in words."""
+    # The cause names the newer revision: nothing resolves it for the older one.
     if cause.kind is CauseKind.REVISION and cause.what != claim:
         return _READ_NEWER
     return _REMEDY[cause.kind]
@@ -96,6 +104,7 @@ def describe_staleness(status: Status, reviews: Sequence[Recorded[StalenessRevie
     waiting = _shorten([_tell_open(one) for one in rows if one.confirmed is None])
     if status.staleness is Staleness.POTENTIALLY_STALE:
         return f"It may be stale: {waiting}."
+    # One review can confirm several causes; it is named once.
     each = {one.confirmed.entry.seq: one.confirmed for one in rows if one.confirmed is not None}
     told = _shorten([_tell_confirmed(one, rows) for one in each.values()]) or "a person confirmed it"
     return f"It is stale: {told}." + (f" Nobody has looked at this yet: {waiting}." if waiting else "")
@@ -103,6 +112,7 @@ def describe_staleness(status: Status, reviews: Sequence[Recorded[StalenessRevie
 
 def _find_last(reviews: Sequence[Recorded[StalenessReview]], claim: str) -> dict[tuple[CauseKind, str], Recorded[StalenessReview]]:
     """Return the last review on each cause of *claim*, by its name."""
+    # In log order, so a later review replaces an earlier one on the same cause.
     return {(cause.kind, cause.what): one for one in reviews if one.payload.claim == claim for cause in one.payload.causes}
 
 
@@ -111,6 +121,7 @@ def _find_confirmation(
 ) -> Recorded[StalenessReview] | None:
     """Return the review that confirmed *cause*; one from before the entry that recorded it does not speak of it."""
     said = last.get((cause.kind, cause.what))
+    # A review applies to causes recorded before it: the same words later are a new question.
     is_confirmed = said is not None and said.payload.verdict is StalenessVerdict.CONFIRMED and said.entry.seq > cause.entry
     return said if is_confirmed else None
 
@@ -129,7 +140,11 @@ def _shorten(told: Sequence[str]) -> str:
     return "; ".join(told[:_MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
 
 
-# What pages say of disputes and disclosure: who took which step, where each stands, what a rival came to, which seals are open.
+# Disputes and disclosure.
+#
+# Anyone may decide an objection but who raised it, and a party may give way. An owner's own
+# rejection is printed as theirs and resolves nothing. An escalation leaves the decision to whom it
+# names (decision of 2026-11-22). The cost: a registry with one authority can only give way.
 
 _STATES = {
     ContestationState.OPEN: "open, not yet answered",
@@ -165,6 +180,7 @@ def describe_state(file: ContestationFile) -> str:
     words = _STATES[file.state]
     if file.is_settled:
         return f"{words} by {name_actor(file, file.events[-1].entry.actor)}"
+    # An escalation names who is to decide, where it was said.
     to = file.events[-1].payload.to if file.state is ContestationState.ESCALATED else None
     return f"escalated to {to}, not decided" if to else words
 
@@ -174,17 +190,20 @@ def list_contestations(supplement: AnySupplement) -> tuple[ContestationFile, ...
     files: Iterable[ContestationFile]
     match supplement:
         case Supplement():
+            # Objections to definitions are kept with each definition.
             files = (*supplement.contestations, *(one for part in supplement.specs for one in part.contestations))
         case CardSupplement():
             files = supplement.contestations
         case ChangeReport():
             files = ()
+    # One objection can concern several definitions of the page.
     each = {one.contestation.entry.seq: one for one in files}
     return tuple(each[seq] for seq in sorted(each))
 
 
 def list_standing(supplement: AnySupplement) -> tuple[ContestationFile, ...]:
     """Return those that stand against something on the page: not settled, or upheld. They are named on every page."""
+    # An upheld objection stays on every page, because it says what is wrong.
     return tuple(one for one in list_contestations(supplement) if one.state is not ContestationState.REJECTED)
 
 
@@ -193,6 +212,7 @@ def list_rival_outcomes(supplement: Supplement, file: ContestationFile) -> tuple
     leading = supplement.audit.opening.payload.audit if supplement.audit else None
     summaries = {one.audit: one for one in supplement.other_audits}
     return tuple(
+        # The leading audit has its own part of the page, so it is not summarised again.
         RivalOutcome(
             audit=one.payload.audit,
             claim=one.payload.claim,
@@ -232,12 +252,14 @@ def collect_disclosed(supplement: AnySupplement) -> dict[str, Any]:
     """Return what templates need to tell of sealed specifications: the bodies that this rendering shows, and whether it is confidential."""
     if not isinstance(supplement, Supplement):
         return {"is_confidential": False, "opened": {}}
+    # A sealed property that this rendering opens is shown in place of its commitment.
     opened = list_opened(supplement)
     properties = (opened.get(part.reference) for part in supplement.specs if part.role is SpecRole.PROPERTY)
     return {"is_confidential": bool(supplement.openings), "opened": opened, "shown_property": next(properties, None)}
 
 
-# A record with sealed specifications opened for some: the confidential rendering of it.
+# A confidential rendering is the public record plus openings, and both print the same
+# record digest (decision of 2026-11-22). Nothing else can be redacted.
 
 
 def add_openings(supplement: AnySupplement, openings: Sequence[SpecOpening]) -> Supplement:
@@ -251,7 +273,10 @@ def add_openings(supplement: AnySupplement, openings: Sequence[SpecOpening]) -> 
         found = "is no claim's supplement, and shows no specification"
         advice = "name its claims (CLM-…) for the confidential rendering"
         raise InputError(Fault(code="card-not-confidential", where=supplement.identifier, found=found, advice=advice))
+    # Openings add up: a record that is opened already keeps what it has.
     opened = replace(supplement, openings=(*supplement.openings, *openings))
+    # Every opening is checked against its commitment, so that no other text can be shown as the
+    # sealed one.
     faults = check_openings(opened)
     if faults:
         raise InputError(faults)

@@ -55,6 +55,7 @@ from registry.report.status_account import describe_staleness
 from registry.report.supplement_wording import format_verdict, name_model
 from registry.report.version_drift import build_drift
 
+# Page one has room for five reasons.
 _MOST_REASONS = 5
 _SCORER_FAILED = "scorer-not-invariant"
 """The row of the decision table that says itself what a failed check of the scorer says."""
@@ -74,6 +75,8 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         raise ConflictError(
             Fault(code="claim-only-reserved", where=dossier.claim, found=found, advice="register it: caveat claim add FILE")
         )
+    # The current revision is the subject. Outcomes of others on the same words come through the
+    # family.
     current = dossier.current
     leading, outcome = find_leading(dossier)
     audit = None if leading is None else _build_audit(dossier, leading, outcome)
@@ -99,7 +102,10 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         audit=audit,
         checklist=items,
         not_made=find_not_made(
-            one.payload.kind for one in (leading.findings if leading else ()) if not isinstance(one.payload.body, RealismJudge)
+            # A model judge does not replace blind raters, so naturalness still counts as not made.
+            one.payload.kind
+            for one in (leading.findings if leading else ())
+            if not isinstance(one.payload.body, RealismJudge)
         ),
         contestations=_find_contestations(dossier),
         history=dossier.revisions,
@@ -109,6 +115,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         other_findings=others,
         other_explorations=find_other_explorations(dossier, leading),
         completeness=check_claim(dossier),
+        # A match belongs to the revision whose passage was searched.
         sightings=tuple(one for one in dossier.sightings if one.payload.claim == current.payload.reference),
         drift=build_drift(dossier),
         reviews=dossier.reviews,
@@ -162,6 +169,7 @@ def _list_each(dossiers: Sequence[Dossier]) -> tuple[ContestationFile, ...]:
 
 
 def _build_audit(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction] | None) -> AuditPart:
+    # An audit can hold several results; the outcome names the one it rests on.
     wanted = outcome.payload.result if outcome else None
     return AuditPart(
         opening=file.audit,
@@ -182,11 +190,15 @@ def _build_audit(dossier: Dossier, file: AuditFile, outcome: Recorded[Restrictio
 
 def _build_figures(dossier: Dossier, audit: AuditPart | None, body: PropertySpec | None) -> ThreeFigures | None:
     claim = dossier.current.payload
+    # A figure that the card gives for an earlier version is not compared with estimates of this
+    # one.
     is_own = find_spoken_of([one.payload for one in dossier.revisions]) is None
     estimate = audit.estimate if audit else None
     return build_three_figures(
         claim.reported if is_own else None,
         estimate.specs if estimate else (),
+        # The estimate's range was in force at the replay; the definition may have a newer version
+        # since.
         range_=estimate.range if estimate else body.range if body else None,
         theta=claim.theta,
     )
@@ -194,6 +206,7 @@ def _build_figures(dossier: Dossier, audit: AuditPart | None, body: PropertySpec
 
 def _build_verdict(dossier: Dossier, audit: AuditPart | None) -> str:
     rivals = [one for one in dossier.audits if one.audit.payload.claim == dossier.current.payload.reference]
+    # An audit under a rival that was not upheld is no outcome. Saying "not audited" would hide it.
     if audit is None and rivals and dossier.family.gravest is None:
         names = ", ".join(dict.fromkeys(str(one.audit.payload.contestation) for one in rivals))
         return (
@@ -201,12 +214,14 @@ def _build_verdict(dossier: Dossier, audit: AuditPart | None) -> str:
             "and do not count before the contestation is upheld."
         )
     own = describe_own_verdict(audit) if audit else None
+    # The gravest outcome of the family leads, even where this revision has one of its own.
     if (leading := describe_leading(dossier)) is not None:
         return leading if own is None else f"{leading} Of this revision: {own}"
     if own is not None:
         return own
     if audit is not None:
         return "An audit of this claim is open and has no outcome yet: whether it holds in deployment is not known."
+    # Outcomes on these very words exist, though on another property or version.
     if any(one.other_words is None for one in dossier.family.others):
         return "Not audited. Other claims on the same words have outcomes, which stand below."
     return "Not audited: whether the claim holds in deployment is not known."
@@ -220,6 +235,7 @@ def _build_reasons(
     beside: Sequence[AuditSummary],
 ) -> Iterator[StatusReason]:
     """Yield why, the most important first; the caller keeps five."""
+    # The reader must know first under whose definition the outcome stands.
     if audit is not None and (under := audit.opening.payload.contestation) is not None:
         text = f"This outcome is under the rival of {under}, which was upheld; what was found under the contested stands beside it."
         yield StatusReason(text=text, section=Section.HISTORY)
@@ -228,9 +244,11 @@ def _build_reasons(
     else:
         yield from _build_outcome_reasons(audit, audit.outcome.payload, beside, dossier.current.payload.model)
     found = [one.payload.body for one in (audit.findings if audit else ())]
+    # That row of the decision table says the same already.
     if _find_rule(audit) != _SCORER_FAILED:
         yield from build_scorer_reasons(found, [one.payload.body for one in others])
     if dossier.status.dispute is Dispute.CONTESTED:
+        # Objections to the claim itself are in its history, those to definitions with the contexts.
         section = Section.HISTORY if any(not one.is_settled for one in _find_contestations(dossier)) else Section.CONTEXTS
         yield StatusReason(text="An open contestation stands against the claim or a definition that it rests on.", section=section)
     if dossier.status.dispute is Dispute.UPHELD:
@@ -258,9 +276,12 @@ def _keep_reasons(dossier: Dossier, reasons: Iterable[StatusReason]) -> tuple[St
     every, stale = list(reasons), _build_stale_reason(dossier)
     if stale is None:
         return tuple(every[:_MOST_REASONS])
+    # Not twice, wherever it stood.
     rest = [one for one in every if one != stale]
+    # A person confirmed it: that changes how everything else on the page is read.
     if dossier.status.staleness is Staleness.STALE:
         return (stale, *rest[: _MOST_REASONS - 1])
+    # A possible staleness keeps its place, or takes the last one.
     return tuple(every[:_MOST_REASONS]) if stale in every[:_MOST_REASONS] else (*rest[: _MOST_REASONS - 1], stale)
 
 
@@ -282,6 +303,7 @@ def _build_outcome_reasons(
     if few := describe_few_contexts(primary, audit.estimate):
         yield StatusReason(text=few, section=Section.ESTIMATES)
     yield from build_departure_reasons(audit)
+    # The reason of the verdict may say it already.
     if outcome.post_hoc and "post hoc" not in primary.why.lower():
         text = "The verdict is post hoc: nothing shows that θ and the plan were fixed before the scores could be seen."
         yield StatusReason(text=text, section=Section.PROVENANCE)
@@ -289,6 +311,7 @@ def _build_outcome_reasons(
     if primary.hangs_on_one_spec:
         text = "The class hangs on one contestable specification of P_deploy: without it, it would be another."
         yield StatusReason(text=text, section=Section.MULTIPLICITY)
+    # Reported figures without an estimate support a restriction and establish nothing.
     if outcome.basis is Basis.REPORTED and audit.estimate is None:
         yield StatusReason(text="It rests on published figures; no replay under a locked plan was made.", section=Section.LAYERS)
     if primary.resolves is not None:
@@ -308,6 +331,7 @@ def _build_specs(dossier: Dossier) -> Iterator[SpecPart]:
         (SpecRole.TEST, claim.test_context),
         *((SpecRole.DEPLOY, one) for one in claim.deploy_contexts),
     ]
+    # A specification in a role of the claim is printed once, in that role.
     shown = {reference for _, reference in named if reference}
     others = [(SpecRole.OTHER, f"{one.payload.spec}@{one.payload.version}") for one in dossier.specs]
     for role, reference in [*named, *(one for one in others if one[1] not in shown)]:
@@ -332,12 +356,14 @@ def _build_spec(dossier: Dossier, role: SpecRole, reference: str) -> SpecPart:
 def _find_property(specs: Sequence[SpecPart]) -> PropertySpec | None:
     for part in specs:
         if part.role is SpecRole.PROPERTY and part.version is not None:
+            # The opened text of a sealed definition replaces its commitment.
             body = part.reveal.payload.opening.body if part.reveal else part.version.payload.body
             return body if isinstance(body, PropertySpec) else None
     return None
 
 
 def _build_card(card: Recorded[Card] | None, newer: Sequence[Recorded[Card]]) -> SourceCard | None:
+    # A claim can be registered without its card.
     if card is None:
         return None
     said = card.payload
@@ -370,18 +396,21 @@ def _build_layers(file: AuditFile | None, audit: AuditPart | None) -> Iterator[L
 
 def _find_contestations(dossier: Dossier) -> tuple[ContestationFile, ...]:
     """Those of the claim itself, and of definitions it does not rest on; those of its definitions stand with each of them."""
+    # Objections to a definition are printed with it, so they are left out here.
     named = {part.reference for part in _build_specs(dossier)}
     return tuple(one for one in dossier.contestations if one.contestation.payload.target not in named)
 
 
 def _place(dossier: Dossier) -> tuple[int, str]:
     anchor = dossier.current.payload.anchor
+    # Claims without a place in the card come last.
     return (anchor.start if anchor else 1 << 60, dossier.claim)
 
 
 def _read_passage(dossier: Dossier, card: Card, read: ReadWords | None) -> str | None:
     """Return the claim's passage as a person reads it; None for what does not stand in *card*."""
     claim = dossier.current.payload
+    # A paraphrase has no passage that could be read from the card.
     is_there = claim.anchor is not None and claim.anchor.document == card.document and claim.quote_status is QuoteStatus.VERBATIM
     return read(claim.anchor.start, claim.anchor.stop) if read and claim.anchor and is_there else None
 
@@ -393,7 +422,9 @@ def _build_row(dossier: Dossier, readable: str | None) -> ClaimRow:
     estimate, specs = find_first_spec(leading, outcome) if leading and outcome else (None, 0)
     primary = outcome.classification.primary if outcome else None
     spoken_of = find_spoken_of([one.payload for one in dossier.revisions])
+    # Without an outcome nothing of the audit goes into the row.
     audit = _build_audit(dossier, leading, recorded) if leading and recorded else None
+    # An existence or prevalence claim has no limit that it could fail.
     bounded = claim.form not in (Form.EXISTENCE, Form.PREVALENCE)
     return ClaimRow(
         identifier=f"{claim.reference}#{dossier.current.entry.leaf[:16]}",

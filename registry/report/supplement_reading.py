@@ -21,12 +21,13 @@ from registry.report.published_file import PROOF_NAME, FileLayers, find_revision
 if TYPE_CHECKING:
     from pikepdf import Object, Pdf
 
-# A PDF from anybody, opened within limits.
+# A foreign PDF, opened within limits.
 #
-# What inflates to more than a supplement ever has is not inflated, and what never ends is not waited for. qpdf's limits are of the
-# whole process: they are set while a file is open, and put back. A process of its own for each file, as cards get one, would take
-# longer than all else that is asked of a supplement; what these limits leave a hostile file is some seconds, and memory in proportion
-# to them.
+# Nothing is inflated to more than a supplement ever has, and no reading is waited for without end.
+# qpdf's limits apply to the whole process, so they are set while a file is open and then put back.
+# A process for each file, as for cards, would take longer than everything else that is asked of a
+# supplement. Under these limits a hostile file can cost some seconds, and memory in proportion to
+# them.
 
 LARGEST_STREAM_BYTES = 50_000_000
 """Of what any compressed stream may inflate to."""
@@ -47,6 +48,7 @@ class OpenPdf:
 
     def walk(self) -> "Iterator[tuple[int, Object]]":
         """Yield every object with its number; raises InputError `pdf-too-slow` when the time is up."""
+        # Checked at every object: a file can have half a million of them.
         for one in self.pdf.objects:
             if time.monotonic() > self.deadline:
                 raise InputError(Fault(code="pdf-too-slow", where=self.where, found="reading it takes longer than any supplement does"))
@@ -68,6 +70,7 @@ def open_pdf(data: bytes, *, where: str, seconds: float = _SECONDS) -> Iterator[
     import pikepdf  # noqa: PLC0415  (only PDFs need it)
     from pikepdf.settings import set_qpdf_limits  # noqa: PLC0415
 
+    # The earlier limits are put back at the end, whatever happens.
     before = set_qpdf_limits(
         flate_max_memory=LARGEST_STREAM_BYTES,
         run_length_max_memory=LARGEST_STREAM_BYTES,
@@ -82,6 +85,7 @@ def open_pdf(data: bytes, *, where: str, seconds: float = _SECONDS) -> Iterator[
         with pikepdf.Pdf.open(BytesIO(data)) as pdf:
             _refuse_unusual(pdf, where)
             yield OpenPdf(pdf=pdf, where=where, deadline=time.monotonic() + seconds)
+    # Our own faults keep their code and place.
     except InputError:
         raise
     except pikepdf.PasswordError as error:
@@ -106,14 +110,16 @@ def _encrypted(where: str) -> InputError:
 
 
 def _explain(error: Exception, where: str) -> InputError:
+    # qpdf names no code, so the words decide.
     if "limit exceeded" in str(error) or isinstance(error, MemoryError):
         found = f"something in it inflates to more than {LARGEST_STREAM_BYTES:,} bytes"
         return InputError(Fault(code="file-too-large", where=where, found=found))
+    # pikepdf names the buffer, which says nothing to a reader.
     words = re.sub(r"(stream )?<_io\.BytesIO[^>]*>:? ?", "", str(error)).partition(";")[0][:200]
     return InputError(Fault(code="file-not-readable", where=where, found=f"not a PDF that can be read: {words or type(error).__name__}"))
 
 
-# The record that a PDF carries: the file attached to it, listed where readers look. A published PDF has one more: its proof.
+# The record attached to a PDF. A published file has a second attachment: its proof.
 
 ATTACHMENT = "supplement.json"
 _DEEPEST_TREE = 20
@@ -129,6 +135,7 @@ def read_attached(opened: OpenPdf) -> bytes:
             document does not name as its source, or not the one that its checksum is of.
     """
     files = _list_files(opened.pdf)
+    # A PDF of another program.
     if not files:
         found = f"a PDF without the attachment {ATTACHMENT}"
         raise InputError(Fault(code="not-a-supplement", where=opened.where, found=found, advice=_WANTED))
@@ -138,6 +145,8 @@ def read_attached(opened: OpenPdf) -> bytes:
     data = bytes(stream.read_bytes())
     stated = _follow(stream, "/Params", "/CheckSum")
     if stated is not None and bytes(stated) != hashlib.md5(data, usedforsecurity=False).digest():  # ISO 32000-2, 7.11.4.2
+        # The checksum shows an attachment that was swapped without care; the byte comparison in
+        # `verify` shows every other.
         found = f"the attached {ATTACHMENT} was swapped: its checksum is of another file"
         raise InputError(Fault(code="pdf-attachment", where=opened.where, found=found, advice=_WANTED))
     return data
@@ -145,16 +154,20 @@ def read_attached(opened: OpenPdf) -> bytes:
 
 def _find_wrong(pdf: "Pdf", files: "list[tuple[str, Object]]") -> str | None:
     names = [name for name, _ in files]
+    # A third file has no business in a supplement, and readers would show it as part of one.
     if len(files) > 1 and names != [ATTACHMENT, PROOF_NAME]:
         return f"{len(files)} files are attached: {', '.join(names[:5])}; one is expected, and in a published file its proof"
     name, file = files[0]
+    # The name stands in three places, and readers differ in which they show.
     shown = {name, str(file.get("/UF", name)), str(file.get("/F", name))}
     if shown != {ATTACHMENT}:
         return f"the attachment is called {' and '.join(sorted(shown))}, not {ATTACHMENT}"
     if "/EF" not in file or set(file.EF.keys()) - {"/F", "/UF"} or "/F" not in file.EF:
         return "the attachment holds no file"
+    # Two streams under one name: some readers would open the other one.
     if file.EF.get("/UF", file.EF.F).objgen != file.EF.F.objgen:
         return "the attachment holds two files under one name"
+    # The list of associated files must name the same objects in the same order.
     sources = _follow(pdf.Root, "/AF")
     if sources is None or [one.objgen for one in sources] != [one.objgen for _, one in files]:
         return "the document does not name what is attached as its files, and nothing else"
@@ -168,8 +181,10 @@ def _list_files(pdf: "Pdf") -> "list[tuple[str, Object]]":
     found: list[tuple[str, Object]] = []
     while waiting:
         node, depth = waiting.pop()
+        # Names come in pairs of key and value.
         names = list(node.get("/Names", []))
         found += [(str(names[at]), names[at + 1]) for at in range(0, len(names) - 1, 2)]
+        # A tree that refers to itself would have no end.
         if depth > _DEEPEST_TREE or len(found) + len(waiting) > _MOST_FILES:
             raise ValueError("its tree of attached files has no end")
         waiting += [(kid, depth + 1) for kid in node.get("/Kids", [])]
@@ -183,7 +198,8 @@ def _follow(start: "Object", *keys: str) -> "Object | None":
     return found
 
 
-# A supplement read back from any of its forms: canonical JSON, the attachment of a PDF, or the script element of an HTML file.
+# A supplement, read from any of its forms: JSON, the attachment of a PDF, or the script element of
+# an HTML file.
 
 LARGEST_RECORD_BYTES = 50_000_000
 
@@ -209,6 +225,7 @@ def read_supplement(data: bytes, *, where: str) -> AnySupplement:
     """
     text = find_record(data, where=where)
     schema = _read_schema(text, where)
+    # A newer record is not a damaged one: the advice is to update.
     if (newer := _find_newer(schema)) is not None:
         raise InputError(Fault(code="record-newer", where=where, found=newer, advice="update Caveat, then read it again"))
     if schema not in _NOUNS:
@@ -225,8 +242,10 @@ def parse_subject(supplement: AnySupplement, *, where: str) -> Identifier | None
     Raises:
         InputError: it names neither.
     """
+    # Its file name is made from its two entry numbers, which the record checks.
     if isinstance(supplement, ChangeReport):
         return None
+    # A forged name must not become a path.
     try:
         return parse_identifier(supplement.identifier, Kind.CLAIM, Kind.CARD)
     except ValueError as error:
@@ -236,6 +255,7 @@ def parse_subject(supplement: AnySupplement, *, where: str) -> Identifier | None
 def find_record(data: bytes, *, where: str) -> bytes:
     """Return the JSON of the record that *data* carries, as it stands there; raises InputError as `read_supplement`."""
     text = _find_record(data, where)
+    # Before anything is parsed.
     if len(text) > LARGEST_RECORD_BYTES:
         raise InputError(Fault(code="file-too-large", where=where, found=f"a record of {len(text):,} bytes"))
     return text
@@ -244,7 +264,9 @@ def find_record(data: bytes, *, where: str) -> bytes:
 def _find_newer(schema: str | None) -> str | None:
     """Return that *schema* is of a later version of Caveat, in words; None where it is not."""
     name, _, number = (schema or "").rpartition("/")
+    # Any later number of a known schema counts; other names are not Caveat's.
     known = next((int(one.rpartition("/")[2]) for one in _NOUNS if one.rpartition("/")[0] == name), None)
+    # Short decimal numbers only: `int` of a long text takes very long.
     if known is None or not (number.isascii() and number.isdecimal()) or len(number) > _LONGEST_NUMBER or int(number) <= known:
         return None
     return f"a newer version of Caveat made it: its record has the schema {name}/{int(number)}, and this version reads {name}/{known}"
@@ -253,6 +275,7 @@ def _find_newer(schema: str | None) -> str | None:
 def _find_record(data: bytes, where: str) -> bytes:
     if data.startswith(b"%PDF-"):
         return _read_attachment(data, where)
+    # JSON may begin with white space.
     if data.lstrip()[:1] == b"{":
         return data
     match = _EMBEDDED.search(data)
@@ -276,15 +299,18 @@ def _read_schema(text: bytes, where: str) -> str | None:
     return schema if isinstance(schema, str) else None
 
 
-# What a PDF from anybody has in it that no supplement has: things that act, hide, reach outside, or came later.
+# What no supplement's PDF contains: things that act, hide, reach outside, or were added later.
 #
-# It is a list of what is known to do harm, so an empty one proves nothing; that the file is drawn again from its record, byte for byte,
-# does. What is found here says why a file that fails was made.
+# This is a list of known harm, so an empty one proves nothing. The proof is that rendering the
+# record again gives the same bytes. The list says why a failing file was made.
 
+# Text in brackets may contain slashes that are no names.
 _STRING = re.compile(rb"\((?:[^\\()]|\\.)*\)", re.DOTALL)
 _NAME = re.compile(rb"/([^\s<>\[\](){}/%]+)")
 _END = re.compile(rb"startxref\s+(\d{1,12})\s+%%EOF\n")
 _OBJECT = re.compile(rb"(?<![0-9])([1-9][0-9]{0,7}) [0-9]{1,5} obj(?![a-z])")
+# Keys that lead to earlier tables. Names may be written with `#` and digits, so any such spelling
+# counts.
 _EARLIER = re.compile(rb"/(?:Prev|XRefStm|[A-Za-z]*#[0-9A-Fa-f]{2})")
 
 _SCRIPTS = {"JavaScript": "JavaScript", "JS": "JavaScript"}
@@ -320,6 +346,7 @@ _OUTSIDE = {
     "Alternates": "images that are shown instead of others",
 }
 _FILES = {"FileAttachment": "a file attached to a page", "Collection": "a portfolio of files"}
+# The keys of our one field and of our links. Any other key makes them foreign.
 _FIELD = {"/F", "/FT", "/P", "/Rect", "/StructParent", "/Subtype", "/T", "/TU", "/Type", "/V"}
 _LINK = {"/A", "/BS", "/Contents", "/F", "/P", "/Rect", "/StructParent", "/Subtype", "/Type"}
 _ADVICE = "do not open it in a reader; ask its publisher for the file again"
@@ -330,6 +357,7 @@ def list_threats(data: bytes) -> tuple[Fault, ...]:
 
     A good signature and a proof are no threat; what was appended after them, or as them, is. Whether they are good say other checks.
     """
+    # The proof and the signature are taken off first, since both are appended on purpose.
     layers = split_file(data, OutputFormat.PDF)
     faults = list(_find_appended(data, layers))
     try:
@@ -338,6 +366,7 @@ def list_threats(data: bytes) -> tuple[Fault, ...]:
             faults += _find_fields(opened)
             faults += _find_damage(opened)
             faults += _find_attachment(opened)
+    # A file that cannot be opened within limits is itself a finding.
     except InputError as error:
         faults += error.faults
     return tuple(faults)
@@ -345,6 +374,7 @@ def list_threats(data: bytes) -> tuple[Fault, ...]:
 
 def _find_appended(data: bytes, layers: FileLayers) -> Iterator[Fault]:
     """Tell what of the file is no part of one document written at once, and of the proof and signature appended to it."""
+    # Many readers skip foreign bytes at the beginning, and so can show another document.
     start = data.find(b"%PDF-")
     if start != 0:
         before = f"{start:,} bytes stand before" if start > 0 else "there is nothing of"
@@ -354,11 +384,13 @@ def _find_appended(data: bytes, layers: FileLayers) -> Iterator[Fault]:
     except ValueError as error:
         yield _fault("pdf-appended", str(error))
         signature = None
+    # Without the layers that Caveat appends, one document written at once remains.
     base = layers.drawn
     ends = list(_END.finditer(base))
     if signature and (signature.count > 1 or signature.covered_end != len(data)):
         later = f"{max(0, len(data) - signature.covered_end):,} bytes and {signature.count - 1} more signatures"
         yield _fault("pdf-appended", f"it was changed after it was signed: {later}")
+    # Each end marks a revision, and a later one can replace any page.
     elif len(ends) > 1:
         yield _fault("pdf-appended", f"it was added to after it was first written: it has {len(ends)} ends")
     if not ends:
@@ -369,8 +401,10 @@ def _find_appended(data: bytes, layers: FileLayers) -> Iterator[Fault]:
 
 
 def _find_hidden(base: bytes, table: int) -> Iterator[Fault]:
+    # A table that continues in another can define objects the first reader never sees.
     if _EARLIER.search(base[table:].partition(b"stream")[0]):
         yield _fault("pdf-appended", "its cross-references continue in others, which a document written at once has none of")
+    # Of an object written twice, readers show the last; the other is hidden.
     written = Counter(one[1] for one in _OBJECT.finditer(base))
     if twice := sorted(int(number) for number, count in written.items() if count > 1):
         yield _fault("pdf-appended", f"objects are written twice, one of them hidden: {_list_numbers(twice)}")
@@ -389,10 +423,12 @@ def _find_named(opened: OpenPdf, *, files: int) -> list[Fault]:
         names = _read_names(one)
         for said in {known[name] for name in names & known.keys()}:
             places.setdefault(said, []).append(number)
+        # An embedded file has the key EF.
         attached += [number] * ("EF" in names)
         if _is_outside(one):
             places.setdefault(("pdf-outside", _OUTSIDE["FFilter"]), []).append(number)
     found = [_fault(code, f"{words} (object {_list_numbers(numbers)})") for (code, words), numbers in sorted(places.items())]
+    # One is the record, a second the proof.
     if len(attached) > files:
         found.append(_fault("pdf-attachment", f"several files are attached (objects {_list_numbers(attached)})"))
     return found
@@ -434,9 +470,11 @@ def _is_file_link(told: "Object") -> bool:
     """Whether *told* is a link whose one action, written in it, names a file of the folder by its bare name, and nothing else."""
     from pikepdf import Dictionary, String  # noqa: PLC0415
 
+    # Exactly a link and nothing more: every further key could carry an action.
     if not isinstance(told, Dictionary) or told.get("/Subtype") != "/Link" or not set(told.keys()) <= _LINK:
         return False
     action = told.get("/A")
+    # An indirect action could be shared, and changed elsewhere.
     if not isinstance(action, Dictionary) or action.is_indirect or set(action.keys()) != {"/Type", "/S", "/URI"}:
         return False
     is_plain = action.get("/Type") == "/Action" and action.get("/S") == "/URI" and isinstance(action.URI, String)
@@ -469,6 +507,7 @@ def _find_fields(opened: OpenPdf) -> list[Fault]:
 
 def _find_damage(opened: OpenPdf) -> list[Fault]:
     warnings = opened.pdf.get_warnings()
+    # Readers repair damage in different ways, so two people could see different documents.
     words = f"a reader has to repair it ({len(warnings)} places), and readers repair differently"
     return [_fault("pdf-damaged", words)] if warnings else []
 

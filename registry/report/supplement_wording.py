@@ -70,6 +70,8 @@ TITLES: Mapping[Section, str] = {
 
 NUMBERS: Mapping[Section, int] = {section: number for number, section in enumerate(Section, start=1)}
 
+# TRACE's own classes and standings keep their names as labels. Verdicts have words of their own,
+# which name what follows for the claim.
 _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (Independence.SELF, "the publisher audits itself"),
     (Independence.COMMISSIONED, "commissioned by the publisher"),
@@ -282,6 +284,7 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (MatchResult.REWORDED, "REWORDED"),
     (MatchResult.GONE, "GONE"),
 )
+# Built once: every cell of a table looks words up.
 _BY_TYPE: Mapping[tuple[type, str], str] = {(type(key), key.value): words for key, words in _WORDS}
 """By type and value: members of two choices with one value are equal texts, and would be one key."""
 
@@ -294,6 +297,7 @@ LAYER_MEANING: Mapping[EvidenceLayer, tuple[str, str]] = {
 """What each layer can and cannot support (paper section 4)."""
 
 
+# In the order of the paper's Table 4.
 ITEMS: Mapping[str, str] = {
     "task-context-mapping": "Task–context mapping",
     "system-prompts": "System prompts",
@@ -350,6 +354,7 @@ CHECKS: Mapping[str, str] = {
 
 def get_item(item: str) -> str:
     """Return the words for an item of the checklist; an item that is not known here is printed as it is called."""
+    # Older or newer records can name items that this version does not know.
     return ITEMS.get(item, item.replace("-", " ").capitalize())
 
 

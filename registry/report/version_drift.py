@@ -15,7 +15,13 @@ from registry.report.claim_outcome import find_leading_of
 from registry.report.interval_figures import WIDTH, Axis, IntervalMark, build_axis, build_mark, shorten
 from registry.report.number_format import format_exact, format_level, format_range, format_signed
 
-# The same claim over model versions, from what a registry knows of it: a point for each revision, and how far the numbers moved.
+# How far the numbers moved between two outcomes of a claim.
+#
+# Where the scores of both replays are at hand, they were compared task by task, and the finding is
+# used. Otherwise the half-widths of the two recorded intervals add, which holds whatever the
+# dependence of the two replays, and is wide (decision of 2026-11-22). The cost: tasks that one
+# replay lacks are left out of the comparison, so the movement of ED need not equal the difference
+# of the two ED.
 
 _ADDED = (
     "difference of two recorded estimates, half-widths added: it holds whatever the two replays have in common, and is wide because "
@@ -43,11 +49,13 @@ def build_drift(dossier: Dossier) -> Drift | None:
 
 def build_points(dossier: Dossier) -> Drift:
     """Return the claim over its revisions, of however many model versions: the leading outcome of each, and steps where both have one."""
+    # Each revision is read by the same rules as on its own page.
     found = [_find(dossier, one.payload.reference) for one in dossier.revisions]
     known = [one for one in found if one.estimate is not None]
     return Drift(
         claim=dossier.claim,
         points=tuple(one.point for one in found),
+        # Revisions without an estimate are skipped: a step joins the two that have one.
         steps=tuple(step for pair in itertools.pairwise(known) for step in _step(*pair)),
     )
 
@@ -60,12 +68,15 @@ def build_steps(before: Dossier, after: Dossier) -> tuple[DriftStep, ...]:
     if not before.revisions or not after.revisions:
         return ()
     first, second = (_find(one, one.current.payload.reference) for one in (before, after))
+    # One outcome, read twice: nothing moved.
     same = first.point.outcome_entry == second.point.outcome_entry
     return () if same else tuple(_step(first, second))
 
 
 def is_same_quantity(one: VersionPoint, other: VersionPoint) -> bool:
     """Whether the numbers of two points are of one property, of whatever version, on one range of scores."""
+    # A newer version of the property still measures the same thing; another range of scores does
+    # not.
     bare = [(point.property or "").partition("@")[0] for point in (one, other)]
     return bare[0] == bare[1] and one.range == other.range
 
@@ -111,6 +122,7 @@ def _find_estimate(file: AuditFile, outcome: Restriction) -> Estimate | None:
 def _find_scores(file: AuditFile | None, outcome: Recorded[Restriction] | None) -> str | None:
     if file is None or outcome is None:
         return None
+    # The scores of a run folder, or those imported with the outcome.
     return file.runs[-1].payload.scores if file.runs else outcome.payload.scores
 
 
@@ -118,14 +130,17 @@ def _step(before: _PointSource, after: _PointSource) -> Iterator[DriftStep]:
     """Yield the movement for each specification that both have; none where they are of another property, or another range of scores."""
     if before.estimate is None or after.estimate is None:
         return
+    # A difference of unlike quantities would be a number without meaning.
     if not is_same_quantity(before.point, after.point):
         return
     finding = _find_shift(before, after)
+    # Each judge has its own estimates, which are compared with its own.
     earlier = {(one.spec, one.judge): one for one in before.estimate.specs}
     for spec in after.estimate.specs:
         old = earlier.get((spec.spec, spec.judge))
         if old is None:
             continue
+        # The paired comparison is narrower, so it replaces the difference of intervals.
         shift = None if finding is None else _find_spec(finding, spec)
         if finding is not None and shift is not None:
             yield _from_finding(before, after, finding, shift)
@@ -140,6 +155,7 @@ def _find_shift(before: _PointSource, after: _PointSource) -> Recorded[Finding] 
         if not isinstance(body, Shift) or body.before_audit != before.point.audit:
             continue
         compared = (body.before_scores, before.scores), (body.after_scores, after.scores)
+        # Where a digest of the scores was not recorded, the audit's name decides.
         if all(known is None or used == known for used, known in compared):
             return one
     return None
@@ -184,11 +200,13 @@ def _from_estimates(before: _PointSource, after: _PointSource, old: SpecEstimate
 
 def _subtract(new: BoundedEstimate | Differential, old: BoundedEstimate | Differential, levels: tuple[float, ...]) -> BoundedEstimate:
     """Return new − old; half-widths add, since a standard deviation of a difference never exceeds the sum of both."""
+    # Adding needs no assumption on how the two replays depend on each other.
     value = new.value - old.value
     if new.low is None or new.high is None or old.low is None or old.high is None:
         which = [name for name, one in (("earlier", old), ("later", new)) if one.low is None]
         reason = f"no interval: the {' and the '.join(which)} estimate has none"
         return BoundedEstimate(value=value, low=None, high=None, reason=reason)
+    # Intervals of different levels cannot be combined.
     if len(set(levels)) > 1:
         named = " and at ".join(map(format_level, levels))
         return BoundedEstimate(value=value, low=None, high=None, reason=f"no interval: those of the estimates are at {named}")
@@ -199,6 +217,7 @@ def _subtract(new: BoundedEstimate | Differential, old: BoundedEstimate | Differ
 def _tell_redefined(before: _PointSource, after: _PointSource, spec: str) -> str:
     """Say that P_deploy was defined otherwise, as far as the locks tell."""
     first, second = (_find_locked(one, spec) for one in (before, after))
+    # Other deployment contexts move the numbers by themselves, so the step must say so.
     if first is None or second is None or first.sha256 == second.sha256:
         return ""
     return f"; P_deploy was {first.spec} before and {second.spec} after, so this is not the movement of the model alone"
@@ -209,7 +228,7 @@ def _find_locked(found: _PointSource, spec: str) -> LockedSpec | None:
     return None if lock is None else next((one for one in lock.payload.deploy if one.name == spec), None)
 
 
-# The figure of a claim over model versions: Φ above, ED below, a column for each version. Numbers in pixels, as in `figures`.
+# The figure: Φ above, ED below, a column for each version, in CSS pixels.
 
 MOST_COLUMNS = 8
 _LEFT, _CHARACTER = 50.0, 6.2
@@ -290,6 +309,7 @@ def build_drift_figures(drift: Drift, *, most: int = 4) -> tuple[DriftFigure, ..
     Args:
         most: how many figures at most; the table has all specifications.
     """
+    # Keys of a dictionary keep their order: the latest estimate's specifications come first.
     keys: dict[Key, None] = {}
     for point in reversed(drift.points):
         keys.update(dict.fromkeys((one.spec, one.judge) for one in point.estimates))
@@ -312,12 +332,15 @@ def name_versions(points: Sequence[VersionPoint]) -> tuple[str, ...]:
 
 
 def _build(drift: Drift, key: Key) -> DriftFigure:
+    # The latest revisions are drawn; the table has all.
     shown = drift.points[-MOST_COLUMNS:]
     found = {point.claim: _find_point_estimate(point, key) for point in shown}
+    # The last estimate sets the axes.
     last = next((point for point in reversed(shown) if found[point.claim] is not None), shown[-1])
     # Another property, or another range of scores, has no place on these axes.
     found = {point.claim: found[point.claim] if is_same_quantity(point, last) else None for point in shown}
     phi, ed = _build_axes(shown, found, last)
+    # Names are made from all points, so that a version has one name in every figure.
     names = name_versions(drift.points)[-len(shown) :]
     width = (WIDTH - _LEFT) / len(shown)
     columns = [
@@ -364,12 +387,15 @@ def _build_axes(shown: Sequence[VersionPoint], found: Mapping[str, SpecEstimate 
     """Return the upright scales of Φ and of ED; their `left` is the bottom of the panel and their width counts upwards."""
     bounds = last.range or (0.0, 1.0)
     span, margin = bounds[1] - bounds[0], max(_margins(shown), default=0.0)
+    # θ belongs on the axis of every column that is judged by it.
     phis = [point.theta for point in shown if point.theta is not None]
+    # Room for the band of the margin, also where all differences are small.
     eds = [-1.6 * margin, 0.0, 1.6 * margin]
     for one in found.values():
         if one is not None:
             phis += [value for side in (one.phi_test, one.phi_deploy) for value in (side.value, side.low, side.high) if value is not None]
             eds += [value for value in (one.ed.value, one.ed.low, one.ed.high) if value is not None]
+    # The width is negative, because pixels count from the top.
     return (
         build_axis(phis or list(bounds), bounds=bounds, left=_PHI[1], width=_PHI[0] - _PHI[1]),
         build_axis(eds, bounds=(-span, span), left=_ED[1], width=_ED[0] - _ED[1], signed=True),
@@ -382,6 +408,7 @@ def _build_column(
     phi, ed = axes
     left, width = place
     margin = point.margin
+    # No Φ is rounded across θ or an end of the range.
     lines = _find_lines(point)
     return VersionColumn(
         x=round(left + width / 2, 2),
@@ -402,6 +429,7 @@ def _build_column(
 def _name_gap(point: VersionPoint, last: VersionPoint) -> str:
     if point.audit is None:
         return "not audited"
+    # Three reasons for a gap, which a reader must not confuse.
     return "other quantity" if point.estimates and not is_same_quantity(point, last) else "no estimate"
 
 
@@ -418,6 +446,7 @@ def _find_failing(point: VersionPoint, phi: Axis) -> tuple[float, float] | None:
 
 def _span(axis: Axis, low: float, high: float) -> tuple[float, float]:
     """Top and height of the band from *low* to *high* on an upright scale."""
+    # The higher value has the smaller pixel.
     top, bottom = axis.place(high), axis.place(low)
     return (top, round(bottom - top, 2))
 
@@ -427,6 +456,7 @@ def _break(name: str, fits: int) -> tuple[str, ...]:
     if len(name) <= fits:
         return (name,)
     cut = max((name.rfind(sign, 0, fits) + 1 for sign in " -._:/"), default=0)
+    # A cut in the first half would leave one long second line.
     cut = cut if cut > fits / 2 else fits
     return (name[:cut].rstrip(), shorten(name[cut:].lstrip(), fits))
 
@@ -450,6 +480,7 @@ def _write_theta(shown: Sequence[VersionPoint]) -> str | None:
     if not known:
         return None
     if len(known) > 1:
+        # Revisions with different limits share one sentence.
         return "θ of each revision; the claim fails where it is shaded"
     theta, relation = next((theta, relation) for theta, relation in known if theta is not None)
     return f"θ = {format_exact(theta)}, claim fails {'above' if relation is Relation.AT_MOST else 'below'}"

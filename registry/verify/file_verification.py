@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     from registry.store.ledger import Ledger
     from registry.verify.record_checks import SupplementInFile
 
-# The checks of a bundle that another registry exported.
-
 
 def check_bundle(path: Path, means: VerificationMeans) -> tuple[Check, ...]:
     """Return the checks of the bundle at *path*, in order."""
     try:
+        # Parsing checks every digest of the bundle, so a fault here is its answer.
         bundle = read_whole(path)
     except InputError as error:
         fault = error.faults[0]
         more = f"; and {len(error.faults) - 1} more" if len(error.faults) > 1 else ""
         broken = no(CheckName.BUNDLE, f"{fault.code}: {fault.where}: {fault.found}{more}")
+        # Without a whole bundle there is no root to check these against.
         rest = (CheckName.CHECKPOINT, CheckName.WITNESSES, CheckName.CONSISTENCY)
         return (broken, *(not_checked(name, "the bundle is not whole") for name in rest))
     return (
@@ -55,6 +55,7 @@ def check_bundle(path: Path, means: VerificationMeans) -> tuple[Check, ...]:
 def _tell_whole(bundle: Bundle) -> Check:
     header = bundle.header
     erased = f", {bundle.erased} of them without their text" if bundle.erased else ""
+    # A bundle that begins later carries only what the earlier entries add to the root.
     note = f"whole: entries {header.since + 1} to {header.size} of {header.origin}{erased}; every text gives its leaf, the leaves the root"
     signed = f"; {bundle.signed} are signed by their authors" if bundle.signed else "; no entry is signed by its author"
     signed += f", {bundle.signed_unknown} more with keys named before it begins" if bundle.signed_unknown else ""
@@ -67,16 +68,21 @@ def _check_signer(bundle: Bundle, means: VerificationMeans) -> Check:
     said = bundle.checkpoint.checkpoint
     if means.origin is not None and said.origin != means.origin:
         return no(CheckName.CHECKPOINT, f"it is of the log {said.origin}; expected was {means.origin}")
+    # Without a known key the signatures cannot be judged.
     known = means.trust.list_log_keys(said.origin)
     if not known:
         signers = ", ".join(f"{line.name}+{line.key_id.hex()}" for line in bundle.checkpoint.lines[:6])
         return not_checked(CheckName.CHECKPOINT, f"signed by {signers}, and nothing here says whose key that is; give it with --key")
     try:
+        # Keys are believed for the log whose name they bear: the given one, and those that a
+        # checkpoint of a believed key covers. The cost: a rotation that the old key did not sign
+        # needs a person (decision of 2026-11-22).
         key = find_signer(bundle.checkpoint, known, bundle.steps, bundle.notes)
     except InputError as error:
         return no(CheckName.CHECKPOINT, f"{error.faults[0].code}: {error.faults[0].found}")
     source = means.trust.find_vkey(str(key))
     how = f"known: {source.source}" if source else "which a key that is known here put in its place"
+    # Evidence of two histories outweighs a valid signature.
     if fork := means.trust.forks.get(said.origin):
         return no(CheckName.CHECKPOINT, f"signed by {key.name}+{key.key_id.hex()}, {how}, and not to be believed: {fork}")
     note = f"{said.origin} at {said.size} entries, root {said.root}, signed by {key.name}+{key.key_id.hex()}, {how}"
@@ -84,7 +90,8 @@ def _check_signer(bundle: Bundle, means: VerificationMeans) -> Check:
     return yes(CheckName.CHECKPOINT, note, rests_on_given_key=given)
 
 
-# From files to their checks: each told by what it begins with, never by its name; supplements are drawn again meanwhile.
+# From files to their checks. A file's kind follows from its first bytes, never from its name. PDFs
+# are rendered again while the other checks run.
 
 PROOF_FILE_SUFFIX = ".tlog-proof"
 _LARGEST_BYTES = 200_000_000
@@ -153,6 +160,7 @@ def detect_kind(data: bytes) -> FileKind:
         return FileKind.CONSISTENCY
     if data.lstrip()[:1] == b"{":
         return FileKind.SUPPLEMENT
+    # A PDF may contain the text of a checkpoint, so it is excluded by its beginning.
     return FileKind.CHECKPOINT if _SIGNATURES in data[:_HEAD_BYTES] and not data.startswith(_PDF) else FileKind.SUPPLEMENT
 
 
@@ -165,11 +173,13 @@ def read_given(path: Path, proof: Path | None) -> InputFile:
     Raises:
         InputError: `file-too-large`, `file-not-readable`.
     """
+    # The head decides; a bundle or a registry may be far too large to load.
     head = _read(path, _HEAD_BYTES, is_part=True)
     kind = detect_kind(head)
     if kind in (FileKind.BUNDLE, FileKind.REGISTRY):
         return InputFile(path=path, kind=kind)
     beside = proof or path.with_name(path.name + PROOF_FILE_SUFFIX)
+    # A limit before anything is parsed.
     data = _read(path, _LARGEST_BYTES)
     return InputFile(
         path=path, kind=kind, data=data, proof=_choose_proof(data, kind, _read(beside, _LARGEST_BYTES) if beside.is_file() else None)
@@ -183,6 +193,7 @@ def _choose_proof(data: bytes, kind: FileKind, beside: bytes | None) -> bytes | 
 
     if kind is not FileKind.SUPPLEMENT:
         return beside
+    # The proof inside belongs to the file itself and cannot be exchanged by mistake.
     inside = split_file(data, detect_format(data)).proof
     return beside if inside is None else inside
 
@@ -197,6 +208,7 @@ def read_all(paths: Sequence[Path], proof: Path | None) -> list[InputFile]:
     for path in paths:
         try:
             given.append(read_given(path, proof))
+        # One unreadable file does not stop the others.
         except InputError as error:
             given.append(InputFile(path=path, kind=FileKind.UNREADABLE, error=error))
     errors = [one.error for one in given if one.error is not None]
@@ -206,6 +218,7 @@ def read_all(paths: Sequence[Path], proof: Path | None) -> list[InputFile]:
 
 def _refuse_all(errors: Sequence[CaveatError], *, among: Sequence[InputFile]) -> None:
     """Of several files each is answered for itself; where there is none to answer, the command has nothing to say but why."""
+    # Only if nothing can be answered does the command fail as a whole.
     if errors and len(errors) == len(among):
         raise errors[0] if len(errors) == 1 else InputError(fault for one in errors for fault in one.faults)
 
@@ -232,6 +245,7 @@ def verify_files(
 
     with ExitStack() as stack:
         pdfs = sum(one.kind is FileKind.SUPPLEMENT and one.data.startswith(_PDF) for one in files)
+        # One process for each PDF at most; HTML and JSON need none of their own.
         ready = [stack.enter_context(PdfWorker()) for _ in range(max(1, min(workers, pdfs)))]
         for worker in ready[:pdfs]:
             worker.start()  # it loads while the files are read
@@ -240,6 +254,7 @@ def verify_files(
         carried = {at: one for at, one in opened.items() if not isinstance(one, tuple)}
         done = {at: one for at, one in opened.items() if isinstance(one, tuple)}
         jobs = [RenderJob(key=str(at), supplement=one.supplement, format=one.format) for at, one in carried.items()]
+        # Rendering begins now and runs during the checks below.
         drawn = render_many(jobs, workers=ready, time_limit_s=time_limit_s)
         for at, one in enumerate(files):
             if one.kind not in (FileKind.SUPPLEMENT, FileKind.UNREADABLE):
@@ -249,10 +264,12 @@ def verify_files(
                     failed[at] = error
         _refuse_all(list(failed.values()), among=files)
         progress(len(done) + len(failed))
+        # Everything but the comparison of bytes, while the workers render.
         examined = {at: examine_supplement(one, means, proof=files[at].proof, where=_name_proof(files[at])) for at, one in carried.items()}
         for made in drawn:
             done[int(made.key)] = examined[int(made.key)].finish(made)
             progress(1)
+    # Contradictions show only when all files are known.
     contradicted = find_contradictions(files, means.trust)
     return [_tell(one, mark_contradiction(done.get(at, ()), contradicted.get(at)), failed.get(at)) for at, one in enumerate(files)]
 
@@ -289,6 +306,7 @@ def check_file(
     from registry.verify.verification_keys import VerificationMeans  # noqa: PLC0415
 
     means = VerificationMeans(trust=trust, given=trust, ledger=ledger)
+    # In memory a file has no neighbour; the proof is given.
     given = InputFile(path=Path(where), kind=detect_kind(data), data=data, proof=_choose_proof(data, detect_kind(data), proof))
     if given.kind is not FileKind.SUPPLEMENT:
         return _check_other(given, means)
@@ -324,6 +342,7 @@ def _open(given: InputFile, means: "VerificationMeans") -> "SupplementInFile | t
         return read_carried(given.data, where=str(given.path))
     except InputError as error:
         checks = check_unreadable(given.data, error, means, proof=given.proof, where=_name_proof(given))
+        # Nothing that Caveat wrote: the command says so in words.
         if not checks:
             raise
         return checks
@@ -344,6 +363,7 @@ def _check_other(given: InputFile, means: "VerificationMeans") -> tuple[Check, .
         case FileKind.REGISTRY:
             from registry.verify.ledger_checks import check_ledger, open_copy  # noqa: PLC0415
 
+            # On a copy: evidence is not even opened for writing.
             with open_copy(given.path) as ledger:
                 return check_ledger(ledger, means)
         case FileKind.SUPPLEMENT | FileKind.UNREADABLE:
@@ -352,6 +372,7 @@ def _check_other(given: InputFile, means: "VerificationMeans") -> tuple[Check, .
 
 def _read(path: Path, most: int, *, is_part: bool = False) -> bytes:
     """The first *most* bytes; a larger file is refused, unless its beginning is all that is asked for."""
+    # A pipe cannot be read twice, and several checks read the file.
     if not path.is_file():
         advice = "save what comes in as a file first"
         raise InputError(Fault(code="file-not-readable", where=str(path), found="it is a pipe or device, and no file", advice=advice))
@@ -366,7 +387,7 @@ def _read(path: Path, most: int, *, is_part: bool = False) -> bytes:
     return data
 
 
-# Checkpoints that were given together and cannot both be true: one log, one size, two roots.
+# Contradictions between files: one log, one size, two roots.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -390,8 +411,10 @@ def find_contradictions(files: Sequence[InputFile], trust: Trust) -> dict[int, s
     for at, given in enumerate(files):
         for note in _list_notes(given):
             said = note.checkpoint
+            # Signatures are verified before they count as evidence.
             lines = verify_note(note, trust.list_log_keys(said.origin))
             sighting = _CheckpointSighting(at=at, note=note, is_signed=any(line.is_valid for line in lines))
+            # Grouped by log and size: only there can two roots contradict each other.
             groups[said.origin, said.size].append(sighting)
     told: dict[int, str] = {}
     for sightings in groups.values():
@@ -409,8 +432,10 @@ def mark_contradiction(checks: tuple[Check, ...], words: str | None) -> tuple[Ch
 
 def _compare(sightings: Sequence[_CheckpointSighting], files: Sequence[InputFile]) -> Mapping[int, str]:
     roots = {one.note.checkpoint.root for one in sightings}
+    # One root: no contradiction.
     if len(roots) == 1:
         return {}
+    # A root that a known key signed outweighs one without.
     signed = {one.note.checkpoint.root for one in sightings if one.is_signed}
     told = {}
     for one in sightings:
@@ -428,6 +453,7 @@ def _compare(sightings: Sequence[_CheckpointSighting], files: Sequence[InputFile
 def _list_notes(given: InputFile) -> list[SignedNote]:
     """The checkpoints that a file, or the proof that belongs to it, brings; what cannot be parsed is told by the file's own checks."""
     notes = []
+    # A supplement brings its proof, a checkpoint the proof that leads on from it.
     for data in (given.data, given.proof or b""):
         try:
             text = data.decode()
@@ -442,10 +468,13 @@ def _list_notes(given: InputFile) -> list[SignedNote]:
     return notes
 
 
-# What the checks of a file come to: a verdict, one sentence, and an exit code.
+# The answer. A file passes only if something that the user trusts, a key or a registry, shows who
+# made it. Otherwise it is INCOMPLETE, however many checks are in order, because anyone can make
+# such a file.
 #
-# A file passes only if something that the user trusts shows who made it: a key or a registry. Otherwise the answer is INCOMPLETE,
-# however many checks are in order, since anybody can make a file of which they are.
+# A file that is no longer current does not fail: it was right when it was made. `current` says no,
+# and the exit code stays 0 unless `--current` asks (decision of 2026-11-22). The cost: scripts must
+# ask.
 
 _WRONG, _NOT_MADE, _FINE = 1, 3, 0
 
@@ -457,6 +486,7 @@ def find_wrong(checks: Sequence[Check], *, required: Collection[CheckName]) -> l
 
 def find_missing(checks: Sequence[Check], *, required: Collection[CheckName]) -> list[CheckName]:
     """Return the required checks that were not made, also those that a file of this kind has not."""
+    # A required check that a file of this kind does not have counts as missing.
     made = {one.name for one in checks if one.answer is not CheckAnswer.NOT_CHECKED}
     return [name for name in CheckName if name in required and name not in made]
 
@@ -485,9 +515,11 @@ class FileVerdict(StrEnum):
 def find_verdict(found: FileVerification, demand: Demand) -> FileVerdict:
     """Return what the checks of one file come to."""
     checks = found.checks
+    # A wrong answer outweighs every missing one.
     if find_wrong(checks, required=demand.required):
         return FileVerdict.FAIL
     lacks = find_missing(checks, required=demand.required) or is_unseen(checks) or _is_nobodys(checks)
+    # A user who gives a key wants the answer to rest on it.
     lacks = lacks or is_unread(checks) or (demand.has_keys and find_unused_key(found) is not None)
     if demand.everything:
         lacks = lacks or any(one.answer is CheckAnswer.NOT_CHECKED for one in checks)
@@ -499,6 +531,7 @@ def find_newer(checks: Sequence[Check]) -> str | None:
     note = next((one.note for one in checks if one.name is CheckName.CURRENT and one.answer is CheckAnswer.NO), None)
     if note is None:
         return None
+    # The note of `registry_comparison.check_current` names both.
     name = re.search(r"((?:CLM|CRD)-\S+@\d+) stands in its place", note)
     entry = re.search(r"first changed by (entry \d+)", note)
     return name[1] if name else entry[1] if entry else "later entries"
@@ -506,6 +539,7 @@ def find_newer(checks: Sequence[Check]) -> str | None:
 
 def format_verdict(verdict: FileVerdict, checks: Sequence[Check]) -> str:
     """Return the verdict as the first line says it."""
+    # Only a file that passes is called superseded: of others nothing is known.
     newer = find_newer(checks) if verdict is FileVerdict.PASS else None
     return verdict.value if newer is None else f"{verdict.value} (superseded by {newer})"
 
@@ -513,6 +547,7 @@ def format_verdict(verdict: FileVerdict, checks: Sequence[Check]) -> str:
 def find_exit_code(found: Sequence[FileVerification], demand: Demand) -> int:
     """Return 1 where a file fails, else 3 where one is incomplete, else 0."""
     verdicts = {find_verdict(one, demand) for one in found}
+    # One failing file is graver than any number of incomplete ones.
     if FileVerdict.FAIL in verdicts:
         return _WRONG
     return _NOT_MADE if FileVerdict.INCOMPLETE in verdicts else _FINE
@@ -535,8 +570,11 @@ def summarise(found: FileVerification, demand: Demand) -> str:
         told = f"Nothing was found to be wrong; {noun} could not be made here: {', '.join(missing)}."
     if demand.has_keys and (unused := find_unused_key(found)) is not None:
         told += f" {unused}"
+    # Said once: the sentence about the unused key says the same.
     elif _is_nobodys(checks):
         told += f" Nothing here shows who made this file, and anybody can make one of which all this holds: {_advise(checks)}."
+    # Reasons, names and titles are composed from statements. Only a publication, a registry or a
+    # known signature vouches for them (decision of 2026-11-22).
     if _is_unvouched(checks):
         told += " Nobody vouches for what is composed in it, such as reasons and names: see entries."
     if is_unseen(checks):
@@ -546,9 +584,11 @@ def summarise(found: FileVerification, demand: Demand) -> str:
 
 def find_unused_key(found: FileVerification) -> str | None:
     """Return that the keys given with `--key` decided nothing about a file, and why; None where one did. Only for calls with `--key`."""
+    # One answer that rests on the key is enough.
     if any(one.rests_on_given_key for one in found.checks):
         return None
     notes = {one.name: one.note for one in found.checks}
+    # A registry that keeps no checkpoint has nothing that a key could verify.
     if any(one.name is CheckName.CHECKPOINTS and one.answer is CheckAnswer.NOT_CHECKED for one in found.checks):
         why = _advise(found.checks)
     elif notes.get(CheckName.INCLUSION) != MISSING:
@@ -568,6 +608,7 @@ def is_unread(checks: Sequence[Check]) -> bool:
 def is_unseen(checks: Sequence[Check]) -> bool:
     """Whether neither drawing it again nor anybody that is known here says what the file shows: then there is no answer."""
     answers = {one.name: one.answer for one in checks}
+    # The bytes were compared, or the record was: something was seen.
     if CheckAnswer.NOT_CHECKED not in (answers.get(CheckName.BYTES), answers.get(CheckName.RECORD)):
         return False
     return not _is_published(checks) and answers.get(CheckName.SIGNATURE) is not CheckAnswer.YES
@@ -577,6 +618,7 @@ def _is_nobodys(checks: Sequence[Check]) -> bool:
     """Whether nothing that was checked rests on a key or a registry that the user knows."""
     in_order = {one.name for one in checks if one.answer is CheckAnswer.YES}
     asked = {one.name for one in checks}
+    # A file without a checkpoint check asks for no key.
     return CheckName.CHECKPOINT in asked and in_order.isdisjoint({CheckName.CHECKPOINT, CheckName.SIGNATURE, CheckName.REGISTRY})
 
 
@@ -598,5 +640,6 @@ def _is_unvouched(checks: Sequence[Check]) -> bool:
 
 def _is_published(checks: Sequence[Check]) -> bool:
     answers = {one.name: one.answer for one in checks}
+    # Both proven; or neither, and a registry said so. One without the other proves nothing.
     by_proof = {answers.get(name) for name in (CheckName.INCLUSION, CheckName.CHECKPOINT)}
     return answers.get(CheckName.PUBLISHED) is CheckAnswer.YES and len(by_proof) == 1  # both proven; or neither, and a registry said so

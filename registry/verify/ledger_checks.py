@@ -20,6 +20,7 @@ from registry.store.registry_rebuild import verify
 from registry.verify.proof_checks import Check, CheckName, check_witnesses, describe_others, no, not_checked, yes
 from registry.verify.verification_keys import VerificationMeans, list_forks
 
+# Findings that belong to checkpoints or guards are reported there, not as faults of the log.
 _OF_CHECKPOINTS = frozenset({"checkpoint-altered", "checkpoint-missing", "checkpoint-unsigned", "root-differs", "clock-jumped"})
 _OF_GUARDS = frozenset({"trigger-missing"})
 _MOST_TOLD = 5
@@ -38,6 +39,7 @@ def open_copy(path: Path) -> Iterator[Ledger]:
     """
     with TemporaryDirectory(prefix="caveat-verify-") as folder:
         copy = Path(folder, "registry.db")
+        # The write-ahead log may hold the last entries.
         for suffix in ("", "-wal"):
             if Path(f"{path}{suffix}").is_file():
                 shutil.copyfile(f"{path}{suffix}", f"{copy}{suffix}")
@@ -55,7 +57,9 @@ def check_ledger(ledger: Ledger, means: VerificationMeans, *, progress: Progress
         progress: told how many entries are done.
     """
     keys, states = _check_keys(ledger)
+    # Given keys replace the registry's own word on its keys.
     own = means.given.list_log_keys(_find_origin(ledger)) or tuple(_list_vkeys(states))
+    # The whole log is read and hashed once.
     report = check_log(ledger, vkeys=(*own, *means.given.list_witness_keys(_find_origin(ledger))), progress=progress)
     with ledger.view() as view:
         kept, forks = list_checkpoints(view, beyond=True), list_forks(view)
@@ -72,10 +76,12 @@ def check_ledger(ledger: Ledger, means: VerificationMeans, *, progress: Progress
 
 def _open(url: str) -> Ledger:
     try:
+        # No clock and no salts: a verification must record nothing.
         return Ledger.open(url, clock=_never, salt=_never)
     except UnavailableError as error:
         if error.code != "registry-not-current":
             raise
+    # An older schema is brought up to date in the copy, which is thrown away.
     schema.upgrade(url)
     return Ledger.open(url, clock=_never, salt=_never)
 
@@ -95,6 +101,7 @@ def _check_keys(ledger: Ledger) -> tuple[Check, tuple[KeyState, ...]]:
             states = list_keys(view)
     except CaveatError as error:
         return no(CheckName.KEYS, _tell(error.faults)), ()
+    # Logs that were taken over are checked, too: their keys would be believed.
     if wrong := [fault for one in ledger.list_logs()[1:] for fault in _find_contradictions(ledger, one.origin)]:
         return no(CheckName.KEYS, _tell(wrong)), states
     if not states:
@@ -122,6 +129,7 @@ def _tell_end(state: KeyState) -> str:
 
 
 def _list_vkeys(states: tuple[KeyState, ...]) -> Iterator[VerifierKey]:
+    # Document keys have no verifier key.
     for one in states:
         if one.added.payload.vkey is not None:
             yield parse_vkey(one.added.payload.vkey, where=f"entry {one.added.entry.seq}")
@@ -131,17 +139,21 @@ def _check_log(report: LogReport) -> Check:
     wrong = [one for one in report.findings if one.code not in _OF_CHECKPOINTS | _OF_GUARDS]
     if wrong:
         return no(CheckName.LOG, _tell(wrong, unlisted=report.unlisted))
+    # The leaves fit their texts, so the whole history was rewritten, or part of it is missing.
     if any(one.code == "root-differs" for one in report.findings):
         return no(CheckName.LOG, "every leaf fits its text, and these are not, or not all, the entries that were sealed: see checkpoints")
     erased = f"; {report.erased} texts were erased, and entries say so" if report.erased else ""
     note = f"{report.entries} entries of {report.origin}, gapless and in order, every leaf the hash of its text, root {report.root}"
+    # Subtrees are a cache: proofs become slower without them, and nothing becomes unproven.
     nodes = "; no subtree is kept, which slows proofs and no more: caveat rebuild makes them anew" if report.lacks_nodes else ""
     return yes(CheckName.LOG, note + erased + nodes)
 
 
 def _check_rows(ledger: Ledger, report: LogReport) -> Check:
+    # Rows are derived from statements. Of altered statements there is nothing to compare them with.
     if any(one.code not in _OF_CHECKPOINTS | _OF_GUARDS for one in report.findings):
         return not_checked(CheckName.ROWS, "the log itself was altered")
+    # Of a log that was cut off, rows would be reported that have lost their statements.
     if any(one.checkpoint.size > report.entries for one in report.checkpoints):
         return not_checked(CheckName.ROWS, "the log itself was cut off")
     try:
@@ -154,6 +166,7 @@ def _check_rows(ledger: Ledger, report: LogReport) -> Check:
 def _check_guards(ledger: Ledger) -> Check:
     try:
         differences = schema.check(ledger.url).differences
+    # A database of another engine may not show its schema.
     except CaveatError as error:
         return not_checked(CheckName.GUARDS, f"the whole schema could not be compared: {error.faults[0].found}")
     if differences:
@@ -168,8 +181,10 @@ def _check_checkpoints(report: LogReport) -> Check:
     wrong = [one for one in report.findings if one.code in _OF_CHECKPOINTS]
     if wrong:
         return no(CheckName.CHECKPOINTS, _tell(wrong))
+    # Published supplements name roots that no kept checkpoint covers.
     if report.given_out_since and not report.checkpoints:
         return not_checked(CheckName.CHECKPOINTS, tell_given_out(report))
+    # Without a checkpoint nothing sealed says what the log was before.
     if not report.checkpoints:
         return not_checked(
             CheckName.CHECKPOINTS, "none is kept: nothing sealed says what the log was before now; next: caveat log checkpoint"
@@ -187,10 +202,12 @@ def _check_signed(ledger: Ledger, kept: tuple[StoredCheckpoint, ...], means: Ver
     if not kept:
         return not_checked(CheckName.CHECKPOINT, "no checkpoint is kept")
     origin = kept[-1].checkpoint.origin
+    # The name of the log is what the user expects, not what the file says.
     if means.origin is not None and origin != means.origin:
         return no(CheckName.CHECKPOINT, f"it is the registry of the log {origin}; expected was {means.origin}")
     if fork := forks.get(origin) or means.trust.forks.get(origin):
         return no(CheckName.CHECKPOINT, f"the log {origin} is not to be believed: {fork}")
+    # A registry's own keys would only show that it agrees with itself.
     given = means.given.list_log_keys(origin)
     if not given:
         others = sorted({one.vkey.name for one in means.given.keys if one.vkey is not None})
@@ -200,6 +217,7 @@ def _check_signed(ledger: Ledger, kept: tuple[StoredCheckpoint, ...], means: Ver
         with ledger.view() as view:
             steps = [KeyStep(seq=one.entry.seq, at=one.entry.at, event=one.payload) for one in list_key_events(view)]
         notes = [parse_note(one.note, where=f"checkpoint at {one.checkpoint.size}") for one in kept]
+        # The last checkpoint, by a chain of keys that begins with a given one.
         key = find_signer(notes[-1], given, steps, notes)
     except CaveatError as error:
         return no(CheckName.CHECKPOINT, f"{error.faults[0].code}: {error.faults[0].found}")
@@ -212,6 +230,7 @@ def _check_witnesses(kept: tuple[StoredCheckpoint, ...], means: VerificationMean
     if not kept:
         return not_checked(CheckName.WITNESSES, "no checkpoint is kept")
     try:
+        # Cosignatures, too, are believed by given keys only.
         return check_witnesses(parse_note(kept[-1].note, where="checkpoint"), means.given)
     except InputError as error:
         return no(CheckName.WITNESSES, error.faults[0].found)
@@ -219,5 +238,6 @@ def _check_witnesses(kept: tuple[StoredCheckpoint, ...], means: VerificationMean
 
 def _tell(faults: tuple[Fault, ...] | list[Fault], *, unlisted: int = 0) -> str:
     told = "; ".join(f"{one.where}: {one.found}" for one in faults[:_MOST_TOLD])
+    # The report leaves findings out beyond a number; they are counted.
     left = len(faults) - _MOST_TOLD + unlisted
     return f"{told}; and {left} more" if left > 0 else told

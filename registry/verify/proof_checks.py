@@ -28,8 +28,6 @@ from registry.verify.verification_keys import KnownKey, Trust, VerificationMeans
 if TYPE_CHECKING:
     from registry.store.ledger import Ledger
 
-# One check: a question put to a file, its answer, and what was compared.
-
 
 class CheckAnswer(StrEnum):
     """What one check came to."""
@@ -91,7 +89,11 @@ def not_checked(name: CheckName, note: str) -> Check:
     return Check(name=name, answer=CheckAnswer.NOT_CHECKED, note=note)
 
 
-# The proof beside a file: that its publication stands in a log, under a checkpoint that the log signed.
+# The proof of a file. What a signature rests on is one chain (decision of 2026-11-22): a key
+# that the reader got elsewhere signs a checkpoint; the checkpoint holds the root; the root holds
+# every entry; a publication entry holds the digests of file and record; the record proves that what
+# it quotes stands in the log. So one line of text, the verifier key, checks a PDF offline. Without
+# a key a reader learns only that things agree with each other, and the answer says so.
 
 PROOF_SUFFIX = ".tlog-proof"
 MISSING = f"no proof here: give the file NAME{PROOF_SUFFIX} beside it, or --proof"
@@ -131,12 +133,14 @@ def read_proof(data: bytes, *, where: str) -> PublicationProof:
         InputError: `bad-proof`, `bad-note`: it is none, it is not in its one form, or not of a publication.
     """
     try:
+        # Proofs have one encoding; whatever else is refused.
         text = data.decode()
     except UnicodeDecodeError as error:
         raise InputError(_fault(where, f"it is no text in UTF-8: {error.reason}")) from error
     proof = parse_proof(text, where=where)
     said = decode_published(proof.extra, where=where)
     statement = decode_statement(said.statement, where=f"{where}, statement")
+    # Another statement in the log, however well proven, says nothing about a file.
     if not isinstance(statement.payload, Publication):
         raise InputError(_fault(where, f"its statement is a {statement.kind.value.replace('_', ' ')}, no publication"))
     note = parse_note(proof.note, where=where)
@@ -146,10 +150,13 @@ def read_proof(data: bytes, *, where: str) -> PublicationProof:
 def check_inclusion(read: PublicationProof) -> Check:
     """Whether the publication stands in the log at the root of the checkpoint (RFC 6962 section 2.1.1)."""
     checkpoint = read.checkpoint
+    # Computed from the statement as it stands in the proof: a field that is added later breaks no
+    # old proof.
     root = _find_root(read.said.statement, read.proof.index, checkpoint.size, list(read.proof.path))
     if root != checkpoint.root:
         note = f"entry {read.entry} with its path does not give the root of the checkpoint at {checkpoint.size} entries"
         return no(CheckName.INCLUSION, note)
+    # A publication names the log that the supplement was made from, which must be older.
     if not read.publication.log_size < read.entry:
         return no(CheckName.INCLUSION, f"made of {read.publication.log_size} entries, it cannot be entry {read.entry}")
     at = f"{read.at:%Y-%m-%d %H:%M} UTC"
@@ -161,6 +168,7 @@ def check_inclusion(read: PublicationProof) -> Check:
 def check_consistency(read: PublicationProof) -> Check:
     """Whether the log that the supplement was made from is the beginning of the checkpoint's (RFC 6962 section 2.1.2)."""
     old, checkpoint = read.said.consistency, read.checkpoint
+    # Otherwise the proof would show the history of another supplement.
     if old.size != read.publication.log_size:
         note = f"the proof begins at {old.size} entries, the supplement was made of {read.publication.log_size}"
         return no(CheckName.CONSISTENCY, note)
@@ -174,6 +182,7 @@ def check_consistency(read: PublicationProof) -> Check:
 def find_signer(read: PublicationProof) -> KeyEvent | None:
     """Return the key event that the proof brings for the signature of its file, where it is proven under the same checkpoint."""
     signer = read.said.signer
+    # Under the same checkpoint, which a known key signed or did not.
     if signer is None or _find_root(signer.statement, signer.entry - 1, read.checkpoint.size, signer.nodes) != read.checkpoint.root:
         return None
     payload = decode_statement(signer.statement, where=f"entry {signer.entry}").payload
@@ -183,6 +192,7 @@ def find_signer(read: PublicationProof) -> KeyEvent | None:
 def _is_consistent(read: PublicationProof) -> bool:
     old, checkpoint = read.said.consistency, read.checkpoint
     try:
+        # Hexadecimal of a foreign file.
         roots = bytes.fromhex(old.root), bytes.fromhex(checkpoint.root)
         return is_consistent(old.size, roots[0], checkpoint.size, roots[1], old.nodes)
     except ValueError:
@@ -192,6 +202,7 @@ def _is_consistent(read: PublicationProof) -> bool:
 def _find_root(statement: str, index: int, size: int, path: list[bytes]) -> str | None:
     """The root that a statement gives at a place of a log; None where the path cannot be one."""
     try:
+        # A path of the wrong length is no path.
         return root_from_inclusion(bytes.fromhex(leaf_hash(statement.encode())), index, size, path).hex()
     except ValueError:
         return None
@@ -201,7 +212,7 @@ def _fault(where: str, found: str) -> Fault:
     return Fault(code="bad-proof", where=where, found=found, advice="get the proof again, byte for byte, from who gave it out")
 
 
-# Whether keys that are known here signed: a PDF, a checkpoint as its log, a checkpoint as a witness.
+# Whether keys that are known here signed. Keys that a file brings prove nothing about who made it.
 
 
 def check_signature(signature: PdfSignature | None, trust: Trust, *, proof: PublicationProof | None) -> Check:
@@ -212,6 +223,7 @@ def check_signature(signature: PdfSignature | None, trust: Trust, *, proof: Publ
         trust: keys that are known here.
         proof: the file's, where its checkpoint is signed by a known key: then the log itself may say whose key it is. None otherwise.
     """
+    # A missing signature is no fault: the proof can show who published the file.
     if signature is None:
         return not_checked(CheckName.SIGNATURE, "the PDF is not signed; its proof, where it has one, shows who gave it out")
     if not signature.is_intact:
@@ -219,11 +231,14 @@ def check_signature(signature: PdfSignature | None, trust: Trust, *, proof: Publ
     fingerprint = signature.fingerprint or ""
     at = f" on {signature.at:%Y-%m-%d %H:%M} UTC by its own clock" if signature.at else ""
     told = f"signed{at} with the key {fingerprint[:16]}, which calls itself {signature.subject}"
+    # A key given here, or one that the log itself recorded, under a checkpoint that is trusted.
     known = trust.find_document(fingerprint) or _find_proven(fingerprint, proof)
+    # The log is trusted and does not know the key, so someone else signed.
     if known is None and proof is not None:
         return no(CheckName.SIGNATURE, f"{told}: its publication is proven, and this key is none that the log recorded with it")
     if known is None:
         return _tell_unknown_signer(told, trust)
+    # Revoked or replaced keys count only for what they signed before.
     objection = known.find_objection(at=signature.at)
     if objection is not None:
         return no(CheckName.SIGNATURE, f"{told}: {objection}")
@@ -238,17 +253,23 @@ def check_checkpoint(note: SignedNote, trust: Trust, *, origin: str | None, at: 
         at: when it was signed, as far as something says; it decides about keys that were revoked from a day on.
     """
     said = note.checkpoint
+    # A valid checkpoint of another log is no evidence for this one.
     if origin is not None and said.origin != origin:
         return no(CheckName.CHECKPOINT, f"it is a checkpoint of the log {said.origin}; expected one of {origin}")
+    # Only keys that bear the log's name may sign for it (C2SP tlog-checkpoint).
     lines = verify_note(note, trust.list_log_keys(said.origin))
+    # One invalid line in the log's name is enough: no honest log writes it.
     if any(not line.is_valid for line in lines):
         return no(CheckName.CHECKPOINT, f"the signature in the name of {said.origin} is not valid: the checkpoint was altered, or forged")
     if not lines:
         return _tell_unknown(note, trust)
     objections = [why for line in lines if (why := _find_objection(line, note, trust, at))]
+    # One sound signature is enough: after a rotation the old key signs together with the new one.
     if len(objections) == len(lines):
         return no(CheckName.CHECKPOINT, objections[0])
     sound = [line for line in lines if not _find_objection(line, note, trust, at)]
+    # A log that signed two histories is not believed at all, its old files included (decision of
+    # 2026-11-22). The cost: honest early files lose their yes.
     if fork := trust.forks.get(said.origin):
         return no(CheckName.CHECKPOINT, f"a key of {said.origin} signed it, and that log is not to be believed: {fork}")
     sources = ", ".join(dict.fromkeys(f"{line.algorithm.value}, key {_tell_source(line, trust)}" for line in sound))
@@ -261,6 +282,7 @@ def check_checkpoint(note: SignedNote, trust: Trust, *, origin: str | None, at: 
 def check_witnesses(note: SignedNote, trust: Trust) -> Check:
     """Return how many witnesses that are known here cosigned *note*."""
     lines = verify_note(note, trust.list_witness_keys(note.checkpoint.origin))
+    # A cosignature that does not verify was altered or forged.
     broken = [line.name for line in lines if not line.is_valid]
     if broken:
         return no(CheckName.WITNESSES, f"the cosignature of {', '.join(broken)} is not valid")
@@ -270,6 +292,7 @@ def check_witnesses(note: SignedNote, trust: Trust) -> Check:
         given = any(trust.is_given(line.vkey) for line in sound)
         return yes(CheckName.WITNESSES, f"cosigned by {told}: they saw no other history of this log", rests_on_given_key=given)
     others = _list_others(note)
+    # Without their keys cosignatures cannot be checked, but the reader learns whose to ask for.
     if others:
         listed = ", ".join(others[:6])
         return not_checked(CheckName.WITNESSES, f"cosigned in the name of {listed}, whose keys are not known here; give them with --key")
@@ -279,9 +302,11 @@ def check_witnesses(note: SignedNote, trust: Trust) -> Check:
 def _tell_unknown(note: SignedNote, trust: Trust) -> Check:
     origin = note.checkpoint.origin
     names = ", ".join(dict.fromkeys(f"{line.name}+{line.key_id.hex()}" for line in note.lines[:6]))
+    # The log's keys are known and none signed: that is a no, not a missing key.
     if trust.list_log_keys(origin):
         told = f"no key of {origin} that is known here signed it; its signatures are of {names}. If the log has a new key, give that"
         return no(CheckName.CHECKPOINT, told)
+    # A registry whose key entries were altered vouches for no key.
     if why := trust.contradicted.get(origin):
         told = f"signed by {names}; the registry here contradicts itself on the keys of {origin} ({why}), so give one with --key"
         return not_checked(CheckName.CHECKPOINT, told)
@@ -321,6 +346,7 @@ def _find_proven(fingerprint: str, proof: PublicationProof | None) -> KnownKey |
     event: KeyEvent | None = None if proof is None else find_signer(proof)
     if proof is None or event is None or proof.said.signer is None:
         return None
+    # A key for checkpoints signs no documents, and a revoked one signs nothing.
     if event.key != fingerprint or event.purpose is not KeyPurpose.DOCUMENT or event.event is KeyEventKind.REVOKE:
         return None
     source = f"recorded by the log itself in entry {proof.said.signer.entry}; whether it was revoked since, a file cannot tell"
@@ -328,12 +354,13 @@ def _find_proven(fingerprint: str, proof: PublicationProof | None) -> KnownKey |
 
 
 def _tell_unknown_signer(told: str, trust: Trust) -> Check:
+    # Document keys are known, and this is none of them.
     if any(one.vkey is None for one in trust.keys):
         return no(CheckName.SIGNATURE, f"{told}: none of the document keys that are known here")
     return not_checked(CheckName.SIGNATURE, f"{told}, and nothing here says whose key that is; give its certificate with --key")
 
 
-# The checks of what stands alone: a proof, a signed checkpoint, a consistency proof.
+# Files that are no supplement: a proof, a signed checkpoint, a consistency proof.
 
 _LARGEST_BYTES = 17_000_000
 _PUBLISHED = b'{"consistency":'
@@ -344,11 +371,13 @@ def check_proof(data: bytes, means: VerificationMeans, *, where: str) -> tuple[C
     """Return the checks of a proof without its file; raises InputError where it is none."""
     text = _decode(_limit(data, where), where)
     proof = parse_proof(text, where=where)
+    # Publications have their own form of extra data; any other proof is of one entry.
     if proof.extra is None or not proof.extra.startswith(_PUBLISHED):
         return _check_entry(proof, means, where=where)
     read = read_proof(data, where=where)
     file = f"{read.publication.subject}.{read.publication.format.value}, sha256 {read.publication.sha256}"
     return (
+        # The file itself is missing, so its digest cannot be compared.
         not_checked(CheckName.PUBLISHED, f"it is of {file}; verify that file, with this beside it"),
         check_inclusion(read),
         check_checkpoint(read.note, means.trust, origin=means.origin, at=read.at),
@@ -363,6 +392,7 @@ def _check_entry(proof: TlogProof, means: VerificationMeans, *, where: str) -> t
     statement = None if proof.extra is None else decode_statement(proof.extra, where=f"{where}, extra")
     return (
         _check_statement(proof, statement, note.checkpoint),
+        # The statement's own date decides about keys that were revoked from a day on.
         check_checkpoint(note, means.trust, origin=means.origin, at=None if statement is None else statement.at),
         check_witnesses(note, means.trust),
         check_root(note.checkpoint, means.ledger),
@@ -371,6 +401,7 @@ def _check_entry(proof: TlogProof, means: VerificationMeans, *, where: str) -> t
 
 def _check_statement(proof: TlogProof, statement: Statement | None, said: Checkpoint) -> Check:
     if statement is None or proof.extra is None:
+        # A proof without the statement shows that some leaf stands there, and not what it says.
         return not_checked(CheckName.INCLUSION, f"it does not say what entry {proof.index + 1} is; who has the statement can check it")
     try:
         root = root_from_inclusion(bytes.fromhex(leaf_hash(proof.extra)), proof.index, said.size, list(proof.path)).hex()
@@ -393,6 +424,8 @@ def check_note(data: bytes, means: VerificationMeans, *, proof: bytes | None, wh
     return (
         check_checkpoint(note, means.trust, origin=means.origin, at=None),
         check_witnesses(note, means.trust),
+        # With a consistency proof the older checkpoint is compared with the newer, else with the
+        # registry.
         check_root(note.checkpoint, means.ledger) if leads is None else _follow(note.checkpoint, leads, means),
     )
 
@@ -414,12 +447,14 @@ def check_consistency_note(data: bytes, means: VerificationMeans, *, where: str)
 
 def _begin(said: Checkpoint, leads: ConsistencyProof, means: VerificationMeans) -> Check:
     place = None if means.ledger is None else find_log(means.ledger, said.origin)
+    # Only a registry knows the root from which the proof begins.
     if means.ledger is None or place is None:
         note = f"it leads on from {leads.old} entries: give the checkpoint that you have of these, and this as --proof"
         return not_checked(CheckName.CONSISTENCY, note)
     from registry.store.log_seals import find_root  # noqa: PLC0415
 
     with means.ledger.view(log=place.log) as view:
+        # Fewer entries than the proof begins at: nothing to compare.
         if view.log_size < leads.old:
             return not_checked(
                 CheckName.CONSISTENCY, f"it leads on from {leads.old} entries, the registry here has {view.log_size} of this log"
@@ -432,15 +467,18 @@ def _follow(old: Checkpoint, leads: ConsistencyProof, means: VerificationMeans) 
     """Whether the checkpoint that a proof leads to is signed by a known key, and goes on from *old*."""
     note = parse_note(leads.note, where="proof")
     new = note.checkpoint
+    # A proof between other sizes or logs says nothing about this checkpoint.
     if (old.origin, old.size) != (new.origin, leads.old):
         told = f"the proof leads on from {leads.old} entries of {new.origin}, the checkpoint is of {old.size} of {old.origin}"
         return no(CheckName.CONSISTENCY, told)
+    # Both are signed in the log's name, so this is evidence against the log.
     if not is_consistent(old.size, bytes.fromhex(old.root), new.size, bytes.fromhex(new.root), list(leads.path)):
         return no(
             CheckName.CONSISTENCY, f"the log at {new.size} entries does not go on from the one at {old.size}: two histories of one log"
         )
     signed = check_checkpoint(note, means.trust, origin=means.origin, at=None)
     told = f"the log at {new.size} entries goes on from the one at {old.size}"
+    # The path may be right and lead to a checkpoint that anyone could have made.
     if signed.answer is not CheckAnswer.YES:
         return not_checked(CheckName.CONSISTENCY, f"{told}, but for the checkpoint that it leads to: {signed.note}")
     return yes(CheckName.CONSISTENCY, told)
@@ -456,6 +494,7 @@ def check_root(said: Checkpoint, ledger: "Ledger | None") -> Check:
     with ledger.view(log=place.log) as view:
         if view.log_size < said.size:
             note = f"it is of {said.size} entries, the registry here has {view.log_size} of this log"
+            # The registry's own log was cut. A log taken over from elsewhere may simply be older.
             return no(CheckName.CONSISTENCY, f"{note}: it was cut") if place.log is None else not_checked(CheckName.CONSISTENCY, note)
         leaves = list(view.leaves(1, said.size + 1))
     root = root_of(leaves).hex()  # from the leaves themselves: the subtrees that are kept of them may be those of before they were changed
@@ -466,6 +505,7 @@ def check_root(said: Checkpoint, ledger: "Ledger | None") -> Check:
 
 
 def _limit(data: bytes, where: str) -> bytes:
+    # A limit before parsing.
     if len(data) > _LARGEST_BYTES:
         raise InputError(Fault(code="file-too-large", where=where, found=f"it has {len(data):,} bytes, which no proof has"))
     return data

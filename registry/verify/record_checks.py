@@ -25,11 +25,12 @@ from registry.report.supplement_reading import find_record, open_pdf, parse_subj
 from registry.seal.merkle_tree import root_from_nodes
 from registry.verify.proof_checks import Check, CheckName, no, not_checked, yes
 
-# What a file of a supplement carries: its record, as it stands there.
+# The record that a file carries, as it stands there.
 
 _DRAWN_BY = re.compile(rb'<meta name="generator" content="([^"]{1,200})">')
 _HEAD_BYTES = 4_000
 _DRAWN_WITH = "Caveat, templates "
+# Case does not matter in a file's name.
 _NAMED = re.compile(r"(?<![A-Z0-9])((?:CLM|CRD)-[A-Z][A-Z0-9]{1,11}-[0-9]{4}-[0-9]{4,12}-[0-9A-Z])(?:@([1-9][0-9]{0,8}))?", re.IGNORECASE)
 """A claim or card in the name of a file, with or without its revision; how the rest is called is the user's affair."""
 _MOST_TOLD = 3
@@ -79,10 +80,12 @@ def read_carried(data: bytes, *, where: str) -> SupplementInFile:
     supplement = read_supplement(data, where=where)
     named = parse_subject(supplement, where=where)
     subject = None if named is None else replace(named, digest=None)
+    # The text of the record itself, not what reading it makes of it.
     text = find_record(data, where=where)
     document = json.loads(text)
     canonical = canonical_bytes(document)
     format_ = detect_format(data)
+    # HTML writes `<` as an escape, so that the record cannot close its script element.
     written = canonical.replace(b"<", b"\\u003c") if format_ is OutputFormat.HTML else canonical
     return SupplementInFile(
         data=data,
@@ -97,6 +100,7 @@ def read_carried(data: bytes, *, where: str) -> SupplementInFile:
 
 def detect_format(data: bytes) -> OutputFormat:
     """Return in what form *data* is, by its first bytes."""
+    # By content: a renamed file is still what it is.
     if data.startswith(b"%PDF-"):
         return OutputFormat.PDF
     return OutputFormat.JSON if data.lstrip()[:1] == b"{" else OutputFormat.HTML
@@ -105,9 +109,11 @@ def detect_format(data: bytes) -> OutputFormat:
 def find_template(carried: SupplementInFile) -> str | None:
     """Return the digest of the templates that the file says drew it, hexadecimal; None where it does not say, as JSON never does."""
     if carried.format is OutputFormat.PDF:
+        # A PDF says it in its information dictionary.
         with open_pdf(carried.data, where="PDF") as opened:
             said = str(opened.pdf.docinfo.get("/Creator", ""))
     else:
+        # In the head only: a quoted text further down could say it, too.
         found = _DRAWN_BY.search(carried.data[:_HEAD_BYTES])
         said = found[1].decode() if found else ""
     return said.removeprefix(_DRAWN_WITH) if said.startswith(_DRAWN_WITH) else None
@@ -115,20 +121,26 @@ def find_template(carried: SupplementInFile) -> str | None:
 
 def check_record(carried: SupplementInFile) -> Check:
     """Whether the file carries one record, in the form that its digest is of."""
+    # One form of everything that is signed or sealed (decision of 2026-11-22): a flipped bit cannot
+    # hide in slack. The cost: a record that someone formatted anew is refused.
     if not carried.is_canonical:
         note = "it carries a record that does not stand there in canonical JSON (RFC 8785): Caveat wrote no such file"
         return no(CheckName.RECORD, note)
+    # A file under another claim's name would mislead whoever reads the list of a folder.
     if other := find_other_name(carried):
         return no(CheckName.RECORD, other)
+    # Reading fills absent fields with defaults, so a taken-out field shows only here.
     if differing := list(_list_differences(to_document(carried.supplement), carried.document, "")):
         more = f"; and {len(differing) - _MOST_TOLD} more" if len(differing) > _MOST_TOLD else ""
         return no(CheckName.RECORD, f"it is not a whole record: {'; '.join(differing[:_MOST_TOLD])}{more}")
     supplement = carried.supplement
     opened = supplement.openings if isinstance(supplement, Supplement) else ()
+    # Openings lie outside the record digest, so each is checked against its commitment.
     if isinstance(supplement, Supplement) and (faults := check_openings(supplement)):
         return no(CheckName.RECORD, "; ".join(f"{one.where}: {one.found}" for one in faults[:3]))
     told = f"; CONFIDENTIAL: {len(opened)} sealed specifications are shown, each the one that was committed to" if opened else ""
     superseded = None if isinstance(supplement, ChangeReport) else supplement.superseded
+    # The notice lies outside the digest, too, and only a registry can confirm it.
     if superseded is not None:
         told += f"; a notice stands before it, outside that digest, that {superseded.name} superseded it: only a registry knows"
     return yes(CheckName.RECORD, f"carries the record of {supplement.identifier}, sha256 {carried.digest}{told}")
@@ -136,6 +148,7 @@ def check_record(carried: SupplementInFile) -> Check:
 
 def find_other_name(carried: SupplementInFile) -> str | None:
     """Return that the file is called after another claim, card or revision than its record is of; None where its name agrees."""
+    # All names in the file name count: the wrong one may stand anywhere.
     for claim, revision in _NAMED.findall(carried.file):
         called = f"{claim.upper()}@{revision}" if revision else claim.upper()
         name = carried.name if revision else carried.name.partition("@")[0]
@@ -146,6 +159,7 @@ def find_other_name(carried: SupplementInFile) -> str | None:
 
 def _list_differences(whole: Json, document: Json, path: str) -> Iterator[str]:
     """Give each field that *document* lacks, or has written otherwise, beside the record that was read from it."""
+    # Both sides of each pair are walked, so that the first differing path can be named.
     if isinstance(whole, dict) and isinstance(document, dict):
         yield from (f"{path}{name} is missing" for name in whole if name not in document)
         for name, value in document.items():
@@ -154,17 +168,20 @@ def _list_differences(whole: Json, document: Json, path: str) -> Iterator[str]:
     elif isinstance(whole, list) and isinstance(document, list) and len(whole) == len(document):
         for position, (item, other) in enumerate(zip(whole, document, strict=True)):
             yield from _list_differences(item, other, f"{path.removesuffix('.')}[{position}].")
+    # Numbers can be written in several ways; canonical bytes compare them as one.
     elif canonical_bytes(whole) != canonical_bytes(document):
         yield f"{path.removesuffix('.')} is written in another way than Caveat writes it"
 
 
-# Whether the signatures in a supplement are those of the authorities in whose names its statements were made.
+# Signatures of authors. The operator asserts the first key of each authority, and the old key signs
+# the next (decision of 2026-11-22). So the reader should compare fingerprints.
 
 _KEYS = "the log names these keys, and the operator of the registry the first of each authority: compare fingerprints with the authority"
 
 
 def check_authors(carried: SupplementInFile) -> Check:
     """Return whether every signature is its author's, and how many statements rest on the word of the registry's operator alone."""
+    # Signatures are part of the inclusion; without it they cannot be tied to entries.
     if carried.supplement.inclusion is None:
         return not_checked(CheckName.AUTHORS, "the proof that its entries stand in the log was taken out, and with it every signature")
     try:
@@ -178,6 +195,7 @@ def check_authors(carried: SupplementInFile) -> Check:
         return no(CheckName.AUTHORS, "; ".join(f"{one.code}: {one.where}: {one.found}" for one in faults[:_MOST_TOLD]) + more)
     signed = [one for one in groups if one.is_signed]
     asserted = sum(one.count for one in groups if not one.is_signed)
+    # No signature is no fault: then the operator alone asserts the statements.
     if not signed:
         return not_checked(CheckName.AUTHORS, f"no statement is signed: all {asserted} are asserted by the registry's operator")
     told = "; ".join(f"{one.count} of {one.authority} by key {', '.join(key[:16] for key in one.keys)}" for one in signed)
@@ -185,10 +203,9 @@ def check_authors(carried: SupplementInFile) -> Check:
     return yes(CheckName.AUTHORS, f"signed by their authors: {told}{rest}; {_KEYS}")
 
 
-# What a supplement tells in its own words and the statements beside it settle: held against them, part by part.
-#
-# Much of a supplement is composed from what was recorded and is no entry itself. Where that takes no more than to copy, it is compared
-# here; for the rest whoever gave the file out vouches, or a registry that composes it anew.
+# What a supplement copies from the statements in it is compared with them, part by part. What it
+# composes (reasons, names, titles) is not covered: whoever published the file vouches for that, or
+# a registry that composes it anew (decision of 2026-11-22). The cost: a card's rows are composed.
 
 
 def list_contradictions(supplement: AnySupplement) -> tuple[str, ...]:
@@ -196,6 +213,7 @@ def list_contradictions(supplement: AnySupplement) -> tuple[str, ...]:
 
     A change report quotes no statement: of it the order of its entries, and what follows from its own numbers, is looked at.
     """
+    # A change report quotes no statement, so its own numbers are checked.
     if isinstance(supplement, ChangeReport):
         return tuple(_check_changes(supplement))
     if isinstance(supplement, CardSupplement):
@@ -214,6 +232,7 @@ def list_contradictions(supplement: AnySupplement) -> tuple[str, ...]:
 
 
 def _check_identifier(said: str, reference: str, leaf: str) -> Iterator[str]:
+    # The identifier carries the beginning of the leaf, which ties it to its entry.
     if said != (expected := f"{reference}#{leaf[:16]}"):
         yield f"identifier: it says {said}, its entry is {expected}"
 
@@ -235,6 +254,7 @@ def _check_parties(supplement: Supplement) -> Iterator[str]:
 
 def _check_card(supplement: Supplement) -> Iterator[str]:
     card = supplement.card
+    # A supplement with another card's title would mislead about the source.
     if card is not None and (said := f"{card.card}@{card.revision}") != supplement.claim.payload.card:
         yield f"card: it says {said}, the claim quotes {supplement.claim.payload.card or 'none'}"
 
@@ -255,6 +275,7 @@ def _check_property(supplement: Supplement) -> Iterator[str]:
     if part is not None and part.reference != wanted:
         yield f"property: the specification shown is {part.reference}, the claim is of {wanted}"
     elif part is not None and part.version is not None:
+        # A revealed body replaces the commitment.
         body = part.reveal.payload.opening.body if part.reveal else part.version.payload.body
         if supplement.property != body:
             yield f"property: it is not the body of {wanted} as recorded"
@@ -263,6 +284,7 @@ def _check_property(supplement: Supplement) -> Iterator[str]:
 def _check_history(supplement: Supplement) -> Iterator[str]:
     numbers = [one.payload.revision for one in supplement.history]
     claim = supplement.claim.payload
+    # A missing revision would hide that the claim once said something else.
     if numbers != list(range(1, claim.revision + 1)) or any(one.payload.claim != claim.claim for one in supplement.history):
         told = ", ".join(map(str, numbers[:20])) or "none"
         yield f"history: it shows revisions {told} of {claim.claim}; of revision {claim.revision} each from 1 belongs there, once, in order"
@@ -276,9 +298,11 @@ def _check_changes(report: ChangeReport) -> Iterator[str]:
         for state, last in ((one.before, report.since), (one.after, report.log_size)):
             if state is not None:
                 yield from _check_state(one.claim, state, last)
+        # An entry outside the two ends cannot have changed anything between them.
         outside = [entry.seq for entry in one.entries if not report.since < entry.seq <= report.log_size]
         if outside:
             yield f"{one.claim}: entry {outside[0]} is not between {report.since} and {report.log_size}"
+        # Derived from the classes in the same record, so it must agree with them.
         if one.newly_inverted != is_newly_inverted(one.before, one.after):
             yield f"{one.claim}: newly inverted is {one.newly_inverted}, which its classes do not say"
 
@@ -288,11 +312,12 @@ def _check_state(claim: str, state: ClaimState, last: int) -> Iterator[str]:
     if reference.partition("@")[0] != claim or digest != state.claim_entry.leaf[:16]:
         yield f"{claim}: {state.identifier} is not what its entry {state.claim_entry.seq} is called"
     for entry in (state.claim_entry, state.outcome_entry):
+        # A state cannot rest on an entry that came after it.
         if entry is not None and entry.seq > last:
             yield f"{claim}: entry {entry.seq} cannot have been known at entry {last}"
 
 
-# Whether threshold and direction were fixed before the replay: read from the entries that the record quotes.
+# Whether limit and direction were fixed before the replay, from the entries that the record quotes.
 
 
 def check_lock(supplement: AnySupplement, *, is_proven: bool) -> Check:
@@ -315,12 +340,15 @@ def check_lock(supplement: AnySupplement, *, is_proven: bool) -> Check:
 
 
 def _check_locked(lock: Recorded[Lock], audit: AuditPart, claim: Recorded[ClaimRevision], *, is_proven: bool) -> Check:
+    # Terms and order are both checked, so that all faults are named at once.
     faults = [*_check_terms(lock, claim), *_check_order(lock, audit)]
     if faults:
         return no(CheckName.LOCK, "; ".join(faults))
     told = _tell_terms(lock)
+    # A lock without a run shows nothing yet.
     if not audit.runs:
         return not_checked(CheckName.LOCK, f"{told}; no replay is recorded under it")
+    # Unproven entries could have any number and date.
     if not is_proven:
         return not_checked(CheckName.LOCK, f"{told}, as the record has it; its entries are not proven, so this shows nothing")
     return yes(CheckName.LOCK, f"{told}, before {_tell_run(audit.runs[0])}{_tell_deviations(audit)}")
@@ -331,6 +359,7 @@ def _check_terms(lock: Recorded[Lock], claim: Recorded[ClaimRevision]) -> Iterat
     locked, claimed = lock.payload, claim.payload
     if locked.claim != claimed.reference:
         yield f"the lock in entry {lock.entry.seq} is of {locked.claim}, the supplement of {claimed.reference}"
+    # A claim registered after its lock could have been chosen to fit it.
     if lock.entry.seq <= claim.entry.seq:
         yield f"the claim is of entry {claim.entry.seq}, its lock of entry {lock.entry.seq} before it"
     for name, one, other in (
@@ -344,6 +373,7 @@ def _check_terms(lock: Recorded[Lock], claim: Recorded[ClaimRevision]) -> Iterat
 
 def _check_order(lock: Recorded[Lock], audit: AuditPart) -> Iterator[str]:
     """Give everything that does not follow its lock."""
+    # A lock of another audit fixed other things.
     if lock.payload.audit != audit.opening.payload.audit:
         yield f"the lock is of {lock.payload.audit}, the audit is {audit.opening.payload.audit}"
     for run in audit.runs:
@@ -355,14 +385,17 @@ def _check_order(lock: Recorded[Lock], audit: AuditPart) -> Iterator[str]:
 def _check_run(lock: Recorded[Lock], run: Recorded[Run]) -> Iterator[str]:
     if run.payload.audit != lock.payload.audit:
         yield f"the run in entry {run.entry.seq} is of {run.payload.audit}"
+    # The order in the log is what the tree proves.
     if run.entry.seq <= lock.entry.seq:
         yield f"the run is entry {run.entry.seq}, its lock entry {lock.entry.seq} after it"
+    # The run's own date can be earlier than its entry, so it is compared with the lock, too.
     if run.payload.started_at < lock.entry.at:
         began, fixed = f"{run.payload.started_at:%Y-%m-%d %H:%M:%S}", f"{lock.entry.at:%Y-%m-%d %H:%M:%S}"
         yield f"the run in entry {run.entry.seq} began {began}, before the lock of {fixed}"
 
 
 def _check_result(result: Recorded[Result], runs: set[int]) -> Iterator[str]:
+    # The result must come from a run of this audit that was recorded before it.
     if result.payload.run not in runs or result.entry.seq <= result.payload.run:
         yield f"the result in entry {result.entry.seq} is of run {result.payload.run}, which is none of this audit's before it"
 
@@ -384,10 +417,13 @@ def _tell_deviations(audit: AuditPart) -> str:
     return f"; {count} {'deviation' if count == 1 else 'deviations'} from it {'is' if count == 1 else 'are'} recorded, and shown"
 
 
-# Whether the entries that a supplement names stand in the log it names, at the root it names. Nothing else is needed: no network, no
-# key.
+# Inclusion: whether the named entries stand in the log, at the root that the record names. It needs
+# no network and no key. Who keeps the log is shown by a signed checkpoint only.
 #
-# It says nothing of who keeps the log: that the root is the log's is shown by a signed checkpoint.
+# One proof covers all entries, by complete subtrees, which do not depend on the log's size.
+# Payloads are hashed as they stand in the file's JSON, with the statement's salt. Entries named
+# without their statement prove number and leaf alone (decision of 2026-11-22). It costs 0.5 to 7 ms
+# a claim, and 17 kB for a card of 500 claims.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -419,10 +455,14 @@ def check_inclusion(supplement: AnySupplement, *, document: Json = None) -> Incl
         found = "it carries no proof that its entries stand in the log: it was made before supplements did, or the proof was taken out"
         raise InputError(Fault(code="proof-missing", where="inclusion", found=found))
     entries = list_entries(supplement)
+    # From the document itself: hashing a decoded payload would depend on this version's fields.
     named = list(list_named(supplement, document))
     faults = list(_find_faults(named, inclusion, supplement.log_size))
+    # Every fault is named before the root is computed, which would only say that something is
+    # wrong.
     if faults:
         raise InputError(faults)
+    # Leaves are counted from 0, entries from 1.
     root = _compute_root({seq - 1: bytes.fromhex(one.leaf) for seq, one in entries.items()}, inclusion)
     if root != inclusion.root:
         found = f"the entries and nodes give the root {root}, the supplement names {inclusion.root}"
@@ -437,8 +477,10 @@ def _find_faults(named: Sequence[EntryReference], inclusion: Inclusion, log_size
     openings = {one.entry: one for one in inclusion.openings}
     for one in named:
         where = f"entry {one.entry.seq}"
+        # Numbers outside the log would be proven by nothing.
         if not 1 <= one.entry.seq <= inclusion.size:
             yield _fault(where, f"the log is said to have {inclusion.size} entries")
+        # The leaf is used as bytes, so it must be 32 of them.
         elif not _is_digest(one.entry.leaf):
             yield _fault(where, f"its leaf {one.entry.leaf!r} is no SHA-256 in hexadecimal")
         elif one.recorded and one.entry.seq in openings and (misfit := find_misfit(one, openings[one.entry.seq])):
@@ -448,10 +490,13 @@ def _find_faults(named: Sequence[EntryReference], inclusion: Inclusion, log_size
 def _find_unopened(wanted: set[int], inclusion: Inclusion) -> Iterator[Fault]:
     """There is one opening for each entry whose payload stands in the record, in log order, and no other."""
     given = [one.entry for one in inclusion.openings]
+    # A statement without its salt could be altered unnoticed.
     for seq in sorted(wanted.difference(given)):
         yield _fault(f"entry {seq}", "its salt is missing, so that its leaf cannot be computed from what stands beside it")
+    # An opening of something that is not shown would disclose it.
     for seq in sorted(set(given) - wanted):
         yield _fault(f"entry {seq}", "it is opened, but no payload stands beside it")
+    # One order, one form.
     if given != sorted(set(given)):
         yield _fault("inclusion.openings", "they do not stand in log order, once each")
 

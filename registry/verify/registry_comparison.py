@@ -25,23 +25,29 @@ def check_registry(carried: SupplementInFile, ledger: Ledger | None) -> Check:
         return not_checked(CheckName.REGISTRY, "no registry here; give one with --registry to compare what it says")
     supplement = carried.supplement
     place = find_log(ledger, supplement.log_origin)
+    # Texts of cards are not part of a log that was taken over, and a card supplement quotes them.
     if place is None or (place.log is not None and isinstance(supplement, CardSupplement)):
         return not_checked(CheckName.REGISTRY, f"the registry here {_tell_lack(place)} {supplement.log_origin}, which the supplement is of")
     with ledger.view(log=place.log) as now:
         size = now.log_size
+    # The registry's own log must have all entries. A log taken over from elsewhere may simply be
+    # older.
     if size < supplement.log_size:
         note = f"the supplement is of entry {supplement.log_size}, the registry has only {size}"
         return no(CheckName.REGISTRY, note) if place.log is None else not_checked(CheckName.REGISTRY, f"{note} of this log")
     try:
         made = _make_again(carried, ledger, place)
+    # A registry that cannot be reached is no answer about the file.
     except UnavailableError:
         raise
+    # The registry has the entry, and not the claim.
     except NotFoundError as error:
         note = f"as of entry {supplement.log_size} the registry has no {carried.name}: {error.faults[0].found}"
         return no(CheckName.REGISTRY, note)
     except CaveatError as error:
         note = f"the registry does not stand as it was recorded: {error.faults[0].where}: {error.faults[0].found}"
         return no(CheckName.REGISTRY, note)
+    # Composed anew and compared word for word: this also covers what no statement says.
     return _compare(carried, made, later=size - supplement.log_size, notice=_check_notice(carried, ledger, place, size))
 
 
@@ -54,9 +60,11 @@ def check_current(carried: SupplementInFile, ledger: Ledger | None) -> Check:
     if place is None:
         return not_checked(CheckName.CURRENT, f"the registry here has no log {supplement.log_origin}")
     with ledger.view(log=place.log) as now:
+        # Newer than the registry here: nothing can be said.
         if now.log_size < supplement.log_size:
             return not_checked(CheckName.CURRENT, f"the registry here has only {now.log_size} entries of its log")
         try:
+            # Both views are of the same log, the earlier one as of the supplement's entry.
             with ledger.view(supplement.log_size, log=place.log) as then:
                 found = list(_list_since(then, now, carried))
         except UnavailableError:
@@ -76,11 +84,13 @@ def check_current(carried: SupplementInFile, ledger: Ledger | None) -> Check:
 def _make_again(carried: SupplementInFile, ledger: Ledger, place: LogPlace) -> AnySupplement:
     """Return what the registry says as of the entries that the file names."""
     said = carried.supplement
+    # As of the entry that the file names, since later entries change what is said.
     with ledger.view(said.log_size, log=place.log) as then:
         if isinstance(said, ChangeReport):
             with ledger.view(said.since, log=place.log) as before:
                 return collect_changes(before, then, claims=said.claims, scope=said.scope)
         (subject,) = collect_supplements(then, [carried.named])
+        # Without openings and notice, which a rendering adds.
         return public_record(subject.supplement)
 
 
@@ -89,6 +99,7 @@ def _check_notice(carried: SupplementInFile, ledger: Ledger, place: LogPlace, si
     said = None if isinstance(carried.supplement, ChangeReport) else carried.supplement.superseded
     if said is None:
         return None
+    # A notice as of an entry beyond the log, or before the supplement, cannot be confirmed.
     if not carried.supplement.log_size <= said.log_size <= size:
         return f"it is said to be known as of entry {said.log_size}, the registry has {size}"
     with ledger.view(carried.supplement.log_size, log=place.log) as then, ledger.view(said.log_size, log=place.log) as now:
@@ -101,6 +112,7 @@ def _check_notice(carried: SupplementInFile, ledger: Ledger, place: LogPlace, si
 
 def _compare(carried: SupplementInFile, now: AnySupplement, *, later: int, notice: str | None) -> Check:
     size = carried.supplement.log_size
+    # The document is compared, so that an unknown field counts as a difference.
     if to_document(now) != carried.public:
         note = f"as of entry {size} the registry says something else: "
         note += "the record was altered, or composed by another version of Caveat"
@@ -121,6 +133,7 @@ def _list_since(then: View, now: View, carried: SupplementInFile) -> Iterator[st
     if isinstance(carried.supplement, ChangeReport):
         yield from (f"{claim} changed" for claim in list_changed(then, now, claims=carried.supplement.claims))
         return
+    # Assembling checks the rows; the result is not needed.
     for _ in collect_supplements(now, [replace(carried.named, revision=None)]):
         pass  # whose rows are compared with their statements: states are read off rows
     superseded = find_superseded(then, now, carried.name)

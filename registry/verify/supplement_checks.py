@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from registry.report.render_workers import RenderedFile
     from registry.store.ledger import Ledger
 
-# What of a supplement a log proves: the entries that it names, and that it was given out.
+# What the log proves of a supplement: the entries that it names, and its publication.
 
 _MOST_TOLD = 3
 _COMPOSED = (
@@ -65,19 +65,23 @@ class SupplementSeals:
 def check_entries(carried: SupplementInFile) -> Check:
     """Return whether every entry that the record quotes stands in the log, at the root that it names, and what copies one is its copy."""
     supplement = carried.supplement
+    # Every supplement is written with its proof, so someone took it out.
     if supplement.inclusion is None:
         note = "IT PROVES NO ENTRY: the proof that its entries stand in the log was taken out; ask for the file as it was made"
         return no(CheckName.ENTRIES, note)
     try:
         proven = check_entries_of(supplement, document=carried.document)
     except CaveatError as error:
+        # The same fault can concern many entries; each is printed once.
         told = list(dict.fromkeys(f"{one.where}: {one.found}" for one in error.faults))
         more = f"; and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
         return no(CheckName.ENTRIES, "; ".join(told[:_MOST_TOLD]) + more)
+    # The entries are proven; now what the supplement says of them is compared.
     if contradictions := list_contradictions(supplement):
         more = f"; and {len(contradictions) - _MOST_TOLD} more" if len(contradictions) > _MOST_TOLD else ""
         return no(CheckName.ENTRIES, f"not what the statements beside it say: {'; '.join(contradictions[:_MOST_TOLD])}{more}")
     count, whole = len(proven.entries), len(proven.recomputed)
+    # Named entries without a statement prove number and leaf, not words.
     hashed = f"of {whole} every word was hashed again" if whole else "what they say does not stand in it"
     note = f"{count} entries stand in {supplement.log_origin} at {supplement.log_size} entries, root {supplement.inclusion.root}; "
     return yes(CheckName.ENTRIES, f"{note}{hashed}; {_COMPOSED}")
@@ -85,16 +89,19 @@ def check_entries(carried: SupplementInFile) -> Check:
 
 def check_publication(carried: SupplementInFile, sealed: SupplementSeals, ledger: "Ledger | None") -> Check:
     """Return whether this very file was given out, by its digest: as its proof says, or without one as the registry here says."""
+    # Without proof and signature: the log recorded the rendered file before they existed.
     sha256 = hashlib.sha256(sealed.drawn).hexdigest()
     if sealed.broken is not None:
         fault = sealed.broken.faults[0]
         return no(CheckName.PUBLISHED, f"its proof cannot be read: {fault.where}: {fault.found}")
+    # Without a proof the registry here may still know the digest.
     if sealed.proof is None:
         return _check_published(carried, sha256, ledger)
     faults = _compare(sealed.proof.publication, carried, sealed, sha256)
     if faults:
         return no(CheckName.PUBLISHED, f"its proof is {faults[0]}{_tell_others(faults[1:])}")
     note = f"the statement proven is of this file: {len(sealed.drawn):,} bytes, sha256 {sha256}, and of its record"
+    # What was added was taken off by writing it again, so it is exactly that.
     added = len(carried.data) - len(sealed.drawn)
     return yes(CheckName.PUBLISHED, note + (f"; the {added:,} bytes added to them are its proof and signature" if added else ""))
 
@@ -131,6 +138,7 @@ def _tell_lack(carried: SupplementInFile, *, is_broken: bool) -> str:
 
 def find_published(sealed: SupplementSeals, checks: tuple[Check, ...]) -> Publication | None:
     """Return the publication, where all that leads to it was found in order."""
+    # All three: a proven publication under a checkpoint of an unknown key proves nothing.
     wanted = (CheckName.PUBLISHED, CheckName.INCLUSION, CheckName.CHECKPOINT)
     in_order = {one.name for one in checks if one.answer is CheckAnswer.YES}
     return sealed.proof.publication if sealed.proof is not None and in_order.issuperset(wanted) else None
@@ -139,6 +147,7 @@ def find_published(sealed: SupplementSeals, checks: tuple[Check, ...]) -> Public
 def _compare(said: Publication, carried: SupplementInFile, sealed: SupplementSeals, sha256: str) -> list[str]:
     """Return everything in which a publication is not of this file."""
     supplement = carried.supplement
+    # The digest comes first. It decides; the others help to find the right file.
     pairs = [
         ("of another file: sha256", said.sha256, sha256),
         ("of a file of another length:", str(said.size_bytes), str(len(sealed.drawn))),
@@ -157,6 +166,7 @@ def _tell_others(faults: list[str]) -> str:
 
 def _check_published(carried: SupplementInFile, sha256: str, ledger: "Ledger | None") -> Check:
     if ledger is not None:
+        # Only in the log that the record names.
         place = find_log(ledger, carried.supplement.log_origin)
         found: tuple[Recorded[Publication], ...] = ()
         if place is not None:
@@ -166,6 +176,7 @@ def _check_published(carried: SupplementInFile, sha256: str, ledger: "Ledger | N
             entry = found[0].entry
             note = f"no proof here; the registry recorded in entry {entry.seq} on {entry.at:%Y-%m-%d} that this file was given out"
             return yes(CheckName.PUBLISHED, note)
+    # A publication names a claim or a card.
     if carried.subject is None:
         note = "a change report is about no one claim or card, so no log says that it was given out; see signature and registry"
         return not_checked(CheckName.PUBLISHED, note)
@@ -176,10 +187,12 @@ def _check_published(carried: SupplementInFile, sha256: str, ledger: "Ledger | N
 def _check_consistency(carried: SupplementInFile, read: PublicationProof, ledger: "Ledger | None") -> Check:
     """The supplement's own root and the registry's, where there is one here, are of the same history as the checkpoint's."""
     inclusion = carried.supplement.inclusion
+    # The record prints its own root, which must be the one that the proof begins with.
     if inclusion is not None and (inclusion.size, inclusion.root) != (read.said.consistency.size, read.said.consistency.root):
         note = f"the supplement names the root {inclusion.root} at {inclusion.size} entries, its proof {read.said.consistency.root}"
         return no(CheckName.CONSISTENCY, f"{note} at {read.said.consistency.size}")
     check = proofs.check_consistency(read)
+    # A registry adds nothing to a proof that failed.
     if ledger is None or check.answer is not CheckAnswer.YES:
         return check
     return _compare_roots(check, read, ledger)
@@ -187,15 +200,15 @@ def _check_consistency(carried: SupplementInFile, read: PublicationProof, ledger
 
 def _compare_roots(check: Check, read: PublicationProof, ledger: "Ledger") -> Check:
     held = check_root(read.checkpoint, ledger)
+    # The registry may not have this log; the proof stands by itself.
     if held.answer is CheckAnswer.NOT_CHECKED:
         return check
     return held if held.answer is CheckAnswer.NO else yes(CheckName.CONSISTENCY, f"{check.note}, and of the registry here")
 
 
-# The checks of a file whose record cannot be read: its bytes can still be the ones that were published.
-#
-# The digest, the proof, the checkpoint and the signature need no record. What the record says is not checked, and the file never
-# passes.
+# A file whose record cannot be read. Its bytes can still be those that were published: digest,
+# proof, checkpoint and signature need no record. What the record says is not checked, so such a
+# file never passes.
 
 _BROKEN = frozenset(
     {"pdf-attachment", "pdf-encrypted", "pdf-too-slow", "file-too-large", "file-not-readable", "not-json", "not-a-supplement"}
@@ -208,6 +221,8 @@ _OF_UNREAD_PROOF = (CheckName.INCLUSION, CheckName.CHECKPOINT, CheckName.WITNESS
 
 def is_foreign(data: bytes, error: InputError) -> bool:
     """Whether *data*, which *error* says cannot be read, is nothing that Caveat wrote."""
+    # A JSON file that is none may be anything; a PDF or HTML file with a broken record was made by
+    # someone.
     return error.code == "not-a-supplement" or (detect_format(data) is OutputFormat.JSON and error.code == "not-json")
 
 
@@ -219,6 +234,7 @@ def check_unread(data: bytes, error: InputError, means: VerificationMeans, *, pr
         proof: the bytes of the proof inside it or beside it; None where there is none.
         where: what the proof is called, for messages.
     """
+    # Only PDFs carry signatures.
     signature = find_signature(data) if detect_format(data) is OutputFormat.PDF else None
     try:
         read = None if proof is None else read_proof(proof, where=where)
@@ -231,6 +247,7 @@ def check_unread(data: bytes, error: InputError, means: VerificationMeans, *, pr
         read = None
     else:
         seals = _check_seals(_find_drawn(data, signature), detect_format(data), read, means)
+    # A signature is judged with the proof only if the proof leads to a known key.
     in_order = {one.name for one in seals if one.answer is CheckAnswer.YES}
     is_published = in_order.issuperset((CheckName.PUBLISHED, CheckName.INCLUSION, CheckName.CHECKPOINT))
     of_pdf: tuple[Check, ...] = ()
@@ -242,6 +259,7 @@ def check_unread(data: bytes, error: InputError, means: VerificationMeans, *, pr
 
 def _describe_record(error: InputError, *, is_published: bool) -> Check:
     fault = error.faults[0]
+    # A newer record is not a damaged one.
     if error.code == _NEWER:
         return not_checked(CheckName.RECORD, f"{fault.found}; {fault.advice}")
     if error.code in _BROKEN:
@@ -254,6 +272,7 @@ def _describe_record(error: InputError, *, is_published: bool) -> Check:
 
 def _find_drawn(data: bytes, signature: PdfSignature | None) -> bytes:
     """Return the file without its proof and signature, as far as Caveat wrote them."""
+    # A signature that is not intact is not taken off: its bytes may be anything.
     unsigned = signature.unsigned if signature is not None and signature.is_intact else data
     return split_file(data, detect_format(data), unsigned=unsigned).drawn
 
@@ -280,6 +299,7 @@ def _check_publication(drawn: bytes, format_: OutputFormat, said: Publication) -
 def _find_publication_in_logs(drawn: bytes, ledger: "Ledger | None") -> Check:
     """Look for the digest in every log of the registry: which log the record names cannot be read."""
     sha256 = hashlib.sha256(drawn).hexdigest()
+    # The record cannot say which log it names, so every log is asked.
     for log in () if ledger is None else ledger.list_logs():
         place = None if ledger is None else find_log(ledger, log.origin)
         if ledger is None or place is None:
@@ -294,7 +314,8 @@ def _find_publication_in_logs(drawn: bytes, ledger: "Ledger | None") -> Check:
     return not_checked(CheckName.PUBLISHED, note)
 
 
-# The checks of one supplement, in order: all are made, whatever the others come to.
+# The checks of one supplement. All are made, whatever the others give, because a reader wants every
+# fault at once.
 
 _ORDER = tuple(CheckName)
 _MOST_THREATS = 4
@@ -327,9 +348,11 @@ def examine_supplement(carried: SupplementInFile, means: VerificationMeans, *, p
     sealed = _read_seal(carried, signature, proof, where)
     seals = check_seals(carried, sealed, means.trust, means.ledger, origin=means.origin)
     published = find_published(sealed, seals)
+    # The registry's answer replaces proven entries in the check of the lock.
     entries, registry = check_entries(carried), _ask_registry(carried, means)
     of_pdf: tuple[Check, ...] = ()
     if carried.format is OutputFormat.PDF:
+        # Threats are looked for in the file as it is.
         of_pdf = (_check_threats(carried.data), check_signature(signature, means.trust, proof=sealed.proof if published else None))
     lock = check_lock(carried.supplement, is_proven=CheckAnswer.YES in (entries.answer, registry[0].answer))
     checks = (*of_pdf, check_record(carried), entries, check_authors(carried), *seals, lock, *registry)
@@ -343,6 +366,7 @@ def check_unreadable(data: bytes, error: InputError, means: VerificationMeans, *
         error: why it cannot be read.
         proof, where: as `examine_supplement` takes them.
     """
+    # Neither Caveat's form nor a proof: the command refuses the file in words.
     if proof is None and is_foreign(data, error):
         return ()
     of_pdf = (_check_threats(data),) if data.startswith(b"%PDF-") else ()
@@ -354,6 +378,7 @@ def _sort(*checks: Check) -> tuple[Check, ...]:
 
 
 def _ask_registry(carried: SupplementInFile, means: VerificationMeans) -> tuple[Check, Check]:
+    # Without a registry nothing can be said of what came later.
     if means.ledger is None:
         return (
             not_checked(CheckName.REGISTRY, "no registry here; give one with --registry to compare what it says"),
@@ -367,7 +392,10 @@ def _ask_registry(carried: SupplementInFile, means: VerificationMeans) -> tuple[
 def _read_seal(carried: SupplementInFile, signature: PdfSignature | None, beside: bytes | None, where: str) -> SupplementSeals:
     """Return the proof and what it is of. The one inside the file is taken before the one beside it."""
     unsigned = signature.unsigned if signature is not None and signature.is_intact else carried.data
+    # Taken off only as far as Caveat wrote it; the rest stays part of the file and fails the
+    # comparison.
     layers = split_file(carried.data, carried.format, unsigned=unsigned)
+    # The proof inside cannot be exchanged by mistake.
     proof = beside if layers.proof is None else layers.proof
     read: PublicationProof | None = None
     try:
@@ -393,15 +421,20 @@ def _check_bytes(one: SupplementExamination, made: "RenderedFile | None") -> Che
     drawn = one.sealed.drawn
     if made is None:
         return not_checked(CheckName.BYTES, "it was not drawn again")
+    # No PDF library here, or the time limit: that is no fault of the file.
     if isinstance(made.error, UnavailableError):
         return not_checked(CheckName.BYTES, made.error.faults[0].found)
     if made.data == drawn:
         before = "" if len(drawn) == len(one.carried.data) else ", to which proof and signature are added"
         return yes(CheckName.BYTES, f"drawn again from its record: the same {len(drawn):,} bytes{before}")
     what = "it is another file" if made.error is None else f"it cannot be: {made.error.faults[0].found}"
+    # Files name the templates that rendered them. Other templates give other bytes, so the answer
+    # is "not checked", and without another witness the exit code is 3 (decision of 2026-11-22). A
+    # forger can turn a no into "not checked", never into yes.
     if (who := _find_other_version(one)) is not None:
         note = f"{who} another version of Caveat, which alone draws these bytes: what is printed was not compared with the record; "
         return not_checked(CheckName.BYTES, note + _AGAIN)
+    # Pango and HarfBuzz lay out text, and are not part of the digest of the templates.
     other = ", or laid out with other system libraries (Pango, HarfBuzz)" if one.carried.format is OutputFormat.PDF else ""
     return no(CheckName.BYTES, f"drawn again from its record, {what}: it was altered{other}")
 
@@ -415,11 +448,14 @@ def _find_other_version(one: SupplementExamination) -> str | None:
     from registry.report.html_rendering import template_digest  # noqa: PLC0415  (Jinja2: only a file that differs needs it)
 
     here = template_digest()
+    # The log's word is the strongest: then the file's own does not count.
     if one.published is not None:
         return None if one.published.template == here else "its publication in the log names the templates of"
     said = None if one.sealed.proof is None else one.sealed.proof.publication.template
+    # The separate proof is only believed for the reason why bytes cannot be compared.
     if said is not None and said != here:
         return "its proof, for which nothing here vouches, names the templates of"
+    # JSON is its record and needs no templates.
     if one.carried.format is OutputFormat.JSON:
         return None  # it is its record, whatever the templates
     inside = find_template(one.carried)

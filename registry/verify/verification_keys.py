@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from registry.store.ledger import Ledger
     from registry.store.registry_view import View
 
-# Whose keys are known here: given by the user, or recorded by a registry at hand. What is not known here is never believed.
-#
-# A key that a file brings along proves nothing about who made the file.
+# Keys that are known here: given by the user, or recorded by a registry at hand. A key that a file
+# brings along proves nothing about who made the file.
 
 _LARGEST_KEY_FILE = 1_000_000
 _PEM = re.compile(r"-----BEGIN CERTIFICATE-----\s.*?-----END CERTIFICATE-----", re.DOTALL)
+# A key file may hold the secret key and the certificate; it is skipped, not parsed.
 _SECRET = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?-----END [A-Z ]*PRIVATE KEY-----", re.DOTALL)
 
 
@@ -44,6 +44,7 @@ class KnownKey:
 
     def find_objection(self, *, size: int | None = None, at: datetime | None = None) -> str | None:
         """Return why what it signed is not to be believed, in words; None where nothing speaks against it. As `KeyState.find_distrust`."""
+        # A key that only the user names has no history here.
         fault = None if self.state is None else self.state.find_distrust(size=size, at=at)
         return None if fault is None else fault.found
 
@@ -60,10 +61,12 @@ class Trust:
 
     def list_log_keys(self, origin: str) -> tuple[VerifierKey, ...]:
         """Return the keys that may sign checkpoints of the log *origin*: those that bear its name, as C2SP tlog-checkpoint asks."""
+        # A log is known by the name in its keys (C2SP tlog-checkpoint).
         return tuple(key for key in self._list_vkeys() if key.name == origin and _signs_logs(key))
 
     def list_witness_keys(self, origin: str) -> tuple[VerifierKey, ...]:
         """Return the keys that may cosign checkpoints of the log *origin*: those of others. A log's key cosigns for other logs too."""
+        # A log's own cosignature would say nothing that its signature does not.
         others = (key for key in self._list_vkeys() if key.name != origin)
         return tuple({str(one): one for one in (key if key.is_cosigner else key.as_cosigner() for key in others)}.values())
 
@@ -73,6 +76,7 @@ class Trust:
 
     def find_vkey(self, vkey: str) -> KnownKey | None:
         """Return what is known of the key that is written as *vkey*, for a log or for a witness."""
+        # Compared by name and public bytes: one key can be written as log key or as cosigner.
         wanted = parse_vkey(vkey, where="verifier key")
         same = (one for one in self.keys if one.vkey and (one.vkey.name, one.vkey.public) == (wanted.name, wanted.public))
         return next(same, None)
@@ -94,6 +98,7 @@ def read_given(texts: Iterable[str]) -> Trust:
     """
     found: list[KnownKey] = []
     faults: list[Fault] = []
+    # All faults of all keys at once.
     for text in texts:
         try:
             found += _read_one(text)
@@ -116,9 +121,12 @@ def collect_keys(states: "Iterable[KeyState]", *, source: str) -> Trust:
 def join(*trusts: Trust) -> Trust:
     """Return all keys; of one that is known twice, what any of them knows of its end."""
     joined: dict[str, KnownKey] = {}
+    # One key can be known from several sources.
     for one in (key for trust in trusts for key in trust.keys):
         name = str(one.vkey or one.fingerprint)
         before = joined.get(name)
+        # An end that any source knows counts: a revoked key must not stay valid because one
+        # registry has not heard of it.
         if before is None or before.state is None or before.state.in_force:
             known = one if before is None or one.state is not None else before
             joined[name] = replace(known, is_given=one.is_given or (before is not None and before.is_given))
@@ -142,10 +150,12 @@ def _build_known_key(state: "KeyState", source: str) -> KnownKey:
 def _read_one(text: str) -> list[KnownKey]:
     """A verifier key has two plus signs; whatever is a file is read."""
     path = Path(text)
+    # A file may be named with plus signs, so the file wins.
     if text.count("+") >= 2 and not path.is_file():
         return _list_vkeys([text.strip()], where="--key")
     try:
         with path.open("rb") as stream:
+            # Undecodable bytes become characters that no key has, and are refused below.
             content = stream.read(_LARGEST_KEY_FILE).decode(errors="replace")
     except (OSError, ValueError) as error:
         found = f"is neither a verifier key (name+hash+base64) nor a file that can be read: {getattr(error, 'strerror', None) or error}"
@@ -165,6 +175,7 @@ def _read_content(content: str, *, where: str) -> list[KnownKey]:
 
 
 def _list_vkeys(lines: Sequence[str], *, where: str) -> list[KnownKey]:
+    # A user's key has no state: only a log can revoke it.
     keys = [parse_vkey(line, where=where) for line in lines]
     source = f"given with --key {where}" if where != "--key" else "given with --key"
     return [KnownKey(fingerprint=fingerprint_of_vkey(str(key)), source=source, vkey=key, is_given=True) for key in keys]
@@ -214,12 +225,15 @@ def collect_means(ledger: "Ledger | None", given: Trust, *, origin: str | None) 
 
     Which logs are known to have signed two histories comes with them, and whose keys were changed by hand, of which none is taken.
     """
+    # The registry's keys count as well as the given ones; which an answer rests on is kept in
+    # `is_given`.
     known = Trust() if ledger is None else join(*_collect_recorded_keys(ledger))
     return VerificationMeans(trust=join(given, known), given=given, ledger=ledger, origin=origin)
 
 
 def find_log(ledger: "Ledger", origin: str) -> LogPlace | None:
     """Return where the log *origin* is kept in the registry; None where it is not."""
+    # None stands for the registry's own log.
     found = next((one for one in ledger.list_logs() if one.origin == origin), None)
     return None if found is None else LogPlace(log=None if found.is_own else origin)
 
@@ -238,6 +252,7 @@ def _collect_recorded_keys(ledger: "Ledger") -> Iterator[Trust]:
     with ledger.view() as view:
         yield _collect_keys(view, source="the registry here")
         witnesses, forks = list_witness_keys(view), list_forks(view)
+    # Logs that were taken over were verified then; their keys count for them only.
     for one in ledger.list_logs()[1:]:
         with ledger.view(log=one.origin) as view:
             yield _collect_keys(view, source=f"the log {one.origin}, which the registry here took over,")
@@ -251,6 +266,7 @@ def _collect_keys(view: "View", *, source: str) -> Trust:
 
     try:
         return collect_keys(list_keys(view), source=source)
+    # Of a registry whose key entries were altered, no key is taken.
     except CaveatError as error:
         fault = error.faults[0]
         return Trust(contradicted={view.log_origin: f"{fault.where}: {fault.found}"})
