@@ -41,7 +41,7 @@ from registry.records.claim_draft import Proposal
 from registry.records.specification import PropertySpec
 from registry.records.system_card import Passage, PassageKind
 
-# Between which numbers a score can lie.
+# The range of a score.
 
 _GUESSED = "The range {low:g} to {high:g} is a guess from the figure: set the scale's own."
 _KNOWN: tuple[tuple[str, float, float], ...] = (
@@ -118,7 +118,7 @@ def _round_up(value: float) -> float:
     return float(10 ** max(0, math.ceil(math.log10(value)))) if value > 0 else 1.0
 
 
-# What a figure measures: a property with name, class, range and direction.
+# The property that a figure measures: name, class, range and direction.
 
 _MEASURES = tuple((one, re.compile(rf"(?<![\w])(?:{one.pattern})", re.IGNORECASE)) for one in MEASURES)
 _DANGEROUS = re.compile(DANGEROUS, re.IGNORECASE)

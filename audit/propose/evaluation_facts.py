@@ -28,7 +28,8 @@ from registry.records.audit_case import EvidenceLayer
 from registry.records.claim_draft import AwarenessNote
 from registry.records.system_card import Passage, PassageKind
 
-# How a figure was measured, as far as the card says: evaluation, n, grader, elicitation.
+# How a figure was measured, as far as the card says: evaluation, n, grader, elicitation. n is the figure's own whole or
+# the row's own column, and a version is what stands with the figure's clause, column or row.
 
 _BENCHMARKS = tuple(re.compile(rf"(?<![\w-]){one}") for one in BENCHMARKS)
 _TESTS = re.compile(rf"(?<![\w-]){DETERMINERS} (?P<what>(?:[\w’'/-]{{2,20}} ){{1,4}}){HEADS}(?![\w-]| aware)", re.IGNORECASE)
@@ -334,7 +335,7 @@ def find_elicitation(words: str) -> str | None:
     return "; ".join(dict.fromkeys(taken)) or None
 
 
-# Statements of a card that the model recognised an evaluation, or may have.
+# Statements that the model recognised an evaluation, or may have.
 
 _TEST = r"(?:evaluation|eval|test|testing|grader|assessment|audit|simulation|red[- ]teaming)s?"
 _BEING = r"being (?:\w+ )?(?:tested|evaluated|assessed|audited|graded|red[- ]teamed|examined)"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from registry.records.claim import Form, Relation
 
-# The words around a figure that show a claim's logical form, as data.
+# Words around a figure that show a claim's logical form, as data.
 
 
 def _compile(*alternatives: str) -> re.Pattern[str]:
@@ -195,7 +195,7 @@ _DID_NOT_SEE = (
     r"\b(?:did|do)(?:\s?n[o’']t|\snot)\s(?:observe|find|see|identify|detect|encounter|surface|reveal|uncover|discover|notice|turn\sup|yield|elicit)"
     rf"\s(?:any|a\ssingle)\s(?:\w+\s){{0,3}}{_CASES}\b"
 )
-# What nobody looks for by cases: no evidence is a bound, no difference a comparison.
+# Claims without cases: no evidence is a bound, no difference a comparison.
 _NO_CASE = (
     r"(?!(?:\w+\s){0,2}(?:evidence|indications?|signs?|differences?|reasons?|causes?|need|support|correlations?|relationships?|effects?"
     r"|changes?|impacts?|improvements?|degradations?|regressions?|trends?|concerns?|uplift|significant|one)\b)"

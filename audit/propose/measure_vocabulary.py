@@ -10,7 +10,7 @@ from audit.propose.table_figures import find_label
 from registry.records.claim import Direction, PropertyClass
 from registry.records.system_card import Passage, PassageKind
 
-# What cards measure: the field's terms, the words they are recognised by, their class and which way is safer.
+# Measures in cards: the field's terms, the words that show them, their class and their safer direction.
 
 CAPABILITY, REFUSAL = PropertyClass.CAPABILITY, PropertyClass.COMPLIANCE_REFUSAL
 REASONING, DECEPTION, AGENCY = PropertyClass.REASONING_MONITORABILITY, PropertyClass.DECEPTION_SCHEMING, PropertyClass.AGENCY_META_TASK
@@ -599,7 +599,9 @@ ELICITATION: tuple[str, ...] = (
 )
 
 
-# What a property is called: the card's own words, and at most one measure word of ours.
+# Names of properties: the card's own words (column head, label, metric, evaluation, title) and at most one measure word
+# of ours, in 80 characters. The measure is read from head, passage and caption; from title, introduction or a sentence
+# above only with a note. Cost: more "not stated", more notes.
 
 LONGEST_NAME = 80
 """Characters of a property's name; what is longer is a sentence."""

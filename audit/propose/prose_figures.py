@@ -9,7 +9,7 @@ from itertools import chain
 
 from registry.records.claim import Relation
 
-# A figure as a card writes it, and what it says.
+# A figure as the card writes it, and its meaning.
 
 
 class FigureUnit(StrEnum):
@@ -56,7 +56,7 @@ class CardFigure:
     """Whether no digit is written: "never", "a perfect score", "none of the"."""
 
 
-# What numbers look like in English prose, and which numbers of a card are no figures of its claims.
+# Numbers in English prose, and numbers that are no figures of a claim.
 
 BEFORE = r"(?<![\w.,/@])"
 """A figure does not begin inside a word, a longer number or a path."""
@@ -558,7 +558,7 @@ def _read_signed(written: str) -> float:
     return float(written.replace("−", "-").replace(",", ""))
 
 
-# What stands right around a figure: its bound, its hedge, its ± or interval, and its n.
+# The immediate surroundings of a figure: bound, hedge, ± or interval, and n.
 
 _BOUND_GAP = r"\s?(?:of\s|about\s|approximately\s|roughly\s|around\s|an?\s|the\s|only\s|just\s|~\s?)?\(?$"
 _AT_MOST = (
@@ -708,13 +708,13 @@ def _widen(one: CardFigure, words: str, *, start: int | None = None, stop: int |
     return replace(one, start=start, stop=stop, written=words[start:stop].strip())
 
 
-# The figures in the words of a passage, each with its bound, interval and n.
+# The figures of a passage, each with bound, interval and n.
 #
-# What only looks like a figure (dates, versions, page numbers, confidence levels, prices) is taken out before, in `numerals`. Patterns
-# are linear: every repeat is bounded.
+# Numbers that only look like figures (dates, versions, page numbers, confidence levels, prices) are removed first.
+# Every repeat in a pattern is bounded, so that hostile text cannot make a search exponential.
 
 _DIGIT = re.compile(r"\d")
-# Without a digit and without one of these words there is no figure; most sentences end here.
+# Without a digit or one of these words there is no figure. Most sentences end here.
 _WORDS = re.compile(
     r"\b(?:never|none|zero|perfect|hal[fv]|twice|doubl|tripl|quadrupl|third|quarter|almost|nearly|near|close|no|all|every|single|one|two|three|four|five|six"
     r"|seven|eight|nine|ten|eleven|twelve)",

@@ -9,7 +9,7 @@ from audit.propose.prose_figures import NUMBER, CardFigure, FigureUnit, find_qua
 from registry.records.claim import Relation
 from registry.records.system_card import Passage, TableCell
 
-# Where in a table row a figure stands.
+# The cell of a figure in a table row.
 
 _NAMES_ROW = re.compile(r"\W*(?:benchmark|evaluation|eval|dataset|test|task)s?\b", re.IGNORECASE)
 _ANY_FIGURE = re.compile(r"[<>≤≥~±]?\s?[-−]?\d[\d.,]*\s?%?")
@@ -140,7 +140,7 @@ def _read(text: str) -> CardFigure | None:
     )
 
 
-# Which bare numbers of a table are shares given without the per cent sign.
+# Bare numbers of a table that are shares without a per cent sign.
 
 # Metrics that are shares, and benchmarks of capability that are reported in per cent.
 _SHARES = re.compile(

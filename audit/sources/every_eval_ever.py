@@ -136,7 +136,8 @@ def _read_log(log: _EveryEvalLog, reading: LogOptions, *, arm: str | None) -> tu
         warnings=tuple(warnings),
         notes=tuple(_list_notes(log)),
     )
-    # `evaluation_timestamp` does not say whether it is the beginning or the end.
+    # `evaluation_timestamp` may be the beginning or the end. Only a stated beginning can prove that a lock came first,
+    # so a locked audit needs `--run-date`.
     return rows, ImportedLog(files=(file,), provenance=_build_provenance(log))
 
 
@@ -204,6 +205,7 @@ def _read_score(line: LogLine, log: _EveryEvalLog, reading: LogOptions) -> tuple
         where = f"{log.lines.name}, line {line.number}"
         raise TableError(Fault(code="unknown-key", where=where, found=found, advice="choose one with --key, such as is_correct"))
     value = evaluation[reading.key or "score"]
+    # The schema writes −1 for an unknown level; as a number it would be a score below the range.
     if find_value(log.result, "metric_config.has_unknown_level") is True and value == _UNKNOWN_LEVEL and not isinstance(value, bool):
         return None, "the scorer's level is unknown"
     return read_score(value, reading.values, where=f"{log.lines.name}, line {line.number}")

@@ -95,7 +95,8 @@ class _RowBuffer:
         try:
             row = orjson.loads(line)
         except orjson.JSONDecodeError as error:
-            # orjson, rightly, knows no NaN; it is the usual way to write a missing number, so it is told apart.
+            # orjson rejects NaN, as the standard does. NaN is the usual way to write a missing number, so it gets a
+            # message of its own.
             found = "NaN is not JSON; write null" if b"NaN" in line else f"the line is not JSON: {error}"
             self.faults.add(Fault(code="line-not-json", where=f"{self.name}, line {number}", found=found))
             return None
@@ -103,7 +104,7 @@ class _RowBuffer:
             found = f"expected an object, found {type(row).__name__}"
             self.faults.add(Fault(code="line-not-json", where=f"{self.name}, line {number}", found=found))
             return None
-        # More ends of keys than keys: one is there twice, or objects and texts inside the line have some too.
+        # More ends of keys than keys: a key occurs twice, or objects and texts inside the line contain some.
         if line.count(b'":') + line.count(b'" :') > len(row):
             self._check_keys(number, line)
         return row
