@@ -69,7 +69,7 @@ NOT_NAMES: frozenset[str] = frozenset({
 })  # fmt: skip
 
 ALL_MODELS = (
-    # One figure for several models; the claim is then about all of them, and is not the card's own model's alone.
+    # One figure for several models. The claim is then about all of them and not only about the card's own model.
     r"\b(?:all|every|each|any|none|both|no)(?: of)?(?: the| our| these)?(?: (?!(?:other|previous|prior|earlier|older|non)\b)\w+){0,2} "
     r"models?(?: (?:we )?(?:tested|evaluated|assessed|studied)| have)?\b(?! apart| except| other| besides| but\b)"
 )
@@ -91,8 +91,8 @@ SNAPSHOTS: tuple[str, ...] = (
 )
 
 GUARDS: tuple[str, ...] = (
-    # With which protections it ran; these words mean the model of a figure only where they stand beside the figure. What is
-    # additional to the model ("without additional safeguards") is how it was asked.
+    # Protections of the model. These words refer to the model of a figure only if they are near the figure. Additions
+    # to the model ("without additional safeguards") are elicitation.
     r"\bhelpful-only(?: (?:model|version|variant|snapshot)s?)?\b",
     (
         r"\b(?:with|without)(?: (?!(?:additional|further|extra|other|external|the)\b)\w+){0,3} "
@@ -418,6 +418,7 @@ _Found = tuple[str | None, bool | None, str]
 def _find_model(passage: Passage, at: int | None, around: PassageContext, models: CardModels) -> _Found:
     return (
         _from_row(passage, at, models)
+        # The nearest name decides. The last resort is the card's own model, and `why` tells the person which it was.
         or _from_sentence(passage.words, at, models)
         or _from_above(passage, around, models)
         or _from_titles(passage, around, models)
@@ -518,6 +519,7 @@ def _find_beside(passage: Passage, at: int | None, models: CardModels) -> str:
     names = [(one.start, one.stop) for one in models.find(passage.words)]
     spans = [one.span() for one in _FIGURE.finditer(passage.words)]
     figures = [(start, stop) for start, stop in spans if not any(begin < stop and start < end for begin, end in names)]
+    # Between the figures before and after it, and within its clause: words beyond belong to other figures.
     start = max((stop for begin, stop in figures if stop <= at), default=0)
     own = next((stop for begin, stop in figures if begin <= at < stop), at)
     stop = min((begin for begin, _ in figures if begin >= own), default=len(passage.words))

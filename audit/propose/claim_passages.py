@@ -167,7 +167,7 @@ _DESCRIPTIONS = _compile(
     r"^[“\"]?[\w\s%-]{1,40}[”\"]?\srefers?\sto\b",
     r"\b(?:random|chance)\s(?:guessing|level|performance|baseline)\b|\bguessing\salone\b|\bpower\sto\sdetect\b",
     r"\berror\sbars?\b|\bconfidence\sintervals?\s(?:are|were|show|represent|indicate)|\bshaded\b|\bdashed\sline\b|\b[xy]-axis\b",
-    # What nobody expects to be complete.
+    # Statements that 100 % is not reached by design.
     r"\b(?:not|never)\s(?:\w+\s){0,6}100\s?%",
     # References, code, dialogue.
     r"\barXiv[:\s]|\bdoi\.org\b|\bet\sal\.[,\s]\s?\(?(?:19|20)\d\d\)?[.:]|\bProceedings\sof\b|\bIn:\s",
@@ -241,6 +241,7 @@ def is_letter_spaced(text: str) -> bool:
 
 def is_description(words: str) -> bool:
     """Whether they say how something was done or is meant, quote a dialogue or a source, or are code."""
+    # A quoted sentence is somebody else's words or a model's output, not a statement of the card.
     return _DESCRIPTIONS.search(words) is not None or _QUOTED.match(words) is not None
 
 

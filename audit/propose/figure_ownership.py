@@ -30,7 +30,7 @@ HUMANS: tuple[str, ...] = (
 )
 
 ASIDE: tuple[str, ...] = (
-    # What stands between an own figure and those it is compared with: from here on, figures are of others.
+    # Words between an own figure and the figures that it is compared with; from here on, figures belong to others.
     r"compar(?:ed|es|ing|able|ably) (?:to|with)",
     r"in (?:comparison|contrast) (?:to|with)",
     r"relative to",
@@ -49,7 +49,7 @@ ASIDE: tuple[str, ...] = (
 )
 
 RELATIVE: tuple[str, ...] = (
-    # A bound that is another figure: what is said holds relative to it alone.
+    # A bound that is another figure: the statement holds relative to that figure only.
     (
         r"(?:(?:over|more than|at least|about|around|roughly|approximately|nearly|almost|up to) )?(?:~ ?)?"
         r"(?:\d{1,4}(?:\.\d{1,2})?(?: ?[×x]| ?-?fold| times)|twice|double|triple|half|one[- ]half|one[- ]third|a third|a quarter)"

@@ -44,7 +44,7 @@ NOT = (
     r"|without|unable\sto)"
 )
 REACH = r"(?:reach|cross|meet|met|exceed|pass|attain|surpass|hit|clear|satisf|outperform|beat|trigger|approach)\w{0,4}"
-# Below a line, and above it; of several the last before the figure tells.
+# Below a line, and above it. Of several matches, the last one before the figure counts.
 FALLS_SHORT = _compile(
     r"\b(?:below|under|beneath|underperform\w{0,3}|short\sof|less\sthan|lower\sthan|fewer\sthan|within|at\smost|behind|no\smore\sthan)\b",
     rf"\b{NOT}\s(?:yet\s)?(?:\w+\s)?{REACH}\b",
@@ -108,7 +108,7 @@ DIRECTION_TOLD = _compile(
 )
 
 
-# The ways in which cards make claims without a figure, as a table: the first that fits tells the form.
+# Forms of claims without a figure, as a table. The first match gives the form.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ class WordedForm:
     """False where the words are often used for other things too."""
 
 
-# Rules, definitions and intentions speak of models in general, or of what would be: they claim nothing.
+# Rules, definitions and intentions are about models in general or about plans. They are no claims.
 GENERAL = re.compile(
     r"\bwhether\b|\bas\smodels\b|\bonce\b|\?$"
     r"|^(?:if|when|should|where|for\sany|models?\sthat|a\smodel|an\sAI|any\smodel|to\s(?:rule|determine|assess|test|measure))\b"

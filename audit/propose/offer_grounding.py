@@ -41,7 +41,7 @@ NOTE = "the paragraph speaks to whoever reads the card by machine: look whether 
 _FORMS = (
     # To turn a reader away from its instructions.
     r"\b(?:ignore|disregard|forget|override) (?:[\w’']+ ){0,4}(?:above|previous|prior|earlier|preceding|instructions?|prompts?|rules)\b",
-    # To tell it what to answer.
+    # To dictate its answer.
     r"\b(?:propose|extract|output|return|register) (?:nothing\b|no claims?\b|only\b|that\b|the following\b)",
     # To name it.
     r"\b(?:ai|llm|language model|automated|machine) (?:readers?|reviewers?|systems? reading|tools? reading|assistants? reading)\b",

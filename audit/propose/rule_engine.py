@@ -50,7 +50,7 @@ from registry.records.claim_draft import Confidence, Engine, Proposal, Proposals
 from registry.records.specification import PropertySpec
 from registry.records.system_card import CardText, Outline, Passage, PassageKind
 
-# Rules propose a claim on two signs: the passage speaks of a model, and it has a word for an outcome. A clear figure
+# Rules propose a claim on two signs: the passage mentions a model, and it has a word for an outcome. A clear figure
 # needs one sign, a weak one both, threshold wording none. The number of signs is the confidence, an order and no
 # probability. The quote is the whole sentence or row, since clauses lose their subject. Cost: longer quotes; some
 # shares of users or traffic are proposed.

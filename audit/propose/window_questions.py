@@ -146,6 +146,7 @@ def _cut(passage: Passage, longest: int) -> Iterator[tuple[int, int, str]]:
         yield passage.start, passage.stop, words
         return
     at = 0
+    # Pieces overlap by an eighth, so that a sentence at a cut is whole in one of them.
     while at < len(words):
         stop = len(words) if at + longest >= len(words) else max(words.rfind(" ", at + longest // 2, at + longest), at + longest // 2)
         yield passage.start, passage.stop, words[at:stop].strip()
@@ -399,7 +400,7 @@ def _find_words(entry: Any) -> str:
 # The question about one window: which claims it makes, in answers that are data and quote the card.
 #
 # The request is a function of card, window and settings only, so its digest is the key under which the answer is found
-# again. The card stands between marked lines, and the words below say that it is data and no instruction.
+# again. The card is between marked lines, and the words below say that it is data and no instruction.
 
 PROMPT = "caveat/proposal-prompt/1"
 """Version of the words and the schema below; other words are another version."""

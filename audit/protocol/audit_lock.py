@@ -60,6 +60,7 @@ def fix_draft(view: View, draft: AuditDraft, claim: ClaimRevision, *, owner: str
         InputError: with every fault: what is named is not there, or the parts contradict each other.
     """
     faults: list[Fault] = []
+    # All parts are read before any fault is raised, so that one run of the command shows all of them.
     specs = _SpecFinder(view, owner, faults)
     test = specs.find(SpecKind.TEST_CONTEXT, draft.test_contexts or claim.test_context, name="test", where="test_contexts")
     deploy = tuple(specs.list_deploy(draft, claim))
@@ -75,6 +76,7 @@ def fix_draft(view: View, draft: AuditDraft, claim: ClaimRevision, *, owner: str
         faults.extend(_find_contestation_faults(view, draft.contestation, claim, (test, *deploy, scoring, *cues)))
     if faults:
         raise InputError(list(dict.fromkeys(faults)))
+    # Families are locked with the tasks: families that are chosen after the scores were seen would move every interval.
     named = {task.id: task.family for task in file.tasks} if file else {}
     tasks = {task: family or named.get(task) for task, family in ids.items()} if ids else named or None
     parts = None if file is None else describe_replay(file)
@@ -137,6 +139,7 @@ class _SpecFinder:
                 yield found_spec
 
     def _match(self, names: tuple[str, ...], references: tuple[str, ...]) -> Mapping[str, str]:
+        # With one name and one specification there is only one way to match them.
         if len(names) == len(references) == 1:
             return {names[0]: references[0]}
         slugs: dict[str, str] = {}
@@ -248,7 +251,7 @@ def _find_contestation_faults(view: View, name: str, claim: ClaimRevision, plann
         yield Fault(code="contestation-settled", where=where, found=found, advice="leave contestation out, or open another one")
     if said.rival is None:
         yield Fault(code="rival-missing", where=where, found="offers no rival specification that could be replayed under")
-    # A replay under a rival counts beside the outcome until the objection is upheld, so it must really use the rival
+    # A replay under a rival counts in addition to the outcome until the objection is upheld, so it must really use the rival
     # specification.
     about_claim = said.target.partition("@")[0] == claim.claim
     if said.rival is not None and not about_claim and said.rival not in {one.spec for one in planned if one}:

@@ -325,6 +325,7 @@ def _count_excluded(table: ScoreTable) -> tuple[ExcludedCount, ...]:
 
 def _is_same(known: Restriction, file: AuditFile, scored: ScoredTable | None, outcome: CaseOutcome) -> bool:
     """Tell whether *known* came from the same scores; without a lock a table has several outcomes, one for each pair of its arms."""
+    # Without a lock one table can have several outcomes, one for each pair of its arms, so the means are compared too.
     if known.table != _digest(scored):
         return False
     if file.lock or known.estimate is None or outcome.estimate is None:
@@ -356,6 +357,7 @@ def _find_same(view: View, draft: AuditDraft, claim: ClaimRevision, *, auditor: 
 
 def _is_same_lock(lock: Lock | None, wanted: Lock | None) -> bool:
     """Tell whether *lock* fixes what *wanted* does; names that were stated since count only where it fixes none."""
+    # Names of endpoints that were registered after the lock are no change of the plan.
     if lock is None or wanted is None or not lock.endpoint_names:
         return lock == wanted
     return lock == replace(wanted, endpoint_names=lock.endpoint_names)

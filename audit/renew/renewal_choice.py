@@ -111,6 +111,7 @@ def choose_renewals(view: View, wish: RenewalRequest, *, auditor: str) -> Renewa
         require_model(view, model)
     chosen: list[ClaimRenewal] = []
     left: list[SkippedClaim] = []
+    # Named claims are renewed whether they are stale or not.
     stale = {} if wish.claims else {one.claim: one.status for one in find_stale(view).claims}
     for name in dict.fromkeys(wish.claims or (*stale, *wish.kept)):
         try:
@@ -227,6 +228,8 @@ def _list_unsettled(causes: Sequence[StaleCause], *, stays: bool, concluded: boo
     """
     for one in causes:
         match one.kind:
+            # Causes that a renewal leaves open are named in the notes. A renewed claim must not look settled where it
+            # is not.
             case CauseKind.SPEC:
                 yield f"{one.text}: the same plan keeps the version that it locked, and does not settle this"
             case CauseKind.CARD | CauseKind.DEPRECATION:
@@ -357,6 +360,8 @@ def sort_changes(changes: Iterable[ClaimChange]) -> list[ClaimChange]:
 def count_transitions(changes: Iterable[ClaimChange]) -> list[tuple[str, str, int]]:
     """Return how many claims came from which class to which, most first."""
     counted = Counter((describe_class(one.before), describe_class(one.after)) for one in changes)
+    # The class alone is counted in the matrix; standing, mode and candidate are part of its label, so a change of any
+    # of them is visible.
     return sorted(((before, after, count) for (before, after), count in counted.items()), key=lambda one: (-one[2], one[:2]))
 
 

@@ -97,6 +97,7 @@ def record_group(ledger: Ledger, group: RenewalGroup, *, auditor: str, ask: str,
 
 
 def _record(writer: Writer, one: ClaimRenewal, folder: Path, *, auditor: str, ask: str, why: str | None) -> ClaimRenewal:
+    # Recorded by an earlier call that was interrupted afterwards.
     if one.renewed is not None:
         return one
     claim = carry_claim(writer, one.claim.claim, one.target, why=why or _explain(one)).payload
@@ -212,6 +213,8 @@ def _measure_shift(
     """Return how far the scores moved; a sentence where that cannot be measured, None between replays of one model version."""
     if one.before == one.target:
         return None
+    # Without the old scores the two recorded intervals are compared. Their half-widths add, which holds whatever their
+    # dependence, and is wide.
     if before is None:
         return f"the scores of {one.lock.audit} were not found, so its estimate and the new one are compared, not task by task"
     models = (one.before, one.target)

@@ -169,6 +169,7 @@ def _is_run_database(path: Path) -> bool:
             head = file.read(100)
     except OSError:
         return False
+    # `open_store` creates missing tables, so a foreign database must be recognised before it is opened.
     return head.startswith(_SQLITE) and int.from_bytes(head[_VERSION_AT], "big") > 0
 
 
@@ -191,6 +192,7 @@ def _add_file(search: RecordingSearch, path: Path, wanted: Collection[str], view
 
 
 def _add(search: RecordingSearch, recording: ReplayRecording, wanted: Collection[str]) -> bool:
+    # The digest decides, and not the name or place of the file.
     digest = digest_parts(describe_replay(recording.file))
     if digest in wanted:
         search.found.setdefault(digest, []).append(recording)
@@ -244,6 +246,7 @@ def renew_replay(file: ReplayFile, view: View, *, ask: str, base_url: str | None
     policy = replace(file.replay.policy, model=ask, base_url=base_url or file.replay.policy.base_url)
     arms = tuple(replace(one, context=names[one.context]) for one in file.replay.arms)
     replay = replace(file.replay, policy=policy, arms=arms, tasks=TASKS, audit=tuple(sorted(audits)) or None)
+    # The name of a replay is foreign text in a comment: control characters could hide what follows.
     texts[REPLAY] = _show(_HEAD.format(name=file.replay.name.replace("\n", " "))) + _write_replay(replay)
     contexts = {new: file.contexts[name] for name, new in names.items()}
     references = {one: one for one in contexts if one not in texts}
@@ -387,6 +390,8 @@ def group(
 def _find_renewed(same: Sequence[ClaimRenewal], digest: str, output: Path, view: View, owner: str) -> ReplayRecording | None:
     """Return the replay that an earlier call wrote, where the recording is gone since: its own lock says that it is the one."""
     locked = {one.renewed.lock.payload.replay for one in same if one.renewed and one.renewed.lock}
+    # The original recording may be deleted between two calls. The renewal's own files then serve, since its lock fixes
+    # them.
     for path in sorted(output.glob(f"*-{digest[:8]}/{REPLAY}")):
         try:
             file = read_replay(path, view, owner=owner)
@@ -405,6 +410,7 @@ def list_runs(search: RecordingSearch, chosen: ClaimRenewal, *, but: Path) -> li
 
 def check_same(before: ReplayFile, after: ReplayFile) -> None:
     """Refuse a replay that is not the recorded one but for its model; raises ValueError, for it was written so."""
+    # A ValueError and no fault: only a defect of this module could cause it.
     changed = set(find_changed_parts(before, after)) - {MODEL_PART}
     if changed:
         raise ValueError(f"the renewed replay differs in {', '.join(sorted(changed))}")

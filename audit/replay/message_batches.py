@@ -260,7 +260,7 @@ class ChunkReader:
             odd["unreadable"] += 1
             return None
         key = self._ids.get(line["custom_id"])
-        # Foreign and repeated lines are counted and ignored. The first result of a call stands.
+        # Foreign and repeated lines are counted and ignored. The first result of a call counts.
         if key is None or key in seen:
             odd["unknown" if key is None else "repeated"] += 1
             return None

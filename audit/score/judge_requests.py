@@ -148,7 +148,7 @@ def _write_message(task: Task, shown: ResponseExcerpt, answer: str | None) -> st
 def _tell_cut(shown: ResponseExcerpt) -> str:
     if shown.is_whole:
         return " (it is empty)" if not shown.text else ""
-    # The judge is told about a cut. In the published skill study it was not, and long complete answers were rated as
+    # The request states a cut. In the published skill study it was not, and long complete answers were rated as
     # truncated.
     return f" (its first {len(shown.text)} of {shown.total_chars} characters; its end was left out here and is no fault of it)"
 
@@ -168,6 +168,8 @@ def _build_object(properties: dict[str, Json], required: list[str]) -> dict[str,
 
 
 def _build_range(one: Dimension) -> dict[str, Json]:
+    # An enumeration is the only bound that the API's schemas take, so short ranges are listed. Longer ones are checked
+    # only when the answer is read.
     if one.high - one.low < _MOST_LISTED:
         return {"type": "integer", "enum": list(range(one.low, one.high + 1))}
     return {"type": "integer", "description": f"{one.low} to {one.high}"}

@@ -6,7 +6,7 @@ import re
 from itertools import product
 from typing import Any
 
-# Foreign texts in a request. Each stands between two lines with a mark that occurs in none of them, so no text can
+# Foreign texts in a request. Each is between two lines with a mark that occurs in none of them, so no text can
 # close its own fence.
 
 

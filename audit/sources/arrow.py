@@ -106,6 +106,7 @@ def _read_csv_header(path: Path, name: str) -> list[str]:
 
 def _read_header_lines(text: TextIO, name: str) -> Iterator[str]:
     """Give the lines of the header, which a quoted name may break; more than any header has is not read."""
+    # Read line by line with a limit: a file without line ends must not be read whole for its header.
     left = LONGEST_HEADER
     while line := text.readline(left + 1):
         left -= len(line)
@@ -236,6 +237,7 @@ def _build(table: Any, found: _Found, selection: ColumnSelection, origin: RawOri
     extras = {asked: _encode_any(table.column(there), where=f"{origin.name}, column {there}") for asked, there in found[1].items()}
     rows_read, rows = len(table), origin.rows
     seen = {name: extras[name].list_values() for name in selection.where}
+    # Rows are chosen before anything is checked: a file of several evaluations may have faults in the others.
     if selection.where:
         kept = np.all([extras[name].find(values) for name, values in selection.where.items()], axis=0)
         table, rows = table.filter(pa.array(kept)), None if rows is None else rows[kept]
@@ -304,6 +306,7 @@ def _encode(column: Any) -> RawColumn:
     whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
     codes = whole.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
     labels = tuple("" if label is None else str(label) for label in whole.dictionary.to_pylist())
+    # CSV cannot distinguish an empty text from nothing, so both mean nothing in every format.
     if "" in labels:
         codes = np.where(codes == labels.index(""), np.int32(-1), codes)
     return RawColumn(codes=codes, labels=labels)

@@ -90,6 +90,8 @@ def _open(path: Path, reading: LogOptions) -> _EveryEvalLog:
     ]
     if faults:
         raise TableError(faults[:20])
+    # One file may have several metrics for each sample. They are told apart by the result's identifier, else by the
+    # evaluation's name.
     chosen = {line.number for line in lines.lines if reading.scorer in (_find_metric(line), line.fields["evaluation_name"])}
     named = [line for line in lines.lines if line.number in chosen] if chosen else list(lines.lines)
     metrics = {_find_metric(line) for line in named}
@@ -215,6 +217,7 @@ def _find_declared(log: _EveryEvalLog) -> int | None:
     """Return how many samples of the chosen metric there should be: the aggregate counts lines, which several metrics share."""
     lines = find_value(log.aggregate or {}, "detailed_evaluation_results.total_rows")
     samples = find_value(log.result, "score_details.uncertainty.num_samples")
+    # The aggregate's number of lines counts each sample once for every metric.
     if _is_count(samples):
         return int(samples)
     return int(lines) if _is_count(lines) and len(log.metrics) == 1 else None

@@ -237,6 +237,7 @@ class LogHeader:
         if first == "sample":
             return as_text(find_nested(sample or {}, rest))
         if first == "tags":
+            # Inspect has no fields for arms, so users write them as tags such as `side:test`.
             found = [tag[len(rest) + 1 :] for tag in self.tags if tag.startswith((f"{rest}:", f"{rest}="))] if rest else list(self.tags)
             return found[0] if len(found) == 1 else None
         if first == "metadata":
@@ -254,6 +255,7 @@ def parse_header(document: Object, *, name: str) -> LogHeader:
     if not isinstance(version, int) or not isinstance(document.get("eval"), dict):
         found = "the file has no `version` and `eval`, as a log of Inspect has"
         raise TableError(Fault(code="log-not-readable", where=name, found=found, advice="give a log of Inspect (.eval or .json)"))
+    # A later format may mean something else by the same field.
     if version > NEWEST_VERSION:
         found = f"the log is of version {version} of the format; this program knows versions up to {NEWEST_VERSION}"
         advice = "update Caveat, or write the log again with an earlier Inspect"
@@ -283,6 +285,7 @@ def _apply_updates(spec: Object, updates: list[Any]) -> tuple[tuple[str, ...], O
     metadata = dict(as_object(spec.get("metadata")))
     for update in updates:
         for edit in map(as_object, as_list(as_object(update).get("edits"))):
+            # Edits are applied in their order, so the latest counts.
             tags = tags - set(map(str, as_list(edit.get("tags_remove")))) | set(map(str, as_list(edit.get("tags_add"))))
             for key in as_list(edit.get("metadata_remove")):
                 metadata.pop(str(key), None)
@@ -298,6 +301,7 @@ def find_nested(value: Any, name: str) -> Any:
         return None
     if name in value:
         return value[name]
+    # The longest key first: keys may contain dots.
     parts = name.split(".")
     for length in range(len(parts) - 1, 0, -1):
         key = ".".join(parts[:length])

@@ -117,7 +117,7 @@ class _RowBuffer:
             keys[:] = [key for key, _ in pairs]
             return dict(pairs)
 
-        # The outermost object is closed last.
+        # The outermost object is closed last, so its keys are the last ones that were added.
         json.loads(line, object_pairs_hook=keep)
         for key, count in Counter(keys).items():
             if count > 1 and (key in COLUMNS or key in {*SYNONYMS, self.selection.score, *self.selection.names, *self.selection.where}):

@@ -265,6 +265,7 @@ def _compare_mean(log: _HarnessLog, rows: Sequence[LogRow]) -> _MeanComparison |
     if isinstance(stated, bool) or not isinstance(stated, int | float) or not scores:
         return None
     mean = math.fsum(scores) / len(scores)
+    # A metric need not be a mean, so a difference is a warning and no error.
     if math.isclose(mean, stated, rel_tol=_CLOSE, abs_tol=_CLOSE):
         return _MeanComparison(agrees=True, told=f"mean {mean:.4g}, as the results state")
     return _MeanComparison(agrees=False, told=f"the results state {stated:.4g}, the mean of the samples is {mean:.4g}")
@@ -298,6 +299,8 @@ def _build_provenance(log: _HarnessLog, begun: datetime | None) -> Provenance:
 def _list_loaded(results: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the model that the harness loaded itself; of an endpoint it keeps what was asked for, and not what was returned."""
     name = as_text(results.get("model_name"))
+    # Weights that the harness loaded are known to be the model that answered. For an endpoint only the requested name
+    # is known.
     is_loaded = as_text(results.get("model_source")) in _LOADED and _find_endpoint(find_value(results, "config.model_args")) is None
     return (name,) if name and is_loaded else ()
 

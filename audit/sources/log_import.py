@@ -384,6 +384,7 @@ def _check_arms(paths: Sequence[str], reading: LogOptions, format_: SourceFormat
     """Refuse a log of which nobody says the arm, and one of which two say it."""
     faults = []
     for path in paths:
+        # The arm must have exactly one source. With two that differ, either choice could turn the sign of ED.
         says_itself = format_ is SourceFormat.SKILL_RUNS or reading.arm_field is not None
         if says_itself and path in reading.arms:
             where = "its folders" if format_ is SourceFormat.SKILL_RUNS else f"--arm-field {reading.arm_field}"
@@ -426,9 +427,11 @@ def _check_families(paths: Sequence[str], rows: Sequence[LogRow], reading: LogOp
 
 def _check_across(format_: SourceFormat, rows: Sequence[LogRow], reading: LogOptions) -> None:
     """Refuse what only several files together show."""
+    # These checks need all files together: each file may be sound by itself.
     _check_scorers(rows)
     if format_ is SourceFormat.HARNESS:
         check_documents(rows)
+    # A task field that the user named is a statement about which tasks are the same, and replaces the check.
     if format_ is SourceFormat.INSPECT and reading.task_field is None:
         check_targets(rows)
     if format_ is SourceFormat.INSPECT and reading.context_field is None:
@@ -456,6 +459,7 @@ def _check_contexts(rows: Sequence[LogRow]) -> None:
         files.setdefault((row.arm, row.spec, row.context_id), set()).add(row.file or "")
     faults = []
     for (arm, _, context), names in sorted(files.items(), key=lambda item: str(item[0])):
+        # Merged, two contexts of one name would count as one, and the differences between them would look like noise.
         if len(names) > 1:
             found = f"both are called {context!r}, which would be one context of arm {arm!r}"
             advice = "say with --context-field where the log has the context, or rename one file"

@@ -93,7 +93,7 @@ Reader = Callable[[Sequence[Path], LogOptions], tuple[list[LogRow], ImportedLog]
 """Reads files of one format. Raises TableError with every fault."""
 
 
-# Accounts: what each file states, contains, and what it became. They stand in the record, because what makes a log
+# Accounts: what each file states, contains, and what it became. They are recorded, because what makes a log
 # doubtful (edited scores, an unfinished status) must be known with the outcome. No log states how large the card's
 # evaluation was, so coverage is missing until a person states it.
 
@@ -117,6 +117,7 @@ class FileCounts:
             return
         self.counts[reason, is_row] += 1
         kept = self.examples.setdefault((reason, is_row), [])
+        # A few places are enough to look at the log; the counts are complete.
         if len(kept) < _EXAMPLES:
             kept.append(place)
 
@@ -140,6 +141,7 @@ def merge_accounts(parts: Sequence[ImportedLog]) -> ImportedLog:
     return ImportedLog(
         files=tuple(file for part in parts for file in part.files),
         provenance=_merge_provenance(parts),
+        # Without a date in one part, that part may have begun before all others.
         started_at=min(known, key=datetime.fromisoformat) if known and len(known) == len(begun) else None,
     )
 

@@ -35,6 +35,7 @@ class DocumentPlace:
     def fault(self, code: str, found: str, advice: str | None = None) -> None:
         """Tell that something is wrong here, once however often the place is looked at."""
         fault = Fault(code=code, where=self.where, found=found, advice=advice)
+        # A place may be read several times, and its fault is one.
         if fault not in self.faults.faults:
             self.faults.add(fault)
 
@@ -505,6 +506,8 @@ class _FolderReader:
     @staticmethod
     def _drop_absent(responses: list[SkillResponse]) -> list[SkillResponse]:
         """A condition without one response in the whole skill was not tried; one with some has gaps, and these stay."""
+        # A condition that was never tried is absent. A condition with gaps keeps them, since dropping the gaps would
+        # change the sample.
         tried = {one.arm for one in responses if one.excluded != NOT_SCORED}
         return [one for one in responses if one.arm in tried]
 
@@ -520,6 +523,7 @@ class _FolderReader:
         matched = {response.pattern_texts for response in runs if response.pattern_texts is not None}
         given = None if planned is None else planned.texts
         scores = place.where.split(", ")[0]
+        # The recorded matches are of the recorded patterns. Comparing them with patterns that were changed later would report differences that come from the change.
         if matched and given is not None and matched != {given}:
             message = f"tasks/ gives {task_id} other patterns than the study records matches of; those that were recorded are matched here"
             self._note("patterns-changed", skill, message)
@@ -542,6 +546,7 @@ class _FolderReader:
             if run in seen:
                 one.fault("row-repeated", f"run {run} of task {task_id!r} stands twice", "number the runs of a task apart")
             seen.add(run)
+            # A misspelt condition would be left out, and the arm would look as if it had not been run.
             one.refuse_unknown(("run_index", *ARMS.values()), code="unknown-condition", what="condition")
             found += [_read_response(one.at(condition), (task_id, run, arm), texts) for arm, condition in ARMS.items()]
         return found
@@ -642,6 +647,7 @@ def _explain_exclusion(place: DocumentPlace, judge: DocumentPlace, scores: Mappi
     if len(scores) == len(DIMENSIONS):
         return None
     failed = text.text("error", default="") if text is not None else ""
+    # The reasons go from the earliest cause to the latest: generation, scoring, judging.
     if failed:
         return f"the generation failed: {failed}"
     if place.value is None:

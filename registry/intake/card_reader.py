@@ -547,7 +547,7 @@ def _refuse(code: str, where: str, found: str, advice: str) -> InputError:
 
 
 # From a card file to its text. The kind of a file is read from its bytes. A name that says otherwise is an error,
-# because somebody relies on it.
+# because its user relies on it.
 
 MAXIMUM_BYTES = 100_000_000
 """A card file larger than this is refused unread."""

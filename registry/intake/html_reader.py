@@ -334,6 +334,7 @@ def _separate(tag: str, writer: _Writer, *, is_opening: bool, in_cell: bool) -> 
         writer.break_with(" ")
     elif tag == "br":
         writer.break_with(" " if in_cell else "\n")
+    # 10² must not become 102.
     elif tag == "sup" and is_opening and writer.ends_in_digit():
         writer.write("^", is_preformatted=True)
     elif tag in _BLOCKS:

@@ -270,6 +270,7 @@ class AnchoredText:
 
     def _choose(self, hits: list[_Hit], *, near: int | None, section: str | None) -> _Hit:
         if section is not None:
+            # A section is only a preference: its title may have been read differently from the file.
             hits = [hit for hit in hits if _is_in_section(self.find_section(hit.start), section)] or hits
         return hits[0] if near is None else min(hits, key=lambda hit: abs(hit.start - near))
 

@@ -103,6 +103,7 @@ def has_columns(text: str) -> bool:
     line ends with a hyphen, and the right column's goes on after it.
     """
     lines = text.count("\n") + 1
+    # Lines with several figures are rows of a table and not two columns of prose.
     apart = [found[0] for found in _APART.finditer(text) if len(_FIGURES.findall(found[0])) < 2]
     return (len(apart) >= 8 and 2 * len(apart) >= lines) or (len(_BROKEN.findall(text)) >= 4 and lines >= 10)
 
@@ -314,6 +315,8 @@ def _cut(spans: list[tuple[int, int]], cuts: list[int]) -> list[tuple[int, int]]
     """The *spans*, those that go across a cut in two."""
     pieces: list[tuple[int, int]] = []
     for start, stop in spans:
+        # A sentence around a footnote or table would otherwise span it, and its quotation would contain the foreign
+        # text.
         inner = [cut for cut in cuts if start < cut < stop] if cuts else []
         pieces += zip([start, *inner], [*inner, stop], strict=True)
     return pieces

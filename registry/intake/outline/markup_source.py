@@ -443,6 +443,7 @@ def _span_heads(text: str, table: SourceTable) -> None:
 
     A further row of heads says nothing in its first column and has no figures; rows below it do.
     """
+    # A spreadsheet spans a head by leaving the cells after it empty.
     count = 1
     while count < len(table.rows) and not _says(text, table.rows[count].cells[0]) and not _has_figures(text, table.rows[count]):
         count += 1
@@ -603,6 +604,7 @@ def _text(places: Sequence[GridCell | None], column: int) -> str:
 def _read_group(places: Sequence[GridCell | None]) -> str | None:
     """What a row says that only names those below it: one cell over all columns, or the first alone with none beside it."""
     said = [place for place in places if place is not None and place.text and place.is_first]
+    # A single cell over all columns names the rows below it. It claims nothing by itself.
     is_alone = len(said) == 1 and said[0].is_own and len(places) > 1
     if is_alone and (places[0] is said[0]) and not said[0].text[:1].isdigit():
         return said[0].text
@@ -628,6 +630,7 @@ def _name_cells(
         if place is not None and not place.is_first and cells and cells[-1].column == (name or None):
             continue  # one cell under one head, however many columns both take
         has_more = any(_text(places, other) and not _text(places, other)[0].isdigit() for other in range(column + 1, len(places)))
+        # An empty first cell under a label repeats that label, as printed tables do.
         if is_leading and not text and has_more and column < len(last_labels):
             text = last_labels[column]
         else:

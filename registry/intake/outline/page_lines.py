@@ -85,6 +85,7 @@ def split_by_page(lines: list[CardLine]) -> list[list[CardLine]]:
 
 def measure_width(lines: list[CardLine]) -> int:
     """Return how many characters a full line of running text has: the length that one line in ten exceeds."""
+    # The ninth decile and not the maximum: a few lines run over the margin.
     lengths = sorted(len(line.text) for line in lines if line.kind is None and len(line.text) > 25)
     return min(lengths[len(lengths) * 9 // 10], 200) if lengths else 80
 
@@ -117,6 +118,7 @@ def mark_furniture(lines: list[CardLine]) -> None:
     # Only the outer lines of pages with more than four lines: on a short page they are the content.
     edges = [(edge, line) for page in pages if len(page) > 4 for edge, pair in (("top", page[:2]), ("foot", page[-2:])) for line in pair]
     shapes = Counter((edge, _shape(line)) for edge, line in edges)
+    # Three pages at least, and every fifth in a long card, so that repeated content of a few pages is kept.
     needed = max(3, len(pages) // 5)
     for edge, line in edges:
         if shapes[edge, _shape(line)] >= needed and not line.text.isdigit():
@@ -168,6 +170,7 @@ def _find_runs(lines: list[CardLine]) -> Iterable[list[CardLine]]:
             run.append(line)
             last = number
             continue
+        # Four entries at least: shorter runs of lines that end in rising numbers occur in lists.
         if len(run) >= 4 and _rises(run):
             yield run
         run, last = ([line], number) if number is not None and number < 60 else ([], 0)

@@ -202,6 +202,7 @@ def _find_insertions(text: str) -> list[tuple[int, int]]:
             open_at.append((at, _PAIRS[sign]))
         elif open_at and open_at[-1][1] == sign:
             opening = open_at.pop()[0]
+            # A bracket that is never closed must not hold the rest of the paragraph together.
             if at - opening <= _LONGEST_INSERTION:
                 while spans and spans[-1][0] > opening:
                     spans.pop()
@@ -214,6 +215,7 @@ def _is_end(text: str, start: int, found: re.Match[str]) -> bool:
     before = text[max(start, found.start() - 60) : found.start()]
     word = _LAST_WORD.search(before)
     last = word[0] if word else ""
+    # "1." or "(a)." numbers the sentence and does not end one.
     if _ENUMERATOR.match(text[start : found.end("stop")]) and found["stop"] == ".":
         return False
     if not rest or (rest[0].islower() and not _NAME_IN_SMALL.match(rest)):
@@ -231,6 +233,8 @@ def _ends_after(last: str, before: str, rest: str) -> bool:
     next_word = "" if _INITIAL.match(rest) else re.split(r"[^\w'\u2019-]", rest, maxsplit=1)[0]
     if name in _SOMETIMES_LAST:
         return next_word.lower() in _OPENERS
+    # A single capital may be an initial ("J. Smith"), a label ("Appendix A.") or the end of a sentence. The next word
+    # decides.
     if len(last) == 1 and last.isupper():
         return next_word.lower() in _OPENERS or _LABELLED.search(before[:-1]) is not None
     return True
@@ -437,6 +441,7 @@ class PassageReader:
             return "" if f"{head}{tail}" in self._words() else None
         if found["hyphen"] == "\u00ad":
             return ""
+        # Before a capital or a digit, the hyphen is a part of a name such as "GPT-4".
         if not right[0][0].islower() or not head[-1].isalpha():
             return "-"
         return "-" if self._is_compound(head, tail) else ""

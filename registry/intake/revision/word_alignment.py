@@ -425,6 +425,8 @@ class Alignment:
         code = self._code
         for word in map(fold_spelling, words.words):
             if word not in code:
+                # One character per word lets rapidfuzz and `str.find` compare words. The range of surrogates is
+                # skipped, since such characters cannot be encoded.
                 number = len(code) + 0x100
                 code[word] = chr(number if number < 0xD800 else number + 0x800)
         return "".join(code[fold_spelling(word)] for word in words.words)
@@ -549,6 +551,7 @@ def _match_moved(ours: list[str], theirs: list[str], matches: list[tuple[int, in
         if i in taken_old or len(block) < _SHORTEST_MOVED or not places.get(block):
             continue
         j = places[block].pop(0)
+        # A short block is taken as moved only next to a longer one that moved with it: alone it occurs by chance.
         for step in (0, -1, 1):
             a, b = i + step, j + step
             while 0 <= a < len(ours) and 0 <= b < len(theirs) and ours[a] == theirs[b] and a not in taken_old and b not in taken_new:
