@@ -251,8 +251,8 @@ def _find_contestation_faults(view: View, name: str, claim: ClaimRevision, plann
         yield Fault(code="contestation-settled", where=where, found=found, advice="leave contestation out, or open another one")
     if said.rival is None:
         yield Fault(code="rival-missing", where=where, found="offers no rival specification that could be replayed under")
-    # A replay under a rival counts in addition to the outcome until the objection is upheld, so it must really use the rival
-    # specification.
+    # A replay under a rival counts in addition to the outcome until the objection is upheld, so it must really use the
+    # rival specification.
     about_claim = said.target.partition("@")[0] == claim.claim
     if said.rival is not None and not about_claim and said.rival not in {one.spec for one in planned if one}:
         found = f"its rival {said.rival} is none of the contexts, scoring functions and cue inventories of this audit"

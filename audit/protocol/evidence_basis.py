@@ -429,8 +429,9 @@ def _find_lock_gap(file: AuditFile, scored: ScoredTable, ground: OutcomeBasis) -
 # The stopping rule of module 1: blind raters and a model judge, against the plan's limit on their accuracy.
 #
 # Persons above the limit with their whole interval take P_deploy away. A point above it, or a model judge whose worst
-# case is, makes the verdict provisional. A model judge never shows that contexts are natural. A study that resolves nothing costs nothing; a penalty would keep auditors from making one. Cost: an audit without raters keeps its verdict, and the page says
-# that none were asked.
+# case is, makes the verdict provisional. A model judge never shows that contexts are natural. A study that resolves
+# nothing costs nothing; otherwise auditors would make none. Cost: an audit without raters keeps its verdict, and the
+# page says that none were asked.
 
 _SHARE = Unit(low=0.0, high=1.0)
 _GRAVITY = (RaterStatus.TOLD_APART, RaterStatus.SUSPECTED, RaterStatus.UNRESOLVED, RaterStatus.WITHIN)

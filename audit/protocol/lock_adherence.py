@@ -147,7 +147,8 @@ def _compare_tasks(lock: Lock, ids: set[str], *, may_stop: bool) -> Iterator[Loc
     planned, locked = f"the {lock.tasks.count} tasks of the list with SHA-256 {lock.tasks.sha256}", list(lock.tasks.ids)
     added, left_out = sorted(ids - set(locked)), sorted(set(locked) - ids)
     families = [family or task for task, family in zip(locked, lock.tasks.families, strict=True)] if lock.tasks.families else None
-    # The lock holds task identifiers and a seed, so the first tasks of the seeded order can be told apart from tasks that were chosen later.
+    # The lock holds task identifiers and a seed, so the first tasks of the seeded order can be told apart from tasks
+    # that were chosen later.
     first = {locked[place] for place in order_tasks(locked, seed=lock.plan.seed, families=families)[: len(ids)]}
     if may_stop and locked and ids == first:
         if lock.plan.interval is not IntervalMethod.ANYTIME:
@@ -230,7 +231,8 @@ def _list_locked(lock: Lock) -> list[tuple[LockedItem, str, LockedSpec]]:
 def _compare_digests(lock: Lock, sides: Mapping[str, Collection[str]], sealed: Collection[str]) -> Iterator[LockDeviation]:
     for item, name, spec in _list_locked(lock):
         asked = set(sides.get(name, ()))
-        # A plain text can be compared with a commitment only by who has the salt. Two commitments can be compared by everyone.
+        # A plain text can be compared with a commitment only by who has the salt. Two commitments can be compared by
+        # everyone.
         if asked != {spec.sha256} and (not spec.is_sealed or asked & set(sealed)):
             done = ", ".join(f"contexts with SHA-256 {one}" for one in sorted(asked)) or "none"
             yield LockDeviation(item=item, planned=f"{spec.spec}, SHA-256 {spec.sha256}", done=f"{name}: {done}" if name else done)

@@ -18,7 +18,8 @@ from registry.codec.canonical_documents import Json, canonical_bytes
 _PATH = "/v1/messages/batches"
 _PAGE = 100
 _STATES = ("processing", "succeeded", "errored", "canceled", "expired")
-# After these troubles the submission was certainly not accepted. Time-outs, lost answers and server errors leave it open.
+# After these troubles the submission was certainly not accepted. Time-outs, lost answers and server errors leave it
+# open.
 _CERTAIN = {
     RequestTrouble.KEY_REFUSED,
     RequestTrouble.NOT_FOUND,

@@ -606,7 +606,8 @@ class _CallRun:
             return self._fail(call, attempts, sent_at, Failure(code=error.trouble.value, message=error.message), len(doubted))
         self._down, self._has_answered = 0, True
         self._purse.settle(call, answer.message.usage)
-        # Every earlier attempt that may have been billed is counted at its worst case, in addition to the one that was answered.
+        # Every earlier attempt that may have been billed is counted at its worst case, in addition to the one that was
+        # answered.
         for _ in doubted:
             self._purse.add_lost(call)
         return build_response(call, answer, attempts, sent_at, self._clock())

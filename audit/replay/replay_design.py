@@ -104,7 +104,8 @@ def _select_text(name: str, block: ContextBlock, task: Task, *, where: str) -> s
     if block.by is None:
         return block.text or ""
     value = find_field(task, block.by.field)
-    # A missing variant without a fallback is an error: an empty block would change the context of some tasks without a message.
+    # A missing variant without a fallback is an error: an empty block would change the context of some tasks without a
+    # message.
     text = block.by.fallback if value is None else block.by.texts.get(value, block.by.fallback)
     if text is None:
         said = f"{block.by.field} is {value!r}" if value is not None else f"has no field {block.by.field!r}"

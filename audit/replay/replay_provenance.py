@@ -97,8 +97,8 @@ def _mark(response: Response) -> tuple[tuple[str, ...], str | None]:
 
 # The replay as the record of an audit holds it: contexts, arms and outcomes of calls.
 #
-# Contexts are kept whole in the provenance of the run's record, so that a supplement is self-contained and contexts need
-# not be registered. A prompt counts as disclosed only if it is in the record; a run folder is not published. Cost:
+# Contexts are kept whole in the provenance of the run's record, so that a supplement is self-contained and contexts
+# need not be registered. A prompt counts as disclosed only if it is in the record; a run folder is not published. Cost:
 # up to 100 kB a record, and prompts are public unless `--withhold-prompts` is given, which makes the item visibly
 # missing.
 

@@ -113,8 +113,8 @@ def prices_schema() -> dict[str, Any]:
 
 MAYBE_BILLED = ("lost-in-flight", "batch-missing", *DOUBTFUL)
 """Failures of calls that may have been billed."""
-# Tokenizers differ between models, so input is measured in bytes. The forecast uses a typical ratio. A
-# reservation uses twice the tokens, because an underestimate would overspend.
+# Tokenizers differ between models, so input is measured in bytes. The forecast uses a typical ratio. A reservation uses
+# twice the tokens, because an underestimate would overspend.
 _BYTES_A_TOKEN = 4.0
 """A rule of thumb for English, until the endpoint has counted."""
 _SAFE_BYTES_A_TOKEN = 2.0

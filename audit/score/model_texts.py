@@ -6,8 +6,8 @@ import re
 from itertools import product
 from typing import Any
 
-# Foreign texts in a request. Each is between two lines with a mark that occurs in none of them, so no text can
-# close its own fence.
+# Foreign texts in a request. Each is between two lines with a mark that occurs in none of them, so no text can close
+# its own fence.
 
 
 def fence_text(name: str, mark: str, text: str) -> str:

@@ -42,7 +42,8 @@ from audit.sources.score_columns import FaultList
 from registry.errors import Fault, UnavailableError
 from registry.records.replay_run import Provenance
 
-# Warnings and notes about an Inspect log: counts that disagree, edits, limits, and parameters that were not sent. They are recorded with the outcome.
+# Warnings and notes about an Inspect log: counts that disagree, edits, limits, and parameters that were not sent. They
+# are recorded with the outcome.
 
 _SHOWN = 5
 _LONGEST = 60

@@ -93,9 +93,9 @@ Reader = Callable[[Sequence[Path], LogOptions], tuple[list[LogRow], ImportedLog]
 """Reads files of one format. Raises TableError with every fault."""
 
 
-# Accounts: what each file states, contains, and what it became. They are recorded, because what makes a log
-# doubtful (edited scores, an unfinished status) must be known with the outcome. No log states how large the card's
-# evaluation was, so coverage is missing until a person states it.
+# Accounts: what each file states, contains, and what it became. They are recorded, because what makes a log doubtful
+# (edited scores, an unfinished status) must be known with the outcome. No log states how large the card's evaluation
+# was, so coverage is missing until a person states it.
 
 _EXAMPLES = 5
 _OF_RESPONSES = ("models_returned", "unnamed_responses")

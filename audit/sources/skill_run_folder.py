@@ -523,7 +523,8 @@ class _FolderReader:
         matched = {response.pattern_texts for response in runs if response.pattern_texts is not None}
         given = None if planned is None else planned.texts
         scores = place.where.split(", ")[0]
-        # The recorded matches are of the recorded patterns. Comparing them with patterns that were changed later would report differences that come from the change.
+        # The recorded matches are of the recorded patterns. Comparing them with patterns that were changed later would
+        # report differences that come from the change.
         if matched and given is not None and matched != {given}:
             message = f"tasks/ gives {task_id} other patterns than the study records matches of; those that were recorded are matched here"
             self._note("patterns-changed", skill, message)

@@ -468,7 +468,8 @@ class Alignment:
             (a, b), (c, d) = pair.old, pair.new
             if pair.is_alike:
                 mapped[a:b] = range(c, d)
-            # Above this size the pair is known and its words stay unmatched, because the work grows with the product of both lengths.
+            # Above this size the pair is known and its words stay unmatched, because the work grows with the product of
+            # both lengths.
             elif (b - a) * (d - c) <= MOST_CELLS:
                 for ours, theirs in match_words(self.old[a:b], self.new[c:d]).items():
                     mapped[a + ours] = c + theirs
