@@ -482,6 +482,7 @@ def _by_column(passage: Passage, results: list[tuple[CardFigure, int]], models: 
         else:
             others.append(ComparisonNote(subject=heads[-1].name or cell.column or "", value=quantity.value, words=quantity.written))
     named_own = [one for one in own if one.model]
+    # Once one column names a model, figures under other heads are settings or differences.
     if named_own or others:
         own = named_own
     beside = [

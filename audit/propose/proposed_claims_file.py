@@ -69,6 +69,7 @@ class KnownModels:
         """Return the model version that stands for the whole file: the given one, otherwise the one most proposals are about."""
         if self.given is not None:
             return self.given
+        # The most frequent model becomes the file's default, so that most claims need no model of their own.
         named = Counter(one for proposal in proposals if (one := self.resolve(proposal.model, proposal.version)) is not None)
         if named:
             return named.most_common(1)[0][0]

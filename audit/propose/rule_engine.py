@@ -213,11 +213,13 @@ def _read_figures(words: str, choice: SortedFigures, thetas: tuple[ThresholdFigu
         if is_only_defined(theta) and theta.relation is None:
             continue
         before = [one for one in own if one.quantity.start < theta.quantity.start and _is_comparable(one.quantity, theta)]
+        # A threshold is compared with the figure before it: "36 %, below the threshold of 50 %".
         if before:
             paired.setdefault(before[-1].quantity, theta)
         elif not theta.is_of_another or theta.relation is not None:
             yield _PassageClaim(read_threshold(theta), None, choice, _SURE[signs])
     for one in own:
+        # A weak figure (a count, a bare score, a share in words) could be many things and needs one more sign.
         sure = signs - (_is_weak(one.quantity) and not is_finding(words, one.quantity))
         line = paired.get(one.quantity)
         reading = read_figure(words, one.quantity, line)

@@ -45,6 +45,7 @@ def bound_unresolved(
     Raises:
         DesignError: as `estimate`.
     """
+    # Only sides with unresolved responses vary, so a clean side costs no estimates.
     sides = [rows for rows in (find_open(table, arm) for arm in (test, deploy)) if rows.any()]
     # Φ and ED are monotone in each side's scores, so the corners contain their extremes.
     for scores in product(range_, repeat=len(sides)) if sides else ():

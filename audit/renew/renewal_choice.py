@@ -215,6 +215,7 @@ def _build(
 ) -> ClaimRenewal:
     before = get_claim(view, old.audit.payload.claim)
     unsettled = _list_unsettled(causes, stays=claim.model == target, concluded=renewed is not None and bool(renewed.restrictions))
+    # θ, relation and direction come from the claim as it is now, so a difference from the old lock must be visible.
     notes = (*unsettled, *_list_differences(claim, old, auditor))
     return ClaimRenewal(claim=claim, old=old, before=before.model, target=target, renewed=renewed, notes=notes)
 

@@ -159,6 +159,7 @@ def measure(view: View, one: ClaimRenewal, run: Path, earlier: Iterable[Path]) -
     evidence = read_run(run, low=low, high=high, scorer=scorer)
     # The path of the renewal's folder is left out. The same records must give the same bytes wherever the folder is.
     evidence = replace(evidence, source=f"{run.parent.name}/{run.name}/{Path(evidence.source).name}")
+    # A finding must be recorded before the outcome, so everything is measured here first.
     findings: list[tuple[FindingBody, str]] = []
     remarks: list[str] = []
     # Without a change of version there is no shift to measure.
@@ -289,6 +290,7 @@ def read_renewal_folder(folder: Path, *, ask: str, base_url: str | None) -> Rene
     kept = from_document(RenewalFolder, read_document(path), where=str(path))
     wanted = {"model": (kept.ask, ask), "endpoint": (kept.base_url, base_url or kept.base_url)}
     differing = [(name, before, now) for name, (before, now) in wanted.items() if before != now]
+    # One folder holds one model's responses; another model or endpoint would mix them.
     if differing:
         found = "; ".join(f"is for the {name} {before or 'that the replay names'}, and {now} is asked" for name, before, now in differing)
         raise ConflictError(Fault(code="renewal-differs", where=str(folder), found=found, advice="choose another folder with -o DIR"))

@@ -470,8 +470,8 @@ def _ask(replay: Replay, sides: Sequence[_ArmSide], faults: list[Fault]) -> list
             where = f"{side.arm.context}, contexts[{item.id}]"
             for task in side.tasks:
                 cell = ReplayCell(task_id=task.id, arm=side.arm.arm, context_id=item.id, sample=0, spec=side.arm.spec, cue_removed=edit)
-                # Two entries of one arm may contain a context of the same name. The second response would overwrite the
-                # place of the first in the score table.
+                # Two entries of one arm may contain a context of the same name. Their responses would have the same key
+                # in the score table.
                 if cell in asked:
                     found = f"context {item.id!r} stands in two entries of the arm {cell.arm!r} that both ask task {task.id!r}"
                     advice = "give the contexts of one arm different ids, or part the tasks with `where`"

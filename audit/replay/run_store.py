@@ -218,7 +218,7 @@ class ScoreStore(Database):
             write.executemany(
                 "INSERT INTO score (response, scorer, repeat, document) VALUES (?,?,?,?)",
                 (
-                    # SQL treats two NULLs as different, so GROUP BY and ORDER BY get −1 for "no repeat".
+                    # The column is NOT NULL; −1 means "no repeat" and sorts before every number.
                     (one.response, one.scorer, -1 if one.repeat is None else one.repeat, canonical_bytes(to_document(one)).decode())
                     for one in scores
                 ),

@@ -248,6 +248,7 @@ def score_run(
     Raises:
         InputError: the scorer or a task cannot be what scoring needs, or two tasks that are scored differently share a response.
     """
+    # Before the first score: a task that cannot be scored would otherwise leave a run half scored.
     check_scorable(scorer, list(tasks.values()))
     mark, digest = build_marker(scorer), keep_scorer(store, scorer)
     seen: dict[str, Task] = {}
@@ -324,6 +325,7 @@ def sample_sheet(store: RunStore, tasks: Mapping[str, Task], *, seed: str, items
     Raises:
         InputError: no response was answered.
     """
+    # The sheet's name is a digest of the seed, so that it does not reveal the order of the items.
     sheet = _digest(seed, "sheet")[:16]
     store.put_document(f"label-sheet-{sheet}", {"seed": seed})
     # A keyed hash in place of a random generator: the same seed makes the same sheet again, on any machine.

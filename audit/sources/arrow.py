@@ -48,6 +48,7 @@ def read_csv(path: Path, selection: ColumnSelection, *, name: str, sha256: str) 
     Raises:
         TableError: the file is no CSV, or its header lacks a column.
     """
+    # The header is checked before the rows are read: an unknown column is a cheap fault in a file of any size.
     names = _read_csv_header(path, name)
     found = _check_header(names, selection, name)
     # Read without a handler first. A Python function that Arrow's threads release while the interpreter ends aborted

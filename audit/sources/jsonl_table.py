@@ -71,9 +71,11 @@ class _RowBuffer:
                 self._fault("arm-and-side", number, "arm", "both arm and side are there; they are two words for one column", "remove one")
             row["arm"] = row.get("arm", row["side"])
         self.keys.update(dict.fromkeys(row))
+        # Every line may bring new keys, so the width is limited while reading.
         if len(self.keys) > MOST_COLUMNS:
             raise TableError(build_too_wide(self.name, f"its rows have more than {MOST_COLUMNS:,} keys by line {number}"))
         self.read += 1
+        # Rows that are not chosen are gone before any check: they may belong to another evaluation.
         if self.seen and not self._is_chosen(row):
             return
         for column, interner in self.texts.items():
@@ -88,6 +90,7 @@ class _RowBuffer:
         for column, seen in self.seen.items():
             value = _read_any(row, column)
             seen.add(value)
+            # No early exit: the values of every column are needed for the message about a value that no row has.
             chosen &= value in self.selection.where[column]
         return chosen
 

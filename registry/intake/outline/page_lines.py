@@ -252,6 +252,7 @@ def mark_declared(lines: list[CardLine], headings: Sequence[Heading]) -> None:
     for heading in headings:
         while at < len(lines) and lines[at].stop <= heading.start:
             at += 1
+        # Compared by letters only: a declared title and its line differ in spaces, numbers and punctuation.
         for line in _cover(lines, at, _letters(heading.title)):
             line.kind = PassageKind.HEADING
 
@@ -392,6 +393,7 @@ def build_blocks(lines: list[CardLine], width: int, marks: dict[int, frozenset[i
         if kind in (PassageKind.FURNITURE, PassageKind.CONTENTS):
             blocks.append(PassageBlock(kind, [(line.start, line.stop)], line.page, is_split=False))
             continue
+        # Rows and heads are read with their tables.
         if kind in (PassageKind.ROW, PassageKind.HEAD):
             last = None if open_block is None or open_block.kind is PassageKind.CAPTION else last
             continue

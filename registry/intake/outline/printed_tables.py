@@ -350,6 +350,7 @@ def _is_table(rows: list[PrintedRow], count: int, width: int) -> bool:
     if any(len(label) > _LONGEST_LABEL for label in labels):
         return False
     pattern = _OPEN_END if count == 1 else _TWO_SENTENCES
+    # Sentences that are broken after a figure look like rows of one figure.
     prose = sum(1 for label in labels if pattern.search(label))
     full = sum(1 for row in rows if len(row.lines[-1].text) > 0.9 * width and row.label is not None)
     # The fewer figures a row has, the more it looks like a sentence, so the more evidence is required.
@@ -402,6 +403,7 @@ def _find_heads(lines: list[CardLine], first: int, width: int) -> list[CardLine]
 def _align(table: PrintedTable) -> None:
     """Find the columns; lines above the one that begins with the head of the labels are a title over all of them."""
     texts = [line.text for line in table.heads]
+    # Lines above the label's head are a title over all columns and would spoil the count of heads.
     first = next((index for index, text in enumerate(texts) if is_label(text.split(maxsplit=1)[0])), 0)
     if first and all(not is_label(text.split(maxsplit=1)[0]) for text in texts[:first]):
         table.title = " ".join(texts[:first])
