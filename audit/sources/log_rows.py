@@ -199,6 +199,7 @@ def verify_accounts(imported: ImportedLog, rows: Iterable[LogRow]) -> None:
         excluded = sum(one.count for one in file.left_out if one.is_row)
         found = file.scored + sum(one.count for one in file.left_out)
         stated, actual = (file.scored, excluded, file.found), (counted[file.name, True], counted[file.name, False], found)
+        # A defect of a reader and not of the file, hence ValueError and no fault for the user.
         if stated != actual:
             raise ValueError(f"{file.name}: scored, excluded and found are stated as {stated} and counted as {actual}")
 
@@ -494,7 +495,6 @@ def _list_differing(rows: Sequence[LogRow], name: str) -> Iterator[_UnlikeTasks]
     seen: dict[str, LogRow] = {}
     found: dict[tuple[str | None, str | None], _UnlikeTasks] = {}
     counted: set[tuple[str | None, str]] = set()
-    # A defect of a reader and not of the file, hence ValueError and no fault for the user.
     for row in rows:
         if not isinstance(row.extras.get(name), str):
             continue

@@ -214,7 +214,7 @@ def merge_columns(columns: Sequence[tuple[RawColumn | None, int]]) -> TextColumn
         if column is None:
             pieces.append(np.full(rows, -1, dtype=np.int32))
             continue
-        # The last entry answers code −1.
+        # The last entry answers code −1, which means an empty field.
         codes = np.array([*(place.get(label, -1) for label in column.labels), -1], dtype=np.int32)
         pieces.append(codes[column.codes])
     return TextColumn(codes=np.concatenate(pieces), labels=labels)
