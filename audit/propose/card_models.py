@@ -11,7 +11,7 @@ from audit.propose.claim_passages import PassageContext
 from audit.propose.table_figures import find_cell
 from registry.records.system_card import Passage, PassageKind
 
-# What is known of a card beside its text.
+# Facts about a card in addition to its text.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class CardSource:
     """Names of model versions that the registry knows of this developer; they help to find what a figure is about."""
 
 
-# Words by which cards name models: families of all vendors, variants, and what only looks like a name.
+# Names of models in cards: families of all vendors, variants, and words that only look like a name.
 
 PLAIN_FAMILIES: tuple[str, ...] = (
     # Not words of English: a number or a variant after them suffices, in any spelling ("gpt-5.3-codex").
@@ -69,7 +69,7 @@ NOT_NAMES: frozenset[str] = frozenset({
 })  # fmt: skip
 
 ALL_MODELS = (
-    # One figure for several models; the claim is then about all of them, and is not the card's own model's alone.
+    # One figure for several models. The claim is then about all of them and not only about the card's own model.
     r"\b(?:all|every|each|any|none|both|no)(?: of)?(?: the| our| these)?(?: (?!(?:other|previous|prior|earlier|older|non)\b)\w+){0,2} "
     r"models?(?: (?:we )?(?:tested|evaluated|assessed|studied)| have)?\b(?! apart| except| other| besides| but\b)"
 )
@@ -91,8 +91,8 @@ SNAPSHOTS: tuple[str, ...] = (
 )
 
 GUARDS: tuple[str, ...] = (
-    # With which protections it ran; these words mean the model of a figure only where they stand beside the figure. What is
-    # additional to the model ("without additional safeguards") is how it was asked.
+    # Protections of the model. These words refer to the model of a figure only if they are near the figure. Additions
+    # to the model ("without additional safeguards") are elicitation.
     r"\bhelpful-only(?: (?:model|version|variant|snapshot)s?)?\b",
     (
         r"\b(?:with|without)(?: (?!(?:additional|further|extra|other|external|the)\b)\w+){0,3} "
@@ -106,7 +106,8 @@ PRONOUNS = r"\b(?:it|its|itself|the model|this model|our model|the (?:new|releas
 """What stands for the model that was named before."""
 
 
-# Which models a card names, under how many spellings, and which of them are its own.
+# Models that a card names, with their spellings, and the card's own models: those its title names, their variants,
+# those registered, and the one named most. Cost: a card without a good title may have no model.
 
 _VARIANT = "|".join(re.escape(one) for one in VARIANTS)
 _SIZE = r"(?:(?:\d{1,2}x)?\d{1,4}(?:\.\d{1,2})?[Bb](?:x\d{1,4}E)?|\d{2,4}M)\b"
@@ -245,11 +246,14 @@ def _collect(around: PassageContext, source: CardSource) -> _Spellings:
             rest = pattern.sub(partial(_take, listed, _is_enough), rest)
         rest = _LEADING.sub(lambda match: match[0].lower(), rest)
         compared |= {fold_name(one[0]) for one in _SIZED.finditer(rest) if _is_compared(rest, one)}
+        # Listed families come first and are blanked out, so that a later pattern does not read a part of a name.
         _SIZED.sub(partial(_take, unlisted, _is_a_name), rest)
     for name in (*source.models, *_list_labels(around)):
         listed.setdefault(fold_name(name), Counter())[name] += 1
     titles = fold_name(_clean_title(source.title)) + " " + next((fold_name(one.title) for one in around.outline.headings), "")
     for key, forms in unlisted.items():
+        # One capitalised word with a number may be a section, a test or a product. A model of an unknown maker is named
+        # several times.
         is_frequent = forms.total() >= _UNKNOWN_VENDOR and (re.search(r"\db$", key) or key in titles)
         if is_frequent or key in compared:
             listed.setdefault(key, Counter()).update(forms)
@@ -335,6 +339,7 @@ def _find_own(totals: Counter[str], around: PassageContext, source: CardSource) 
     own = _find_in_title(ordered, _clean_title(source.title)) or _find_in_title(ordered, heading)
     known = {fold_name(model) for model in source.models}
     own += [name for name in ordered if fold_name(name) in known]
+    # A card is mostly about its own model, also where the title does not name it.
     if ordered and totals[ordered[0]] > sum(totals[name] for name in own):
         own.append(ordered[0])
     own += [name for name in ordered if any(fold_name(name).startswith(f"{fold_name(one)}-") for one in own)]
@@ -348,7 +353,7 @@ def _find_in_title(names: list[str], title: str) -> list[str]:
     return [keys[found] for found in re.findall(rf"(?<![\w.])(?:{ordered})(?!\w|\.\d)", fold_name(title))] if keys else []
 
 
-# What a figure is about: a model, and which build of it.
+# The subject of a figure: a model and its build.
 
 _ALL = re.compile(ALL_MODELS, re.IGNORECASE)
 _SNAPSHOTS = tuple(re.compile(one, re.IGNORECASE) for one in SNAPSHOTS)
@@ -413,6 +418,7 @@ _Found = tuple[str | None, bool | None, str]
 def _find_model(passage: Passage, at: int | None, around: PassageContext, models: CardModels) -> _Found:
     return (
         _from_row(passage, at, models)
+        # The nearest name decides. The last resort is the card's own model, and `why` tells the person which it was.
         or _from_sentence(passage.words, at, models)
         or _from_above(passage, around, models)
         or _from_titles(passage, around, models)
@@ -513,6 +519,7 @@ def _find_beside(passage: Passage, at: int | None, models: CardModels) -> str:
     names = [(one.start, one.stop) for one in models.find(passage.words)]
     spans = [one.span() for one in _FIGURE.finditer(passage.words)]
     figures = [(start, stop) for start, stop in spans if not any(begin < stop and start < end for begin, end in names)]
+    # Between the figures before and after it, and within its clause: words beyond belong to other figures.
     start = max((stop for begin, stop in figures if stop <= at), default=0)
     own = next((stop for begin, stop in figures if begin <= at < stop), at)
     stop = min((begin for begin, _ in figures if begin >= own), default=len(passage.words))

@@ -6,7 +6,9 @@ from functools import lru_cache
 
 from registry.records.system_card import Outline, Passage, PassageKind
 
-# What stands around a passage: the sections it lies in, its neighbours, its block, and the paragraph that introduces it.
+# The surroundings of a passage: sections, neighbours, block, and the paragraph that introduces it. Facts of a figure
+# are taken only from words tied to it. A borrowed fact would hide a missing one. Cost: facts stated once in another
+# paragraph read "not stated".
 
 _NUMBER = re.compile(
     r"(?:Appendix\s+|Section\s+|Chapter\s+)?((?:[A-Z]\.)?\d{1,3}(?:\.\d{1,3}){0,7}|[A-Z](?:\.\d{1,3}){1,7})\.?\s", re.IGNORECASE
@@ -129,7 +131,7 @@ def _read_depth(title: str, text: str, start: int) -> int | None:
     return len(marks[0]) if marks else None
 
 
-# Which passages of a card make claims about a model, and how sure that is before anything is read off them.
+# Passages that make claims about a model, and the confidence before anything is read from them.
 
 _READ = frozenset({PassageKind.SENTENCE, PassageKind.ITEM, PassageKind.ROW, PassageKind.CAPTION, PassageKind.FOOTNOTE})
 
@@ -165,7 +167,7 @@ _DESCRIPTIONS = _compile(
     r"^[“\"]?[\w\s%-]{1,40}[”\"]?\srefers?\sto\b",
     r"\b(?:random|chance)\s(?:guessing|level|performance|baseline)\b|\bguessing\salone\b|\bpower\sto\sdetect\b",
     r"\berror\sbars?\b|\bconfidence\sintervals?\s(?:are|were|show|represent|indicate)|\bshaded\b|\bdashed\sline\b|\b[xy]-axis\b",
-    # What nobody expects to be complete.
+    # Statements that 100 % is not reached by design.
     r"\b(?:not|never)\s(?:\w+\s){0,6}100\s?%",
     # References, code, dialogue.
     r"\barXiv[:\s]|\bdoi\.org\b|\bet\sal\.[,\s]\s?\(?(?:19|20)\d\d\)?[.:]|\bProceedings\sof\b|\bIn:\s",
@@ -177,7 +179,7 @@ _DESCRIPTIONS = _compile(
     r"^(?:if|when|suppose|imagine|assum(?:e|ing)|should)\b(?!.{0,120}\b(?:achiev|scor|refus|solv|reach|show|rate)).{0,200}\b(?:would|could|might)\b",
 )
 
-# What came out of a measurement: what models do and fail to do, how figures move, and nouns of rates.
+# Words for outcomes: what models do and fail to do, how figures move, and nouns of rates.
 _OUTCOMES = _compile(
     r"\b(?:scor(?:ed?|es|ing)|achiev\w{1,3}|reach(?:ed|es|ing)?|attain\w{0,3}|solv(?:ed?|es|ing)|complet(?:ed?|es|ing|ion)|pass(?:ed|es|ing)?"
     r"|fail(?:ed|s|ing|ures?)?|succe\w{1,6}|answer(?:ed|s|ing)?|resolv\w{1,4}|finish\w{0,3}|perform(?:ed|s|ing|ance)?|met|meets|won|wins|beat|gave|give)\b",
@@ -239,6 +241,7 @@ def is_letter_spaced(text: str) -> bool:
 
 def is_description(words: str) -> bool:
     """Whether they say how something was done or is meant, quote a dialogue or a source, or are code."""
+    # A quoted sentence is somebody else's words or a model's output, not a statement of the card.
     return _DESCRIPTIONS.search(words) is not None or _QUOTED.match(words) is not None
 
 

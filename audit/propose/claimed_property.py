@@ -41,11 +41,11 @@ from registry.records.claim_draft import Proposal
 from registry.records.specification import PropertySpec
 from registry.records.system_card import Passage, PassageKind
 
-# Between which numbers a score can lie.
+# The range of a score.
 
 _GUESSED = "The range {low:g} to {high:g} is a guess from the figure: set the scale's own."
 _KNOWN: tuple[tuple[str, float, float], ...] = (
-    # Scales of the field with ends of their own, by the name that stands beside the figure.
+    # Scales with their own ends, by the name next to the figure.
     (r"\b(?:AUROC|AUC|F1|recall|precision|accuracy|pass@\d+|IoU|R2|R²|probability)\b", 0, 1),
     (r"\b(?:MCC|correlation|kappa|κ|Spearman|Pearson)\b", -1, 1),
     (r"\b(?:BLEU|chrF|ROUGE(?:-L)?)\b", 0, 100),
@@ -78,6 +78,7 @@ def find_range(quantity: CardFigure | None, near: tuple[str, ...] = ()) -> tuple
     Args:
         near: words that may state the scale ("out of 32", "0-10 scale"), the most telling first.
     """
+    # A multiple says nothing about the scale of what is measured, so the range of shares is assumed.
     if quantity is None or quantity.unit in (FigureUnit.SHARE, FigureUnit.MULTIPLE):
         return (0, 1), ()
     if quantity.unit is FigureUnit.POINTS:
@@ -90,6 +91,7 @@ def find_range(quantity: CardFigure | None, near: tuple[str, ...] = ()) -> tuple
     for pattern, low, high in _KNOWN:
         if re.search(pattern, quantity.scale or "", re.IGNORECASE) and largest <= high:
             return (low, high), ()
+    # The card's own statement comes before a guess, which always carries a note.
     if (told := _find_told(near, quantity, largest)) is not None:
         return told, ()
     top = _round_up(largest)
@@ -118,7 +120,7 @@ def _round_up(value: float) -> float:
     return float(10 ** max(0, math.ceil(math.log10(value)))) if value > 0 else 1.0
 
 
-# What a figure measures: a property with name, class, range and direction.
+# The property that a figure measures: name, class, range and direction.
 
 _MEASURES = tuple((one, re.compile(rf"(?<![\w])(?:{one.pattern})", re.IGNORECASE)) for one in MEASURES)
 _DANGEROUS = re.compile(DANGEROUS, re.IGNORECASE)
@@ -276,6 +278,7 @@ def _find_measure(sources: _PropertyWords) -> tuple[MeasureTerm | None, str | No
     if found := find_measure(sources.column, None):
         return found, None
     is_plain = _PLAIN_METRIC.search(f"{sources.column} · {sources.passage}") is not None
+    # "This fell to 3 %" measures what the sentence before it speaks of.
     if sources.at is not None and _POINTS_BACK.match(sources.passage) and not is_plain:
         found = find_measure(_cut_clause(sources.passage, sources.at), sources.at)
         above = None if found else find_measure(sources.above, len(sources.above)) or find_measure(sources.lead, len(sources.lead))
@@ -329,10 +332,13 @@ def find_measure(words: str, at: int | None) -> MeasureTerm | None:
     best: tuple[float, int] | None = None
     for order, (_, pattern) in enumerate(_MEASURES):
         for match in pattern.finditer(words):
+            # Words after the figure count as farther away: a sentence mostly names the measure first.
             distance = 0 if at is None else at - match.end() if match.end() <= at else (match.start() - at) * 1.5
             if at is not None:
                 between = words[min(at, match.end()) : max(at, match.start())]
                 distance += _OTHER_CLAUSE if ";" in between else _OTHER_HALF if at < len(words) and _HALVES.search(between) else 0
+            # Distances are compared in steps of 25 characters. Within one step the order of the vocabulary decides,
+            # which lists the more particular terms first.
             if best is None or (max(0, distance) // 25, order) < best:
                 best = (max(0, distance) // 25, order)
     return _MEASURES[best[1]][0] if best else None
@@ -359,6 +365,7 @@ def _weigh(sources: _PropertyWords) -> tuple[PropertyClass, bool]:
             if found and index < _SAID:
                 said.add(class_)
     best = max(weights.values(), default=0)
+    # Capability is the most general class, so it wins ties.
     class_ = CAPABILITY if not best or weights[CAPABILITY] == best else next(one for one in weights if weights[one] == best)
     return class_, class_ in said or class_ is CAPABILITY
 
@@ -370,6 +377,7 @@ def _find_direction(measure: MeasureTerm | None, class_: PropertyClass, sources:
     if measure is not None:
         return measure.direction, (measure.note,) if measure.note else ()
     near = " · ".join((sources.passage, sources.column, sources.caption, *sources.titles))
+    # A benchmark of usefulness has no safe direction unless its area is dangerous.
     if class_ is CAPABILITY:
         if _DANGEROUS.search(near):
             return LOWER, ("A higher figure is more capability, in an area where that is less safe.",)
@@ -439,6 +447,8 @@ def part_domains(proposals: Sequence[Proposal]) -> list[Proposal]:
     domains: dict[str, set[tuple[str, ...]]] = defaultdict(set)
     for one in proposals:
         domains[one.property.name].add(find_domains(one.quote))
+    # The domain is added only where figures would otherwise share one property: a figure on biology says nothing of
+    # cybersecurity.
     shared = {name for name, found in domains.items() if len(found - {()}) > 1}
     return [_name_domain(one) if one.property.name in shared else one for one in proposals]
 

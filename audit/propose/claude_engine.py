@@ -35,9 +35,10 @@ from registry.records.claim_draft import Confidence, Engine, Proposal, Proposals
 from registry.records.specification import PropertySpec
 from registry.records.system_card import CardText, Outline
 
-# Every window of a card is asked about, once, and again where its answer cannot be read; what was answered is never asked again.
+# Questions about the windows of a card. Each is asked once, and again where its answer cannot be read.
 #
-# Calls go through the engine of the replay and are kept in a run folder's store, so asking that was killed goes on where it stood.
+# Calls go through the engine of the replay and are kept in a run folder's store. A session that was killed continues
+# where it stopped, and an answered question is never asked again.
 
 Ask = Callable[[Iterable[Call], int], object]
 """Sends calls that have no answer yet, of which there are as many as said, and puts what comes back into the store: the engine with
@@ -119,6 +120,7 @@ def keep_asking(store: RunStore, card: CardText, outline: Outline, asking: Quest
         "max_tokens": asking.max_tokens,
     }
     known = store.find_document(_DOCUMENT)
+    # Answers about another card, or to other words, would be mixed with these.
     if known is not None and known != wanted:
         raise ConflictError(_tell_difference(store, known, wanted))
     store.put_document(_DOCUMENT, wanted)
@@ -135,8 +137,10 @@ def read_answers(session: AnswerSession, card: CardText, outline: Outline, askin
     """
     asked = _CardQuestions(session, outline, asking, PassageContext(outline, card.text))
     first = [_QuestionRound(window=one.window) for one in plan_calls(card, outline, asking)]
+    # The first call is made alone: an endpoint that refuses the schema costs one call and not one for each window.
     asked.ask_first(first)
     asked.ask(first)
+    # One more round only. A window that stays unread is named in the result instead of being asked for ever.
     second = [turn for one in first for turn in asked.follow(one)]
     asked.ask(second)
     return tuple(AnsweredWindow(window=one.window, reading=asked.read(one)) for one in second)
@@ -182,6 +186,7 @@ class _CardQuestions:
     def follow(self, turn: _QuestionRound) -> Iterator[_QuestionRound]:
         """Give what is to be read in place of *turn*: itself, the same once more, or its two halves."""
         reason = self.read(turn).excluded
+        # What is refused, or too long an answer, may come from a part of the window. The other half can still be read.
         halves = halve(turn.window, self._around) if reason in DIVIDED else None
         if halves is not None:
             yield from (_QuestionRound(window=one) for one in halves)
@@ -228,6 +233,7 @@ class _QuestionBuilder(Protocol):
 def _choose_answer(store: RunStore | None, build: _QuestionBuilder) -> WindowQuestion:
     """The question by schema where that is possible, or was so when it was answered; else in words alone."""
     question = build(structured=True)
+    # An answer that was given under a schema still counts after the endpoint stopped taking schemas.
     if store is None or store.find_document(_WITHOUT_SCHEMA) is None or store.find_settled([question.call.key], failed=False):
         return question
     return build(structured=False)
@@ -239,7 +245,8 @@ def _tell_difference(store: RunStore, known: dict[str, Json], wanted: dict[str, 
     return Fault(code="run-differs", where=str(store.path.parent), found=found, advice="choose another folder with --run DIR")
 
 
-# What all windows offer becomes one list: the same claim read in two windows stands once, and one property has one name.
+# Merging of all windows: windows overlap, so a claim that was read twice must be one proposal, and one property must
+# have one name.
 
 _RANKS = {Confidence.HIGH: 0, Confidence.MEDIUM: 1, Confidence.LOW: 2}
 _SHARED = 0.5
@@ -291,6 +298,7 @@ def _add(merged: list[Proposal], window: Sequence[Proposal]) -> None:
     first = min((one.anchor.start for one in window), default=0)
     free = [at for at, other in enumerate(merged) if other.anchor.stop > first]
     left = list(window)
+    # From the strictest to the loosest comparison, so that an exact counterpart is not taken by a similar claim.
     for is_like in (_is_equal, _is_same_by_name, _is_same):
         left = [one for one in left if not _join(merged, one, is_like, free)]
     merged += left
@@ -329,6 +337,7 @@ def _list_figures(one: Proposal) -> set[float]:
 
 def _choose_better(one: Proposal, other: Proposal) -> Proposal:
     """The better of two readings of one claim; it does not matter which is named first."""
+    # The order depends only on the content of both, so the order of windows cannot change the result.
     better, worse = sorted((one, other), key=_rank)
     if better.form is worse.form and better.relation is worse.relation:
         return better
@@ -367,7 +376,10 @@ def _give_names(kinds: Iterable[_Property]) -> dict[_Property, str]:
     return names
 
 
-# The engine `claude`: what a language model offers of every window, as far as the card says it, becomes proposals.
+# The engine `claude`. A quote always comes from the card: the model points at a passage, and the record is cut from the
+# card's text and anchored. What cannot be anchored is dropped, counted and named. The model points at figures too. The
+# value is read off the card's words by the rules' own readers, else it is None with a note. Names, evaluation and
+# grader must be the card's own words. Cost: paraphrases, and figures in words that our readers miss, are lost.
 
 _REASONS = {
     "answer-refused": "the model refused to answer, also about this half of a window",
@@ -394,6 +406,8 @@ def propose_by_claude(card: CardText, outline: Outline, source: CardSource, aski
     """
     keep_asking(session.store, card, outline, asking)
     answered = read_answers(session, card, outline, asking)
+    # A model that answers nothing is an error without a file. An empty file would be recorded as a card without claims.
+    # Cost: scripts get exit code 3.
     _check_read(answered, str(session.store.path.parent))
     ground = CardGround(card, PassageContext(outline, card.text), source)
     windows: list[tuple[Proposal, ...]] = []

@@ -28,7 +28,8 @@ from registry.records.audit_case import EvidenceLayer
 from registry.records.claim_draft import AwarenessNote
 from registry.records.system_card import Passage, PassageKind
 
-# How a figure was measured, as far as the card says: evaluation, n, grader, elicitation.
+# How a figure was measured, as far as the card says: evaluation, n, grader, elicitation. n is the figure's own whole or
+# the row's own column, and a version is taken from the figure's clause, column or row.
 
 _BENCHMARKS = tuple(re.compile(rf"(?<![\w-]){one}") for one in BENCHMARKS)
 _TESTS = re.compile(rf"(?<![\w-]){DETERMINERS} (?P<what>(?:[\w’'/-]{{2,20}} ){{1,4}}){HEADS}(?![\w-]| aware)", re.IGNORECASE)
@@ -105,6 +106,7 @@ def describe_evaluation(passage: Passage, *, around: PassageContext, at: int | N
     table's columns its own.
     """
     near = _order_surroundings(passage, around)
+    # Sentences that are only near belong to other figures.
     tied = list_tied(passage, around)
     return EvaluationFacts(
         evaluation=_find_evaluation(passage, at, around),
@@ -134,6 +136,7 @@ def list_tied(passage: Passage, around: PassageContext) -> tuple[str, ...]:
 def _find_only(passage: Passage, around: PassageContext) -> str | None:
     """Return the evaluation that the section names above *passage*, if it is the only one; a sentence with a figure names its own."""
     above = (*_sentences(around.section(passage)[:_OPENING]), *_sentences(around.neighbours(passage, before=_BEFORE, after=0)))
+    # A sentence with a figure of its own names the evaluation of that figure.
     plain = [one.words for one in above if one.start < passage.start and not _REPORTS.search(one.words)]
     named = {name for words in plain for is_last in (False, True) if (name := find_benchmark(words, is_last=is_last))}
     return named.pop() if len(named) == 1 else None
@@ -164,6 +167,7 @@ def _find_evaluation(passage: Passage, at: int | None, around: PassageContext) -
         return None
     return (
         _find_item_label(passage)
+        # The nearest source comes first: the passage, its section's title, then introduction and caption.
         or _find_named(words, at)
         or find_test(words)
         or _first(find_benchmark, telling[:1])
@@ -191,6 +195,7 @@ def _find_named(words: str, at: int | None) -> str | None:
     """Return the benchmark a sentence names for the figure at *at*: right after it ("45% on CyBench"), else the last before, else any."""
     if at is None:
         return find_benchmark(words)
+    # "45 % on CyBench": the name after the figure is closer to it than any name before.
     following = re.split(r"[,;]", _PARENTHESES.sub("", words[at : at + _FOLLOWING]), maxsplit=1)[0]
     return find_benchmark(following) or find_benchmark(words[:at], is_last=True) or find_benchmark(words)
 
@@ -270,6 +275,7 @@ def _find_row_size(passage: Passage) -> int | None:
     """Return the whole number under the one head that says how much was asked; None where there are several or none."""
     found = {cell.text.strip() for cell in passage.cells if (head := (cell.column or "").strip()) and _SIZE_HEAD.fullmatch(head)}
     numbers = {int(one.replace(",", "")) for one in found if _WHOLE.fullmatch(one)}
+    # Two sizes in one row belong to different figures, and choosing one would be a guess.
     return next(iter(numbers)) if len(numbers) == 1 else None
 
 
@@ -314,6 +320,7 @@ def _find_elicitation(passage: Passage, at: int | None, tied: tuple[str, ...], a
     own = find_cell(passage, at) if at is not None else None
     columns = [own.column or ""] if own else [cell.column or "" for cell in passage.cells]
     here = find_elicitation(" · ".join([_separate(passage), *columns]))
+    # A column of default settings was measured in none of the ways that its caption lists.
     if here or any(_AS_IT_COMES.search(one) for one in columns):
         return here
     return _first(find_elicitation, tied) or _first(find_elicitation, reversed(around.section_titles(passage)))
@@ -328,13 +335,14 @@ def find_elicitation(words: str) -> str | None:
     for start, end in spans:
         if start >= stop:
             denied = _DENIED.search(words[max(0, start - _DENIAL) : start])
+            # "Without tools" says how the model was asked. "Did not use tools" does not.
             if denied is None or denied["lacking"]:
                 taken.append(words[start - (len(denied[0]) if denied else 0) : end].strip())
             stop = end
     return "; ".join(dict.fromkeys(taken)) or None
 
 
-# Statements of a card that the model recognised an evaluation, or may have.
+# Statements that the model recognised an evaluation, or may have.
 
 _TEST = r"(?:evaluation|eval|test|testing|grader|assessment|audit|simulation|red[- ]teaming)s?"
 _BEING = r"being (?:\w+ )?(?:tested|evaluated|assessed|audited|graded|red[- ]teamed|examined)"
@@ -351,8 +359,8 @@ _SAYS = (
 )
 
 STATEMENTS: tuple[tuple[str, EvidenceLayer | None], ...] = (
-    # What a card says of recognition, and by which layer it is known; the first that fits a sentence decides. The more telling stand first.
-    # Internals: probes, steering, unverbalised awareness.
+    # Statements of recognition, with the layer of evidence. The first pattern that matches a sentence decides, so the
+    # more specific ones come first.
     (rf"\b(?:unverbali[sz]ed|latent|internal\w*|implicit) (?:\w+ ){{0,3}}{_TEST}[- ]aware\w*", EvidenceLayer.LATENT),
     (
         (

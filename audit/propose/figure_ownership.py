@@ -13,7 +13,7 @@ from audit.propose.table_figures import find_cell_place
 from registry.records.claim_draft import ComparisonNote
 from registry.records.system_card import Passage, PassageKind, TableCell
 
-# Words by which a card sets one figure beside another.
+# Words of comparison: a figure next to one of these may belong to something other than the claim's model.
 
 HUMANS: tuple[str, ...] = (
     # A baseline that is not a model.
@@ -30,7 +30,7 @@ HUMANS: tuple[str, ...] = (
 )
 
 ASIDE: tuple[str, ...] = (
-    # What stands between an own figure and those it is compared with: from here on, figures are of others.
+    # Words between an own figure and the figures that it is compared with; from here on, figures belong to others.
     r"compar(?:ed|es|ing|able|ably) (?:to|with)",
     r"in (?:comparison|contrast) (?:to|with)",
     r"relative to",
@@ -49,7 +49,7 @@ ASIDE: tuple[str, ...] = (
 )
 
 RELATIVE: tuple[str, ...] = (
-    # A bound that is another figure: what is said holds relative to it alone.
+    # A bound that is another figure: the statement holds relative to that figure only.
     (
         r"(?:(?:over|more than|at least|about|around|roughly|approximately|nearly|almost|up to) )?(?:~ ?)?"
         r"(?:\d{1,4}(?:\.\d{1,2})?(?: ?[×x]| ?-?fold| times)|twice|double|triple|half|one[- ]half|one[- ]third|a third|a quarter)"
@@ -104,7 +104,7 @@ IN_HEAD_ONLY = (
 """Heads of columns that say something about other columns."""
 
 
-# The figures of a passage, sorted by whose they are.
+# The figures of a passage, sorted by owner.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +132,7 @@ class SortedFigures:
     notes: tuple[str, ...] = ()
 
 
-# Who is named in a sentence: models, groups of models, human and other baselines.
+# Parties named in a sentence: models, groups of models, human and other baselines.
 
 _OTHERS = re.compile(rf"\b(?:{GROUPS})|(?<![\w-])(?:{'|'.join(HUMANS)})(?![\w-])", re.IGNORECASE)
 _OWN = re.compile(rf"{PRONOUNS}|{ALL_MODELS}", re.IGNORECASE)
@@ -163,6 +163,7 @@ class NamedParty:
 def find_parties(words: str, models: CardModels) -> tuple[NamedParty, ...]:
     """Return who is named in *words*, in order, without overlaps."""
     spans: list[_Span] = [(one.start, one.stop, one.written, one.is_own or not models.own) for one in models.find(words)]
+    # Names of models first: the patterns of groups and pronouns may match a part of a name.
     spans = _add(spans, [(hit.start(), hit.end(), hit[0], False) for hit in _OTHERS.finditer(words)])
     spans = _add(spans, [(hit.start(), hit.end(), None, True) for hit in _OWN.finditer(words)])
     parties: list[NamedParty] = []
@@ -194,7 +195,9 @@ def find_listed(words: str, parties: tuple[NamedParty, ...], first: int) -> tupl
     return parties[first : last + 1]
 
 
-# Whose each figure of a sentence is.
+# Owner of each figure in a sentence. The claim's own figure is told apart from figures of others by an announced
+# parenthesis, "from … to", "vs.", a party right after or before it, another condition, and the clause. Figures of
+# others become comparisons.
 
 _ANNOUNCED = re.compile(ANNOUNCED, re.IGNORECASE)
 _FOR = re.compile(
@@ -260,6 +263,8 @@ def find_owners(words: str, quantities: tuple[CardFigure, ...], models: CardMode
     owners: list[FigureOwner] = []
     for place, quantity in enumerate(quantities):
         owner = (
+            # From the most explicit sign to the weakest. The first sign that applies decides, and the clause always
+            # gives an answer.
             _from_promise(words, quantities, place, promised)
             or _from_change(words, quantities, place)
             or _from_pair(words, quantities, place, parties)
@@ -268,6 +273,8 @@ def find_owners(words: str, quantities: tuple[CardFigure, ...], models: CardMode
             or _from_condition(words, quantities, place, parties)
             or _from_clause(words, quantities, place, parties, owners)
         )
+        # A factor or difference belongs to the subject of the sentence, even if another name is nearer: "twice that of
+        # X".
         owners.append(_find_speaker(parties, quantity) if quantity.unit in (FigureUnit.MULTIPLE, FigureUnit.POINTS) else owner)
     return tuple(owners)
 
@@ -399,6 +406,7 @@ def _from_clause(
         return _name(own[-1])
     if speaking:
         return _name(speaking[-1])
+    # Figures listed without a new name belong to the owner of the figure before.
     if place and not near and not _TURN.search(words[since : one.start]):
         return (
             owners[-1]
@@ -418,7 +426,7 @@ def _name(party: NamedParty) -> FigureOwner:
     return FigureOwner(names=(party.name,) if party.name else (), is_own=party.is_own)
 
 
-# Whose each figure of a table row is.
+# Owner of each figure in a table row. Rows of other models make no claim; their figures become comparisons.
 
 _SETTINGS = re.compile(SETTINGS, re.IGNORECASE)
 _SCORED = re.compile(r"\b(?:scores?|rating|elo|index|grade|points|mean|average|median)\b", re.IGNORECASE)
@@ -437,6 +445,7 @@ def sort_row(passage: Passage, quantities: tuple[CardFigure, ...], *, around: Pa
     placed = [(one, find_cell_place(passage, one.start)) for one in quantities]
     results = [(one, place) for one, place in placed if place is not None and _is_result(passage, place)]
     results = _drop_counts(passage, results)
+    # Columns that name models decide before the row's label, which then names a test.
     if any(models.find(cell.column or "") for cell in passage.cells):
         return _by_column(passage, results, models)
     return _by_label(passage, results, around, models)
@@ -473,6 +482,7 @@ def _by_column(passage: Passage, results: list[tuple[CardFigure, int]], models: 
         else:
             others.append(ComparisonNote(subject=heads[-1].name or cell.column or "", value=quantity.value, words=quantity.written))
     named_own = [one for one in own if one.model]
+    # Once one column names a model, figures under other heads are settings or differences.
     if named_own or others:
         own = named_own
     beside = [
@@ -559,7 +569,7 @@ def _sort_uncelled(passage: Passage, quantities: tuple[CardFigure, ...], around:
     return SortedFigures(own=own, others=others)
 
 
-# Which figures of a passage are its claim's own, and which it gives for something else.
+# The claim's own figures of a passage.
 
 _RELATIVE = re.compile(rf"\b(?:{'|'.join(RELATIVE)})", re.IGNORECASE)
 _LINK = re.compile(rf"\b{LINKS}(?: (?:both|the|that of|those of|all|our))*[\s(\[*]*$", re.IGNORECASE)
@@ -646,6 +656,7 @@ def _pair(quantities: tuple[CardFigure, ...], owners: tuple[FigureOwner, ...], m
             others.append(beside)
             if own:
                 size = len(own) - group
+                # "90 % and 80 %, compared with 70 % and 60 % for X": with equal numbers, figures correspond in order.
                 place = group + seen[name] if totals[name] == size and seen[name] < size else len(own) - 1
                 own[place] = replace(own[place], comparisons=(*own[place].comparisons, beside))
             seen[name] += 1

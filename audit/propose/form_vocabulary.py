@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from registry.records.claim import Form, Relation
 
-# The words around a figure that show a claim's logical form, as data.
+# Words around a figure that show a claim's logical form, as data.
 
 
 def _compile(*alternatives: str) -> re.Pattern[str]:
@@ -44,7 +44,7 @@ NOT = (
     r"|without|unable\sto)"
 )
 REACH = r"(?:reach|cross|meet|met|exceed|pass|attain|surpass|hit|clear|satisf|outperform|beat|trigger|approach)\w{0,4}"
-# Below a line, and above it; of several the last before the figure tells.
+# Below a line, and above it. Of several matches, the last one before the figure counts.
 FALLS_SHORT = _compile(
     r"\b(?:below|under|beneath|underperform\w{0,3}|short\sof|less\sthan|lower\sthan|fewer\sthan|within|at\smost|behind|no\smore\sthan)\b",
     rf"\b{NOT}\s(?:yet\s)?(?:\w+\s)?{REACH}\b",
@@ -108,7 +108,7 @@ DIRECTION_TOLD = _compile(
 )
 
 
-# The ways in which cards make claims without a figure, as a table: the first that fits tells the form.
+# Forms of claims without a figure, as a table. The first match gives the form.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ class WordedForm:
     """False where the words are often used for other things too."""
 
 
-# Rules, definitions and intentions speak of models in general, or of what would be: they claim nothing.
+# Rules, definitions and intentions are about models in general or about plans. They are no claims.
 GENERAL = re.compile(
     r"\bwhether\b|\bas\smodels\b|\bonce\b|\?$"
     r"|^(?:if|when|should|where|for\sany|models?\sthat|a\smodel|an\sAI|any\smodel|to\s(?:rule|determine|assess|test|measure))\b"
@@ -195,7 +195,7 @@ _DID_NOT_SEE = (
     r"\b(?:did|do)(?:\s?n[o’']t|\snot)\s(?:observe|find|see|identify|detect|encounter|surface|reveal|uncover|discover|notice|turn\sup|yield|elicit)"
     rf"\s(?:any|a\ssingle)\s(?:\w+\s){{0,3}}{_CASES}\b"
 )
-# What nobody looks for by cases: no evidence is a bound, no difference a comparison.
+# Claims without cases: no evidence is a bound, no difference a comparison.
 _NO_CASE = (
     r"(?!(?:\w+\s){0,2}(?:evidence|indications?|signs?|differences?|reasons?|causes?|need|support|correlations?|relationships?|effects?"
     r"|changes?|impacts?|improvements?|degradations?|regressions?|trends?|concerns?|uplift|significant|one)\b)"

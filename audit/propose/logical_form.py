@@ -29,7 +29,8 @@ from audit.propose.prose_figures import CardFigure, FigureUnit
 from registry.records.claim import Form, Relation, Reported
 from registry.records.claim_draft import Confidence
 
-# The logical form of a claim, read off the words around its figure, or off its words where it has none (method section 2).
+# The logical form of a claim (method, section 2), read from the words around its figure, or from its words where it has
+# none.
 
 _FORM_REACH = 90
 """Characters before a figure in which the verb of a threshold is looked for."""
@@ -101,7 +102,7 @@ def _relate(said: str, after: str) -> Relation | None:
         short, met = _last(FALLS_SHORT, text), _last(MEETS, text)
         if short >= 0 or met >= 0:
             is_below = short >= met
-            # “Is not below the threshold”; “met the rule-out threshold”, which is met from below.
+            # "Is not below the threshold" reverses the side. "Met the rule-out threshold" means below it.
             is_turned = _is_denied(FALLS_SHORT if is_below else MEETS, text) or (
                 RULE_OUT.search(said + after) is not None and SATISFIES.search(text) is not None
             )
@@ -159,7 +160,7 @@ def read_figure(words: str, one: CardFigure, theta: ThresholdFigure | None = Non
     notes = _note_figure(one)
     if theta is not None:
         if one.unit in (FigureUnit.SHARE, FigureUnit.SCORE) and _is_failed(theta, one):
-            # A claim whose own figure fails its θ says something else than its words: only the figure is proposed.
+            # The figure contradicts the reading of the words, so the reading is wrong. Only the figure is proposed.
             note = f"the figure stands on the other side of {theta.quantity.written} than the words seem to say, so no θ is proposed"
             return _share(words, one, (*notes, note))
         return _against(theta, one, notes)
@@ -189,6 +190,7 @@ def _against(theta: ThresholdFigure, one: CardFigure, notes: tuple[str, ...]) ->
     limit, relation = theta.quantity.value, theta.relation
     is_below = one.value is not None and limit is not None and one.value <= limit
     if relation is None:
+        # Words such as "improving over" leave the side open; the two figures decide it.
         relation = Relation.AT_MOST if is_below else Relation.AT_LEAST
     if theta.is_of_another:
         notes = (*notes, "the threshold is the result of something else, not a line the card draws")
@@ -298,7 +300,7 @@ def find_stated_direction(words: str) -> str | None:
     return found[0] if found else None
 
 
-# Whether the words of a claim are hedged: what a card only believes, or cannot rule out, is no threshold and no bound that it claims.
+# Hedges. What a card only believes, or cannot rule out, is no threshold and no bound that it claims.
 
 _BOUNDS = (Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND)
 _HEDGE_CLAUSE_END = re.compile(r"[;:]\s|[.!?]\s|,\s(?:and|but|while|whereas|although|because|since|as|so)\s", re.IGNORECASE)
@@ -342,12 +344,16 @@ def drop_bound(reading: FormReading, hedge: str) -> FormReading:
     is_reached = reading.relation is Relation.AT_LEAST and not _DISBELIEF.search(hedge)
     form = Form.EXISTENCE if is_reached else Form.PREVALENCE
     note = f"the card hedges (“{hedge}”), so it claims no threshold and no bound here"
-    # What is said of a figure stays true; what is said of a line in words does not.
+    # Notes about a figure stay true. Notes about a line in words do not.
     notes = reading.notes if reading.span is None else ()
     return replace(reading, form=form, relation=None, theta=None, is_relative=False, notes=(*notes, note))
 
 
-# Whether the words around a figure deny what it counts: “does not refuse more than 5 %”, “was unable to finish in 92 %”.
+# Denials around a figure: "does not refuse more than 5 %", "was unable to finish in 92 %".
+#
+# A plain negation before a bound turns the bound, never at high confidence. Any other ("unable to", "never failed to")
+# keeps the words, at low confidence, with a note. A wrongly inverted claim is the worst that proposing could produce.
+# Cost: some plain claims drop to low.
 
 _DENIAL_REACH = 140
 """Characters on either side of a figure in which a denial is looked for; the clause mostly ends before."""
@@ -355,7 +361,7 @@ _HALF = 0.5
 _DENIAL_CLAUSE_END = re.compile(r"[;:]\s|,\s|[.!?]\s|\s?—\s?|\s(?:and|but|while|whereas|although|though|because|since)\s", re.IGNORECASE)
 _ASIDE = re.compile(r",\s[^,;.]{1,40},\s")
 _AUXILIARY = r"(?:do|does|did|is|are|was|were|has|have|had|can|could|would|will)"
-# “Not only”, “(not shown)”, “cannot rule out” deny nothing that a figure counts.
+# "Not only", "(not shown)" and "cannot rule out" deny nothing that a figure counts.
 _NO_DENIAL = (
     r"(?!\s(?:only|just|merely|simply|shown|including|necessarily|applicable|limited|rule|surprising\w*|statistically|significant\w*)\b)"
 )
@@ -403,6 +409,7 @@ def find_denial(words: str, one: CardFigure) -> FigureDenial | None:
     open_ = _find(_LEXICAL, before)
     hits = _drop_overlaps(sorted((*_find(_SENTENTIAL, before), *_find(_VERBAL, before), *open_)))
     if hits:
+        # Two negations may cancel each other, so nothing is turned.
         turns = len(hits) == 1 and not open_
         return FigureDenial(words=", ".join(hit[2] for hit in hits), turns=turns)
     if hit := _SENTENCE_WIDE.search(_SENTENCE.split(words[max(0, one.start - 2 * _DENIAL_REACH) : one.start])[-1]):

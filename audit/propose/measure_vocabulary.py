@@ -10,7 +10,7 @@ from audit.propose.table_figures import find_label
 from registry.records.claim import Direction, PropertyClass
 from registry.records.system_card import Passage, PassageKind
 
-# What cards measure: the field's terms, the words they are recognised by, their class and which way is safer.
+# Measures in cards: the field's terms, the words that show them, their class and their safer direction.
 
 CAPABILITY, REFUSAL = PropertyClass.CAPABILITY, PropertyClass.COMPLIANCE_REFUSAL
 REASONING, DECEPTION, AGENCY = PropertyClass.REASONING_MONITORABILITY, PropertyClass.DECEPTION_SCHEMING, PropertyClass.AGENCY_META_TASK
@@ -38,7 +38,7 @@ _FOUND = "Failures found are the success of whoever looks for them and depend on
 _OVER = "Refusing what is harmless is no safety: check the direction."
 
 MEASURES: tuple[MeasureTerm, ...] = (
-    # Awareness of being tested: before everything else, since its words contain those of other measures.
+    # Awareness of being tested: first, since its words contain those of other measures.
     MeasureTerm(
         "verbalised evaluation awareness rate",
         AGENCY,
@@ -327,7 +327,7 @@ SAFEGUARD = (
 """What is measured is a safeguard, not the model."""
 
 METRICS: tuple[tuple[str, str], ...] = (
-    # What a general figure is called, by the words near it; the first that stands there.
+    # Names of a general figure, by the words near it; the first match counts.
     (UNABLE, "failure rate"),
     (r"\b(?:pass|cons|maj)[@^]\d{1,4}\b", ""),
     (r"\baccurac\w*|\bcorrect(?:ly)?\b", "accuracy"),
@@ -345,7 +345,7 @@ METRICS: tuple[tuple[str, str], ...] = (
 )
 
 
-# Words by which what is measured is judged: dangerous areas, harmful requests, wanted and unwanted conduct, and each class.
+# Words that decide class and direction: dangerous areas, harmful requests, wanted and unwanted conduct.
 
 DANGEROUS = (
     r"\bcyber\w*|\bCTFs?\b|capture[- ]the[- ]flag|exploit(?:s|ation)?\b|vulnerabilit\w*|network attack|offensive|malware|\bCVE\b|"
@@ -384,7 +384,8 @@ WANTED = (
 """Words of a rate of conduct that is wanted."""
 
 VOCABULARY: tuple[tuple[PropertyClass, int, str], ...] = (
-    # Where no measure is named: words of each class and what one of them weighs. Longer terms weigh more, since they are said on purpose.
+    # Where no measure is named: words of each class and the weight of one of them. Longer terms weigh more, since they
+    # are used on purpose.
     (
         DECEPTION,
         3,
@@ -431,10 +432,10 @@ VOCABULARY: tuple[tuple[PropertyClass, int, str], ...] = (
 )
 
 
-# Words by which cards say how something was measured.
+# Words that describe a measurement: benchmarks, tests, sizes, graders, elicitation.
 
 BENCHMARKS: tuple[str, ...] = (
-    # Names that end as names of benchmarks do, with what tells their parts or versions apart.
+    # Names that end like names of benchmarks, with their parts or versions.
     (
         r"(?:[A-Z][\w.+²τ-]{0,20}[ -])?[A-Zτ][\w.+²-]{0,24}(?:Bench(?:mark)?|bench|Eval|Arena|QA|CTF|Gym|Comp|Trap|Diamond)\d{0,2}(?![a-z])"
         r"(?:[ -](?:Verified|Pro|Hard|Lite|Multilingual|Diamond|Open-Ended|Extended|Professional|Arena|Search|Verified Hard|"
@@ -468,7 +469,7 @@ DETERMINERS = r"(?:the|our|an?|this|these|its|their|on|in|of|for|from|across|dur
 """What a name in small letters follows: without one, a verb or the end of another phrase would be taken for a part of it."""
 
 EMPTY_TEST_WORDS = frozenset({
-    # Words that stand before such a noun and name nothing.
+    # Words before such a noun that name nothing.
     "the", "this", "these", "those", "that", "our", "a", "an", "its", "their", "all", "each", "both", "every", "other", "same", "such",
     "some", "any", "most", "several", "many", "various", "in", "on", "of", "for", "from", "by", "with", "to", "and", "or", "as", "at",
     "new", "first", "second", "third", "one", "two", "three", "four", "five", "own", "following", "above", "previous", "below", "further",
@@ -534,7 +535,7 @@ _WORD = (
 """A word of the name of whoever graded; the others end it."""
 
 GRADERS: tuple[str, ...] = (
-    # Somebody or something is said to have graded.
+    # Graders.
     rf"\b(?:graded|scored|judged|labell?ed|annotated|rated|marked) (?:\w+ly )?(?:by|using|with|via) (?P<who>{_WORD}(?: {_WORD}){{0,7}})",
     (
         r"(?P<who>\b(?:an? |the |our )?(?:(?:automated|automatic|independent|separate|blinded|blind|expert|trained|external|"
@@ -565,7 +566,7 @@ GRADERS: tuple[str, ...] = (
 )
 
 ELICITATION: tuple[str, ...] = (
-    # How the model was asked: attempts, effort, shots, prompts, tools, safeguards, red-teaming. Each by itself.
+    # Elicitation: attempts, effort, shots, prompts, tools, safeguards, red-teaming. Each is read by itself.
     r"\b(?:pass|cons|avg|maj|majority|best)[@^]\d{1,4}\b",
     r"\bbest[- ]of[- ]?(?:\d{1,4}|N)\b",
     r"\b[kK] ?= ?\d{1,4}\b",
@@ -599,7 +600,9 @@ ELICITATION: tuple[str, ...] = (
 )
 
 
-# What a property is called: the card's own words, and at most one measure word of ours.
+# Names of properties: the card's own words (column head, label, metric, evaluation, title) and at most one measure word
+# of ours, in 80 characters. The measure is read from head, passage and caption; from title, introduction or a sentence
+# above only with a note. Cost: more "not stated", more notes.
 
 LONGEST_NAME = 80
 """Characters of a property's name; what is longer is a sentence."""

@@ -34,13 +34,14 @@ from registry.records.claim_draft import AwarenessNote, ComparisonNote, Confiden
 from registry.records.specification import PropertySpec
 from registry.records.system_card import Anchor, CardText, MatchLevel, Outline, Page, Passage, PassageKind
 
-# Whether a card's words speak to whoever reads it by machine: told beside a proposal, and never obeyed.
+# Passages that address a machine reader. They are proposed with low confidence and a note, and never obeyed. One
+# function does this behind every engine. Cost: some passages on prompt injection are doubted too.
 
 NOTE = "the paragraph speaks to whoever reads the card by machine: look whether the card means what it says"
 _FORMS = (
-    # To turn a reader away from what it was told.
+    # To turn a reader away from its instructions.
     r"\b(?:ignore|disregard|forget|override) (?:[\w’']+ ){0,4}(?:above|previous|prior|earlier|preceding|instructions?|prompts?|rules)\b",
-    # To tell it what to answer.
+    # To dictate its answer.
     r"\b(?:propose|extract|output|return|register) (?:nothing\b|no claims?\b|only\b|that\b|the following\b)",
     # To name it.
     r"\b(?:ai|llm|language model|automated|machine) (?:readers?|reviewers?|systems? reading|tools? reading|assistants? reading)\b",
@@ -67,7 +68,7 @@ def doubt_addressed(proposals: Proposals, outline: Outline) -> Proposals:
     return replace(proposals, proposals=tuple(map(doubt, proposals.proposals)))
 
 
-# Whether a figure that somebody gives stands in the card's words: what is taken is the card's figure, never the one given.
+# An offered figure is looked up in the card's words. The card's figure is taken, and never the offered one.
 
 _NUMBER = re.compile(
     r"(?<![\w.,/])[-−]?\d{1,3}(?:,\d{3}){1,4}(?:\.\d{1,12})?(?!\w|[.,]\d)|(?<![\w.,/])[-−]?\d{1,15}(?:\.\d{1,12})?(?!\w|[.,]\d)"
@@ -112,6 +113,7 @@ def find_figure(
     if given.number is None and not (given.written or "").strip():
         return None
     known = find_quantities(words) if known is None else known
+    # Equal values come before equal words: a figure such as "5 %" may occur several times in a passage.
     meant = [one for one in known if _is_meant(one, given)]
     exact = [one for one in meant if one.value is not None and given.number is not None and _is_close(one.value, given.number)]
     for group in (exact, meant):
@@ -138,6 +140,7 @@ def _is_meant(one: CardFigure, given: StatedFigure) -> bool:
         return True
     if one.unit not in (FigureUnit.SHARE, FigureUnit.POINTS):
         return False
+    # A model may give 15/32 as 0.47 or as 15.
     if one.n is not None and (abs(one.value - given.number) < _ROUNDING or _is_close(one.value * one.n, given.number)):
         return True
     return _is_close(one.value * 100, given.number)
@@ -174,9 +177,10 @@ def _fold(text: str) -> str:
     return "".join(text.split()).casefold().replace("−", "-")
 
 
-# An offered claim becomes a proposal as far as the card says it: the quote is found again, and so are figures, names and words.
+# From an offered claim to a proposal, as far as the card says it. The quote is found again, and so are figures, names
+# and words.
 #
-# What does not stand in the card is thrown away: without its quote the whole offer, otherwise the field, with a note that says so.
+# What is not in the card is dropped: without its quote the whole offer, otherwise the field, with a note.
 
 LONGEST_CLAIM = 2_000
 """Characters of a quote at most: a passage that makes one claim is shorter."""
@@ -268,6 +272,7 @@ class _WindowGround:
         line = self._lines.get(place.line)
         near = max(0, line.start - self._offset) if line is not None else None
         try:
+            # Only within the window: the model did not see the rest of the card, so a match there would be chance.
             found = self._part.find(place.quote, near=near)
             return self._whole.find(found.exact, near=self._offset + found.start)
         except InputError as error:
@@ -337,7 +342,7 @@ class _GroundedClaim:
         value = self._find("the figure", number, (self._words, *self._table), written=number is not None)
         bound = self._find("θ", theta, (self._words, *self._table, *self._elsewhere), written=number is None)
         if value is not None and bound is None and value.bound is not None and form in _BOUNDS:
-            # “<4%” is the bound itself, and no figure was reported.
+            # "<4%" is the bound itself; no figure was reported.
             value, bound = None, value
         return self._place("the figure", value), self._place("θ", bound)
 
@@ -359,6 +364,7 @@ class _GroundedClaim:
                 if text in self._elsewhere and text not in (self._words, *self._table):
                     self._doubts.notes.append(f"{what} stands elsewhere: “{tidy_text(text, 200)}”")
                 return found
+        # An invented figure makes the whole claim doubtful, unlike an invented name.
         self._doubts.tell(what, f"{number:.12g}")
         self._doubts.is_grave = True
         return None
@@ -414,6 +420,7 @@ class _GroundedClaim:
         """The property's name: the engine's words, or those of the rules where it has a number that the card does not say here."""
         name = tidy_text(self._offer.property.name, _LONGEST_NAME)
         invented = [one for one in _NUMBERS.findall(name) if not self._opened.holds(one, names=True)]
+        # A number in the name of a property would state something that the card does not say.
         if invented:
             self._doubts.tell("in the property's name", name)
         if name and not invented:

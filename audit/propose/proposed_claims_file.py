@@ -29,7 +29,7 @@ from registry.records.specification import PropertySpec
 from registry.records.system_card import Anchor, CardText, Omission
 from registry.records.verdict import CompletenessItem, ItemStatus
 
-# Which model version a proposed claim is about, as the record needs it: developer, name and version.
+# The model version of a proposed claim, as the record needs it: developer, name and version.
 
 NOT_STATED = "not stated"
 """Stands where the record needs a word and the card has none; completeness counts it as missing."""
@@ -58,6 +58,8 @@ class KnownModels:
             return self.given
         fitting = [one for one in self.registered if _fits(name, one.name) and version in (None, one.version)]
         exact = [one for one in fitting if _split(one.name) == _split(name)]
+        # Several versions that fit are no answer: choosing one would give the claim a version that the card does not
+        # state.
         for choice in (exact, fitting):
             if len(choice) == 1:
                 return choice[0]
@@ -67,6 +69,7 @@ class KnownModels:
         """Return the model version that stands for the whole file: the given one, otherwise the one most proposals are about."""
         if self.given is not None:
             return self.given
+        # The most frequent model becomes the file's default, so that most claims need no model of their own.
         named = Counter(one for proposal in proposals if (one := self.resolve(proposal.model, proposal.version)) is not None)
         if named:
             return named.most_common(1)[0][0]
@@ -87,7 +90,7 @@ def _split(name: str) -> tuple[str, ...]:
     return tuple(token.casefold() for token in _TOKEN.findall(name))
 
 
-# Proposed claims as the drafts that a claims file holds, each with what a person should see beside it.
+# Proposed claims as drafts of a claims file, with comments for the person who decides.
 
 _LONGEST_WORDS = 160
 """Characters of a statement nearby that are shown beside a claim; the whole of it is in `--json`."""
@@ -126,6 +129,8 @@ def draft_claim(proposal: Proposal, known: KnownModels, default: ModelRef) -> Cl
         grader=proposal.grader,
         elicitation=proposal.elicitation,
         model=None if model in (None, default) else model,
+        # A restatement needs equal model, property, evaluation and conditions, and shared words. Nothing is related
+        # without a person.
         restates=tuple(one.claim.partition("@")[0] for one in proposal.restates),
         note=" ".join(_list_unheld(proposal)) or None,
     )
@@ -207,7 +212,8 @@ def _list_unheld(proposal: Proposal) -> Iterator[str]:
             yield f"The card's {name} is {value:g}, outside the range {low:g} to {high:g} of the property."
 
 
-# What of an engine's proposals stands: quotes that are the card's own and can be found again, and claims that are not registered yet.
+# Proposals that are kept: the quote is the card's own and can be found again, and the claim is not registered yet. This
+# is checked for every engine, so that nothing invented can enter.
 
 _LONGEST = 300
 
@@ -287,11 +293,12 @@ def _is_made(proposal: Proposal, claim: ClaimRevision) -> bool:
     return (is_inside or is_again) and is_same
 
 
-# Values as YAML that people read and edit, and that comes back the same, character by character.
+# Values as YAML that people read and edit, and that reads back identically.
 #
-# The library that reads YAML here (ruamel.yaml) is not asked to write it: its emitter changes U+0085 and U+2028 inside block scalars,
-# ends with an IndexError at U+0007, and shows direction marks raw. So a text stands in one of three forms, the first that keeps it:
-# plain or quoted on one line, folded or literal block, quoted with escapes. tests/propose reads all of them back with the library.
+# ruamel.yaml, which reads YAML here, is not used to write it: its emitter changes U+0085 and U+2028 in block scalars,
+# fails at U+0007, and shows direction marks raw. A text is written in the first of three forms that keeps it: plain or
+# quoted on one line, folded or literal block, quoted with escapes. tests/propose reads all of them back. Cost: 130
+# lines.
 
 WIDTH = 110
 """Columns that a line should not exceed; a word longer than that stays whole."""
@@ -329,6 +336,7 @@ def _render_words(head: str, text: str, indent: int) -> list[str]:
     if "\n" not in text:
         return [f"{head}>-", *(" " * indent + part for part in _fold(text, WIDTH - indent))]
     lines = text.split("\n")
+    # A block scalar takes its indentation from the first line and loses spaces at line ends.
     if any(one[:1] == " " or one[-1:] == " " for one in lines):
         return _render_quoted(head, text, indent)
     return [f"{head}|-", *(" " * indent + one if one else "" for one in lines)]
@@ -415,7 +423,9 @@ def _wrap(head: str, pieces: Sequence[str], indent: int) -> Iterator[str]:
     yield line
 
 
-# The claims file that `caveat claim add` takes, written from proposed or accepted claims, with comments for the person who edits it.
+# The claims file for `caveat claim add`, with comments for the person who edits it. It also has the positions of all
+# proposed passages, and `claim add` records them as a survey, so that coverage can tell what was not decided on. Cost:
+# positions at the end of a file for people.
 
 _ORDER = (
     *("id", "why", "quote", "quote_status", "card", "page", "form", "relation", "theta", "reported", "property", "direction"),
@@ -520,6 +530,8 @@ def _settle(sheet: ClaimsSheet) -> tuple[dict[str, PropertySpec], list[DraftEntr
     for entry in sheet.entries:
         named = _rename(entry, names)
         group = groups.setdefault(_key(named, sheet), [])
+        # The same words with the same claim are one entry. With another figure they get a property of their own, since
+        # one property cannot have two values.
         same = next((place for place in group if _is_same(settled[place].draft, named.draft)), None)
         if same is not None:
             settled[same] = _add_comment(settled[same], f"the same words stand again{_describe_page(named.draft)}")

@@ -9,7 +9,7 @@ from itertools import chain
 
 from registry.records.claim import Relation
 
-# A figure as a card writes it, and what it says.
+# A figure as the card writes it, and its meaning.
 
 
 class FigureUnit(StrEnum):
@@ -56,7 +56,7 @@ class CardFigure:
     """Whether no digit is written: "never", "a perfect score", "none of the"."""
 
 
-# What numbers look like in English prose, and which numbers of a card are no figures of its claims.
+# Numbers in English prose, and numbers that are no figures of a claim.
 
 BEFORE = r"(?<![\w.,/@])"
 """A figure does not begin inside a word, a longer number or a path."""
@@ -164,7 +164,7 @@ _RANGE = re.compile(
     rf"{BEFORE}(?P<low>{NUMBER})\s?{_PERCENT}?\s?(?:–|—|-|\bto\b|(?P<and>\band\b))\s?(?P<high>{NUMBER})\s?(?P<unit>{_POINTS}|{_PERCENT})"
 )
 _ONE = re.compile(rf"{BEFORE}(?P<one>{SIGN}(?:{_DECIMAL_COMMA}|{NUMBER}))\s?(?P<unit>{_POINTS}|{_PERCENT})")
-# “12.5 ± 1.4%”: the sign stands behind the spread.
+# "12.5 ± 1.4%": the sign comes after the spread.
 _SPREAD = re.compile(rf"{BEFORE}(?P<one>{NUMBER})\s?(?:±|\+/-)\s?(?P<margin>{NUMBER})\s?{_PERCENT}")
 _FROM = re.compile(r"\bfrom\s(?:about\s|~|approximately\s|roughly\s)?$", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\s(?:about\s|~)?$", re.IGNORECASE)
@@ -176,7 +176,7 @@ _OF = re.compile(
     rf"(?P<whole>{_WHOLE}|{WORD})\b(?!\s?%|[.,]\d)",
     re.IGNORECASE,
 )
-# “rated 7.4/10”, “a score of 3.2 out of 5”: a mark on a scale, whose end is no number of tasks.
+# "rated 7.4/10", "a score of 3.2 out of 5": a mark on a scale, whose end is not a number of tasks.
 _MARK = re.compile(r"\b(?:rat(?:ed|ing|ings)|scor(?:e|es|ed|ing)|grad(?:e|es|ed)|marks?)\b[^.;]{0,40}$", re.IGNORECASE)
 _MARKS = frozenset({1, 3, 4, 5, 6, 7, 10, 100})
 _NOUN = re.compile(r"^\s[A-Za-z]{3,}")
@@ -259,6 +259,7 @@ def find_percentages(plain: str) -> Iterator[CardFigure]:
     for hit in _RANGE.finditer(plain):
         before = plain[max(0, hit.start() - 20) : hit.start()]
         low, high = read_number(hit["low"]), read_number(hit["high"])
+        # "From 30 to 40 %" is a change and "between 30 and 40 %" a range.
         if low < high and not _FROM.search(before) and (hit["and"] is None or _BETWEEN.search(before)):
             yield replace(_build(hit, None, _read_unit(hit["unit"])), low=low / 100, high=high / 100)
     for hit in _SPREAD.finditer(plain):
@@ -266,6 +267,7 @@ def find_percentages(plain: str) -> Iterator[CardFigure]:
         yield replace(_build(hit, value), low=round(value - margin, 10), high=round(value + margin, 10))
     for hit in _ONE.finditer(plain):
         share = _build(hit, _read_share(hit["one"]), _read_unit(hit["unit"], hit["one"]))
+        # "40 % more data" says what went into a model and not what came out.
         if not _INPUT.match(plain[share.stop : share.stop + 60]):
             yield _read_change(share, plain)
 
@@ -282,6 +284,7 @@ def find_fractions(plain: str) -> Iterator[CardFigure]:
     for pattern in (_FRACTION, _OF):
         for hit in pattern.finditer(plain):
             part, whole = read_number(hit["part"]), read_number(hit["whole"])
+            # "One of the models" names a model and counts nothing.
             is_partitive = hit["part"].casefold() == "one" and not hit["whole"].isdigit()
             is_each = hit["part"].casefold() == "one" and _EACH.search(plain[max(0, hit.start() - 8) : hit.start()])
             if part > whole or whole < 1 or is_partitive or is_each or (whole == 1 and not _is_mark(plain, hit, whole)):
@@ -326,6 +329,7 @@ def _read_share(written: str) -> float:
     """A share from per cent; divided as decimals are, so that 0.55 % is 0.0055 and nothing beside it."""
     digits = written.replace("−", "-")
     digits = digits.replace(",", ".") if re.fullmatch(r"[-+]?\d{1,3},\d{1,2}", digits) else digits.replace(",", "")
+    # Rounded as a decimal, so that 0.55 % is exactly 0.0055 and not a float beside it.
     return round(float(digits) / 100, 10)
 
 
@@ -340,18 +344,19 @@ def _read_change(share: CardFigure, plain: str) -> CardFigure:
     changed = _CHANGED.match(plain[share.stop : share.stop + 30]) or _CHANGED_BY.search(plain[max(0, share.start - 120) : share.start])
     if changed is None:
         return share
+    # "A 40 % reduction" compares with another figure; as a share it would claim a rate of 40 %.
     multiple = 1 - share.value if _LESS.match(changed["how"]) else 1 + share.value
     return replace(share, unit=FigureUnit.MULTIPLE, value=round(multiple, 10))
 
 
-# Figures in running text that are no shares: scores on scales of their own, counts of what was found, and multiples.
+# Figures in running text other than shares: scores on their own scales, counts of findings, and multiples.
 
-# “0.778 pass@200”, “161.29 AECI”: the scale stands after the number.
+# "0.778 pass@200", "161.29 AECI": the scale comes after the number.
 _BEHIND = re.compile(
     rf"{BEFORE}(?P<one>{SIGN}{NUMBER})\s?"
     r"(?P<scale>pass[@^]\d{1,5}|recall|precision|accuracy|F1|AUROC|AUC|AUPRC|ROC[- ]AUC|Elo|BLEU|chrF|ROUGE(?:-L)?|MCC|[A-Z]{3,6}\b)"
 )
-# “a mean score of 0.88”, “AUROC < 0.6”, “Elo 1287”: it stands before.
+# "a mean score of 0.88", "AUROC < 0.6", "Elo 1287": the scale comes before the number.
 _SCALE = (
     r"(?P<scale>scores?|AUROC|AUC|AUPRC|F1(?:[- ]scores?)?|recall|precision|accuracy|Elo(?:\srating)?|rating|perplexity|correlation|kappa"
     r"|success\srate|rate|estimate|average|mean|median|BLEU|ROUGE(?:-L)?|MCC)"
@@ -422,7 +427,7 @@ _MULTIPLE = re.compile(
     r"|\stimes\b(?=\s(?:higher|lower|more|less|fewer|as|greater|larger|smaller|better|worse|the\s(?:rate|number|level))))",
     re.IGNORECASE,
 )
-# A multiple of another figure: “by 3×#”, “#2× higher”; not “3× memory” or “8x repeats”. The mark stands for the figure.
+# A multiple of another figure: "by 3×#", "#2× higher"; not "3× memory" or "8x repeats". The mark # replaces the figure.
 _COMPARED = re.compile(
     r"\bby\s(?:\w+\s)?#|#[\s-]*(?:\w+\s){0,2}?(?:decrease|reduc|lower|less|fewer|drop|declin|small|increas|higher|more|great|larg|improv|better"
     r"|worse|faster|often|as\b|that\sof|the\s(?:rate|number|level))",
@@ -512,6 +517,7 @@ def find_counts(plain: str) -> Iterator[CardFigure]:
             start, stop = hit.start("one"), hit.end()
             yield CardFigure(start=start, stop=stop, written=plain[start:stop], unit=FigureUnit.SHARE, value=value / whole, n=whole)
             continue
+        # "Has not resulted in a single case" is a count of 0.
         if value == 1 and _DENIED.search(plain[max(0, hit.start() - 50) : hit.start()]):
             value = 0.0
         yield CardFigure(
@@ -558,7 +564,7 @@ def _read_signed(written: str) -> float:
     return float(written.replace("−", "-").replace(",", ""))
 
 
-# What stands right around a figure: its bound, its hedge, its ± or interval, and its n.
+# The immediate surroundings of a figure: bound, hedge, ± or interval, and n.
 
 _BOUND_GAP = r"\s?(?:of\s|about\s|approximately\s|roughly\s|around\s|an?\s|the\s|only\s|just\s|~\s?)?\(?$"
 _AT_MOST = (
@@ -640,6 +646,7 @@ def attach_intervals(found: list[CardFigure], plain: str) -> list[CardFigure]:
     ends: set[int] = set()
     for hit in _NAMED_INTERVAL.finditer(plain):
         first = bisect_left(starts, hit.start())
+        # The nearest figure before it without an interval of its own.
         near = range(first - 1, max(-1, first - 1 - _FAR), -1)
         place = next((one for one in near if one not in owners and found[one].low is None and found[one].value is not None), None)
         if place is None or not 0 <= hit.start() - found[place].stop <= _FAR:
@@ -660,6 +667,8 @@ def _hold(one: CardFigure, hit: re.Match[str]) -> CardFigure | None:
 
 def _add_bound(one: CardFigure, plain: str) -> CardFigure:
     before, after = plain[max(0, one.start - 40) : one.start], plain[one.stop : one.stop + 20]
+    # A bound after the figure ("5 % or less") is unambiguous, so it comes before the words in front, which may belong
+    # to another figure.
     for pattern, relation in _BOUNDS_AFTER:
         if hit := pattern.match(after):
             return _widen(replace(one, bound=relation), plain, stop=one.stop + hit.end())
@@ -685,6 +694,7 @@ def _add_spread(one: CardFigure, words: str, plain: str) -> CardFigure:
         return one
     scale = 0.01 if "%" in one.written and ("%" in hit[0].split("[")[-1] or float(_digits(hit["high"])) > 1) else factor
     low, high = (round(float(_digits(hit[end])) * scale, 10) for end in ("low", "high"))
+    # An interval that does not contain the figure belongs to another one.
     if not low <= one.value <= high:
         return one
     return _widen(replace(one, low=low, high=high), words, stop=one.stop + hit.end())
@@ -708,13 +718,13 @@ def _widen(one: CardFigure, words: str, *, start: int | None = None, stop: int |
     return replace(one, start=start, stop=stop, written=words[start:stop].strip())
 
 
-# The figures in the words of a passage, each with its bound, interval and n.
+# The figures of a passage, each with bound, interval and n.
 #
-# What only looks like a figure (dates, versions, page numbers, confidence levels, prices) is taken out before, in `numerals`. Patterns
-# are linear: every repeat is bounded.
+# Numbers that only look like figures (dates, versions, page numbers, confidence levels, prices) are removed first.
+# Every repeat in a pattern is bounded, so that hostile text cannot make a search exponential.
 
 _DIGIT = re.compile(r"\d")
-# Without a digit and without one of these words there is no figure; most sentences end here.
+# Without a digit or one of these words there is no figure. Most sentences end here.
 _WORDS = re.compile(
     r"\b(?:never|none|zero|perfect|hal[fv]|twice|doubl|tripl|quadrupl|third|quarter|almost|nearly|near|close|no|all|every|single|one|two|three|four|five|six"
     r"|seven|eight|nine|ten|eleven|twelve)",
@@ -734,6 +744,7 @@ def find_quantities(words: str) -> tuple[CardFigure, ...]:
     """
     if _DIGIT.search(words):
         plain = blank_asides(words)
+        # Of overlapping figures the first in this list is kept, so readers come in the order of how specific they are.
         found = _settle(
             [*find_percentages(plain), *find_multiples(plain), *find_denied_fractions(plain), *find_fractions(plain), *find_worded(plain)]
         )

@@ -50,6 +50,10 @@ from registry.records.claim_draft import Confidence, Engine, Proposal, Proposals
 from registry.records.specification import PropertySpec
 from registry.records.system_card import CardText, Outline, Passage, PassageKind
 
+# Rules propose a claim on two signs: the passage mentions a model, and it has a word for an outcome. A clear figure
+# needs one sign, a weak one both, threshold wording none. The number of signs is the confidence, an order and no
+# probability. The quote is the whole sentence or row, since clauses lose their subject. Cost: longer quotes; some
+# shares of users or traffic are proposed.
 RULES_VERSION = 2
 """Raised whenever the same card may give other proposals."""
 
@@ -95,6 +99,8 @@ def propose_by_rules(card: CardText, outline: Outline, source: CardSource, progr
     proposals: list[Proposal] = []
     unreadable = 0
     for count, passage in enumerate(outline.passages, start=1):
+        # Half a number is another number. Passages whose letters stand apart are not read for figures; a note counts
+        # them.
         if is_letter_spaced(card.text[passage.start : passage.stop]):
             unreadable += 1
         else:
@@ -142,6 +148,7 @@ def _read_row(passage: Passage, card: _CardReading) -> Iterator[_PassageClaim]:
     choice = choose_own(passage, tuple(read_units(passage, found)), around=card.around, models=card.models)
     confidence = Confidence.HIGH if is_described(passage) else Confidence.MEDIUM
     for own in choice.own:
+        # A row has no sentence around its figures, so there are no words to read a form from.
         if reading := read_figure("", own.quantity):
             yield _PassageClaim(reading, own, choice, confidence)
     reading = None if found else read_worded(passage.words)
@@ -202,14 +209,17 @@ def _read_figures(words: str, choice: SortedFigures, thetas: tuple[ThresholdFigu
     own = [one for one in choice.own if one.quantity not in of_others]
     paired: dict[CardFigure, ThresholdFigure] = {}
     for theta in thetas:
+        # A line that the passage only defines claims nothing about the model.
         if is_only_defined(theta) and theta.relation is None:
             continue
         before = [one for one in own if one.quantity.start < theta.quantity.start and _is_comparable(one.quantity, theta)]
+        # A threshold is compared with the figure before it: "36 %, below the threshold of 50 %".
         if before:
             paired.setdefault(before[-1].quantity, theta)
         elif not theta.is_of_another or theta.relation is not None:
             yield _PassageClaim(read_threshold(theta), None, choice, _SURE[signs])
     for one in own:
+        # A weak figure (a count, a bare score, a share in words) could be many things and needs one more sign.
         sure = signs - (_is_weak(one.quantity) and not is_finding(words, one.quantity))
         line = paired.get(one.quantity)
         reading = read_figure(words, one.quantity, line)
@@ -281,6 +291,8 @@ def _describe(offer: _PassageClaim, passage: Passage, card: _CardReading) -> Pro
     nearby: tuple[str, ...] = ()
     reported = reading.reported
     if reported is not None and reported.n is None and facts.n is not None and not _is_count(quantity):
+        # n counts only if the passage itself states it. A number from nearby is a note for the person, because a wrong
+        # n changes every interval.
         if _states(passage, facts.n, card.models):
             reported = replace(reported, n=facts.n)
         elif not _states(passage, facts.n):

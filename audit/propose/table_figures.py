@@ -9,7 +9,7 @@ from audit.propose.prose_figures import NUMBER, CardFigure, FigureUnit, find_qua
 from registry.records.claim import Relation
 from registry.records.system_card import Passage, TableCell
 
-# Where in a table row a figure stands.
+# The cell of a figure in a table row.
 
 _NAMES_ROW = re.compile(r"\W*(?:benchmark|evaluation|eval|dataset|test|task)s?\b", re.IGNORECASE)
 _ANY_FIGURE = re.compile(r"[<>≤≥~±]?\s?[-−]?\d[\d.,]*\s?%?")
@@ -53,7 +53,7 @@ _CELL = re.compile(rf"^\s*(?:{_CELL_FIGURE}{_PARENTHESIS}|{_FRACTION}){_MARK}\s*
 # Two results in one cell: “42.2/36.6”, “5.0 / 11.2”. Whole numbers are a fraction.
 _PAIR = re.compile(rf"^\s*(?P<first>\d{{1,3}}\.\d{{1,3}})\s?%?\s?/\s?(?P<second>\d{{1,3}}\.\d{{1,3}})\s?%?{_MARK}\s*$")
 _BARE = re.compile(rf"^\s*(?P<sign>[<>≤≥~≈])?\s?(?P<one>[-−+]?{NUMBER})(?:\s?(?:±|\+/-)\s?(?P<margin>{NUMBER}))?")
-# From the right of a row whose cells are not known: figures, and what stands where there is none.
+# From the right of a row without known cells: figures, and signs for an empty cell.
 _TOKEN = re.compile(rf"\s(?P<token>{_CELL_FIGURE}(?:\s?\(\s?(?:±|\+/-)?\s?[\d.,%\s–-]{{1,24}}\))?|\d{{1,6}}/\d{{1,6}}|N/?A|n/a|[-–—✓✗])$")
 _NOTHING = re.compile(r"^(?:N/?A|n/a|[-–—✓✗])$")
 _SIGNS = {"<": Relation.AT_MOST, "≤": Relation.AT_MOST, ">": Relation.AT_LEAST, "≥": Relation.AT_LEAST}
@@ -92,6 +92,7 @@ def find_last_quantities(words: str, named: tuple[tuple[int, int], ...]) -> tupl
     """Return the figures at the end of *words*, as long as nothing else stands between them; *named* as above."""
     found: list[CardFigure] = []
     rest = words.rstrip()[:_LONGEST_ROW]
+    # From the right: labels may contain figures, and the columns of figures are at the end.
     for _ in range(_MOST_CELLS):
         hit = _TOKEN.search(rest)
         if hit is None or any(start < hit.end() and hit.start("token") < stop for start, stop in named):
@@ -140,7 +141,7 @@ def _read(text: str) -> CardFigure | None:
     )
 
 
-# Which bare numbers of a table are shares given without the per cent sign.
+# Bare numbers of a table that are shares without a per cent sign.
 
 # Metrics that are shares, and benchmarks of capability that are reported in per cent.
 _SHARES = re.compile(
@@ -161,6 +162,7 @@ def read_units(passage: Passage, found: Sequence[CardFigure]) -> list[CardFigure
     and the numbers run above 1 and not above 100.
     """
     columns = [_find_head(passage, one) for one in found]
+    # A head with "%" settles its own column, and by its absence the others.
     if any(_SIGN.search(column) for column in columns):
         return [_read_as_per_cent(one) if _SIGN.search(column) else one for one, column in zip(found, columns, strict=True)]
     if not _is_in_per_cent(passage, [one for one, column in zip(found, columns, strict=True) if not _is_marked(column)]):
@@ -180,6 +182,7 @@ def _find_head(passage: Passage, one: CardFigure) -> str:
 
 def _is_in_per_cent(passage: Passage, found: Sequence[CardFigure]) -> bool:
     bare = [one.value for one in found if one.unit is FigureUnit.SCORE and one.value is not None]
+    # Numbers up to 1 are shares already or scores; above 100 they cannot be per cents.
     if not bare or max(bare) <= 1 or max(bare) > 100 or min(bare) < 0:
         return False
     told = " ".join(

@@ -18,7 +18,8 @@ from registry.records.claim_draft import Confidence, RejectedOffer
 from registry.records.record import Record
 from registry.records.system_card import Outline, Passage, PassageKind
 
-# A card in windows that a language model can read at once: they overlap, end where passages end, and say what they stand under.
+# A card in windows for a language model. They overlap, end where passages end, and show their section titles and table
+# heads, because a row without its heads has no meaning.
 
 SMALLEST = 2_000
 """Characters of a window at least; below, headings and heads of tables would fill it."""
@@ -145,6 +146,7 @@ def _cut(passage: Passage, longest: int) -> Iterator[tuple[int, int, str]]:
         yield passage.start, passage.stop, words
         return
     at = 0
+    # Pieces overlap by an eighth, so that a sentence at a cut is whole in one of them.
     while at < len(words):
         stop = len(words) if at + longest >= len(words) else max(words.rfind(" ", at + longest // 2, at + longest), at + longest // 2)
         yield passage.start, passage.stop, words[at:stop].strip()
@@ -159,6 +161,7 @@ def _build(around: PassageContext, lines: Sequence[WindowLine], first: int, *, n
     head = _describe(around, lines[first : first + 1], number=number, room=room)
     left = size - sum(map(len, head.titles)) - sum(len(one) + 3 for one in head.table)
     last = first
+    # At least one line, however long, so that every call moves on.
     while last < len(lines) and (last == first or left >= len(lines[last].shown) + 1):
         left -= len(lines[last].shown) + 1
         last += 1
@@ -199,10 +202,8 @@ def _step_back(lines: Sequence[WindowLine], lowest: int, last: int, overlap: int
     return first
 
 
-# What an answer about a window comes to: the claims it offers, read strictly, or the reason why it cannot be read.
-#
-# Only the form is checked here; whether the card says what is offered is `audit.propose.offer_grounding`'s to find out. Nothing is
-# repaired.
+# Reading an answer. Only its form is checked here and nothing is repaired; `audit.propose.offer_grounding` checks
+# whether the card says it.
 
 MOST_CLAIMS = 400
 """Claims of one answer that are read: a window of 24,000 characters has no more."""
@@ -379,7 +380,7 @@ def _find_reason(answer: Response) -> str | None:
 
 def _read_entry(entry: Any) -> OfferedClaim | RejectedOffer:
     try:
-        # As text again: the codec reads JSON, and refuses half a character (a lone surrogate) and what is nested too deep.
+        # Written as text again, since the codec reads JSON and refuses lone surrogates and too deep nesting.
         return from_json(OfferedClaim, json.dumps(entry), where="the entry")
     except RecursionError:
         return RejectedOffer(quote="", reason="the entry does not fit the form: it is nested too deep")
@@ -396,9 +397,10 @@ def _find_words(entry: Any) -> str:
     return quote if isinstance(quote, str) else ""
 
 
-# What a language model is asked of one window of a card: which claims it makes, in answers that are data and quote the card.
+# The question about one window: which claims it makes, in answers that are data and quote the card.
 #
-# The request is a function of card, window and asking alone, so that its digest is the key under which the answer is found again.
+# The request is a function of card, window and settings only, so its digest is the key under which the answer is found
+# again. The card is between marked lines, and the words below say that it is data and no instruction.
 
 PROMPT = "caveat/proposal-prompt/1"
 """Version of the words and the schema below; other words are another version."""

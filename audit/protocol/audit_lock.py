@@ -27,7 +27,9 @@ from registry.registration.specification_registration import format_reference, g
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
 
-# What a lock fixes beside the plan: specifications by version and digest, tasks, cues, the replay file with all it refers to.
+# What a lock fixes in addition to the plan: specifications by version and digest, tasks, cues, and the replay file with
+# all it refers to. An audit file is checked as a whole, because a lock that contradicts itself can be kept by no replay
+# and cannot be changed.
 
 Read = TypeVar("Read")
 
@@ -58,6 +60,7 @@ def fix_draft(view: View, draft: AuditDraft, claim: ClaimRevision, *, owner: str
         InputError: with every fault: what is named is not there, or the parts contradict each other.
     """
     faults: list[Fault] = []
+    # All parts are read before any fault is raised, so that one run of the command shows all of them.
     specs = _SpecFinder(view, owner, faults)
     test = specs.find(SpecKind.TEST_CONTEXT, draft.test_contexts or claim.test_context, name="test", where="test_contexts")
     deploy = tuple(specs.list_deploy(draft, claim))
@@ -65,7 +68,7 @@ def fix_draft(view: View, draft: AuditDraft, claim: ClaimRevision, *, owner: str
     cues = [specs.find(SpecKind.CUE_INVENTORY, one, name=one, where="cues") for one in draft.cues]
     ids = _read(faults, lambda: None if draft.tasks is None else _read_tasks(draft.tasks, folder))
     file = _read(faults, lambda: None if draft.replay is None else _read_replay(draft.replay, folder, view, owner))
-    # The claim's own contexts are a default: a replay that composes others says what is meant, and fixes it itself.
+    # The claim's own contexts are a default. A replay that composes other contexts fixes those itself.
     test = test if draft.test_contexts is not None or _fits(test, "", file) else None
     deploy = deploy if draft.deploy_contexts is not None else tuple(one for one in deploy if _fits(one, one.name, file))
     faults.extend(_find_contradictions(draft, file, ids, test, deploy))
@@ -73,6 +76,7 @@ def fix_draft(view: View, draft: AuditDraft, claim: ClaimRevision, *, owner: str
         faults.extend(_find_contestation_faults(view, draft.contestation, claim, (test, *deploy, scoring, *cues)))
     if faults:
         raise InputError(list(dict.fromkeys(faults)))
+    # Families are locked with the tasks: families that are chosen after the scores were seen would move every interval.
     named = {task.id: task.family for task in file.tasks} if file else {}
     tasks = {task: family or named.get(task) for task, family in ids.items()} if ids else named or None
     parts = None if file is None else describe_replay(file)
@@ -135,6 +139,7 @@ class _SpecFinder:
                 yield found_spec
 
     def _match(self, names: tuple[str, ...], references: tuple[str, ...]) -> Mapping[str, str]:
+        # With one name and one specification there is only one way to match them.
         if len(names) == len(references) == 1:
             return {names[0]: references[0]}
         slugs: dict[str, str] = {}
@@ -162,6 +167,8 @@ def _find_file(name: str, folder: Path | None, *, where: str) -> Path:
 
 
 def _lock_tasks(tasks: Mapping[str, str | None]) -> LockedTasks:
+    # Identifiers are kept and not only their digest, so that a deviation can name the tasks that were added or left
+    # out.
     ids = sorted(tasks)
     families = tuple(tasks[task] or "" for task in ids) if any(tasks.values()) else ()
     return LockedTasks(count=len(ids), sha256=digest_tasks(ids), ids=tuple(ids), families=families)
@@ -198,6 +205,8 @@ def _find_contradictions(
     if draft.model is not None and draft.model != file.replay.policy.model:
         found = f"{draft.model} is named, and the replay asks {file.replay.policy.model}"
         yield Fault(code="lock-contradicts-itself", where="model", found=found, advice="leave model out: the replay names its own")
+    # Arms under a lock are always `test` and `deploy`. If names could be mapped at import, exchanging them would turn
+    # the sign of ED after the scores were seen.
     arms = {arm.arm for arm in file.replay.arms}
     if arms != set(SIDES):
         found = f"has the arms {', '.join(sorted(arms))}; a lock is about test and deploy"
@@ -242,6 +251,8 @@ def _find_contestation_faults(view: View, name: str, claim: ClaimRevision, plann
         yield Fault(code="contestation-settled", where=where, found=found, advice="leave contestation out, or open another one")
     if said.rival is None:
         yield Fault(code="rival-missing", where=where, found="offers no rival specification that could be replayed under")
+    # A replay under a rival counts in addition to the outcome until the objection is upheld, so it must really use the
+    # rival specification.
     about_claim = said.target.partition("@")[0] == claim.claim
     if said.rival is not None and not about_claim and said.rival not in {one.spec for one in planned if one}:
         found = f"its rival {said.rival} is none of the contexts, scoring functions and cue inventories of this audit"
@@ -251,7 +262,7 @@ def _find_contestation_faults(view: View, name: str, claim: ClaimRevision, plann
         yield Fault(code="rival-not-planned", where=where, found=found, advice=advice)
 
 
-# From an audit file to the audit and the lock that it describes, and what keeps a plan from ever being answered.
+# From an audit file to the audit and its lock.
 
 
 def settle_draft(draft: AuditDraft, range_: tuple[float, float]) -> AuditDraft:
@@ -265,6 +276,7 @@ def settle_draft(draft: AuditDraft, range_: tuple[float, float]) -> AuditDraft:
     low, high = range_
     plan, specs = draft.plan, draft.deploy_specs
     faults = []
+    # No effect can exceed the range, so such a margin would make every claim stable.
     if plan.margin is not None and plan.margin > high - low:
         found = f"{plan.margin:g} is wider than the range [{low:g}, {high:g}] of the property"
         faults.append(Fault(code="out-of-range", where="plan.margin", found=found, advice="give δ in the unit of the score"))
@@ -315,6 +327,7 @@ def build_lock(audit: Audit, draft: AuditDraft, claim: ClaimRevision, range_: tu
     width = range_[1] - range_[0]
     plan = replace(
         draft.plan,
+        # Defaults are written into the lock. A later Caveat with other defaults must compute the same outcome from it.
         margin=draft.plan.margin if draft.plan.margin is not None else 0.05 * width,
         epsilon=draft.plan.epsilon if draft.plan.epsilon is not None else 0.01 * width,
         tasks=draft.plan.tasks if fixed.tasks is None else fixed.tasks.count,
@@ -343,10 +356,11 @@ def build_lock(audit: Audit, draft: AuditDraft, claim: ClaimRevision, range_: tu
     )
 
 
-# Runs under a lock as the log has them: entered before their first call, and what became of each.
+# Runs under a lock. Each is entered in the log before its first call.
 #
-# A run folder has a random name, written down before anything is sent. The log holds that name with the lock, so a run that is resumed
-# is not entered again, after a crash at any moment, and a second folder under the same lock is a second run.
+# A run folder has a random name that is written to the folder before anything is sent. The log holds that name with the
+# lock. A run that is resumed is therefore not entered again, after a crash at any moment, and a second folder under the
+# same lock is a second run. Runs that were started and given up stay visible.
 
 
 def enter_run(writer: Writer, audits: Sequence[str], name: str, *, model: str, planned: int, before: int) -> tuple[str, ...]:
@@ -374,6 +388,7 @@ def end_run(writer: Writer, audits: Sequence[str], name: str, *, status: RunStat
     for audit in audits:
         file = _get_audit(writer, audit)
         start = find_start(file, name)
+        # An imported run has ended by its import.
         if start is None or any(one.payload.start == start.entry.seq for one in file.runs):
             continue
         end = RunEnd(audit=audit, start=start.entry.seq, status=status, calls=calls, why=why)

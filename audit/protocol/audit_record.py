@@ -46,7 +46,8 @@ from registry.report.minimum_reporting import build_audit_items
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
 
-# An audit as the registry records it: opened, locked, given its evidence and scores, concluded.
+# An audit as the registry records it: opened, locked, given its evidence and scores, concluded. No other module knows
+# how these steps become statements in the log.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,9 +80,13 @@ def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool,
     if locked:
         check_last_day(draft.plan, writer.moment.date(), where="plan.valid_until", what="the plan is locked")
     fixed = fix_draft(writer, draft, claim, owner=auditor, folder=folder)
+    # The same draft again is a repetition, for example after a crash, and must not open a second audit: several locks
+    # of one claim are counted on page one.
     same = _find_same(writer, draft, claim, auditor=auditor, fixed=fixed if locked else None)
     if same is not None:
         return same, False
+    # A forgotten `--lock` would open an unlocked twin of a locked audit, and scores imported there could never reach
+    # the basis `replay`.
     if not locked and (twin := _find_same(writer, draft, claim, auditor=auditor, fixed=fixed)) is not None:
         name = twin.audit.payload.audit
         found = f"this very plan is locked as {name}; scores imported without it would count as unlocked"
@@ -102,6 +107,8 @@ def count_locks(view: View, file: AuditFile) -> tuple[int, int]:
     rival of a contestation are not counted: they answer to somebody else's specification.
     """
     this = file.audit.payload
+    # Several locks of one claim are counted and not forbidden: honest repetition gets a sentence on page one, and a
+    # choice among several outcomes becomes visible.
     others = [one for one in view.list_audits(claim=this.claim.partition("@")[0]) if one.lock and one.audit.payload.contestation is None]
     model = get_claim(view, this.claim).model
     others = [one for one in others if one.audit.payload.audit != this.audit and get_claim(view, one.audit.payload.claim).model == model]
@@ -132,6 +139,7 @@ def add_finding(writer: Writer, audit: str, body: FindingBody, *, source: str) -
 
 
 def _check_plan(view: View, file: AuditFile, body: FindingBody) -> None:
+    # Level, margin, range and contexts are those of the plan. A margin chosen afterwards could pass any check.
     plan = file.lock.payload.plan if file.lock else file.audit.payload.plan
     departures = find_departures(body, plan, get_property(view, get_claim(view, file.audit.payload.claim)).range)
     if departures:
@@ -162,6 +170,8 @@ def conclude(writer: Writer, file: AuditFile, scored: ScoredTable | None) -> Aud
             a second table under one lock, or a declared invariance that a recorded check contradicts.
         InputError: scores of a locked audit without the date of their run.
     """
+    # The order matters. The basis is weighed first, because the decision table uses it. Rules of the lock come after
+    # the estimate, whose specifications they compare. Nothing is written before all checks have passed.
     claim = get_claim(writer, file.audit.payload.claim)
     ground = weigh(writer, file, scored)
     valid_until = find_validity(writer, file, scored)
@@ -180,16 +190,20 @@ def conclude(writer: Writer, file: AuditFile, scored: ScoredTable | None) -> Aud
     if file.lock and scored and outcome.estimate:
         check_arms(file.lock.payload, scored)
         check_specs(file.lock.payload, scored, outcome.estimate)
+    # The same scores again return the recorded outcome. This comes before the refusal of a second table, so that
+    # repeating a command is no error.
     known = next((one.payload for one in reversed(file.restrictions) if _is_same(one.payload, file, scored, outcome)), None)
     if known is not None:
         return AuditConclusion(audit=file.audit.payload.audit, restriction=known, outcome=outcome, is_new=False)
     check_access(scored)
+    # A lock is for one outcome. With two, the better table could be chosen after both were seen.
     if file.lock and file.results:
         done = "has its outcome; a lock is for one, so that no later table can take its place"
         advice = "give all tables of a replay in one import, or lock another audit"
         raise ConflictError(Fault(code="audit-concluded", where=file.audit.payload.audit, found=done, advice=advice))
     result: int | None = None
     found: tuple[Deviation, ...] = ()
+    # A post hoc outcome records no run under the lock: the lock did not plan it.
     if file.lock and scored and not ground.post_hoc:
         result = _record_run(writer, file, scored, outcome)
         found = _record_departures(writer, file, scored, outcome)
@@ -222,6 +236,8 @@ def list_reporting(view: View, concluded: AuditConclusion) -> tuple[ChecklistIte
 
 def get_spoken_of(view: View, claim: ClaimRevision) -> ModelRef | None:
     """Return the model version that the words of *claim*, which is registered, are about, where it was carried; None where it was not."""
+    # The words of a carried claim are about the version they were quoted of. Its card's figure is a figure of that
+    # version, so it is left out of the case below.
     before = (view.find_revision(claim.claim, number) for number in range(1, claim.revision))
     return find_spoken_of([*(one.payload for one in before if one is not None), claim])
 
@@ -239,6 +255,8 @@ def build_case(
         ConflictError: the audit file declares an invariance that a recorded check contradicts.
     """
     audit, lock = file.audit.payload, file.lock.payload if file.lock else None
+    # θ, relation and plan come from the lock where there is one: the claim may have been revised since, and defaults
+    # are filled in there.
     plan = lock.plan if lock else audit.plan
     return Case(
         claim=CaseClaim(
@@ -278,7 +296,7 @@ def _record_run(writer: Writer, file: AuditFile, scored: ScoredTable, outcome: C
         start=start.entry.seq if start else None,
     )
     entry = writer.append(run)
-    # An entry's time has whole seconds.
+    # An entry's time has whole seconds, so a run may seem to begin up to one second after its import.
     if scored.started_at >= entry.at + timedelta(seconds=1):
         found = f"begins at {scored.started_at.isoformat()}, after this import at {entry.at.isoformat()}"
         advice = "check the clocks of both computers; of a score table, give the moment of the first response with --run-date"
@@ -307,6 +325,7 @@ def _count_excluded(table: ScoreTable) -> tuple[ExcludedCount, ...]:
 
 def _is_same(known: Restriction, file: AuditFile, scored: ScoredTable | None, outcome: CaseOutcome) -> bool:
     """Tell whether *known* came from the same scores; without a lock a table has several outcomes, one for each pair of its arms."""
+    # Without a lock one table can have several outcomes, one for each pair of its arms, so the means are compared too.
     if known.table != _digest(scored):
         return False
     if file.lock or known.estimate is None or outcome.estimate is None:
@@ -338,6 +357,7 @@ def _find_same(view: View, draft: AuditDraft, claim: ClaimRevision, *, auditor: 
 
 def _is_same_lock(lock: Lock | None, wanted: Lock | None) -> bool:
     """Tell whether *lock* fixes what *wanted* does; names that were stated since count only where it fixes none."""
+    # Names of endpoints that were registered after the lock are no change of the plan.
     if lock is None or wanted is None or not lock.endpoint_names:
         return lock == wanted
     return lock == replace(wanted, endpoint_names=lock.endpoint_names)
@@ -381,7 +401,7 @@ def get_audit(view: View, identifier: str) -> AuditFile:
     return found
 
 
-# Departures from a lock that a person tells or explains; those that a comparison finds are recorded by `audit.protocol.audit_record`.
+# Deviations that a person reports or explains. Those that a comparison finds are recorded with the outcome.
 
 
 def add_departures(writer: Writer, audit: str, departures: Iterable[LockDeviation], *, why: str) -> int:
@@ -415,6 +435,7 @@ def deviate(
     if file.lock is None:
         found = "it has no lock to deviate from"
         raise ConflictError(Fault(code="not-locked", where=audit, found=found, advice="caveat audit lock FILE fixes a plan"))
+    # θ, direction, margin, ε and level cannot deviate: every outcome under a lock is computed from them.
     _refuse_computed(item, audit)
     departure = _find_unexplained(file, item) if done is None else _describe(file.lock.payload, item, planned, done)
     said = _build(audit, departure, why)
@@ -440,6 +461,7 @@ def _find_unexplained(file: AuditFile, item: LockedItem) -> LockDeviation:
     audit = file.audit.payload.audit
     departures = list_departures(one.payload for one in file.deviations)
     open_ = [one for one in departures if one.item is item and one.reason is None]
+    # A reason belongs to one deviation. With several open, guessing could attach it to another one.
     if len(open_) != 1:
         found = f"{len(open_) or 'no'} departures in {item.value} were found and not explained"
         done = f" (one of: {'; '.join(one.done for one in open_)})" if open_ else ""
@@ -474,7 +496,8 @@ def _name_specs(specs: Iterable[LockedSpec]) -> str | None:
     return ", ".join(f"{one.spec}, SHA-256 {one.sha256}" for one in specs) or None
 
 
-# An analysis that was not fixed before: recorded as such, and no verdict rests on it.
+# Explorations: analyses that were not fixed before. No verdict rests on them, and they are recorded so that their
+# scores count as known.
 
 
 def explore(
@@ -508,6 +531,7 @@ def explore(
         differs=(*_list_differences(plan, used), *_list_other(scored, whole)),
         estimate=found,
         source=scored.source,
+        # The digest of the whole table: choosing rows does not make the other scores unseen.
         scores=(whole or scored.table).content,
     )
     known = next((one for one in file.explorations if one.payload == said), None)
@@ -552,10 +576,10 @@ def _write_plan_value(value: object) -> str:
     return "nothing" if value is None else f"{value:g}" if isinstance(value, float) else str(getattr(value, "value", value))
 
 
-# Two audits of one claim over model versions, and the scores of each: what a shift between them is measured from.
+# Comparison of two audits of one claim over model versions.
 #
-# The numbers are those of `audit.modules.version_shift`, which pairs by identifiers. Here it is checked that they are of these audits,
-# and told whether the same identifiers stand for the same texts.
+# `audit.modules.version_shift` computes the numbers and pairs by identifiers. This section checks that the scores are
+# those of the two audits, and whether equal identifiers stand for equal texts.
 
 _PARTS = {"tasks": "tasks", "test": "test contexts", "deploy": "deployment contexts", "scoring": "scoring", "samples": "numbers of samples"}
 """Parts of a replay that a comparison takes to be the same, in words."""
@@ -598,6 +622,7 @@ def find_comparison(view: View, before: str, after: str) -> AuditComparison:
         faults.append(Fault(code="ranges-differ", where=where, found=found, advice="two scales cannot be compared"))
     if faults:
         raise ConflictError(faults)
+    # The later audit's plan counts, because the shift is recorded as a finding of that audit.
     lock = files[1].lock
     plan = lock.payload.plan if lock else files[1].audit.payload.plan
     return AuditComparison(before=files[0], after=files[1], models=(old, new), plan=plan, range=first)
@@ -626,6 +651,7 @@ def find_design(file: AuditFile, replayed: ReplayAccount | None = None) -> dict[
         replayed: what the run folder of scores says that are not on record yet; None for those that are.
     """
     runs = [one.payload.provenance.replayed for one in file.runs]
+    # The replay that was made says more than the lock, which may leave parts open.
     last = replayed or (runs[-1] if runs else None)
     lock = file.lock.payload if file.lock else None
     if last is not None and last.parts:
@@ -644,6 +670,7 @@ def warn_of_designs(found: Shift, before: Mapping[str, str], after: Mapping[str,
         after: of the later audit.
     """
     differing = [words for name, words in _PARTS.items() if name in before and name in after and before[name] != after[name]]
+    # Unknown is a warning of its own: parts that are not on record are not the same parts.
     unknown = [_PARTS[name] for name in _PAIRED if name not in before or name not in after]
     told = []
     if differing:

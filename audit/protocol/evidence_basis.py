@@ -36,7 +36,11 @@ from registry.store.log_writer import Writer
 from registry.store.registry_view import View
 from registry.store.version_lineage import fold_model
 
-# What findings mean for an outcome: whether the scorer is known to be invariant, and whether they keep to the plan.
+# Findings of the modules, as an outcome uses them.
+#
+# A finding may enter an audit before its outcome and never after, because an outcome would otherwise change without a
+# scored row. One failed check of invariance outweighs any number of passes. Cost: a late finding needs another audit,
+# or an objection to the scoring.
 
 
 def settle_invariance(file: AuditFile, *, scores: str | None) -> bool | None:
@@ -50,8 +54,11 @@ def settle_invariance(file: AuditFile, *, scores: str | None) -> bool | None:
     Raises:
         ConflictError: the audit file declares what a recorded check contradicts.
     """
+    # A check that was passed on other scores settles nothing for these. A check that failed concerns the scorer and
+    # counts for any scores.
     declared = file.audit.payload.scoring.invariant
     found = find_invariance((one.payload.body for one in file.findings), scores=scores)
+    # A declaration cannot be corrected in an open audit, and neither of the two may win in silence.
     if declared is not None and found is not None and declared is not found:
         raise ConflictError(_contradiction(file, declared=declared))
     return declared if found is None else found
@@ -77,12 +84,14 @@ def find_departures(body: FindingBody, plan: Plan, range_: tuple[float, float]) 
     Args:
         range_: of the claim's property.
     """
+    # Each finding is compared only in the settings that it has.
     planned: dict[str, object] = {"level": plan.level}
     if isinstance(body, Naturalness | RealismJudge):
         planned |= {"rater_limit": plan.rater_limit}
     elif isinstance(body, Recognition):
         planned |= {"contexts": plan.contexts.value}
     elif not isinstance(body, Shift):
+        # The same default as in `build_lock`: 5 % of the property's range.
         margin = 0.05 * (range_[1] - range_[0]) if plan.margin is None else plan.margin
         planned |= {"margin": margin, "range": tuple(map(float, range_)), "contexts": plan.contexts.value}
     made = {name: getattr(body, name) for name in planned}
@@ -91,6 +100,7 @@ def find_departures(body: FindingBody, plan: Plan, range_: tuple[float, float]) 
 
 def _is_equal(first: object, second: object) -> bool:
     if isinstance(first, float) and isinstance(second, float):
+        # A margin that went through a file or an option may differ in its last digits.
         return math.isclose(first, second, rel_tol=1e-9)
     return first == second
 
@@ -112,9 +122,11 @@ def find_scores(body: FindingBody) -> str | None:
     return None if isinstance(body, Naturalness | RealismJudge | Recognition) else body.scores
 
 
-# What an outcome may rest on: `replay` needs a lock made before the run began, and scores of what it fixed.
+# The evidence basis of an outcome. It is decided here and nowhere else.
 #
-# Everything else is `reported`, which restricts and never establishes. It is decided here and nowhere else.
+# `replay` needs a lock made before the run began, and scores of what the lock fixed. Everything else is `reported`,
+# which restricts and never establishes. Without a preceding lock, nothing shows that θ and the plan were fixed before
+# the scores could be seen. Cost: honest labs without locks get weaker verdicts.
 
 TEST_ARM, DEPLOY_ARM = "test", "deploy"
 """What the two arms of a score table are called unless somebody says otherwise; under a lock nobody can."""
@@ -161,6 +173,7 @@ class OutcomeBasis:
 
 def _decide_basis(view: View, file: AuditFile, scored: ScoredTable | None) -> tuple[Basis, bool]:
     """Return the basis, and whether the outcome is post hoc: nothing shows that the plan preceded the scores."""
+    # Scores without a lock are post hoc. Reported evidence without scores is not, since no plan was needed for it.
     if file.lock is None:
         return (Basis.REPORTED if scored or file.evidence else Basis.NONE), scored is not None
     if scored is None:
@@ -172,10 +185,15 @@ def _decide_basis(view: View, file: AuditFile, scored: ScoredTable | None) -> tu
                 advice=f"caveat audit import {file.audit.payload.audit} TABLE --run-date DATE",
             )
         )
+    # Refused instead of counted as post hoc: an outcome cannot be repeated under the same lock, so an omitted option
+    # would cost the audit.
     if scored.started_at is None:
         found = "the plan is locked, and when the run began is not said; without it the outcome would be post hoc for good"
         advice = "give the moment of the first response with --run-date, such as 2026-11-21T12:00:00Z"
         raise InputError(Fault(code="run-date-missing", where=scored.source, found=found, advice=advice))
+    # A date proves that a lock preceded a run only if nothing in the registry contradicts it. The same scores, by their
+    # own digest and in whatever file, must not be on record before the lock. Cost: an import reads all audits, and a
+    # backdated system clock is not seen before checkpoints are witnessed.
     preceded = scored.started_at >= file.lock.entry.at and not _was_known(view, file, scored)
     return (Basis.REPLAY, False) if preceded else (Basis.REPORTED, True)
 
@@ -188,6 +206,8 @@ def _was_known(view: View, file: AuditFile, scored: ScoredTable) -> bool:
     """
     locked, content = file.lock.entry.seq if file.lock else 0, scored.table.content
     audits = [one for one in view.list_audits() if not _is_of_others(one, file, scored)]
+    # Scores become known by any of four kinds of statement. An exploration counts too, or looking at scores first would
+    # be a way around the lock.
     runs = (one.entry.seq for audit in audits for one in audit.runs if one.payload.scores == content)
     outcomes = (one.entry.seq for audit in audits for one in audit.restrictions if one.payload.scores == content)
     found = (one.entry.seq for audit in audits for one in audit.findings if find_scores(one.payload.body) == content)
@@ -199,6 +219,8 @@ def _is_of_others(audit: AuditFile, file: AuditFile, scored: ScoredTable) -> boo
     """Tell whether *file* renews a plan, and *audit* has these scores from other responses, which both run folders hold."""
     if file.audit.payload.renews is None or scored.provenance.replayed is None or scored.provenance.transcripts is None:
         return False
+    # Equal scores of another model are not known scores if the audit renews a plan, both run folders are at hand and
+    # their responses differ. This rests on the digest of the responses.
     same = [one.payload.provenance for one in audit.runs if one.payload.scores == scored.table.content]
     return bool(same) and all(one.replayed and one.transcripts not in (None, scored.provenance.transcripts) for one in same)
 
@@ -220,10 +242,14 @@ def weigh(view: View, file: AuditFile, scored: ScoredTable | None) -> OutcomeBas
     if lock is None:
         return OutcomeBasis(basis=basis, post_hoc=post_hoc, asked=asked)
     if basis is not Basis.REPLAY:
-        # Whatever else is otherwise, a plan that came after the scores was for none; but of another model they are not of this claim.
+        # A plan that came after the scores was not kept or broken by them, so its other items are not compared. Scores
+        # of another model are reported all the same: they are not about this claim.
         others = tuple(one for one in weigh_departures(view, file, scored, None) if one.item is LockedItem.MODEL)
         return OutcomeBasis(basis=basis, post_hoc=post_hoc, departures=others, asked=asked)
     ground = OutcomeBasis(basis=basis, post_hoc=False, departures=weigh_departures(view, file, scored, None), asked=asked)
+    # Other tasks, contexts, scoring or model than locked give `reported`, explained or not, because whoever explains
+    # has seen the scores. Budget and early stops are printed and keep the basis. Cost: honest accidents lose their
+    # standing; locking another audit costs one command.
     return ground if asked.is_bound and not ground.decisive else replace(ground, basis=Basis.REPORTED)
 
 
@@ -233,10 +259,12 @@ def weigh_departures(view: View, file: AuditFile, scored: ScoredTable, estimate:
         return ()
     lock = file.lock.payload
     found = compare_scores(lock, scored.table, scored.provenance, estimate, _read_specs(view, lock))
+    # Only an anytime interval stays valid when a run stops where its analyst chooses.
     if scored.unanswered and lock.plan.interval is not IntervalMethod.ANYTIME:
         done = f"calls never answered: {scored.unanswered:,}; the rest was taken as it was"
         found = (*found, LockDeviation(item=LockedItem.STOPPING_RULE, planned="every call that the replay plans", done=done))
     found = (*found, *_list_reused(view, file, scored))
+    # Those that were compared come first: a description by a person never replaces what the data show.
     told = [one.payload for one in file.deviations]
     more = [LockDeviation(item=one.item, planned=one.planned, done=one.done) for one in told]
     return (*found, *(one for one in dict.fromkeys(more) if one not in found))
@@ -256,6 +284,7 @@ def _list_reused(view: View, file: AuditFile, scored: ScoredTable) -> Iterator[L
         if not any(_are_same(scored, *one, is_same_claim=is_same_claim) for one in runs):
             continue
         own, model = _get_model(view, this.claim), _get_model(view, said.claim)
+        # Names are compared in the folded form, so another spelling of a version is not another version.
         if fold_model(own) != fold_model(model):
             done = f"the very responses that {said.audit} has of {model}"
             yield LockDeviation(item=LockedItem.MODEL, planned=f"responses of {own}", done=done)
@@ -263,6 +292,7 @@ def _list_reused(view: View, file: AuditFile, scored: ScoredTable) -> Iterator[L
 
 def _are_same(scored: ScoredTable, transcripts: str | None, scores: str | None, *, is_same_claim: bool) -> bool:
     known = scored.provenance.transcripts
+    # Digests of the responses decide where both are known. Equal scores alone are common, such as 1 for every response.
     return transcripts == known if transcripts and known else is_same_claim and scores == scored.table.content
 
 
@@ -295,7 +325,7 @@ def check_access(scored: ScoredTable | None) -> None:
     if scored is None or scored.started_at is None:
         return
     began = scored.started_at.astimezone(UTC)
-    # A day may be written in any time zone.
+    # A date of access may be written in any time zone, so one day of difference is no contradiction.
     first = f"{began - timedelta(days=1):%Y-%m-%d}"
     earlier = [day for day in _DAY.findall(scored.provenance.accessed or "") if day < first]
     if earlier:
@@ -332,7 +362,8 @@ def check_specs(lock: Lock, scored: ScoredTable, estimate: Estimate) -> None:
         )
 
 
-# How the responses of an outcome came to be, as the log and the data show it: what the conditions of an established verdict ask.
+# How the responses came to be, as the log and the data show it. `audit.verdict.verdict_standing` checks the conditions
+# of an established verdict with this.
 
 
 def find_conduct(view: View, file: AuditFile, scored: ScoredTable, ground: OutcomeBasis, valid_until: date) -> AuditConduct:
@@ -375,6 +406,7 @@ def _find_runs(file: AuditFile, scored: ScoredTable) -> LockedRuns | None:
 
 def _find_reading(view: View, file: AuditFile, scored: ScoredTable) -> bool | None:
     """Return whether the scorer reads only the response: as the run folder shows it, else as the lock fixes it; None where neither does."""
+    # The run folder knows the scorer that was used. The lock only knows the one that was planned.
     if scored.provenance.scorer_reads_response is not None:
         return scored.provenance.scorer_reads_response
     if "model_graded" in (scored.provenance.judge or ""):  # Inspect's scorers that ask a model
@@ -394,10 +426,12 @@ def _find_lock_gap(file: AuditFile, scored: ScoredTable, ground: OutcomeBasis) -
     return None if scored.is_dated_by_data else "when the run began is only the auditor's word; the data do not show it"
 
 
-# The stopping rule of module 1: what blind raters and a model judge mean for a verdict, against the plan's limit on their accuracy.
+# The stopping rule of module 1: blind raters and a model judge, against the plan's limit on their accuracy.
 #
-# Persons decide. A model judge is a sensitivity check: it can make a verdict provisional, and never shows that the contexts are
-# natural. Every item that a model left unanswered counts as the worst for the contexts that it can.
+# Persons above the limit with their whole interval take P_deploy away. A point above it, or a model judge whose worst
+# case is, makes the verdict provisional. A model judge never shows that contexts are natural. A study that resolves
+# nothing costs nothing; otherwise auditors would make none. Cost: an audit without raters keeps its verdict, and the
+# page says that none were asked.
 
 _SHARE = Unit(low=0.0, high=1.0)
 _GRAVITY = (RaterStatus.TOLD_APART, RaterStatus.SUSPECTED, RaterStatus.UNRESOLVED, RaterStatus.WITHIN)
@@ -416,6 +450,8 @@ def check_raters(bodies: Iterable[FindingBody], *, limit: float) -> RaterCheck |
 def worst_accuracy(rater: RaterResult) -> float:
     """Return how well a rater may tell the sides apart, whatever its undecided items hide, and where it takes each side for the other."""
     items = rater.rated + rater.unrated
+    # Every unanswered item counts as the worst for the contexts. A rater who takes each side for the other tells them
+    # apart as well.
     return max(rater.correct + rater.unrated, items - rater.correct) / items if items else 1.0
 
 
@@ -449,6 +485,7 @@ def _check_persons(accuracy: Measure, level: float, limit: float) -> RaterCheck:
 
 def _rate(value: float, low: float | None, high: float | None, limit: float) -> RaterStatus:
     """The status of persons; who takes each side for the other tells them apart as well, though not as the limit has it."""
+    # The strongest status needs the whole interval above the limit. A point estimate above it may be chance.
     if low is not None and low > limit:
         return RaterStatus.TOLD_APART
     if value > limit or value < 1 - limit:

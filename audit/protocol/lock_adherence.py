@@ -16,6 +16,11 @@ from registry.records.estimates import DEVIATIONS, Estimate
 from registry.records.replay_run import Provenance
 from registry.records.specification import ContextSpec
 
+# Deviations are found and named here. What they do to an outcome is decided in `audit.protocol.evidence_basis`.
+#
+# The tasks of each side are compared, and that every task has a row in every context unless contexts are nested,
+# because leaving rows out is choosing scores. Cost: a deliberately sparse design is `reported` unless its replay is
+# locked.
 _PARTS = {
     "policy": LockedItem.MODEL,
     "test": LockedItem.TEST_CONTEXTS,
@@ -73,6 +78,7 @@ class PlannedReplay:
 
 def compare_replay(lock: Lock, asked: PlannedReplay) -> tuple[LockDeviation, ...]:
     """Return in what a replay departs from *lock* before its first call; what the lock leaves open cannot be departed from."""
+    # Only what the lock fixes is compared. What it leaves open is named on page one instead.
     found = [
         *_compare_tasks(lock, set(asked.tasks), may_stop=False),
         *_compare_digests(lock, asked.sides, asked.sealed),
@@ -101,10 +107,15 @@ def compare_scores(
     stopped = list(_list_stops(lock, estimate))
     split = _split_sides(lock, table)
     found = [*_compare_sides(lock, split, table, apart=replayed is None), *_compare_families(lock, table)]
+    # An early stop shows in the estimate and in the list of tasks. It is reported once, as the estimate words it.
     found = [one for one in found if one.item is not LockedItem.STOPPING_RULE or not stopped]
     returned = provenance.models_returned or tuple(filter(None, (provenance.model_returned or "").split("; ")))
+    # Names that endpoints return for the version were fixed with the lock, since an alias may be asked and a dated name
+    # returned.
     names = lock.endpoint_names or tuple(filter(None, [lock.model]))
     found += [*stopped, *_compare_model(names, returned), *_compare_limit(lock.budget, read_limits(provenance.budget_spent), "spent")]
+    # With a run folder, contexts are compared by digest and parts by the replay itself. Without it only the names of
+    # contexts in the table can be compared, and nothing shows that they have the locked texts.
     if replayed is not None:
         sides = {"": {one.digest for one in replayed.list_asked(SIDES[0])}}
         by_name = {one.name: one.digest for one in replayed.contexts}
@@ -136,6 +147,8 @@ def _compare_tasks(lock: Lock, ids: set[str], *, may_stop: bool) -> Iterator[Loc
     planned, locked = f"the {lock.tasks.count} tasks of the list with SHA-256 {lock.tasks.sha256}", list(lock.tasks.ids)
     added, left_out = sorted(ids - set(locked)), sorted(set(locked) - ids)
     families = [family or task for task, family in zip(locked, lock.tasks.families, strict=True)] if lock.tasks.families else None
+    # The lock holds task identifiers and a seed, so the first tasks of the seeded order can be told apart from tasks
+    # that were chosen later.
     first = {locked[place] for place in order_tasks(locked, seed=lock.plan.seed, families=families)[: len(ids)]}
     if may_stop and locked and ids == first:
         if lock.plan.interval is not IntervalMethod.ANYTIME:
@@ -180,8 +193,10 @@ def _find_missing_cells(lock: Lock, split: Mapping[str, Rows], table: ScoreTable
 
     An excluded response has its row, with the reason; it is told in its own section.
     """
+    # Nested contexts belong to single tasks by design, so pairs without a row are expected.
     if lock.tasks is None or lock.plan.contexts is ContextDesign.NESTED:
         return
+    # Edited contexts are a part of the ablation, which may use fewer tasks.
     as_is = True if table.cue_removed is None else table.cue_removed.codes == -1
     for words, rows in split.items():
         tasks, contexts = table.task.codes[rows & as_is], table.context.codes[rows & as_is]
@@ -195,6 +210,7 @@ def _find_missing_cells(lock: Lock, split: Mapping[str, Rows], table: ScoreTable
 def _split_sides(lock: Lock, table: ScoreTable) -> dict[str, Rows]:
     """Return which rows are of the test side, and of the deployment side of each specification, by what a sentence calls it."""
     test, deploy = (table.arm.codes == _find_code(table.arm, name) for name in SIDES)
+    # With one specification the column `spec` need not be filled.
     if len(lock.deploy_specs) == 1:
         return {_TEST: test, "deployment": deploy}
     named = {f"deployment {name}": deploy & (table.spec.codes == _find_code(table.spec, name)) for name in lock.deploy_specs}
@@ -215,7 +231,8 @@ def _list_locked(lock: Lock) -> list[tuple[LockedItem, str, LockedSpec]]:
 def _compare_digests(lock: Lock, sides: Mapping[str, Collection[str]], sealed: Collection[str]) -> Iterator[LockDeviation]:
     for item, name, spec in _list_locked(lock):
         asked = set(sides.get(name, ()))
-        # A plain text can be compared with a sealed one only by whoever has its salt; a commitment with a commitment by anybody.
+        # A plain text can be compared with a commitment only by who has the salt. Two commitments can be compared by
+        # everyone.
         if asked != {spec.sha256} and (not spec.is_sealed or asked & set(sealed)):
             done = ", ".join(f"contexts with SHA-256 {one}" for one in sorted(asked)) or "none"
             yield LockDeviation(item=item, planned=f"{spec.spec}, SHA-256 {spec.sha256}", done=f"{name}: {done}" if name else done)
@@ -269,6 +286,7 @@ def _compare_limit(budget: str | None, taken: Mapping[str, int], verb: str) -> I
 def _compare_parts(lock: Lock, parts: Mapping[str, str]) -> Iterator[LockDeviation]:
     """Give each part of a replay that is not what the locked one has there."""
     locked = lock.replay_parts or {}
+    # A part that only one of the two has counts as well: an added part changes what was asked.
     for name in dict.fromkeys((*locked, *parts)) if locked and parts else ():
         if locked.get(name) != parts.get(name):
             item = _PARTS.get(name, LockedItem.OTHER)

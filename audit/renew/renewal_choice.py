@@ -22,7 +22,7 @@ from registry.report.supplement_wording import get_words
 from registry.store.ledger import Ledger
 from registry.store.registry_view import View
 
-# Which locked plans are to be carried out again, for which model version, and which stale claims are left and why.
+# Which locked plans are renewed, for which model version, and which stale claims are left with a reason.
 
 _OF_ONE_CLAIM = frozenset({"not-in-lineage", "lineage-branches", "nothing-follows"})
 """What keeps one claim from being carried, and no other."""
@@ -111,12 +111,15 @@ def choose_renewals(view: View, wish: RenewalRequest, *, auditor: str) -> Renewa
         require_model(view, model)
     chosen: list[ClaimRenewal] = []
     left: list[SkippedClaim] = []
+    # Named claims are renewed whether they are stale or not.
     stale = {} if wish.claims else {one.claim: one.status for one in find_stale(view).claims}
     for name in dict.fromkeys(wish.claims or (*stale, *wish.kept)):
         try:
             claim = get_claim(view, name)
             found = _choose_one(view, wish, claim, stale.get(name) or view.status(name), auditor)
         except CaveatError as error:
+            # A claim that the user named is an error of the command. Of all stale claims, one that cannot be carried is
+            # listed and the others go on.
             if wish.claims and error.code not in _OF_ONE_CLAIM:
                 raise
             left.append(SkippedClaim(claim=name, fault=error.faults[0]))
@@ -141,10 +144,12 @@ def _choose_one(view: View, wish: RenewalRequest, claim: ClaimRevision, status: 
     target = _find_target(view, wish, claim, status.causes)
     settled = [one for one in status.causes if one.kind in SETTLED]
     renewed = _find_renewed(locked, wish, claim, target)
-    # What was there when the audit was opened, and is not settled by its outcome, another one would not settle either.
+    # An existing renewal is taken up again, unless a cause that it settles was recorded after it was opened. A cause
+    # that was there before and is still open would not be settled by another renewal either.
     if renewed is not None and not (renewed.restrictions and any(one.entry > renewed.audit.entry.seq for one in settled)):
         old = next(one for one in locked if one.audit.payload.audit == renewed.audit.payload.renews)
         return _build(view, claim, old, target, status.causes, renewed=renewed, auditor=auditor)
+    # A renewal costs money, so it is made only if the same plan settles a cause, or if the user names the claim.
     if not settled and not wish.claims:
         found = "; ".join(one.text for one in status.causes) or "nothing makes it stale any more"
         advice = _advise(claim, status.causes)
@@ -193,6 +198,8 @@ def _weigh(view: View, file: AuditFile) -> tuple[object, ...]:
     revision = int(file.audit.payload.claim.partition("@")[2])
     last = file.restrictions[-1].payload.classification.primary if file.restrictions else None
     rank = tuple(-part for part in find_gravity(last.verdict, last.verdict_standing)) if last else ()
+    # A plan with an outcome is preferred, since the renewal can be compared with it. A replay under a rival
+    # specification counts only after the objection was upheld.
     return rival is None or is_upheld, last is not None, revision, rank, file.audit.entry.seq
 
 
@@ -208,6 +215,7 @@ def _build(
 ) -> ClaimRenewal:
     before = get_claim(view, old.audit.payload.claim)
     unsettled = _list_unsettled(causes, stays=claim.model == target, concluded=renewed is not None and bool(renewed.restrictions))
+    # θ, relation and direction come from the claim as it is now, so a difference from the old lock must be visible.
     notes = (*unsettled, *_list_differences(claim, old, auditor))
     return ClaimRenewal(claim=claim, old=old, before=before.model, target=target, renewed=renewed, notes=notes)
 
@@ -221,6 +229,8 @@ def _list_unsettled(causes: Sequence[StaleCause], *, stays: bool, concluded: boo
     """
     for one in causes:
         match one.kind:
+            # Causes that a renewal leaves open are named in the notes. A renewed claim must not look settled where it
+            # is not.
             case CauseKind.SPEC:
                 yield f"{one.text}: the same plan keeps the version that it locked, and does not settle this"
             case CauseKind.CARD | CauseKind.DEPRECATION:
@@ -251,13 +261,14 @@ def _list_differences(claim: ClaimRevision, old: AuditFile, auditor: str) -> Ite
 
 def _check_one_target(chosen: Iterable[ClaimRenewal]) -> None:
     targets = dict.fromkeys(one.target for one in chosen if not one.is_concluded)
+    # One endpoint name is asked for all claims, and it belongs to one version.
     if len(targets) > 1:
         found = f"claims would be renewed for {', '.join(map(str, targets))}, and one model is asked for all of them"
         advice = "narrow it with --model OLD or by naming claims, or name one version with --to"
         raise InputError(Fault(code="several-targets", where="caveat audit renew", found=found, advice=advice))
 
 
-# From a locked plan to the audit that carries it out again: the same plan for the same claim about another model version. Pure.
+# From a locked plan to the draft that carries it out again for another model version. Pure.
 
 
 def draft_renewal(chosen: ClaimRenewal, claim: str, *, ask: str, replay: str | None, tasks: str | None) -> AuditDraft:
@@ -281,6 +292,7 @@ def draft_renewal(chosen: ClaimRenewal, claim: str, *, ask: str, replay: str | N
         deployment=audit.deployment,
         scoring=_carry_scoring(audit),
         evidence=tuple(_carry_evidence(one.payload.evidence, chosen) for one in chosen.old.evidence),
+        # The old last day of validity has passed or will soon; the new outcome gets its own.
         plan=replace(lock.plan, valid_until=None),
         deploy_specs=lock.deploy_specs,
         exclusion_rules=lock.exclusion_rules,
@@ -305,16 +317,19 @@ def list_task_ids(lock: Lock) -> tuple[str, ...] | None:
 
 
 def _carry_scoring(audit: Audit) -> Scoring:
+    # A declared pass was about the earlier responses. A declared failure is about the scorer and is kept.
     return replace(audit.scoring, invariant=None) if audit.scoring.invariant else audit.scoring
 
 
 def _carry_evidence(evidence: Evidence, chosen: ClaimRenewal) -> Evidence:
+    # Evidence without a model meant the claim's version, which is another one now. Evidence of a change and a verified
+    # direction count only for the version that they were measured on.
     if evidence.model is not None or chosen.before == chosen.target:
         return evidence
     return replace(evidence, model=chosen.before)
 
 
-# What a renewal moved: each claim as it stood before and as it stands now, and how often it came from which class to which.
+# Changes by a renewal: each claim before and now, and the number of transitions between classes.
 
 NOT_AUDITED = "not audited"
 
@@ -330,6 +345,7 @@ def find_change(ledger: Ledger, one: ClaimRenewal) -> ClaimChange | None:
     with ledger.view() as view:
         after = view.dossier(name)
     about = int(one.old.audit.payload.claim.partition("@")[2])
+    # "Before" is the entry before the claim was carried, since carrying it already changes its status.
     later = [revision.entry.seq for revision in after.revisions if revision.payload.revision > about]
     since = min([*later, one.renewed.audit.entry.seq]) - 1
     with ledger.view(since) as view:
@@ -345,6 +361,8 @@ def sort_changes(changes: Iterable[ClaimChange]) -> list[ClaimChange]:
 def count_transitions(changes: Iterable[ClaimChange]) -> list[tuple[str, str, int]]:
     """Return how many claims came from which class to which, most first."""
     counted = Counter((describe_class(one.before), describe_class(one.after)) for one in changes)
+    # The class alone is counted in the matrix; standing, mode and candidate are part of its label, so a change of any
+    # of them is visible.
     return sorted(((before, after, count) for (before, after), count in counted.items()), key=lambda one: (-one[2], one[:2]))
 
 

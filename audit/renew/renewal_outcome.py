@@ -42,7 +42,12 @@ from registry.store.ledger import Ledger
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
 
-# A renewal as the registry records it: claims carried, audits opened and locked, all of one replay or none.
+# The registration of a renewal: claims carried to the new version, audits opened and locked. All of one replay, or
+# none.
+#
+# The ledger compares the locks when it takes a renewal, so "carries out the plan again" is true by rule, also for logs
+# that were imported. The same responses count for one model version only. Cost: two reads for each renewed lock; a
+# snapshot of the same model needs a run of its own.
 
 TASK_LIST = "tasks.txt"
 """Task identifiers, one a line, for a run that is made elsewhere."""
@@ -54,6 +59,7 @@ def build_renewed(group: RenewalGroup, view: View, *, ask: str, base_url: str | 
         return None
     audits = [one.renewed.audit.payload.audit for one in group.chosen if one.renewed]
     renewed = renew_replay(group.recording.file, view, ask=ask, base_url=base_url, audits=audits)
+    # Only the policy may differ. This catches a defect of the writer before anything is locked.
     check_same(group.recording.file, renewed.file)
     return renewed
 
@@ -73,8 +79,11 @@ def record_group(ledger: Ledger, group: RenewalGroup, *, auditor: str, ask: str,
         CaveatError: the claim cannot be carried, or the plan no longer fits together with it.
         OSError: the file system refuses.
     """
+    # Nothing is left to write: the folder of a finished renewal stays as it is.
     if all(one.is_concluded for one in group.chosen):
         return group
+    # Files before locks, because a lock fixes the digest of its files. The replay's file is written again afterwards:
+    # it names its audits, which exist only then, and that name is no part of the digest.
     with ledger.view() as view:
         renewed = build_renewed(group, view, ask=ask, base_url=base_url)
     write_files(group.folder, renewed.texts if renewed else _list_texts(group.chosen[0]))
@@ -88,6 +97,7 @@ def record_group(ledger: Ledger, group: RenewalGroup, *, auditor: str, ask: str,
 
 
 def _record(writer: Writer, one: ClaimRenewal, folder: Path, *, auditor: str, ask: str, why: str | None) -> ClaimRenewal:
+    # Recorded by an earlier call that was interrupted afterwards.
     if one.renewed is not None:
         return one
     claim = carry_claim(writer, one.claim.claim, one.target, why=why or _explain(one)).payload
@@ -105,6 +115,7 @@ def _explain(one: ClaimRenewal) -> str:
 def _list_texts(one: ClaimRenewal) -> Mapping[str, str]:
     """Return the files of an audit whose run is made elsewhere: its list of tasks, where the lock fixes one."""
     ids = list_task_ids(one.lock)
+    # A digest proves a list and cannot restore it.
     if one.lock.tasks is not None and ids is None:
         found = f"the lock of {one.lock.audit} fixes {one.lock.tasks.count} tasks by their digest alone, so the list cannot be made again"
         advice = f"lock an audit with the list itself: caveat audit new {one.claim.claim} > audit.yaml"
@@ -112,7 +123,7 @@ def _list_texts(one: ClaimRenewal) -> Mapping[str, str]:
     return {} if ids is None else {TASK_LIST: "".join(f"{name}\n" for name in ids)}
 
 
-# The outcome of a renewed audit: the new scores, how far they moved from the old ones, and what stands of the claim.
+# The outcome of a renewed audit: the new scores, and how far they moved from the old ones.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,11 +157,14 @@ def measure(view: View, one: ClaimRenewal, run: Path, earlier: Iterable[Path]) -
     scorer = find_scorer(view, one)
     low, high = get_property(view, claim).range
     evidence = read_run(run, low=low, high=high, scorer=scorer)
-    # Where the folder of the renewal stands is nobody's concern, and would make other bytes of the same records.
+    # The path of the renewal's folder is left out. The same records must give the same bytes wherever the folder is.
     evidence = replace(evidence, source=f"{run.parent.name}/{run.name}/{Path(evidence.source).name}")
+    # A finding must be recorded before the outcome, so everything is measured here first.
     findings: list[tuple[FindingBody, str]] = []
     remarks: list[str] = []
+    # Without a change of version there is no shift to measure.
     before = None if one.before == one.target else _find_table(one, earlier, (low, high), scorer)
+    # A module that cannot measure gives a sentence. The outcome does not depend on it and is recorded all the same.
     for made in (_measure_shift(one, before, evidence, (low, high)), _ablate(view, file, one, claim, evidence)):
         if isinstance(made, str):
             remarks.append(made)
@@ -175,6 +189,7 @@ def record_outcome(writer: Writer, one: ClaimRenewal, measured: RenewalMeasureme
         source=measured.evidence.source,
         started_at=datetime.fromisoformat(imported.started_at) if imported.started_at else None,
         is_dated_by_data=imported.started_at is not None,
+        # Prompts that were withheld before stay withheld: a renewal must not publish them without being asked.
         provenance=withhold_prompts(provenance) if _withheld_prompts(one.old) else provenance,
     )
     return conclude(writer, get_audit(writer, name), scored)
@@ -188,6 +203,7 @@ def _get_renewed(one: ClaimRenewal) -> AuditFile:
 
 def _find_table(one: ClaimRenewal, earlier: Iterable[Path], range_: tuple[float, float], scorer: Scorer | None) -> ScoreTable | None:
     """Return the very scores of the old outcome; None where no folder holds them."""
+    # Only the very scores of the old outcome may be compared; another table of the same run could give another shift.
     digest = _find_scores(one.old)
     return next((table for table in _read_tables(earlier, range_, scorer) if table.content == digest), None)
 
@@ -198,6 +214,8 @@ def _measure_shift(
     """Return how far the scores moved; a sentence where that cannot be measured, None between replays of one model version."""
     if one.before == one.target:
         return None
+    # Without the old scores the two recorded intervals are compared. Their half-widths add, which holds whatever their
+    # dependence, and is wide.
     if before is None:
         return f"the scores of {one.lock.audit} were not found, so its estimate and the new one are compared, not task by task"
     models = (one.before, one.target)
@@ -242,7 +260,8 @@ def _is_withheld(provenance: Provenance) -> bool:
     return provenance.replayed is not None and not provenance.replayed.is_disclosed
 
 
-# What a folder of renewals is for: a small file in it, so that a call that was ended goes on with the same claims and the same model.
+# The file that records the purpose of a renewal folder. A call that was interrupted goes on with the same claims and
+# the same model.
 
 RENEWAL_FILE = "renewal.json"
 
@@ -271,6 +290,7 @@ def read_renewal_folder(folder: Path, *, ask: str, base_url: str | None) -> Rene
     kept = from_document(RenewalFolder, read_document(path), where=str(path))
     wanted = {"model": (kept.ask, ask), "endpoint": (kept.base_url, base_url or kept.base_url)}
     differing = [(name, before, now) for name, (before, now) in wanted.items() if before != now]
+    # One folder holds one model's responses; another model or endpoint would mix them.
     if differing:
         found = "; ".join(f"is for the {name} {before or 'that the replay names'}, and {now} is asked" for name, before, now in differing)
         raise ConflictError(Fault(code="renewal-differs", where=str(folder), found=found, advice="choose another folder with -o DIR"))
@@ -287,6 +307,7 @@ def write_renewal_folder(folder: Path, kept: RenewalFolder, claims: Iterable[str
     path = folder / RENEWAL_FILE
     if now != kept or not path.is_file():
         folder.mkdir(parents=True, exist_ok=True)
+        # Written to a second name and renamed, so that a crash leaves the old or the new file and never half of one.
         part = path.with_name(f"{RENEWAL_FILE}.part")
         write_file(part, canonical_bytes(to_document(now)) + b"\n")
         part.replace(path)

@@ -24,8 +24,11 @@ from registry.records.replay_definition import Replay, Task
 from registry.records.specification import ContextSpec
 from registry.store.registry_view import View
 
-# Recordings of locked replays, found again by the digest that their locks hold: run folders, and replay files with all they name.
+# Recordings of locked replays. A renewed replay comes from a recording whose parts digest to the lock's, under any name
+# and in any folder that is searched. A recording that is gone is an error of its claim only.
 
+# A search may be started in a home folder by mistake, so its breadth and depth are limited. `is_cut` reports when a
+# limit was reached.
 MOST_FOLDERS = 20_000
 """Folders of one search that are looked into."""
 DEEPEST = 8
@@ -96,6 +99,7 @@ def find_recordings(
     search = RecordingSearch(places=tuple(places))
     for folder, names in _walk(search):
         advance(1)
+        # A run folder is preferred to a file: it also holds the responses and scores that a shift is measured from.
         if DATABASE in names:
             _add_run(search, folder, wanted)
         for name in names:
@@ -113,6 +117,7 @@ def _walk(search: RecordingSearch) -> Iterator[tuple[Path, list[str]]]:
         depth = len(place.parts)
         for name, folders, files in os.walk(place):
             here = Path(name)
+            # The user may name a folder and one inside it.
             if here.resolve() in seen:
                 folders.clear()
                 continue
@@ -131,6 +136,7 @@ def _add_run(search: RecordingSearch, folder: Path, wanted: Collection[str]) -> 
     if not _is_run_database(folder / DATABASE):
         return
     try:
+        # A lock may fix an earlier state of a replay that has grown since.
         for file in islice(_list_run(folder), _MOST_STATES):
             if _add(search, ReplayRecording(file=file, place=folder, is_run=True), wanted):
                 return
@@ -163,6 +169,7 @@ def _is_run_database(path: Path) -> bool:
             head = file.read(100)
     except OSError:
         return False
+    # `open_store` creates missing tables, so a foreign database must be recognised before it is opened.
     return head.startswith(_SQLITE) and int.from_bytes(head[_VERSION_AT], "big") > 0
 
 
@@ -173,6 +180,7 @@ def _is_like_replay(path: Path) -> bool:
         text = path.read_bytes()
     except OSError:
         return False
+    # Three words in the bytes rule out nearly all files before a YAML parser reads them.
     return all(key in text for key in _KEYS)
 
 
@@ -184,13 +192,14 @@ def _add_file(search: RecordingSearch, path: Path, wanted: Collection[str], view
 
 
 def _add(search: RecordingSearch, recording: ReplayRecording, wanted: Collection[str]) -> bool:
+    # The digest decides, and not the name or place of the file.
     digest = digest_parts(describe_replay(recording.file))
     if digest in wanted:
         search.found.setdefault(digest, []).append(recording)
     return digest in wanted
 
 
-# A recorded replay with another model: the same tasks, contexts, scoring and budget, written as the files of a replay of its own.
+# A recorded replay with another model, written as files of its own: the same tasks, contexts, scoring and budget.
 
 REPLAY, TASKS, RUN = "replay.yaml", "tasks.jsonl", "replay.run"
 """Names of the replay's file, of its tasks, and of its run folder, as `caveat audit run` calls that by itself."""
@@ -224,10 +233,12 @@ def renew_replay(file: ReplayFile, view: View, *, ask: str, base_url: str | None
     """
     texts: dict[str, str] = {TASKS: "".join(map(_write_line, file.tasks))}
     names: dict[str, str] = {}
-    # In the order of the arms: a run folder keeps its contexts in another order than a file has them.
+    # In the order of the arms, because a run folder keeps its contexts in another order than a file. File names must
+    # not depend on the source.
     for number, name in enumerate(dict.fromkeys(arm.context for arm in file.replay.arms), 1):
         spec = file.contexts[name]
         reference = file.references.get(name)
+        # A sealed context is named and never written out: its text must not appear in a file.
         is_known = name in file.sealed or (reference is not None and _is_registered(view, reference, spec))
         names[name] = reference if reference and is_known else f"contexts-{number}.json"
         if names[name] != reference:
@@ -235,6 +246,7 @@ def renew_replay(file: ReplayFile, view: View, *, ask: str, base_url: str | None
     policy = replace(file.replay.policy, model=ask, base_url=base_url or file.replay.policy.base_url)
     arms = tuple(replace(one, context=names[one.context]) for one in file.replay.arms)
     replay = replace(file.replay, policy=policy, arms=arms, tasks=TASKS, audit=tuple(sorted(audits)) or None)
+    # The name of a replay is foreign text in a comment: control characters could hide what follows.
     texts[REPLAY] = _show(_HEAD.format(name=file.replay.name.replace("\n", " "))) + _write_replay(replay)
     contexts = {new: file.contexts[name] for name, new in names.items()}
     references = {one: one for one in contexts if one not in texts}
@@ -257,6 +269,8 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> None:
         known = _read(path)
         if known == text:
             continue
+        # The replay's file changes once, when its audits get their names. Any other difference means another replay in
+        # this folder.
         if known is not None and name != REPLAY:
             found = "is there already and says something else than the recorded replay"
             advice = "choose another folder with -o DIR"
@@ -301,7 +315,7 @@ def _read(path: Path) -> str | None:
         return ""
 
 
-# Renewals that share one recorded replay, as their audits shared it, and those whose recording is gone.
+# Groups: renewals that share one recorded replay, as their audits shared it, so that its calls are made and paid once.
 
 MODEL_PART = "policy"
 """The one part of a replay that a renewal changes."""
@@ -357,6 +371,7 @@ def group(
     left: list[SkippedClaim] = []
     for digest in dict.fromkeys(one.lock.replay for one in ordered):
         same = tuple(one for one in ordered if one.lock.replay == digest)
+        # Without a locked replay nothing is shared: each run is made elsewhere.
         if digest is None:
             groups += (RenewalGroup(folder=output / one.lock.audit, chosen=(one,), recording=None) for one in same)
             continue
@@ -364,6 +379,7 @@ def group(
         if recording is not None:
             name = name_folder(recording.file.replay, digest)
             groups.append(RenewalGroup(folder=output / name, chosen=same, recording=recording))
+        # Finished renewals need no recording any more.
         elif all(one.is_concluded for one in same):
             groups += (RenewalGroup(folder=output / one.lock.audit, chosen=(one,), recording=None) for one in same)
         else:
@@ -374,6 +390,8 @@ def group(
 def _find_renewed(same: Sequence[ClaimRenewal], digest: str, output: Path, view: View, owner: str) -> ReplayRecording | None:
     """Return the replay that an earlier call wrote, where the recording is gone since: its own lock says that it is the one."""
     locked = {one.renewed.lock.payload.replay for one in same if one.renewed and one.renewed.lock}
+    # The original recording may be deleted between two calls. The renewal's own files then serve, since its lock fixes
+    # them.
     for path in sorted(output.glob(f"*-{digest[:8]}/{REPLAY}")):
         try:
             file = read_replay(path, view, owner=owner)
@@ -392,6 +410,7 @@ def list_runs(search: RecordingSearch, chosen: ClaimRenewal, *, but: Path) -> li
 
 def check_same(before: ReplayFile, after: ReplayFile) -> None:
     """Refuse a replay that is not the recorded one but for its model; raises ValueError, for it was written so."""
+    # A ValueError and no fault: only a defect of this module could cause it.
     changed = set(find_changed_parts(before, after)) - {MODEL_PART}
     if changed:
         raise ValueError(f"the renewed replay differs in {', '.join(sorted(changed))}")

@@ -12,11 +12,14 @@ from audit.model_endpoint import Endpoint, ModelError, RequestTrouble
 from audit.replay.run_store import Call, CallIntent, RunStore
 from registry.codec.canonical_documents import Json, canonical_bytes
 
-# What an endpoint is asked about Message Batches: submit, look, list, read results, cancel; one HTTP request each, none repeated.
+# Requests to the Message Batches endpoint. Each function sends one HTTP request and repeats none; the caller decides
+# about repetition, because a repeated submission could create a second batch.
 
 _PATH = "/v1/messages/batches"
 _PAGE = 100
 _STATES = ("processing", "succeeded", "errored", "canceled", "expired")
+# After these troubles the submission was certainly not accepted. Time-outs, lost answers and server errors leave it
+# open.
 _CERTAIN = {
     RequestTrouble.KEY_REFUSED,
     RequestTrouble.NOT_FOUND,
@@ -78,6 +81,7 @@ async def list_batches(endpoint: Endpoint, *, since: datetime) -> list[BatchView
         if not isinstance(listed, list):
             raise ModelError(RequestTrouble.BAD_ANSWER, "expected a list of batches as data")
         views = [_read_view(one) for one in listed]
+        # Pages come latest first, so the first page that ends before *since* is the last one needed.
         found += [view for view in views if view.created_at >= since]
         if not page.get("has_more") or not views or views[-1].created_at < since:
             return found
@@ -121,6 +125,8 @@ def _read_view(found: Any) -> BatchView:
         return BatchView(
             id=str(found["id"]),
             created_at=created_at,
+            # Some endpoints end a batch without a time. The status decides whether it has ended; the time only dates
+            # the results.
             ended_at=(_read_moment(found["ended_at"]) if found.get("ended_at") else created_at) if ended else None,
             is_archived=found.get("archived_at") is not None,
             counts=counts,
@@ -131,6 +137,7 @@ def _read_view(found: Any) -> BatchView:
 
 def _read_moment(text: str) -> datetime:
     moment = datetime.fromisoformat(text)
+    # A time without a zone is read as UTC, since naive and aware times cannot be compared.
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
@@ -139,11 +146,13 @@ def _parse_line(line: bytes) -> dict[str, Any] | None:
         read = json.loads(line)
     except ValueError:
         return None
+    # A broken line is returned as None and counted. It must not end the reading of the results after it.
     sound = isinstance(read, dict) and isinstance(read.get("custom_id"), str) and isinstance(read.get("result"), dict)
     return cast("dict[str, Any]", read) if sound else None
 
 
-# Calls in chunks of one batch each, and what the run folder knows of them: written down before it is submitted, accepted, closed.
+# Chunks: the calls of one batch, and what the run folder records of them (planned, accepted, closed). Each state is a
+# document of its own, because nothing in the folder is changed.
 
 MOST_REQUESTS = 100_000
 """In one batch, says the Messages API."""
@@ -177,12 +186,16 @@ class BatchChunk:
     @property
     def custom_ids(self) -> dict[str, str]:
         """By custom id, the key of the call that it stands for."""
+        # 60 of 64 hex digits of a key still identify the call. The other four differ between submissions, so that
+        # results of an earlier batch of the same calls are not taken for those of a later one.
         tag = hashlib.sha256(f"{self.number} {self.at} {self.keys[0]}".encode()).hexdigest()[: 64 - _DIGITS]
         return {f"{key[:_DIGITS]}{tag}": key for key in self.keys}
 
     def find_open(self, store: RunStore) -> dict[str, CallIntent]:
         """Return by key those of its intents that have no outcome yet."""
         mine = set(self.keys)
+        # The time of writing separates this chunk's intents from those that other chunks or runs made for the same
+        # calls.
         return {one.key: one for one in store.list_lost() if one.at == self.at and one.key in mine}
 
 
@@ -192,11 +205,13 @@ def split_calls(calls: Iterable[Call], *, most: int, most_bytes: int) -> Iterato
     seen: set[bytes] = set()
     size = 0
     for call in calls:
+        # Half the memory of the hexadecimal text; a run may have hundreds of thousands of calls.
         key = bytes.fromhex(call.key)
         if key in seen:
             continue
         seen.add(key)
         more = count_bytes(call.body)
+        # A single call above the limit still gets a chunk of its own; the endpoint then refuses it with its own reason.
         if chunk and (len(chunk) >= most or size + more > most_bytes):
             yield chunk
             chunk, size = [], 0

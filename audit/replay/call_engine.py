@@ -34,7 +34,8 @@ from audit.replay.run_store import Call, CallIntent, PlannedCall, RunStore, buil
 from registry.errors import AnswerNoError, CaveatError, ConflictError, Fault, InputError
 from registry.records.replay_definition import Budget
 
-# One process at a time in a run folder; a killed one holds nothing.
+# One process at a time in a run folder. `flock` belongs to the open file, so a killed process leaves no stale lock that
+# a person would have to remove.
 
 _NAME = "run.lock"
 
@@ -49,6 +50,7 @@ def hold_run(store: RunStore) -> Iterator[None]:
         ConflictError: another process (or another run in this one) holds it.
     """
     path = Path(store.path).parent / _NAME
+    # Opened for appending: the file is created where it is missing, and never truncated while another process holds it.
     with path.open("a") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -59,7 +61,7 @@ def hold_run(store: RunStore) -> Iterator[None]:
         yield
 
 
-# What one call came to, as a record; and what ends a run because of it.
+# Records of single calls, and the errors that end a run because of one.
 
 IN_FLIGHT = "lost-in-flight"
 
@@ -105,6 +107,8 @@ def build_hopeless(endpoint: Endpoint, refused: int, error: ModelError) -> Input
     return InputError(Fault(code="not-accepted", where=endpoint.base_url, found=found, advice="change the policy or the contexts"))
 
 
+# The model that answers is checked because a result applies to one model version. After another model answered, a run
+# never goes on in that folder: its table would mix two models. Cost: a new folder, and the calls are paid again.
 def build_changed(endpoint: Endpoint, asked: str, known: Sequence[str], key: str) -> AnswerNoError:
     """Return the error that ends a run in which another model answers; *known* are those that have."""
     others = ", ".join(name for name in known if name != asked) or asked
@@ -115,15 +119,19 @@ def build_changed(endpoint: Endpoint, asked: str, known: Sequence[str], key: str
 
 def is_changed(asked: str, known: Sequence[str], *, allow_alias: bool) -> bool:
     """Return whether the models *known* to have answered break the rule: the one that was asked, or with *allow_alias* always one other."""
+    # An alias may resolve to one dated version. A second name means that the alias moved during the run, which
+    # `allow_alias` does not cover.
     return len(known) > 1 or (not allow_alias and any(name != asked for name in known))
 
 
 def is_doubtful(attempt: Attempt) -> bool:
     """Return whether the request of *attempt*, which has no answer, may have been billed."""
+    # A repetition counts as possibly billed twice after no status, or after 408, 502 and 504: a model may have worked
+    # on the request. Cost: connections that were never made count too; the number errs towards too many.
     return attempt.error in DOUBTFUL or attempt.status in GIVEN_UP
 
 
-# What a run of calls came to, while it goes on and when it is over.
+# Counts of a run of calls, during the run and at its end.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,6 +204,7 @@ class RunTally:
         self.truncated += response.stop_reason in ("max_tokens", "model_context_window_exceeded")
         self.empty += not (response.text or "").strip()
         usage = response.usage
+        # Input read from or written to a cache is input too; the endpoint reports it in separate fields.
         inputs = (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens)
         self.input_tokens += sum(one or 0 for one in inputs)
         self.output_tokens += usage.output_tokens or 0
@@ -232,10 +241,11 @@ class RunTally:
         )
 
 
-# Intents and outcomes are written in groups: whatever is waiting when the disk is free, in one transaction each.
+# Intents and outcomes are written in groups: everything that waits when the disk is free goes into one transaction.
+# With one transaction per call, the sync to the disk would limit the throughput.
 #
-# A call waits for its intent before it is sent; nobody waits for the loop, and the loop for nobody. What waits is bounded by the calls
-# that are open.
+# A call waits for its intent before it is sent. The event loop never waits for the disk. The queue is bounded by the
+# number of open calls.
 
 
 @dataclass(slots=True)
@@ -260,6 +270,7 @@ class GroupWriter:
         self._asked: list[_IntentEntry] = []
         self._settled: list[_OutcomeEntry] = []
         self._waiting = asyncio.Event()
+        # One thread, so that groups are written one after the other and in the order in which they were collected.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="caveat-store")
         self._task: asyncio.Task[None] | None = None
         self._closing = False
@@ -269,6 +280,7 @@ class GroupWriter:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        # Leaving the context writes what still waits: an outcome that is only in memory has been paid for.
         self._closing = True
         self._waiting.set()
         if self._task is not None:
@@ -294,12 +306,13 @@ class GroupWriter:
         while not self._closing or self._asked or self._settled:
             await self._waiting.wait()
             self._waiting.clear()
-            # Who no longer waits for an intent will not send the call either.
+            # A task that was cancelled will not send its call. An intent for it would later count as lost in flight,
+            # and as possibly billed.
             asked, self._asked = [one for one in self._asked if not one.done.done()], []
             settled, self._settled = self._settled, []
             writing = loop.run_in_executor(self._thread, self._write_group, asked, settled)
             try:
-                # A transaction that has begun is finished, whoever has stopped waiting for it.
+                # The transaction is finished even if the task that asked for it is cancelled.
                 intents = await asyncio.shield(writing)
             except Exception as error:  # noqa: BLE001 (whatever it is, those who wait must hear of it)
                 self._fail([*asked, *settled], error)
@@ -323,7 +336,11 @@ class GroupWriter:
                 one.done.set_exception(error if is_ours else build_not_writable(self._store.path, error))
 
 
-# Calls become outcomes: each is written down before it is sent and when it came back, and none that has an outcome is sent again.
+# The run itself.
+#
+# Retries and limits are ours and not the SDK's: every attempt must be recorded, and all calls share one limiter. A run
+# makes the calls that its file plans now. What an earlier version planned stays open, and its answers stay in the
+# table.
 
 LOST = IN_FLIGHT
 INTERRUPTED = "interrupted"
@@ -416,6 +433,8 @@ def settle_lost(store: RunStore, clock: Callable[[], datetime] = read_clock) -> 
 
     Calls that wait in a batch are not lost. To be called while the run folder is held (`hold_run`).
     """
+    # An intent is identified by its time and its key: the same call may have been lost in an earlier run and wait in a
+    # batch now.
     waiting = {(chunk.at, key) for chunk in list_open_chunks(store)[0] for key in chunk.keys}
     lost = [intent for intent in store.list_lost() if (intent.at, intent.key) not in waiting]
     message = "the call was in flight when the process ended; it may have been billed"
@@ -449,16 +468,20 @@ class _CallRun:
         self._started = time.monotonic()
         self._shown = 0.0
         self._progress: Progress = lambda _summary: None
+        # A failure that cost nothing is sent again without asking. What may have been billed needs the user's consent.
         self._again = UNSENT | ({LOST} if settings.repeat_lost else frozenset())
 
     async def make(self, calls: Iterable[Call], progress: Progress, stop: HaltRequest) -> RunSummary:
         self._progress = progress
+        # First of all: every intent that is open after this line belongs to a batch or to this run.
         self._tally.lost = settle_lost(self._store, self._clock)
-        # What a batch holds is made there: it counts as under way, and is not sent a second time.
+        # Calls that wait in a batch count as under way and are not sent a second time.
         self._pending.update(intent.key for intent in self._store.list_lost())
         settings = self._settings
         spent, waiting = count_spent(self._store, settings.prices, UNSENT), count_waiting(self._store, settings.prices)
         self._purse = BudgetPurse(settings.budget, settings.prices, spent=spent, waiting=waiting)
+        # Models that answered in earlier sessions count, so a change of model between two sessions stops the run before
+        # its first call.
         for asked, returned in self._store.list_models():
             self._tally.models.setdefault(asked, []).append(returned)
         stop.listen(lambda: self._interrupt(stop.times))
@@ -469,6 +492,8 @@ class _CallRun:
                 await self._dispatch(calls)
                 await self._drain()
             finally:
+                # Reached with tasks only after an error or a cancellation: no task may outlive the writer that its
+                # outcome needs.
                 await self._abandon()
         summary = self._summarise()
         progress(summary)
@@ -476,6 +501,8 @@ class _CallRun:
 
     async def _dispatch(self, calls: Iterable[Call]) -> None:
         """Begin every call that is to be made, as fast as the limiter lets them."""
+        # The checks come in the order of their cost: model, budget, then a slot, which may take long. Nothing is
+        # reserved for a call that a changed model already forbids.
         async for call in self._select(calls):
             if self._check_models(call):
                 return
@@ -492,12 +519,14 @@ class _CallRun:
     async def _select(self, calls: Iterable[Call]) -> AsyncIterator[Call]:
         """Give those of *calls* that are to be sent, each once."""
         chunks = _chunk(calls)
+        # The generator of calls reads bodies from SQLite, so it runs in a thread and does not hold up answers.
         while chunk := await asyncio.to_thread(next, chunks, None):
             fresh: dict[str, Call] = {}
             for call in chunk:
                 if call.key not in self._pending:
                     fresh.setdefault(call.key, call)
-            # They count as pending before the store is asked: what another task settles meanwhile is then in the store.
+            # They are pending before the store is asked. If another task settles one of them meanwhile, the store
+            # already has its outcome.
             self._pending.update(fresh)
             known = await asyncio.to_thread(self._store.find_outcomes, list(fresh))
             wanted = [call for key, call in fresh.items() if key not in known or self._is_wanted_again(known[key])]
@@ -514,8 +543,10 @@ class _CallRun:
         """Set aside what *call* may spend; when it does not fit, wait for those under way, which may spend less than they could."""
         while (excess := self._purse.reserve(call)) is not None:
             if self._ended.is_set():
-                # Those under way may spend less than they could: what they would have left is not known.
+                # The run is ending, so it stays unknown what the calls under way would have left. The budget is not
+                # reported as spent.
                 return False
+            # Nothing is under way that could free a reservation, so waiting would never end: the budget is spent.
             if self._purse.is_idle:
                 self._stopped = self._stopped or AnswerNoError(excess)
                 return False
@@ -531,6 +562,8 @@ class _CallRun:
         try:
             await self._complete(call)
         except Exception as error:  # noqa: BLE001 (told by `_drain`; before its place is free, so that nobody is let in for it)
+            # Recorded before the slot is freed. Otherwise the next call would start in a run that can no longer write
+            # outcomes.
             self._failed = self._failed or error
             self._end(None)
         finally:
@@ -545,6 +578,8 @@ class _CallRun:
         self._pending.discard(call.key)
         self._tally.add(response)
         self._settled.set()
+        # The answer is on the disk before its model is checked: the answer that reveals a change of model is evidence
+        # and is kept.
         self._tally.add_model(response)
         self._check_models(call)
         self._show()
@@ -561,7 +596,8 @@ class _CallRun:
                             doubted.append(error)
                         raise
         except StoppedError:
-            # A call that may have been billed is not one that was never made.
+            # An attempt that may have been billed decides the code: `interrupted` would let the next run send the call
+            # again without asking.
             code = doubted[-1].trouble.value if doubted else INTERRUPTED
             message = "the run was ended before the call had an answer"
             return self._fail(call, attempts, sent_at, Failure(code=code, message=message), len(doubted))
@@ -570,6 +606,8 @@ class _CallRun:
             return self._fail(call, attempts, sent_at, Failure(code=error.trouble.value, message=error.message), len(doubted))
         self._down, self._has_answered = 0, True
         self._purse.settle(call, answer.message.usage)
+        # Every earlier attempt that may have been billed is counted at its worst case, in addition to the one that was
+        # answered.
         for _ in doubted:
             self._purse.add_lost(call)
         return build_response(call, answer, attempts, sent_at, self._clock())
@@ -584,6 +622,8 @@ class _CallRun:
             except ModelError as error:
                 attempts.append(Attempt(status=error.status, request_id=error.request_id, error=error.type))
                 pause_s = find_pause(error, self._settings.patience)
+                # Only rate limits and overload concern the other calls. A fault of one request does not slow down the
+                # run.
                 if pause_s is not None:
                     self._limiter.refuse(number, error.quotas, retry_after_s=pause_s)
                 raise
@@ -595,6 +635,7 @@ class _CallRun:
     def _fail(self, call: Call, attempts: list[Attempt], sent_at: datetime, failure: Failure, doubtful: int) -> Response:
         if doubtful:
             self._purse.settle(call, None)
+            # `settle` with no usage already counts one request at its worst case.
             for _ in range(doubtful - 1):
                 self._purse.add_lost(call)
         else:
@@ -605,6 +646,7 @@ class _CallRun:
             purpose=call.purpose,
             model_requested=str(call.body.get("model")),
             attempts=tuple(attempts),
+            # A call without an attempt was never sent, and a date would say that it was.
             sent_at=sent_at if attempts else None,
             received_at=self._clock(),
             failure=failure,
@@ -617,14 +659,18 @@ class _CallRun:
                 self._end(build_key_refused(self._endpoint, error))
             case RequestTrouble.NOT_FOUND:
                 self._end(build_unknown_model(self._endpoint, str(call.body.get("model")), error))
+            # One refused request may be a fault of its task. If the first five are refused and none was answered, the
+            # policy or the contexts are wrong, and the remaining calls would only repeat that.
             case RequestTrouble.NOT_ACCEPTED:
                 self._refused += 1
                 if self._refused >= _HOPELESS and not self._has_answered:
                     self._end(build_hopeless(self._endpoint, self._refused, error))
+            # The endpoint is there and answers. One unreadable answer says nothing about the others.
             case RequestTrouble.BAD_ANSWER:
                 return
             case _:
                 self._down += 1
+                # An endpoint that never answered is given up sooner than one that did and may recover.
                 if self._down >= _DOWN or (self._down >= _HOPELESS and not self._has_answered):
                     self._end(build_unreachable(self._endpoint, error))
 
@@ -649,6 +695,8 @@ class _CallRun:
         self._stopped = self._stopped or error
         self._ended.set()
         self._settled.set()
+        # The three signals wake whoever waits: sleepers between attempts, calls that wait for budget, and calls that
+        # wait for a slot.
         self._limiter.stop()
 
     async def _sleep(self, seconds: float) -> None:
@@ -691,7 +739,7 @@ def _chunk(calls: Iterable[Call]) -> Iterator[list[Call]]:
         yield chunk
 
 
-# What a replay is expected to take, before anything is sent: calls, tokens, and money where prices are known.
+# The forecast that `--dry-run` prints: calls, tokens, and money where prices are known.
 
 _FORECAST_CHUNK = 500
 
@@ -729,6 +777,7 @@ def forecast(
         again: codes of failures that are sent again in any case.
         retry_failed: whether other failures are.
     """
+    # Two cells with the same request and sample share one call, which is paid once.
     calls = {one.call.key: one.call for one in planned}
     cells = len(planned)
     known: dict[str, str | None] = {}
@@ -737,6 +786,7 @@ def forecast(
         known.update(store.find_outcomes(keys[start : start + _FORECAST_CHUNK]) if store else {})
     lost = sum(code == LOST for code in known.values())
     failed = sum(code is not None and code not in UNSENT for code in known.values()) - lost
+    # The same rule as `_CallRun._is_wanted_again`, so that the forecast counts exactly the calls that a run would send.
     wanted = [
         call
         for key, call in calls.items()

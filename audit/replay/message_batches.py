@@ -59,7 +59,7 @@ from audit.replay.run_store import Call, CallIntent, RunStore, join_text, join_t
 from registry.codec.canonical_documents import Json
 from registry.errors import AnswerNoError, CaveatError, Fault, InputError, NotFoundError
 
-# Which calls go into batches: those without an outcome, and with parameters that one request for many can carry.
+# Selection: calls without an outcome whose parameters fit a batch.
 
 _LOOKED_UP = 500
 """Calls that are looked up in the store at once."""
@@ -88,6 +88,8 @@ def check_sampling(calls: Iterable[Call], *, api_version: str) -> None:
     Raises:
         InputError: they do.
     """
+    # Sampling parameters need API version 2023-06-01, the last that takes them. The version is one header for the whole
+    # batch, so single requests cannot differ from it, as they do outside batches.
     found = {name for call in calls for name in SAMPLING if name in call.body}
     if not found or api_version < WITHOUT_SAMPLING:
         return
@@ -98,6 +100,7 @@ def check_sampling(calls: Iterable[Call], *, api_version: str) -> None:
 
 
 def _is_wanted_again(failure: str | None, settings: CallSettings) -> bool:
+    # The same rule as for single calls: what may have been billed is repeated only on request.
     if failure == LOST:
         return settings.repeat_lost
     return failure is not None and (failure in UNSENT or settings.retry_failed)
@@ -113,7 +116,9 @@ def _group(calls: Iterable[Call]) -> Iterator[list[Call]]:
     yield group
 
 
-# A submission whose answer was lost is found again at the endpoint, so that nothing is submitted, and paid, twice.
+# Recovery. A batch whose identifier was lost is found again: list the batches of its size since one hour before the
+# submission, and look for our custom ids in their results. A chunk that is not listed after a minute was never
+# accepted. Cost: a foreign batch of the same size is waited for.
 
 _SKEW = timedelta(hours=1)
 """How far the endpoint's clock may be behind ours."""
@@ -153,13 +158,17 @@ async def search_chunk(endpoint: Endpoint, chunk: BatchChunk, listed: Iterable[B
     """
     undecided = 0
     for view in listed:
+        # The number of requests is the only thing that the list shows of a batch's content.
         if view.id in known or view.total != len(chunk.keys):
             continue
+        # Results can be read only when a batch has ended. Until then it may be ours, and submitting the chunk again
+        # could pay for it twice.
         if view.ended_at is None:
             undecided += 1
         elif not view.is_archived and await _is_its(endpoint, view, chunk):
             return ChunkSearch(found=view, undecided=undecided)
         else:
+            # Batches that are known to be foreign are not read again at each visit.
             known.add(view.id)
     return ChunkSearch(found=None, undecided=undecided)
 
@@ -167,6 +176,7 @@ async def search_chunk(endpoint: Endpoint, chunk: BatchChunk, listed: Iterable[B
 async def _is_its(endpoint: Endpoint, view: BatchView, chunk: BatchChunk) -> bool:
     ids = chunk.custom_ids
     looked_at = 0
+    # Only the first results are read; closing the generator ends the download.
     async with aclosing(read_results(endpoint, view.id)) as lines:
         async for line in lines:
             if line is not None and line["custom_id"] in ids:
@@ -177,7 +187,7 @@ async def _is_its(endpoint: Endpoint, view: BatchView, chunk: BatchChunk) -> boo
     return False
 
 
-# The results of one batch become outcomes in the store: each as it comes, none twice, none left without one.
+# Reading results: each becomes an outcome as it arrives, none twice, and no call is left without one.
 
 _BLOCK = 200
 """Outcomes that are written in one transaction."""
@@ -210,6 +220,7 @@ class ChunkReader:
         self._redact = redact
         self._view = view
         self._ids = chunk.custom_ids
+        # Calls that an earlier reading settled are no longer open, so reading a batch again writes nothing twice.
         self._open = chunk.find_open(store)
         self._models: dict[str, str] = {}
 
@@ -231,8 +242,9 @@ class ChunkReader:
                 if len(waiting) >= _BLOCK:
                     self._settle(waiting)
         finally:
+            # If the download breaks off, the results that did arrive are written: they are paid for.
             self._settle(waiting)
-            # Oddities are those of the last reading alone: the same line read twice is not two lines.
+            # Only the last reading is counted, since a second reading sees the same odd lines again.
             for kind in ("unknown", "repeated", "unreadable"):
                 self.counts[kind] = odd[kind]
 
@@ -248,6 +260,7 @@ class ChunkReader:
             odd["unreadable"] += 1
             return None
         key = self._ids.get(line["custom_id"])
+        # Foreign and repeated lines are counted and ignored. The first result of a call counts.
         if key is None or key in seen:
             odd["unknown" if key is None else "repeated"] += 1
             return None
@@ -275,6 +288,7 @@ class ChunkReader:
                 response = self._fail(intent, "batch-canceled", f"batch {self._view.id} was canceled before this request was worked on")
             case _:
                 response = self._fail(intent, "endpoint-error", "the batch's result is of a kind that the Messages API does not describe")
+        # A result that says "succeeded" without a readable message is counted as unreadable, not as a success.
         self.counts[str(kind) if response.failure is None or kind != "succeeded" else "unreadable"] += 1
         if response.model_returned not in (None, response.model_requested):
             self.counts["other_model"] += 1
@@ -297,17 +311,22 @@ class ChunkReader:
             stop_reason=message.stop_reason,
             message_id=message.id,
             usage=message.usage,
+            # A batch has no times of single requests. The batch's own times bound them.
             sent_at=self._view.created_at,
             received_at=self._view.ended_at,
             batch=self._view.id,
         )
 
     def _refuse(self, intent: CallIntent, error: Any) -> Response:
+        # The API nests the error in an envelope that has the request id. Endpoints that omit the envelope are read as
+        # well.
         outer = error if isinstance(error, dict) else {}
         found = outer.get("error")
         inner = found if isinstance(found, dict) else outer
         kind, message = self._tell(inner.get("type")) or "error", self._tell(inner.get("message")) or "no reason was given"
         attempt = Attempt(status=None, request_id=self._tell(outer.get("request_id")), error=kind)
+        # The code decides whether `--retry-failed` may help and whether the call was billed, so unknown kinds count as
+        # the endpoint's error.
         code = "not-accepted" if kind in _REFUSALS else "endpoint-error"
         return self._fail(intent, code, f"{kind}: {message}", attempts=(attempt,))
 
@@ -329,6 +348,7 @@ class ChunkReader:
         return self._redact(value) if isinstance(value, str) else None
 
     def _find_model(self, intent: CallIntent) -> str:
+        # Samples of one request share a body, which is read once.
         if intent.request not in self._models:
             self._models[intent.request] = str(self._store.get_request(intent.request)["model"])
         return self._models[intent.request]
@@ -340,11 +360,14 @@ def build_failed(store: RunStore, intent: CallIntent, failure: Failure, *, batch
     return Response(key=intent.key, request=intent.request, purpose=intent.purpose, model_requested=model, batch=batch, failure=failure)
 
 
-# Calls made by Message Batches: written down, submitted in chunks, waited for, and settled; nothing is submitted twice after a crash.
+# The run by batches.
 #
-# A chunk is written down with its intents before it is submitted, and the batch's identifier after. When the process dies in between,
-# the endpoint's own list of batches says whether the chunk was accepted. Waiting can be left at any time: the batches run at the
-# endpoint.
+# A chunk is written with its intents before it is submitted, and the batch's identifier after. If the process dies in
+# between, the endpoint's own list of batches shows whether the chunk was accepted. Waiting can stop at any time, since
+# batches run at the endpoint.
+#
+# What waits in a batch is held against the budget apart from what is spent: it may be billed at any time, and it is not
+# called spent before its results are read. Cost: a tight budget submits less than it could.
 
 _GROWTH = 1.5
 """How much longer each wait is than the one before."""
@@ -426,6 +449,8 @@ async def run_batches(
             return await run.wait()
         except asyncio.CancelledError:
             task = asyncio.current_task()
+            # A second stop request cancels the task on purpose; the result is then a summary. Any other cancellation
+            # belongs to the caller and is passed on.
             if halt.times < 2 or task is None:
                 raise
             task.uncancel()
@@ -474,6 +499,8 @@ class _BatchRun:
 
         def end() -> None:
             self._ended.set()
+            # The first request waits for the HTTP request under way, because a submission that is cut off has to be
+            # searched for.
             if stop.times > 1 and task is not None:
                 task.cancel()
 
@@ -487,6 +514,8 @@ class _BatchRun:
         """Drop chunks that were written down and never submitted; tell of those that go on."""
         for chunk in list(self._open):
             waiting = chunk.find_open(self._store)
+            # Killed between the chunk's document and its intents: nothing was submitted, and its calls are selected
+            # again.
             if chunk.batch is None and not waiting:
                 self._close(chunk, "never submitted", {})
             elif chunk.batch is None:
@@ -504,6 +533,7 @@ class _BatchRun:
         for chunk_calls in split_calls(self._afford(selected), most=batching.requests, most_bytes=batching.bytes):
             if self._ended.is_set():
                 return
+            # Before the chunk is written: a chunk that can never be submitted would stay open in the folder.
             check_sampling(chunk_calls, api_version=self._endpoint.api_version)
             self._number += 1
             at = self._clock()
@@ -518,10 +548,14 @@ class _BatchRun:
             if is_changed(asked, self._tally.models.get(asked, ()), allow_alias=self._settings.allow_alias):
                 self._stopped = self._stopped or build_changed(self._endpoint, asked, self._tally.models[asked], call.key)
                 return
+            # There is nothing to wait for as in a run of single calls: results come hours later. What does not fit
+            # stays unsubmitted.
             excess = self._purse.reserve(call)
             if excess is not None:
                 self._stopped = self._stopped or AnswerNoError(excess)
                 return
+            # The worst case counts as spent from the submission on, because a batch cannot be taken back request by
+            # request.
             self._purse.settle(call, None)
             yield call
 
@@ -536,12 +570,15 @@ class _BatchRun:
             try:
                 view = await submit_batch(self._endpoint, requests)
             except ModelError as error:
+                # After a lost answer, submitting again at once could create a second batch. The list of batches
+                # decides.
                 if not is_certain(error):
                     self._doubt(chunk, error)
                     return
                 if not error.is_passing or attempt + 1 == self._batching.patience or self._ended.is_set():
                     self._set_free(chunk, intents, error)
                     return
+                # An endpoint's `retry-after` may lengthen the wait, up to our own ceiling.
                 await self._pause(max(wait_s, min(error.retry_after_s or 0.0, self._batching.longest_wait_s)))
                 wait_s *= _GROWTH
             else:
@@ -562,6 +599,7 @@ class _BatchRun:
 
     def _set_free(self, chunk: BatchChunk, intents: Iterable[CallIntent], error: ModelError) -> None:
         """Let the calls of a chunk that the endpoint did not take be made later, and end the run: the next chunk would fare no better."""
+        # `interrupted` is a failure that cost nothing, so the next run submits these calls without being asked.
         self._fail(intents, Failure(code=INTERRUPTED, message=f"the batch was not accepted: {error.message}"), batch=None)
         self._close(chunk, "not accepted", {})
         if error.trouble is RequestTrouble.KEY_REFUSED:
@@ -586,6 +624,7 @@ class _BatchRun:
             if not self._open or self._ended.is_set():
                 break
             await self._pause(wait_s)
+            # Batches take minutes to hours. Growing waits answer small ones soon and ask little about large ones.
             wait_s = min(wait_s * _GROWTH, self._batching.longest_wait_s)
         return self.summarise()
 
@@ -604,6 +643,8 @@ class _BatchRun:
         try:
             listed = await list_batches(self._endpoint, since=find_earliest(chunk))
         except ModelError as error:
+            # An endpoint without a list of batches can never resolve the chunk. Its calls are reported as lost instead
+            # of being waited for.
             if error.status not in (404, 405, 501):
                 raise
             self._give_up(chunk, f"the endpoint does not list its batches (HTTP {error.status}), so it is unknown whether they were made")
@@ -611,6 +652,8 @@ class _BatchRun:
         search = await search_chunk(self._endpoint, chunk, listed, known=known)
         if search.found is not None:
             self._accept(chunk, search.found, adopted=True)
+        # A new batch may appear on the list with a delay. Only after the grace period does absence mean that it was not
+        # accepted.
         elif search.is_conclusive and self._is_grace_over(chunk):
             self._tell(f"{chunk.name}: the endpoint has no such batch, so it was never accepted; submitting it again")
             intents = list(chunk.find_open(self._store).values())
@@ -626,6 +669,8 @@ class _BatchRun:
 
     async def _read(self, chunk: BatchChunk, view: BatchView) -> None:
         reader = ChunkReader(self._store, chunk, view, self._count, redact=self._endpoint.redact)
+        # A stream can end early without an error. It is read again before requests count as missing, and missing ones
+        # count as possibly billed.
         for _ in range(_READINGS):
             async with aclosing(read_results(self._endpoint, view.id)) as lines:
                 await reader.read(lines)
@@ -644,6 +689,8 @@ class _BatchRun:
         if error.trouble is RequestTrouble.KEY_REFUSED:
             raise build_key_refused(self._endpoint, error)
         if error.trouble is RequestTrouble.NOT_FOUND and chunk.batch is not None:
+            # A batch that the endpoint does not know may belong to another workspace's key. It is given up only on
+            # request, and never if this run submitted it.
             if self._settings.repeat_lost and not self._sends[chunk.number]:
                 self._give_up(chunk, f"the endpoint does not know batch {chunk.batch} any more")
                 return
@@ -676,11 +723,14 @@ class _BatchRun:
         """Take in one outcome; another model than was asked for, or than answered before, is told when everything is read."""
         self._tally.add(response)
         asked, known = response.model_requested, self._tally.add_model(response)
+        # The remaining results are read all the same, since they are paid for. The run then reports the change and
+        # submits nothing more.
         if self._stopped is None and is_changed(asked, known, allow_alias=self._settings.allow_alias):
             self._stopped = build_changed(self._endpoint, asked, known, response.key)
 
     def _list_known(self) -> set[str]:
         accepted = (self._store.find_document(f"batch-{number:06}-accepted") for number in range(1, self._number + 1))
+        # Batches that other chunks of this folder have already been matched with.
         return {one["id"] for one in accepted if one is not None}
 
     def _is_grace_over(self, chunk: BatchChunk) -> bool:

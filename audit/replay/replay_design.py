@@ -21,9 +21,11 @@ from registry.records.replay_definition import Arm, Policy, Replay, Task, TasksF
 from registry.records.specification import ContextBlock, ContextEdit, ContextItem, ContextSpec, Parts
 from registry.registration.context_specification import derive, find_context_faults, join_texts, list_parts
 
-# From a context, a task and a policy to the body of one request of the Messages API.
+# From a context, a task and a policy to the body of one Messages request.
 #
-# Nothing here is looked up, drawn or timed: the same three give the same body, and so the same digest, on every machine.
+# Nothing here is looked up, drawn at random or timed: the same three give the same body, and so the same digest, on
+# every machine. Contexts are composed from blocks, and edits derive versions of them. `{task}` and `{options}` are
+# filled in templates and turns only; a system prompt is sent as it is written. Cost: no placeholder in system prompts.
 
 LETTERS = string.ascii_uppercase
 """What the options of a task are called, in order."""
@@ -44,6 +46,7 @@ def compose_request(spec: ContextSpec, item: ContextItem, task: Task, policy: Po
         InputError: with every fault: system prompt or template is not known, a block has no text for the task, or the task's options
             would not be shown.
     """
+    # Faults are collected in stages. Each stage needs what the one before has found to be sound.
     faults = list(_find_unknown_parts(item, where))
     texts: dict[str, str] = {}
     for place, parts in list_parts(item):
@@ -58,6 +61,7 @@ def compose_request(spec: ContextSpec, item: ContextItem, task: Task, policy: Po
     if faults:
         raise InputError(faults)
     turns = [(turn.role.value, _fill(asked[f"messages[{number}]"], task)) for number, turn in enumerate(item.messages)]
+    # A turn without text is left out.
     messages: list[Json] = [{"role": role, "content": text} for role, text in (*turns, ("user", _fill(asked["template"], task))) if text]
     body: dict[str, Json] = {"model": policy.model, "max_tokens": policy.max_tokens, "messages": messages}
     if texts["system"]:
@@ -84,6 +88,8 @@ def _find_unknown_parts(item: ContextItem, where: str) -> Iterable[Fault]:
         ("system", item.system, 'write it down, or system: "" when there is none'),
         ("template", item.template, 'write it down; "{task}" alone when the prompt is sent as it is'),
     ):
+        # None means that the author of the context does not know the text (for example of a published study). It
+        # differs from "", which says that there was none, and an unknown prompt cannot be replayed.
         if parts is None:
             found = "is not known, so the context cannot be replayed"
             yield Fault(code="context-not-known", where=f"{where}.{name}", found=found, advice=advice)
@@ -98,6 +104,8 @@ def _select_text(name: str, block: ContextBlock, task: Task, *, where: str) -> s
     if block.by is None:
         return block.text or ""
     value = find_field(task, block.by.field)
+    # A missing variant without a fallback is an error: an empty block would change the context of some tasks without a
+    # message.
     text = block.by.fallback if value is None else block.by.texts.get(value, block.by.fallback)
     if text is None:
         said = f"{block.by.field} is {value!r}" if value is not None else f"has no field {block.by.field!r}"
@@ -111,6 +119,7 @@ def _find_hidden_options(texts: Iterable[str], task: Task, where: str) -> Iterab
     """A model that does not see what it is to choose from is scored on guesses."""
     if not task.options or any(OPTIONS in text for text in texts):
         return
+    # Options that the author wrote into the prompt are as good as the placeholder.
     hidden = [option for option in task.options if option not in task.prompt]
     if hidden:
         found = f"task {task.id!r} has options, and neither the template nor its prompt shows {hidden[0]!r}"
@@ -123,9 +132,11 @@ def _fill(text: str, task: Task) -> str:
 
     def put(found: re.Match[str]) -> str:
         if found[0] == OPTIONS:
+            # Without options the braces are text of the author's own and stay.
             return format_options(task) if task.options else OPTIONS
         return task.prompt
 
+    # One pass over the template. With two, a prompt that contains "{options}" would be filled again.
     return _PLACEHOLDER.sub(put, text)
 
 
@@ -140,10 +151,12 @@ def _compose_parameters(policy: Policy) -> dict[str, Json]:
         "output_config": None if policy.effort is None else {"effort": policy.effort},
         "service_tier": policy.service_tier,
     }
+    # A parameter that is left out has the endpoint's default. Writing our own default would ask for something that the
+    # plan does not contain. Provenance states for each parameter whether it was set, default or not settable.
     return {name: value for name, value in said.items() if value is not None}
 
 
-# The tasks of a replay, from the file that a person wrote or a program exported.
+# The tasks of a replay, from a file that a person wrote or a program exported.
 
 LARGEST_BYTES = 200_000_000
 _OPTION = re.compile(r"option_([a-z])")
@@ -180,6 +193,7 @@ def find_task_faults(placed: Sequence[Placed]) -> Iterator[Fault]:
     """Give what is wrong with tasks beyond the shape of each."""
     first: dict[str, str] = {}
     for where, task in placed:
+        # Scores are paired across arms by this identifier, so two tasks must not share one.
         if task.id in first:
             found = f"the id {task.id!r} stands at {first[task.id]} too"
             yield Fault(code="task-twice", where=where, found=found, advice="give each task an id of its own")
@@ -190,6 +204,7 @@ def find_task_faults(placed: Sequence[Placed]) -> Iterator[Fault]:
 def _check_task(task: Task, where: str) -> Iterator[Fault]:
     if not task.id.strip():
         yield Fault(code="id-empty", where=where, found="the task has no id")
+    # Padding is refused and not stripped: the identifier is fixed in locks and digests as it is written.
     elif task.id != task.id.strip():
         yield Fault(code="id-padded", where=where, found=f"{task.id!r} begins or ends with white space", advice="remove it")
     if task.family is not None and (not task.family or task.family != task.family.strip()):
@@ -208,6 +223,7 @@ def _check_options(task: Task) -> Iterator[str]:
         yield f"a choice is between 2 and {len(LETTERS)} options, found {len(task.options)}"
     elif task.answer is not None and task.answer.strip().upper() not in tuple(LETTERS[: len(task.options)]):
         yield f"the answer is the letter of an option, A to {LETTERS[len(task.options) - 1]}, found {task.answer!r}"
+    # With equal options, two letters would be the same answer and one of them would be scored as wrong.
     if len(set(task.options)) < len(task.options):
         yield "two options are the same"
     if not all(option.strip() for option in task.options):
@@ -223,7 +239,8 @@ def _read_lines(path: Path) -> list[Placed]:
     """One task a line; empty lines are skipped."""
     placed: list[Placed] = []
     faults: list[Fault] = []
-    # Only a line feed ends a line: JSON may hold the other line separators of Unicode as they are.
+    # Only a line feed ends a line. `str.splitlines` would also split at U+2028 and others, which JSON strings may
+    # contain unescaped.
     for number, line in enumerate(read_text(path, largest=LARGEST_BYTES).split("\n"), 1):
         where = f"{path}, line {number}"
         if not line.strip():
@@ -248,7 +265,7 @@ def _read_csv(path: Path) -> list[Placed]:
         header = next(lines, [])
         faults = list(_check_header(header, path))
         placed = []
-        # A row may span lines; the reader counts those that it has read.
+        # A row may span several lines. `line_num` is the last line read so far.
         for row in lines:
             where = f"{path}, line {lines.line_num}"
             if row and len(row) != len(header):
@@ -274,6 +291,7 @@ def _check_header(header: Sequence[str], path: Path) -> Iterator[Fault]:
             yield Fault(code="column-twice", where=f"{path}, column {name}", found="occurs twice", advice="keep one")
         if not name.strip():
             yield Fault(code="column-missing", where=f"{path}, line 1", found="a column has no name", advice="name it, or remove it")
+    # Letters are assigned by position, so a missing column would shift the answer key.
     given = sorted(option[1] for name in header if (option := _OPTION.fullmatch(name)))
     if given != list(LETTERS.lower()[: len(given)]):
         found = f"options are option_a, option_b and so on without a gap; found {', '.join(f'option_{letter}' for letter in given)}"
@@ -283,6 +301,8 @@ def _check_header(header: Sequence[str], path: Path) -> Iterator[Fault]:
 def _build_task(cells: dict[str, str]) -> Task:
     letters = sorted(name for name in cells if _OPTION.fullmatch(name))
     options = [cells[name] for name in letters]
+    # Tasks may have fewer options than the table has columns. Only trailing empty cells are dropped; an empty cell in
+    # the middle is reported as an empty option.
     while options and not options[-1]:
         options.pop()
     fields = {name: value for name, value in cells.items() if value and name not in _NAMED and name not in letters}
@@ -303,7 +323,8 @@ def _fault(where: str, found: str, advice: str | None) -> Fault:
     return Fault(code="not-valid", where=where, found=found, advice=advice)
 
 
-# Which calls a replay is made of: every task in every context of every arm, as it is and under each edit, so often as it is sampled.
+# The calls of a replay: every task in every context of every arm, in the original and under each edit, as often as it
+# is sampled.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -341,6 +362,8 @@ def build_design(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, C
     Raises:
         DesignError: with every fault, so far as one does not hide another.
     """
+    # Three stages of refusal: tasks and arms, then the composed requests, then requests that coincide. A fault of an
+    # early stage would produce many false ones in a later stage.
     faults = list(find_task_faults(place_tasks(tasks, where=replay.tasks)))
     sides = [_build_side(number, arm, tasks, contexts[arm.context], faults) for number, arm in enumerate(replay.arms)]
     faults.extend(_check_arms(sides))
@@ -348,11 +371,15 @@ def build_design(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, C
     asked = _ask(replay, sides, faults)
     _refuse(faults)
     _refuse(list(_find_coinciding(asked)))
+    # Samples are added last. Each has its own call, so raising the number of samples leaves all existing calls as they
+    # are.
     planned = [
         PlannedCall(cell=replace(one.cell, sample=sample), call=replace(one.call, index=sample))
         for one in asked
         for sample in range(replay.samples)
     ]
+    # A hash instead of a random generator: the place of a call depends on the seed and its own key only. More samples
+    # or tasks do not reorder the others, and the first calls of a run that stops early are a random part of the design.
     return sorted(planned, key=lambda one: hashlib.sha256(f"{replay.seed}:{one.call.key}".encode()).digest())
 
 
@@ -392,6 +419,8 @@ def _choose_tasks(arm: Arm, tasks: Sequence[Task], where: str, faults: list[Faul
     """Return the tasks of *arm*; a value that no task has is a fault, for it would make an arm smaller without a word."""
     chosen = list(tasks)
     for field, values in (arm.where or {}).items():
+        # The values of all tasks, not of those that an earlier field left: otherwise the second field of `where` would
+        # report values that do exist.
         known = {value for task in tasks if (value := find_field(task, field)) is not None}
         for value in values:
             if value not in known:
@@ -412,6 +441,7 @@ def _check_arms(sides: Sequence[_ArmSide]) -> Iterator[Fault]:
         by_arm.setdefault(side.arm.arm, []).append(side)
     for name, same in by_arm.items():
         named = [side for side in same if side.arm.spec is not None]
+        # Test rows are shared by all specifications of P_deploy, so a test arm cannot belong to one of them.
         if name == "test" and named:
             found = f"names the specification {named[0].arm.spec!r}, and the test arm belongs to every one"
             yield Fault(code="spec-on-test", where=f"arm {name}", found=found, advice="leave spec out")
@@ -420,6 +450,8 @@ def _check_arms(sides: Sequence[_ArmSide]) -> Iterator[Fault]:
             yield Fault(code="spec-missing", where=f"arm {name}", found=found, advice="name it in each entry of the arm (spec: …)")
         tasks = _list_ids(same)
         others = _list_ids([side for side in sides if side.arm.arm != name])
+        # ED compares the same tasks under two contexts. An arm without a common task could be paid for and never
+        # compared.
         if tasks and others and not tasks & others:
             found = f"arm {name!r} shares no task with any other, so nothing can be compared"
             yield Fault(code="no-common-task", where=f"arm {name}", found=found, advice="ask the same tasks in two arms at least")
@@ -438,6 +470,8 @@ def _ask(replay: Replay, sides: Sequence[_ArmSide], faults: list[Fault]) -> list
             where = f"{side.arm.context}, contexts[{item.id}]"
             for task in side.tasks:
                 cell = ReplayCell(task_id=task.id, arm=side.arm.arm, context_id=item.id, sample=0, spec=side.arm.spec, cue_removed=edit)
+                # Two entries of one arm may contain a context of the same name. Their responses would have the same key
+                # in the score table.
                 if cell in asked:
                     found = f"context {item.id!r} stands in two entries of the arm {cell.arm!r} that both ask task {task.id!r}"
                     advice = "give the contexts of one arm different ids, or part the tasks with `where`"
@@ -446,7 +480,8 @@ def _ask(replay: Replay, sides: Sequence[_ArmSide], faults: list[Fault]) -> list
                 try:
                     body = compose_request(side.spec, item, task, replay.policy, where=where)
                     if "system" in body:
-                        # A long system prompt is kept once, not once for each task.
+                        # All bodies share one string for each system prompt. A copy for each task would hold thousands
+                        # of long texts in memory.
                         body["system"] = systems.setdefault(body["system"], body["system"])
                     asked[cell] = _DesignCell(cell=cell, call=build_call(body, index=0, purpose=Purpose.REPLAY))
                 except InputError as error:
@@ -460,6 +495,8 @@ def _find_coinciding(asked: Sequence[_DesignCell]) -> Iterator[Fault]:
     for one in asked:
         by_request.setdefault(one.call.request, []).append(one.cell)
     pairs: dict[tuple[str, str], list[ReplayCell]] = {}
+    # The store keeps one response per call. If two cells shared it, it would enter the statistics twice, as if it were
+    # two independent observations.
     for first, *others in by_request.values():
         for second in others:
             same = _name_place(first) == _name_place(second)

@@ -19,7 +19,12 @@ from registry.registration.specification_registration import SealRequest, format
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
 
-# What a replay is made of, part by part: what a lock fixes of it, and what a run folder is compared by.
+# The parts of a replay. A lock fixes them by digest, and a run folder is compared with them.
+#
+# The digest leaves out `audit:` and all file names: an audit's identifier is known only after its plan is locked, and
+# names change nothing that is asked or scored. Short parts are written out so that a reader of the lock can read them.
+# Task identifiers are in the lock, so that "the first tasks of the seeded order" can be told apart from a choice. Cost:
+# locks of some kilobytes.
 
 SIDES = ("test", "deploy")
 """What the two arms of a replay under a lock are called."""
@@ -37,6 +42,7 @@ def list_parts(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, Any
     Args:
         contexts: by `Arm.context`, the specification's document.
     """
+    # A context is a part by its digest and not by its name: the same texts under another name are the same replay.
     digests = {name: _digest(document) for name, document in contexts.items()}
     document = to_document(replay)
     arms = {
@@ -50,6 +56,8 @@ def list_parts(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, Any
         "tasks": to_document(TasksFile(tasks=tuple(tasks))),
         "samples": replay.samples,
         "budget": _drop(document["budget"]),
+        # A part that is absent is left out and not written as null, so replays without it keep the digest that earlier
+        # locks hold.
         **({"scoring": _drop(document["scoring"])} if document["scoring"] else {}),
         **({"cues": edits} if edits else {}),
         **({"probe": _drop(document["probe"])} if document["probe"] else {}),
@@ -65,6 +73,7 @@ def digest_parts(parts: Mapping[str, str]) -> str:
 
 def digest_tasks(ids: Iterable[str]) -> str:
     """Return the SHA-256 of task identifiers, as `registry.records.analysis_plan.LockedTasks` defines it."""
+    # Sorted: the digest is of the set of tasks, in whatever order a file lists them.
     return hashlib.sha256("".join(f"{one}\n" for one in sorted(ids)).encode()).hexdigest()
 
 
@@ -87,10 +96,11 @@ def _digest(document: Any) -> str:
     return hashlib.sha256(canonical_bytes(document)).hexdigest()
 
 
-# Sealed contexts of a live replay: the texts stand in seal files beside it, and the record gets their salted commitments alone.
+# Sealed contexts of a live replay. The texts stay in seal files, and the record gets only their salted commitments.
 #
-# `chat.seal.yaml` beside `chat.yaml` makes that context a sealed one, for the lock and for the run. Each context file has a salt of its
-# own, so nobody can try short texts until one fits.
+# `chat.seal.yaml` beside `chat.yaml` makes that context a sealed one, for the lock and for the run. Each context file
+# has its own salt; without one, a short text could be found by trying texts until one fits the commitment. The seal
+# file is written before the commitment is recorded, because a commitment that cannot be opened is worthless.
 
 ENDING = ".seal.yaml"
 
@@ -119,6 +129,8 @@ def open_seal(path: Path, view: View | None) -> SealedContexts:
     opening = read_seal(path).opening
     found = None if view is None else view.find_spec(opening.spec)
     commitment = commitment_of(opening)
+    # The commitment must be in the log. Otherwise a seal file written after the run could claim to have been sealed
+    # before it.
     if found is None or (found.payload.kind, found.payload.commitment) != (opening.spec_kind, commitment):
         text = f"opens no commitment that the registry has for {opening.spec}: nothing shows that these texts were sealed"
         advice = "caveat audit run REPLAY --seal records the commitment before the first call"
@@ -141,11 +153,14 @@ def seal_contexts(
         InputError: the replay or a context file cannot be read.
     """
     replay = from_document(Replay, read_document(path), where=str(path))
+    # A context that several arms use is sealed once, with the kind that its first arm gives it.
     kinds = {one.context: _find_kind(one.arm) for one in reversed(replay.arms)}
     sealed = []
     for name, kind in reversed(kinds.items()):
         file = find_beside(path.parent, name, where=f"{path}, context {name!r}")
         seal = name_seal(file)
+        # Sealing again would draw another salt, and the commitment that a lock holds would no longer be opened by the
+        # file.
         if seal.is_file() and _is_recorded(writer, seal):
             continue
         if not file.is_file():
@@ -165,6 +180,8 @@ def _is_recorded(view: View, seal: Path) -> bool:
     try:
         open_seal(seal, view)
     except InputError as error:
+        # Only a missing commitment means "not sealed yet". A broken or readable-by-others seal file is an error of its
+        # own.
         if error.code != "seal-not-recorded":
             raise
         return False
@@ -181,7 +198,8 @@ def _refuse_registered(view: View, path: Path, name: str) -> None:
         raise ConflictError(Fault(code="seal-of-public", where=f"{path}, context {name!r}", found=text, advice=advice))
 
 
-# A replay's file, read together with the tasks and contexts that it names.
+# The replay file with the tasks and contexts that it names. Everything is read before anything is reported, so that one
+# run of the command shows all faults.
 
 _KINDS = (SpecKind.TEST_CONTEXT, SpecKind.DEPLOY_CONTEXT)
 
@@ -239,8 +257,11 @@ def read_replay(path: Path, view: View | None, *, owner: str | None = None) -> R
     sealed: dict[str, str] = {}
     for name in dict.fromkeys(arm.context for arm in replay.arms):
         try:
+            # The seal comes first: where a seal file exists, the plain file must not decide what is replayed.
             seal = _find_seal(path, name, view, sources)
             if seal is None:
+                # A file beside the replay wins over a registered specification of the same name: the file is what its
+                # author sees and edits.
                 contexts[name] = _read_context(path, name, sources) or _find_registered(path, name, view, owner, (references, sealed))
             else:
                 contexts[name], references[name], sealed[name] = seal.spec, seal.reference, seal.commitment
@@ -274,6 +295,8 @@ def _find_seal(path: Path, name: str, view: View | None, sources: dict[str, str]
     if not seal.is_file():
         return None
     found = open_seal(seal, view)
+    # A plain file that was edited after sealing is refused. Replaying either version in silence would break the
+    # commitment or the author's intention.
     if seal != file and file.is_file() and _read_context(path, name, sources) != found.spec:
         text = f"is not what {seal.name} holds and {found.reference} commits to"
         advice = f"replay what was sealed; a changed file is sealed under another name, or anew after {seal.name} was put away"
@@ -293,6 +316,7 @@ def _find_registered(
         )
         advice = "caveat spec list --kind test_context shows what is registered"
         raise NotFoundError(Fault(code="spec-not-found", where=where, found=f"no such file stands {place}", advice=advice))
+    # A short name may exist under several owners or kinds. Choosing one could replay other texts than the author meant.
     if len(found) > 1:
         listed = ", ".join(f"{format_reference(one)} ({one.kind.value} of {one.owner})" for one in found)
         raise InputError(Fault(code="spec-ambiguous", where=where, found=f"stands for {listed}", advice="name one by its identifier"))

@@ -23,7 +23,8 @@ from registry.records.replay_run import ArmOutcomes, Provenance, ReplayAccount, 
 from registry.records.specification import ContextSpec
 from registry.report.number_format import format_items
 
-# What became of the cells of a run folder's design, arm by arm.
+# The outcomes of the design's cells by arm. Refusals, truncations and failures may differ between arms, and then the
+# scores do not show the whole difference.
 
 ANSWERED, REFUSED, TRUNCATED, EMPTY = "answered", "refused", "truncated", "empty"
 
@@ -54,6 +55,7 @@ class ArmCellCounts:
 
 def count_arm_outcomes(store: RunStore) -> list[ArmCellCounts]:
     """Return the cells counted by arm, specification and edit, in the order of their names."""
+    # Responses are read once and reduced to marks; a run's texts would not fit into memory.
     marks = {response.key: _mark(response) for response in store.list_responses(Purpose.REPLAY)}
     cells: Counter[tuple[str, str, str]] = Counter()
     found: dict[tuple[str, str, str], Counter[str]] = {}
@@ -61,6 +63,7 @@ def count_arm_outcomes(store: RunStore) -> list[ArmCellCounts]:
     for cell, key in store.list_cells():
         place = (cell.arm, cell.spec or "", cell.cue_removed or "")
         cells[place] += 1
+        # Cells with the same call share its outcome, and each cell counts.
         names, failure = marks.get(key, ((), None))
         found.setdefault(place, Counter()).update(names)
         failures.setdefault(place, Counter()).update([failure] if failure else [])
@@ -92,7 +95,12 @@ def _mark(response: Response) -> tuple[tuple[str, ...], str | None]:
     return tuple(name for name, holds in marks.items() if holds), None
 
 
-# What a run folder says of its replay, as the record of an audit holds it: contexts, arms, and what became of the calls.
+# The replay as the record of an audit holds it: contexts, arms and outcomes of calls.
+#
+# Contexts are kept whole in the provenance of the run's record, so that a supplement is self-contained and contexts
+# need not be registered. A prompt counts as disclosed only if it is in the record; a run folder is not published. Cost:
+# up to 100 kB a record, and prompts are public unless `--withhold-prompts` is given, which makes the item visibly
+# missing.
 
 CONTEXTS = "contexts"
 SOURCES = "sources"
@@ -114,6 +122,7 @@ class RequestTally:
         self.calls += 1
         if response.batch is not None:
             return
+        # Every attempt but the last was repeated. The last one gave the answer or ended the call.
         before = response.attempts[:-1]
         self.sent += len(response.attempts)
         self.repeated += len(before)
@@ -170,11 +179,13 @@ def _list_contexts(replay: Replay, kept: Mapping[str, Any], named: Mapping[str, 
     names = [name for name in dict.fromkeys(arm.context for arm in replay.arms) if name in kept]
     written = {name: canonical_bytes(kept[name]) for name in names}
     sealed = named.get("sealed", {})
+    # All contexts or none: a record with some of them would look complete to a reader.
     fits = sum(len(text) for name, text in written.items() if name not in sealed) <= LONGEST_BYTES
     return tuple(
         RequestedContexts(
             name=name,
             reference=named["specs"].get(name),
+            # A registered specification is identified by its reference; a file only by its digest.
             file=None if name in named["specs"] else named["files"].get(name),
             digest=sealed.get(name, hashlib.sha256(text).hexdigest()),
             spec=from_document(ContextSpec, kept[name], where=f"contexts, {name}") if fits and name not in sealed else None,
@@ -203,7 +214,8 @@ def _build_outcomes(count: ArmCellCounts) -> ArmOutcomes:
     )
 
 
-# Who serves a model that is no hosted one: what identifies weights and server, as a person or tools/localmodel.py wrote it down.
+# Who serves a local model: a file by whoever serves it (`--served-by`) identifies weights and server, and is compared
+# between sessions. It is a declaration and not a proof.
 
 _PLACE = "base_url"
 """What may differ between two servings of the same model by the same server."""
@@ -254,6 +266,7 @@ def check_served_by(served: ServedBy, *, model: str, base_url: str | None, where
 def find_differences(served: ServedBy, known: Mapping[str, Any]) -> list[str]:
     """Return the names of what *served* says otherwise than the document *known* of an earlier session: then it is another model."""
     now = to_document(served)
+    # Another port or host serves the same model. Any other difference makes the answers those of another model.
     return sorted(name for name in {*now, *known} - {_PLACE} if now.get(name) != known.get(name))
 
 
@@ -284,7 +297,7 @@ def _describe(told: Mapping[str, Any]) -> Iterator[str]:
         yield found
 
 
-# Where the responses of a run folder came from, as the checklist and the supplement print it.
+# Provenance, as the checklist and the supplement print it.
 
 SESSION = "session"
 IN_RECORD = "in full in this record, with the contexts that were replayed"
@@ -309,6 +322,8 @@ def build_provenance(store: RunStore) -> Provenance:
     for response in store.list_responses(Purpose.REPLAY):
         if response.model_returned is not None:
             returned.add(response.model_returned)
+        # Answers that name no model are counted apart: the verdict asks whether all responses are from the claimed
+        # version.
         elif response.failure is None:
             unnamed += 1
         moments.update(_list_dates(response))
@@ -345,12 +360,14 @@ def digest_transcripts(store: RunStore) -> str | None:
     total = hashlib.sha256()
     count = 0
     for document in store.list_documents(Purpose.REPLAY):
+        # The stored text is hashed as it is. Reading and writing it again could change bytes after an update of Caveat.
         total.update(document.encode() + b"\n")
         count += 1
     return total.hexdigest() if count else None
 
 
 def _list_dates(response: Response) -> list[str]:
+    # A call that was never sent has no date of access.
     moments = (response.sent_at, response.received_at) if response.attempts or response.batch else ()
     return [f"{moment:%Y-%m-%d}" for moment in moments if moment is not None]
 
@@ -383,7 +400,8 @@ def _describe_policy(policy: Policy, session: Mapping[str, Any]) -> str:
         for name in SAMPLING
     ]
     parts.append(f"max_tokens {policy.max_tokens}")
-    # Left out of a request, they are the endpoint's to choose, and a reader has to know that too.
+    # Parameters that a request leaves out are chosen by the endpoint. They can change the answers, so a reader must see
+    # them.
     parts += [
         f"{name} {'default' if (value := getattr(policy, name)) is None else value}" for name in ("effort", "thinking", "service_tier")
     ]
@@ -401,6 +419,7 @@ def _describe_tools(store: RunStore, replay: Replay) -> str | None:
     sources = list_versions(store, SOURCES)
     sealed = sources[-1].get("sealed", {}) if sources else {}
     for arm in replay.arms:
+        # Names of tools would reveal part of a sealed context.
         if arm.context in sealed:
             said.setdefault("sealed", []).append(f"{arm.arm} ({arm.spec})" if arm.spec else arm.arm)
             continue
@@ -409,6 +428,7 @@ def _describe_tools(store: RunStore, replay: Replay) -> str | None:
         scaffolds = sorted({item["scaffold"] for item in items if item.get("scaffold")})
         told = "; ".join([f"tools {', '.join(tools)}" if tools else "no tools", *(f"scaffold {one}" for one in scaffolds)])
         said.setdefault(told, []).append(f"{arm.arm} ({arm.spec})" if arm.spec else arm.arm)
+    # All arms are alike, so the arms need no names.
     if len(said) == 1:
         return next(iter(said))
     return "; ".join(f"{', '.join(dict.fromkeys(arms))}: {told}" for told, arms in said.items())

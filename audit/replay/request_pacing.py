@@ -10,11 +10,12 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 
 from audit.model_endpoint import ModelError, RateQuota, RequestTrouble
 
-# How many requests are under way at once: as many as the endpoint answers without refusing, found out while it answers.
+# Concurrency follows throughput. The limit begins small and doubles while that makes answers arrive faster. Then it
+# grows by an eighth, and stays where growth no longer helps. A refusal (429, 529) halves it and holds back all calls
+# for as long as the endpoint asks. Where rate-limit headers state what remains, requests are spaced so that no refusal
+# occurs.
 #
-# The limit begins small and doubles while that makes answers come faster; then it grows a little at a time, and stays where growing no
-# longer helps. A refusal (429, 529) halves it and holds everybody back for as long as the endpoint asks. Where the endpoint tells what
-# its rate limits still allow, requests are spaced so that the refusal does not come at all.
+# tenacity holds the schedule of retries, and `retry-after` has a ceiling. Cost: the first second runs below capacity.
 
 _FIRST = 16
 _BETTER = 1.04
@@ -72,6 +73,8 @@ class RequestLimiter:
 
     async def enter(self) -> None:
         """Wait until one more call may begin; the caller ends it with `leave`. Raises StoppedError when none may any more."""
+        # `open` counts calls that wait for another attempt too. Without that, new calls would start while the endpoint
+        # refuses the old ones.
         while self.open >= self.limit and not self._stopped:
             self._was_full = True
             await self._wait(None)
@@ -96,6 +99,7 @@ class RequestLimiter:
         Raises:
             StoppedError: there are no more.
         """
+        # Checked again after every wake: several waiters may be woken for one free place.
         while not self._stopped and ((wait_s := self._find_wait()) is None or wait_s > 0):
             await self._wait(wait_s)
         if self._stopped:
@@ -120,10 +124,13 @@ class RequestLimiter:
         """Request *number* was refused for there being too many; everybody waits *retry_after_s* seconds."""
         self._learn(number, quotas)
         now = self._clock()
-        # Refusals of requests that were under way together are one sign, not many.
+        # Refusals of requests that were under way together are one signal. Halving for each would bring the limit to 1
+        # at once.
         if now >= self._paused_until:
             self.limit = max(1, self.limit // 2)
         self._paused_until = max(self._paused_until, now + retry_after_s)
+        # After a refusal the capacity is roughly known. The limit then grows in small steps, and earlier throughput is
+        # no longer the measure.
         self._doubling = False
         self._best = 0.0
         self._begin_window(now)
@@ -135,13 +142,19 @@ class RequestLimiter:
         now = self._clock()
         if now < self._paused_until:
             return self._paused_until - now
+        # The scarcest limit decides: requests, input tokens and output tokens are limited separately.
         return max((self._space(kind, bucket, now) for kind, bucket in self._buckets.items()), default=0.0)
 
     def _space(self, kind: str, bucket: _RateBucket, now: float) -> float:
+        # A request dearer than the whole bucket could otherwise never be sent.
         cost = min(self._cost[kind], bucket.limit)
+        # Refill since the headers, less the requests sent after the one that carried them: their cost is not in
+        # `remaining` yet.
         there = min(bucket.limit, bucket.remaining + bucket.rate * (now - bucket.at)) - (self._sent - bucket.marks) * cost
         if there >= cost:
             return 0.0
+        # Headers without a reset time, or older than a full refill, say nothing about now. One request at a time finds
+        # out.
         if bucket.rate <= 0 or now - bucket.at > _LONGEST_SPACING_S + (bucket.limit / bucket.rate):
             return 0.0 if self.in_flight == 0 else _SHORTEST_WINDOW_S
         return max(0.001, (cost - there) / bucket.rate)
@@ -152,6 +165,8 @@ class RequestLimiter:
             known = self._buckets.get(quota.kind)
             if known is not None and known.marks > number:
                 continue  # an answer that was overtaken tells of an older state
+            # The reset time is when the bucket is full again, so the rate follows from what is missing. A full bucket
+            # shows no rate, and the last known one stays.
             missing = quota.limit - quota.remaining
             told = missing / quota.reset_s if quota.reset_s else 0.0
             rate = told or (known.rate if known is not None else 0.0)
@@ -161,15 +176,18 @@ class RequestLimiter:
         found = {"input-tokens": input_tokens, "output-tokens": output_tokens, "tokens": (input_tokens or 0) + (output_tokens or 0)}
         for kind, tokens in found.items():
             if tokens is not None:
+                # The first answer replaces the initial guess; later ones move the average by a tenth.
                 self._cost[kind] += (tokens - self._cost[kind]) * (_WEIGHT if self._done else 1.0)
 
     def _grow(self) -> None:
         now = self._clock()
         elapsed = now - self._since
+        # A window has at least as many answers as requests under way. Shorter ones would show chance.
         if self._done < self.limit or elapsed < _SHORTEST_WINDOW_S:
             return
         throughput, full = self._done / elapsed, self._was_full or self.open >= self.limit
         self._begin_window(now)
+        # Throughput below the limit is set by the calls and not by the endpoint, so it is no reason to grow.
         if not full or self.limit >= self.cap:
             return
         self._doubling = self._doubling and throughput > self._best * _MUCH_BETTER
@@ -180,6 +198,8 @@ class RequestLimiter:
         else:
             self._idle_windows += 1
             if self._idle_windows >= _PATIENCE:
+                # The endpoint may have become faster since. The mark is lowered so that the next window can count as a
+                # gain and growth is tried again.
                 self._idle_windows, self._best = 0, throughput / _BETTER**2
         self._wake()
 
@@ -195,13 +215,14 @@ class RequestLimiter:
                 await waiter
 
     def _wake(self) -> None:
+        # All waiters are woken and check for themselves. Which of them may go depends on the limit and on the headers.
         waiters, self._waiters = self._waiters, []
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_result(None)
 
 
-# When the same request is sent again, and how long is waited before: bounded in number and time, whatever the endpoint asks for.
+# Retries of one request, bounded in number and time whatever the endpoint asks for.
 
 _SHARED = (RequestTrouble.RATE_LIMITED, RequestTrouble.OVERLOADED)
 
@@ -221,11 +242,14 @@ class RetryLimits:
 
 def build_retrying(patience: RetryLimits, sleep: Callable[[float], Awaitable[None]]) -> AsyncRetrying:
     """Return what repeats an attempt that failed for a passing reason; the last error is raised."""
+    # Random waits spread the calls that failed together.
     backoff = wait_random_exponential(multiplier=patience.first_wait_s, max=60.0)
 
     def wait_s(state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
         asked = error.retry_after_s if isinstance(error, ModelError) else None
+        # The endpoint's wish counts up to a ceiling, with up to 5 % of noise, so that calls held back together do not
+        # return together.
         return backoff(state) if asked is None else min(asked, patience.longest_wait_s) * (1 + 0.05 * random.random())  # noqa: S311 (spreads load, guards nothing)
 
     return AsyncRetrying(

@@ -17,7 +17,8 @@ from registry.errors import Fault, InputError
 from registry.records.record import Record
 from registry.records.replay_definition import Budget
 
-# What tokens cost: a table that the user keeps, because prices change; a model that is not in it has no known cost, never none.
+# Prices are the user's. None is bundled: a stale price is worse than none. Without `--prices` the cost stays unknown,
+# and a budget in dollars is refused. Cost: users keep a table.
 
 _MILLION = 1_000_000
 
@@ -39,6 +40,7 @@ class TokenPrice(Record):
 
     def __post_init__(self) -> None:
         amounts = [self.input, self.output, self.cache_write or 0.0, self.cache_read or 0.0]
+        # The comparison is also false for NaN.
         if not all(0 <= one < float("inf") for one in amounts):
             raise ValueError(f"a price is 0 or more, got {amounts}")
         if not 0 <= self.batch_share <= 1:
@@ -63,6 +65,7 @@ def read_prices(path: Path) -> dict[str, TokenPrice]:
 
 def compute_cost(price: TokenPrice, usage: Usage, *, batch: bool = False) -> float | None:
     """Return what *usage* costs, in US dollars; None when the endpoint did not count."""
+    # Unknown is not zero: a count that is missing makes the cost unknown.
     if usage.input_tokens is None or usage.output_tokens is None:
         return None
     write = price.input if price.cache_write is None else price.cache_write
@@ -78,6 +81,7 @@ def compute_cost(price: TokenPrice, usage: Usage, *, batch: bool = False) -> flo
 
 def bound_cost(price: TokenPrice, *, input_tokens: int, output_tokens: int) -> float:
     """Return the most that these tokens can cost, in US dollars, whatever of them is written to a cache."""
+    # Writing to a cache may cost more than plain input, and a request does not show in advance what will be written.
     dearest = max(price.input, price.cache_write or 0.0)
     return (input_tokens * dearest + output_tokens * price.output) / _MILLION
 
@@ -90,6 +94,7 @@ def discount_batch(prices: Prices) -> dict[str, TokenPrice]:
 def _discount(price: TokenPrice) -> TokenPrice:
     share = price.batch_share
     write, read = (None if one is None else one * share for one in (price.cache_write, price.cache_read))
+    # `batch_share` becomes 1, so a discounted price cannot be discounted twice.
     return replace(price, input=price.input * share, output=price.output * share, cache_write=write, cache_read=read, batch_share=1.0)
 
 
@@ -103,10 +108,13 @@ def prices_schema() -> dict[str, Any]:
     return json_schema(PricesFile)
 
 
-# What a run may spend, and has spent: a call begins only when its worst case still fits beside those under way.
+# Budget. A call begins only when its worst case fits beside the worst cases of all calls under way. A limit is
+# therefore never exceeded by calls that were admitted together.
 
 MAYBE_BILLED = ("lost-in-flight", "batch-missing", *DOUBTFUL)
 """Failures of calls that may have been billed."""
+# Tokenizers differ between models, so input is measured in bytes. The forecast uses a typical ratio. A reservation uses
+# twice the tokens, because an underestimate would overspend.
 _BYTES_A_TOKEN = 4.0
 """A rule of thumb for English, until the endpoint has counted."""
 _SAFE_BYTES_A_TOKEN = 2.0
@@ -163,6 +171,8 @@ class BudgetPurse:
     def bound(self, call: Call) -> SpentAmount:
         """Return the most that *call* is expected to spend: every output token it allows, and its input by what was counted so far."""
         size = measure_response(call.body)
+        # Once the endpoint has counted, its densest answer with a margin of 10 % replaces the guess, so that
+        # reservations become tight and concurrency rises.
         density = self._densest * _MARGIN if self._densest else 1 / _SAFE_BYTES_A_TOKEN
         return self._price(call.body, input_tokens=int(size * density) + 1, output_tokens=read_max_tokens(call.body))
 
@@ -180,6 +190,7 @@ class BudgetPurse:
         """*call* is over: *usage* as the endpoint counted it; None: not counted, and it may have been billed whole."""
         held = self._unreserve(call)
         if usage is None:
+            # An uncounted call counts at its worst case: a budget that may have been spent is spent.
             self.spent += held
             return
         inputs = [usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens]
@@ -202,11 +213,15 @@ class BudgetPurse:
 
     def add_lost(self, call: Call) -> None:
         """One request of *call* may have been billed beside the one that is answered."""
+        # No call is added: `calls` counts calls, and this one is counted already. Only tokens and money may have been
+        # spent twice.
         bound = self.bound(call)
         self.spent += SpentAmount(input_tokens=bound.input_tokens, output_tokens=bound.output_tokens, usd=bound.usd)
 
     def _unreserve(self, call: Call) -> SpentAmount:
         held = self._reserved.pop(call.key, SpentAmount())
+        # Reset at zero reservations: sums and differences of dollars leave rounding errors, which would accumulate over
+        # a long run.
         self._held = SpentAmount() if not self._reserved else self._held - held
         return held
 
@@ -224,6 +239,8 @@ class BudgetPurse:
             ("usd", budget.usd, total.usd),
         )
         for name, limit, wanted in limits:
+            # An unknown cost cannot exceed a limit here. `check_prices` refuses a dollar budget with an unpriced model
+            # before the run.
             if limit is not None and wanted is not None and wanted > limit:
                 found = f"the next call could bring it to {wanted:.10g}, and the budget allows {limit:g}"
                 return Fault(code="budget-spent", where=f"budget.{name}", found=found, advice="raise the budget, and run the command again")
@@ -242,6 +259,7 @@ def count_spent(store: RunStore, prices: Prices, unsent: Collection[str]) -> Spe
         price = (in_batches if one.batched else prices).get(one.model)
         usd = None if price is None else bound_cost(price, input_tokens=one.input_tokens, output_tokens=one.output_tokens)
         total += SpentAmount(calls=one.calls, input_tokens=one.input_tokens, output_tokens=one.output_tokens, usd=usd)
+    # Requests without a count are bounded by their own body, at the safe ratio.
     for request, count in store.list_doubtful(MAYBE_BILLED, errors=DOUBTFUL, statuses=GIVEN_UP):
         worst = estimate_call(store.get_request(request), prices, bytes_a_token=_SAFE_BYTES_A_TOKEN)
         usd = None if worst.usd is None else count * worst.usd
@@ -296,8 +314,10 @@ def read_max_tokens(body: Mapping[str, Json]) -> int:
 
 def _measure(value: object) -> int:
     if isinstance(value, str):
+        # `isascii` is a flag of the string, so long ASCII texts are not encoded only to be measured.
         return len(value) if value.isascii() else len(value.encode())
     if isinstance(value, Mapping):
+        # A message counts by its content. Other objects (schemas of tools) reach the model as JSON.
         return sum(_measure(one) for name, one in value.items() if name != "role") if "content" in value else len(json.dumps(value))
     if isinstance(value, (list, tuple)):
         return sum(map(_measure, value))

@@ -16,7 +16,8 @@ from registry.codec.file_io import replacing
 from registry.errors import Fault
 from registry.records.specification import ContextSpec
 
-# Families of tasks and templates of contexts, as the documents of a run folder name them.
+# Families of tasks and templates of contexts. Tasks of one family, and contexts made from one template, depend on each
+# other, so the statistics need both as columns of the score table.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,9 @@ def read_clusters(store: RunStore) -> NamedClusters:
     """
     replay, versions = get_replay(store), list_versions(store, CONTEXTS)
     specs = {
-        name: from_document(ContextSpec, one, where=f"{store.path}, {name}") for name, one in (versions[-1] if versions else {}).items()
+        # The latest contexts count, as the latest replay does.
+        name: from_document(ContextSpec, one, where=f"{store.path}, {name}")
+        for name, one in (versions[-1] if versions else {}).items()
     }
     return NamedClusters(
         families={task.id: task.family for task in get_tasks(store).values() if task.family},
@@ -64,9 +67,10 @@ def read_clusters(store: RunStore) -> NamedClusters:
     )
 
 
-# A run folder as a score table: one row for every scoring of every response, failed ones as exclusions.
+# A run folder as a score table: one row for every scoring of every response. Failed calls are rows with the reason for
+# their exclusion, because leaving them out would change the sample without a trace.
 #
-# Rows come in the order of their names, so that the same responses and scores make the same bytes, in whatever order they came.
+# Rows are ordered by their names. The same responses and scores make the same bytes, in whatever order they arrived.
 
 COLUMNS = (
     *("task_id", "arm", "spec", "context_id", "cue_removed", "sample", "judge", "judge_repeat", "score", "excluded_reason"),
@@ -117,10 +121,13 @@ def list_rows(store: RunStore, scorer: str, *, judge: str | None = None) -> Iter
         scorer: digest of the scorer.
         judge: model that the scorer asks, for rows that no judge saw; None for a deterministic scorer.
     """
+    # Rows that no judge rated are repeated for each judge: results are computed judge by judge, and an exclusion
+    # belongs to all of them.
     judges: Sequence[str | None] = (store.list_judges(scorer) or [judge]) if judge is not None else [None]
     for cell, key in store.list_cells(by_name=True):
         response = store.find_response(key)
         if response is None:
+            # A cell without an outcome is not a row: nothing is known of it. The caller counts it as open.
             yield cell
             continue
         scores = [] if response.failure else store.find_scores(scorer, key)
@@ -191,6 +198,7 @@ def _build_values(row: TableRow, dimensions: Sequence[str], is_settled: Callable
         *(rated.get(name) for name in dimensions),
         response.stop_reason,
         None if response.failure else str(int(response.stop_reason in CUT)),
+        # Empty where the answer was not truncated: the question does not arise.
         None if response.stop_reason not in CUT else str(int(is_settled(row))),
         None if response.failure else str(int(response.stop_reason == "refusal")),
         response.model_returned,
@@ -219,10 +227,11 @@ def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[Value]]) -
     with replacing(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
+        # `repr` writes the shortest text that reads back as the same float, so the table loses no bit of a score.
         writer.writerows(["" if value is None else repr(value) if isinstance(value, float) else value for value in row] for row in rows)
 
 
-# The prompts of a replay as samples for blind raters: what the model was sent, without a word on where it comes from.
+# The prompts of a replay as samples for blind raters: exactly what the model was sent, with nothing about its origin.
 
 
 def list_samples(store: RunStore, *, test: str, deploy: str, spec: str | None = None) -> list[RatingSample]:
@@ -241,12 +250,14 @@ def list_samples(store: RunStore, *, test: str, deploy: str, spec: str | None = 
     sides = {test: SampleSide.TEST, deploy: SampleSide.DEPLOY}
     found: dict[tuple[SampleSide, str, str], RatingSample] = {}
     specs: dict[str, None] = {}
-    # Both come in the order of planning; the key of a cell alone does not lead to its request.
+    # Both lists are in the order of planning. They are read side by side because the key of a cell does not lead to its
+    # request.
     for (cell, _), call in zip(store.list_cells(), store.list_calls(), strict=True):
         side = sides.get(cell.arm)
         if side is None or cell.cue_removed is not None:
             continue
         specs |= {cell.spec: None} if side is SampleSide.DEPLOY and cell.spec else {}
+        # Samples of one cell have the same prompt, which is rated once.
         place = (side, cell.context_id, cell.task_id)
         if place in found or (side is SampleSide.DEPLOY and spec is not None and cell.spec != spec):
             continue

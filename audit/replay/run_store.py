@@ -17,7 +17,11 @@ from registry.errors import ConflictError, Fault, NotFoundError, UnavailableErro
 from registry.records.record import Record
 from registry.records.replay_definition import Replay, Task, TasksFile
 
-# The SQLite file of a run folder: its tables, one transaction at a time, and what goes wrong with files as Caveat's own errors.
+# The SQLite file of a run folder.
+#
+# It uses the standard library and no ORM. A run folder belongs to one machine and one process at a time, it is appended
+# to at every call, and it must be correct at the instant of a SIGKILL. The registry does not take over this file. It
+# takes the score table, its digest and the provenance. Cost: a second small schema, without migrations so far.
 
 VERSION = 1
 
@@ -71,6 +75,8 @@ class Database:
         """Give the connection in a transaction, which is taken back when anything goes wrong; raises UnavailableError on a full disk."""
         with self._lock:
             try:
+                # sqlite3's context manager commits, or rolls back when the block raises, so every method of the store
+                # is all or nothing.
                 with self._connection as write:
                     yield write
             except sqlite3.OperationalError as error:
@@ -79,6 +85,8 @@ class Database:
     def _read(self, sql: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
         """Give rows from a cursor of their own, so that a long reading holds no memory and nobody up."""
         with self._lock:
+            # Each query has its own cursor and holds the lock only while it fetches a block of rows. A writer can
+            # therefore work while a long list is read, and the memory used does not depend on the size of the run.
             cursor = self._connection.cursor()
             cursor.execute(sql, values)
         while True:
@@ -98,18 +106,27 @@ def build_not_writable(path: Path, error: Exception) -> UnavailableError:
 def _connect(path: Path) -> sqlite3.Connection:
     connection = None
     try:
+        # Calls come from the event loop, its worker threads and the writer's thread. `_lock` serialises them, so
+        # sqlite3's own check of the thread is switched off.
         connection = sqlite3.connect(path, check_same_thread=False, timeout=30)
         version = connection.execute("PRAGMA user_version").fetchone()[0]
+        # `synchronous = FULL` makes a commit wait for the disk, in WAL mode too. A call is sent only after its intent
+        # is committed, so a power cut cannot lose the trace of a call that may have been billed.
         for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
             connection.execute(f"PRAGMA {pragma}")
         if version == 0:
+            # Tables and version are written in one transaction: a process that is killed here leaves version 0, and the
+            # next one begins again.
             connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
     except sqlite3.DatabaseError as error:
         if connection is not None:
             connection.close()
+        # OperationalError means a full disk, missing permission or a lock. Every other DatabaseError means that the
+        # file is no SQLite database.
         if isinstance(error, sqlite3.OperationalError):
             raise build_not_writable(path, error) from error
         raise ConflictError(Fault(code="run-not-readable", where=str(path), found=f"is no database of a run: {error}")) from error
+    # A later Caveat may have changed the meaning of a table, so the file is refused instead of read wrongly.
     if version > VERSION:
         connection.close()
         found = f"was made by a later Caveat (version {version}, this one reads {VERSION})"
@@ -117,7 +134,8 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-# Request bodies in a run folder's database: each once, and each long text of theirs once, by its digest.
+# Request bodies. Each is kept once, and each long text in a body is kept once under its digest: thousands of requests
+# share a system prompt.
 
 _LONG = 64
 """Characters from which a text of a request is kept once, by its digest."""
@@ -125,6 +143,7 @@ _LONG = 64
 
 def keep_body(write: sqlite3.Connection, sha256: str, body: Mapping[str, Json]) -> None:
     """Keep the request *body*, whose digest is *sha256*; the same again changes nothing."""
+    # The digest is that of the whole body, so an equal digest means an equal body.
     if write.execute("SELECT 1 FROM request WHERE sha256 = ?", (sha256,)).fetchone():
         return
     texts: dict[str, str] = {}
@@ -146,6 +165,8 @@ def _fold(value: Any, texts: dict[str, str]) -> Any:
         texts[sha256] = value
         return {"$text": sha256}
     if isinstance(value, Mapping):
+        # `$text` marks a folded text. A key of the body that begins with `$` gets a second one, so it cannot be
+        # mistaken for that mark.
         return {f"${key}" if key.startswith("$") else key: _fold(one, texts) for key, one in value.items()}
     return [_fold(one, texts) for one in value] if isinstance(value, (list, tuple)) else value
 
@@ -158,7 +179,8 @@ def _unfold(read: sqlite3.Connection, value: Any) -> Any:
     return [_unfold(read, one) for one in value] if isinstance(value, list) else value
 
 
-# What one scorer made of one response.
+# Scores. Every scoring is kept, and the latest of a response, scorer and repeat counts: a person may score again, and
+# the earlier result stays readable.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,9 +209,6 @@ class Score(Record):
             raise ValueError("a scoring has either a score or the reason why there is none")
 
 
-# The scores of a run folder: every scoring stays, and the latest of a response, scorer and repeat counts.
-
-
 class ScoreStore(Database):
     """The part of a run folder's database that holds scores."""
 
@@ -199,6 +218,7 @@ class ScoreStore(Database):
             write.executemany(
                 "INSERT INTO score (response, scorer, repeat, document) VALUES (?,?,?,?)",
                 (
+                    # The column is NOT NULL; −1 means "no repeat" and sorts before every number.
                     (one.response, one.scorer, -1 if one.repeat is None else one.repeat, canonical_bytes(to_document(one)).decode())
                     for one in scores
                 ),
@@ -231,11 +251,15 @@ class ScoreStore(Database):
         return [judge for (judge,) in self._read(sql, (scorer,))]
 
 
-# The run folder's memory: what was asked, what was about to be asked, and every answer. Nothing in it is changed or removed.
+# Requests, intents and outcomes.
 #
-# SQLite without an ORM: a run folder belongs to one machine and one process at a time, and its writes must survive SIGKILL at any
-# instant. A call is written down before it is sent (`intend`) and when it came back (`settle`); an intent without an outcome was lost
-# in flight: it may have been billed, and is not sent again unless somebody asks for that.
+# "No request twice" holds under SIGKILL: an intent is written before a call is sent (`intend`), and its outcome when
+# the call came back (`settle`), both in groups. An intent without an outcome was lost in flight. It may have been
+# billed, so it becomes an excluded row (`lost-in-flight`) and is sent again only with `--repeat-lost`. Cost: a kill
+# loses as many responses as were under way.
+#
+# A call is the digest of its whole canonical body and the number of its sample. The bytes that are sent are those of
+# the digest, so raising the number of samples reuses the existing answers.
 
 DATABASE = "responses.db"
 
@@ -312,6 +336,8 @@ class RunStore(ScoreStore):
         """
         text = canonical_bytes(document).decode()
         with self._write() as write:
+            # Insert, then compare what is there: two threads that write the same name cannot both believe that theirs
+            # was kept.
             write.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO NOTHING", (name, text))
             known = write.execute("SELECT document FROM meta WHERE name = ?", (name,)).fetchone()[0]
         if known != text:
@@ -336,6 +362,8 @@ class RunStore(ScoreStore):
                 place = _cell_values(one.cell)
                 write.execute(
                     "INSERT INTO cell (task_id, arm, spec, context_id, cue_removed, sample, key, request) VALUES (?,?,?,?,?,?,?,?)"
+                    # A run that is resumed or enlarged plans its cells again, and those that exist stay. Another call
+                    # in the same cell would give one response two designs, so it is refused with the whole transaction.
                     " ON CONFLICT DO NOTHING",
                     (*place, one.call.key, one.call.request),
                 )
@@ -396,6 +424,8 @@ class RunStore(ScoreStore):
 
     def find_settled(self, keys: Iterable[str], *, failed: bool = True) -> set[str]:
         """Return those of *keys* that have an outcome; with *failed* false, only those whose latest outcome is an answer."""
+        # A call may have several outcomes, since failed calls can be sent again. The latest counts everywhere in this
+        # class.
         sql = "SELECT failure FROM outcome WHERE key = ? ORDER BY id DESC LIMIT 1"
         found = set()
         with self._lock:
@@ -418,12 +448,14 @@ class RunStore(ScoreStore):
         Those are its attempts that ended in one of *errors* (a kind of our own) or *statuses* (of HTTP), and at least one where the
         call failed with one of *failures*.
         """
+        # SQLite binds a limited number of parameters, so each list is one JSON parameter.
         lists = [json.dumps(list(one)) for one in (errors, statuses, failures)]
         sql = (
             "SELECT intent.request, max((SELECT count(*) FROM json_each(document, '$.attempts') WHERE"
             " json_extract(value, '$.error') IN (SELECT value FROM json_each(?1))"
             " OR json_extract(value, '$.status') IN (SELECT value FROM json_each(?2))),"
             " coalesce(failure IN (SELECT value FROM json_each(?3)), 0)) AS count"
+            # Most calls are answered by their first attempt. This condition skips them without reading their attempts.
             " FROM outcome JOIN intent ON intent.id = intent"
             " WHERE (failure IS NOT NULL OR json_array_length(document, '$.attempts') > 1) AND count > 0"
         )
@@ -431,6 +463,7 @@ class RunStore(ScoreStore):
 
     def list_documents(self, purpose: Purpose) -> Iterator[str]:
         """Give the latest outcome of every call made for *purpose* as it is kept, ordered by key."""
+        # The order by key makes the digest of all transcripts independent of the order in which the answers arrived.
         latest = "SELECT max(id) FROM outcome WHERE purpose = ? GROUP BY key"
         for (document,) in self._read(f"SELECT document FROM outcome WHERE id IN ({latest}) ORDER BY key", (purpose.value,)):  # noqa: S608 (no text of others)
             yield document
@@ -514,13 +547,17 @@ def open_store(folder: Path, *, create: bool = False) -> RunStore:
 
 
 def _cell_values(cell: ReplayCell) -> tuple[str | int, ...]:
+    # An empty text stands for None, because a UNIQUE constraint treats two NULLs as different and would accept a cell
+    # twice.
     return cell.task_id, cell.arm, cell.spec or "", cell.context_id, cell.cue_removed or "", cell.sample
 
 
 def _outcome_values(intent: CallIntent, response: Response) -> tuple[object, ...]:
     usage = response.usage
+    # All three are input that was processed. When the endpoint counted none of them the column is NULL, because unknown
+    # is not zero.
     known = [one for one in (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens) if one is not None]
-    # The text stands in the content blocks too; it is kept once.
+    # The text is part of the content blocks and is not stored a second time. `_read_response` restores it.
     kept = replace(response, text="", thinking=None) if response.content else response
     return (
         intent.id,
@@ -552,7 +589,8 @@ def join_thinking(content: Iterable[Mapping[str, object]]) -> str | None:
     return "\n".join(found) if found else None
 
 
-# The documents of a run folder: which replay it holds, and the tasks that were asked, whole.
+# Documents of a run folder: the replay that it holds, and the tasks that were asked, whole. A replay may grow. Each
+# version is kept as a document of its own (`replay`, `replay-2`, …), because nothing in the folder is changed.
 
 _REPLAY, _TASKS = "replay", "tasks"
 _NAME = "run-name"
@@ -587,6 +625,8 @@ def name_run(store: RunStore, draw: Callable[[], str]) -> str:
     """Return the random name of the run in this folder, made by *draw* and written down if it has none yet."""
     known = find_name(store)
     if known is None:
+        # The name is on the disk before it enters a log. A run that is resumed after a crash at any moment finds the
+        # same name.
         known = draw()
         store.put_document(_NAME, {"run": known})
     return known
@@ -629,6 +669,8 @@ def list_states(store: RunStore, *names: str) -> Iterator[tuple[Replay, tuple[Ta
         InputError: what is kept is no replay, or no tasks.
     """
     kept = [[*reversed(list_versions(store, name))] for name in (_REPLAY, _TASKS, *names)]
+    # A lock may fix an earlier version than the latest. A search over all combinations finds the one that digests to
+    # the lock.
     for replay, tasks, *others in product(*kept):
         yield (
             from_document(Replay, replay, where=f"{store.path}, replay"),

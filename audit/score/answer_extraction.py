@@ -15,7 +15,7 @@ from registry.errors import Fault, InputError
 from registry.records.replay_definition import Task
 from registry.records.specification import ChoiceScorer, NumberScorer, PatternScore, PatternScorer
 
-# What a scorer says of one response, before it is known whose response it was.
+# The mark of one response, before it becomes the score of a stored response.
 
 TIME_OUT = "pattern-time-out"
 """Reason of a response on which a regular expression needed longer than its time limit: that says nothing of the response."""
@@ -50,7 +50,8 @@ def build_score(mark: ResponseMark, *, response: str, scorer: str) -> Score:
     )
 
 
-# What all extractors share: the user's own pattern instead of ours, and the names of the exclusions.
+# Shared by all extractors: the user's own pattern in place of ours, and the names of exclusions. Patterns run under a
+# time limit by `regex`, because `re` cannot be stopped.
 
 NOT_FOUND = "unextracted"
 _TIME_LIMIT_S = 1.0
@@ -65,6 +66,7 @@ def check_pattern(pattern: str | None) -> None:
     if pattern is None:
         return
     try:
+        # Checked before scoring: a pattern without a group would extract nothing from every response.
         groups = regex.compile(pattern).groups
     except regex.error as error:
         found = f"{pattern!r} is no regular expression: {error}"
@@ -76,6 +78,8 @@ def check_pattern(pattern: str | None) -> None:
 
 def mark_time_out(pattern: str | None) -> ResponseMark:
     """Return the exclusion of a response on which the extractor's own *pattern* ran out of time; never a wrong answer."""
+    # A pattern that takes too long says nothing about the response. A score of 0 would count our limit as the model's
+    # error.
     return ResponseMark(score=None, excluded_reason=TIME_OUT, detail={"extracted": None, "how": "pattern", "timed_out": pattern})
 
 
@@ -86,10 +90,12 @@ def apply_pattern(pattern: str, text: str) -> str | None:
         TimeoutError: it needs longer than a second.
     """
     found = [match[1] for match in regex.finditer(pattern, text, timeout=_TIME_LIMIT_S)]
+    # The last match: models correct themselves, and a later statement wins everywhere in this module.
     return found[-1] if found else None
 
 
-# Where a response says what its answer is: in a box, after "the answer is", behind four number signs.
+# Places in which a response states its answer: in a box, after "the answer is", or after four number signs (the form of
+# GSM8K).
 
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s?\{")
 _LONGEST_BOX = 200
@@ -124,6 +130,7 @@ def find_places(text: str) -> Iterator[AnswerPlace]:
     """Give every place in which *text* says its answer, in the order of the text; the last is what it settles on."""
     boxes = ((found.end(), _find_end(text, found.end())) for found in _BOXED.finditer(text))
     boxed = [AnswerPlace(start, end, "boxed") for start, end in boxes if end is not None]
+    # A statement whose answer is in the box after it would otherwise count as a second, empty place.
     stated = [AnswerPlace(found.end(), None, "stated") for found in _STATED.finditer(text) if not _BOX_FOLLOWS.match(text, found.end())]
     yield from sorted((*boxed, *stated), key=lambda one: one.start)
 
@@ -131,6 +138,7 @@ def find_places(text: str) -> Iterator[AnswerPlace]:
 def _find_end(text: str, start: int) -> int | None:
     """Return where the brace is closed that was opened before *start*; None for a box that is cut or too long."""
     depth = 1
+    # Braces are counted instead of matched by a pattern, because boxes contain nested LaTeX such as \frac{1}{2}.
     for place in range(start, min(len(text), start + _LONGEST_BOX)):
         depth += (text[place] == "{") - (text[place] == "}")
         if not depth:
@@ -138,7 +146,7 @@ def _find_end(text: str, start: int) -> int | None:
     return None
 
 
-# The number that a response ends in, read with its separators, sign, fraction, power of ten and percent sign, and held to a tolerance.
+# Numbers, with separators, sign, fraction, power of ten and percent sign, compared within a tolerance.
 
 _DIGITS = (
     r"\d{1,3}(?:,\d{3})+(?:\.\d+)?"  # 1,234,567.8
@@ -187,6 +195,7 @@ def build_number_marker(scorer: NumberScorer) -> Marker:
             found, how = _extract_number(scorer, text)
         except TimeoutError:
             return mark_time_out(scorer.pattern)
+        # A missing number is an exclusion by default. It counts as wrong only if the scorer says so.
         if gold is None or found is None:
             reason = None if scorer.unextracted == "wrong" and gold else NOT_FOUND
             return ResponseMark(score=None if reason else 0.0, excluded_reason=reason, detail={"extracted": None, "how": how})
@@ -213,6 +222,7 @@ def is_equal(found: ParsedNumber, gold: ParsedNumber, scorer: NumberScorer) -> b
 
     Where one of them has a percent sign and the other has none, `25` and `0.25` both are `25 %`.
     """
+    # Values are exact fractions, so a tolerance of 0 means equality and no rounding of floats decides a score.
     readings = [(found.value, gold.value)]
     if found.percent != gold.percent:
         readings.append((found.value / (100 if found.percent else 1), gold.value / (100 if gold.percent else 1)))
@@ -241,10 +251,13 @@ def _extract_number(scorer: NumberScorer, text: str) -> tuple[ParsedNumber | Non
         group = apply_pattern(scorer.pattern, text)
         return (None if group is None else next(iter(list_numbers(group)), None)), "pattern"
     for place in reversed(list(find_places(text))):
+        # The search goes back from the last stated answer to the first one that contains a number.
         said = text[place.start : place.end if place.end is not None else place.start + _LONGEST]
         numbers = list(list_numbers(said if place.end is not None else _first_clause(said)))
         if numbers:
+            # After "the answer is" the first number counts; in a box the last, which is the result of an equation.
             return (numbers[0] if place.how == "stated" else numbers[-1]), place.how
+    # Without a stated answer the last number counts: solutions end in their result.
     numbers = list(list_numbers(text))
     return (numbers[-1], "last number") if numbers else (None, "no number")
 
@@ -287,10 +300,13 @@ def _normalise_number(digits: str) -> tuple[str, bool]:
     """Return *digits* with a decimal point and no separators, and whether they could be read otherwise."""
     plain = re.sub(r"[ \u00a0\u202f'’]", "", digits)
     last_comma, last_dot = plain.rfind(","), plain.rfind(".")
+    # With both signs, the last one is the decimal sign.
     if last_comma >= 0 and last_dot >= 0:
         return (plain.replace(",", "") if last_dot > last_comma else plain.replace(".", "").replace(",", ".")), False
     if plain.count(".") > 1:
         return plain.replace(".", ""), False
+    # One comma before exactly three digits is read as a separator of thousands, and marked as ambiguous. "0,123" can
+    # only be a decimal.
     if last_comma >= 0 and (plain.count(",") > 1 or len(plain) - last_comma == 4):
         return (plain.replace(",", "."), False) if plain.startswith("0,") else (plain.replace(",", ""), plain.count(",") == 1)
     return plain.replace(",", "."), 0 < last_dot <= 3 and len(plain) - last_dot == 4 and not plain.startswith("0.")
@@ -298,9 +314,10 @@ def _normalise_number(digits: str) -> tuple[str, bool]:
 
 # The option that a response to a multiple-choice task settles on.
 #
-# In this order: a response that is one letter; what stands in the last box or after the last "the answer is"; a line labelled with one
-# option alone; the text of one option in the closing sentence, or alone in a short response. Later statements win over earlier ones.
-# Where several options remain, or none, the response is `unextracted`: a guess would be a score that nobody gave.
+# The order is: a response that is one letter; the last box or the last "the answer is"; a line labelled with one option
+# only; the text of one option in the closing sentence, or as the only option of a short response. Later statements win
+# over earlier ones. Where several options remain, or none, the response is `unextracted`: a guess would be a score that
+# the response does not contain. Cost: more exclusions.
 
 _WITHOUT_OPTIONS = 10
 """A to J are looked for where a task does not list its options."""
@@ -365,6 +382,7 @@ def extract_option(text: str, options: Options) -> tuple[str | None, str]:
     settled = [(start, how, letter) for start, how, letter in said if letter]
     if settled:
         _, how, letter = max(settled)
+        # "A or B" after the last statement is no choice, even if an earlier statement named one option.
         return (None, "several options") if letter == "?" else (letter, how)
     return _read_labels(text, options) or _read_closing(text, options)
 
@@ -393,6 +411,7 @@ def _read_place(text: str, place: AnswerPlace, options: Options) -> str:
 def _is_letter(text: str, found: re.Match[str]) -> bool:
     """Tell a label from a word: a small letter needs a bracket, a full stop or the end behind it, and "A" no noun."""
     end = found.end("letter")
+    # "a" and "i" are words of English and "A" may be an article, so these letters need more evidence.
     if found["letter"].islower():
         return bool(re.compile(r"[)*_`}]|\.?\s*$|\.\s").match(text, end))
     return found["letter"] not in "AI" or not _AFTER_A.match(text, end)
@@ -400,6 +419,7 @@ def _is_letter(text: str, found: re.Match[str]) -> bool:
 
 def _read_labels(text: str, options: Options) -> tuple[str | None, str] | None:
     labels = {found["letter"].upper() for found in _LABEL.finditer(text) if _is_label(text, found, options)}
+    # A single labelled line is an answer. Several labelled lines are a list of the options or of steps.
     if len(labels) == 1:
         return labels.pop(), "label"
     last = text.rstrip().rsplit("\n", 1)[-1]
@@ -422,6 +442,7 @@ def _read_closing(text: str, options: Options) -> tuple[str | None, str]:
     closing = re.split(r"(?<=[^\d\s])[.!?](?:\s|$)|(?<=\d)[.!?](?:\s|$)|\n", text.rstrip().rstrip(".!?"))[-1] if text.strip() else ""
     if not closing:
         return None, "empty"
+    # A response that was truncated in its reasoning may end in any option's text.
     if len(text) > _WHOLE and not _ENDS.search(text):
         return None, "cut in the middle of a sentence"
     mentioned = _find_mentioned(closing, options)
@@ -431,6 +452,7 @@ def _read_closing(text: str, options: Options) -> tuple[str | None, str]:
         return None, "several options"
     if len(text) > _SHORT:
         return None, "no option"
+    # Only in a short response: a long one discusses options before it chooses.
     sentences = re.split(r"(?<=\S)[.!?](?:\s|$)|\n", text)
     anywhere = {letter for sentence in sentences for letter in _find_mentioned(sentence, options, last=False)}
     return (anywhere.pop(), "only option named") if len(anywhere) == 1 else (None, "several options" if anywhere else "no option")
@@ -438,6 +460,7 @@ def _read_closing(text: str, options: Options) -> tuple[str | None, str]:
 
 def _find_mentioned(sentence: str, options: Options, *, last: bool = True) -> set[str]:
     """Return the letters of the options whose text stands in *sentence*; of options that are numbers, with *last* the one it ends in."""
+    # Options that are numbers are compared by value, so that "150" matches "150 km" and not "1150".
     values = [parse_number(option) for option in options]
     if options and all(values):
         numbers = list(list_numbers(sentence))
@@ -477,11 +500,12 @@ def _normalise_option(text: str) -> str:
     return " ".join(_MARKS.sub(" ", text.casefold()).split())
 
 
-# Regular expressions that a response is searched for, each reported on its own: whether it matched, what it matched, and where.
+# Pattern scores: each pattern is reported separately, with its match and place.
 #
-# A pattern means what it means to Python's `re.search` without flags (`(?i)` and its like may stand in it); this reproduces the
-# published skill-contamination study test by test. A pattern that needs longer than its time limit makes the response an exclusion
-# (`audit.pattern_search`). What is no regular expression is searched for as it is written, as the study did, and said to be so.
+# A pattern means what it means to Python's `re.search` without flags, and is carried out by `regex`, which can be
+# stopped. All 11,718 published pattern tests of the skill-contamination study are reproduced exactly. A pattern beyond
+# its time limit makes the response an exclusion. Text that is no regular expression is searched for literally, as in
+# that study, and reported as such. Cost: patterns are compiled twice.
 
 _NEEDED: dict[PatternScore, PatternKind] = {
     PatternScore.HIT_RATE: "expected",
@@ -501,6 +525,8 @@ def build_pattern_marker(scorer: PatternScorer) -> Marker:
             try:
                 found.append(search_pattern(pattern, text, kind=kind, time_limit_s=scorer.time_limit_s))
             except TimeoutError:
+                # One pattern out of time excludes the whole response: a score from the others would depend on the speed
+                # of the machine.
                 detail: dict[str, object] = {"patterns": [_describe(one) for one in found], "timed_out": pattern}
                 return ResponseMark(score=None, excluded_reason=TIME_OUT, detail=detail)
         rates = {f"{kind}_rate": rate for kind in ("expected", "anti") if (rate := _rate(found, kind)) is not None}
@@ -511,6 +537,7 @@ def build_pattern_marker(scorer: PatternScorer) -> Marker:
 
 def list_patterns(scorer: PatternScorer, task: Task) -> list[tuple[PatternKind, str]]:
     """Return the patterns that responses to *task* are searched for, expected ones first, in their written order."""
+    # The task's own patterns replace the scorer's of the same kind and are not added to them.
     expected, anti = task.expected or scorer.expected, task.anti or scorer.anti
     return [*(("expected", one) for one in expected), *(("anti", one) for one in anti)]
 
@@ -540,6 +567,7 @@ def remark_patterns(scorer: PatternScorer, tasks: Sequence[Task]) -> Iterator[De
 
 def _remark_pattern(task: Task, kind: PatternKind, pattern: str, time_limit_s: float) -> Iterator[DesignRemark]:
     try:
+        # Both tests need only the task, so a useless pattern is reported before any response is paid for.
         if search_pattern(pattern, "", kind=kind, time_limit_s=time_limit_s).matched:
             yield DesignRemark(
                 code="pattern-matches-empty", message=f"task {task.id}: {kind} {pattern!r} matches an empty answer, and so any"

@@ -17,15 +17,19 @@ from registry.errors import ConflictError, Fault, InputError
 from registry.records.replay_definition import Task
 from registry.records.specification import Dimension, JudgeScorer
 
-# What a judge is asked: a task and a response as data between marked lines, a rubric, and nothing of the context.
+# The request to a judge: task and response as fenced data, the rubric, and nothing of the context. A judge that saw the
+# context could score it instead of the response.
 #
-# The request is a function of scorer, task and response alone, so that its digest is the key under which the verdict is found again.
+# The request is a function of scorer, task and response only, so its digest is the key under which the verdict is found
+# again. Equal answers are one call, also across contexts, so judge noise cannot separate them. Cost: noise is shared
+# among equal answers.
 
 PROMPT = "judge-prompt/1"
 """Version of the words below; other words are another version, and provenance names it."""
 _MOST_LISTED = 100
 """Values of a dimension that a schema lists one by one; the API's schemas know no minimum and no maximum."""
 
+# The version of these words, PROMPT, is part of the digest of the rubric. The judge explains before it rates.
 _INSTRUCTION = """\
 You rate one response to one task by the rubric below. You know nothing of who wrote the response, nor under which instructions.
 
@@ -55,6 +59,7 @@ class ResponseExcerpt:
 
 def show_response(scorer: JudgeScorer, response: Response) -> ResponseExcerpt:
     """Return the response as the judge sees it: text and calls of tools in their order, without reasoning, cut where the scorer says so."""
+    # Tool calls are part of what the model did, so the judge sees them.
     whole = "".join(map(_write_block, response.content)) if response.content else response.text or ""
     return ResponseExcerpt(text=whole if scorer.longest_chars is None else whole[: scorer.longest_chars], total_chars=len(whole))
 
@@ -65,6 +70,7 @@ def build_body(scorer: JudgeScorer, task: Task, response: Response, *, structure
     Args:
         structured: ask the endpoint to hold the answer to the schema; else the words alone ask for it.
     """
+    # The right answer is shown only by `show_answer`, which is part of the provenance and of the rubric's digest.
     message = _write_message(task, show_response(scorer, response), task.answer if scorer.show_answer else None)
     dimensions = order_dimensions(scorer, message)
     body: dict[str, Json] = {
@@ -83,6 +89,7 @@ def order_dimensions(scorer: JudgeScorer, message: str) -> tuple[Dimension, ...]
 
     By what is shown and not by the response's key: the same answer in two contexts is one request, and gets one verdict.
     """
+    # A fixed order of dimensions would let the first rating influence the others in every response alike.
     return tuple(sorted(scorer.dimensions, key=lambda one: _draw(f"{scorer.seed}:{one.name}:{message}")))
 
 
@@ -102,6 +109,7 @@ def digest_rubric(scorer: JudgeScorer) -> str:
 
 def _draw(text: str) -> float:
     """A number in [0, 1) that *text* determines."""
+    # 48 bits fit a float exactly, so the draw is the same on every machine.
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big") / 2**48
 
 
@@ -140,6 +148,8 @@ def _write_message(task: Task, shown: ResponseExcerpt, answer: str | None) -> st
 def _tell_cut(shown: ResponseExcerpt) -> str:
     if shown.is_whole:
         return " (it is empty)" if not shown.text else ""
+    # The request states a cut. In the published skill study it was not, and long complete answers were rated as
+    # truncated.
     return f" (its first {len(shown.text)} of {shown.total_chars} characters; its end was left out here and is no fault of it)"
 
 
@@ -158,12 +168,14 @@ def _build_object(properties: dict[str, Json], required: list[str]) -> dict[str,
 
 
 def _build_range(one: Dimension) -> dict[str, Json]:
+    # An enumeration is the only bound that the API's schemas take, so short ranges are listed. Longer ones are checked
+    # only when the answer is read.
     if one.high - one.low < _MOST_LISTED:
         return {"type": "integer", "enum": list(range(one.low, one.high + 1))}
     return {"type": "integer", "description": f"{one.low} to {one.high}"}
 
 
-# Which verdicts a judge is asked for: one for each answered response of a run, several for those that the seed draws.
+# Planned verdicts: one for each answered response, several for those that the seed draws.
 
 ATTEMPT = 1_000_000
 """Step of the index from one attempt at a verdict to the next: repeats are counted below it."""
@@ -209,6 +221,8 @@ def plan_judgments(
         task = task_of.get(response.key)
         if task is None or response.failure is not None:
             continue
+        # Another attempt has its own number and never that of a repeat. Otherwise a failed verdict that is asked again
+        # would count as a measurement of noise.
         for repeat in range(count_repeats(scorer, response.key)):
             attempt = attempts.get((response.key, repeat), 0)
             yield _plan(store, scorer, task, response, (repeat, attempt), structured=structured)
@@ -260,6 +274,7 @@ def check_model(scorer: JudgeScorer, judge: str, judged: frozenset[str]) -> None
     Raises:
         ConflictError: it is one of them.
     """
+    # Compared by requested and returned names, because an alias may hide that judge and judged are one model.
     if judge in judged and not scorer.allow_same_model:
         found = f"{judge} would judge its own answers: a model may prefer them, and by how much may depend on the context"
         advice = "name another model, or set allow_same_model: true, which provenance then says"
@@ -270,6 +285,7 @@ def _plan(store: RunStore, scorer: JudgeScorer, task: Task, response: Response, 
     """The judgment, by schema where that is possible or was so when it was answered."""
     repeat, attempt = place
     index = repeat + ATTEMPT * attempt
+    # A verdict that was given under a schema still counts after the endpoint stopped taking schemas.
     call = build_call(build_body(scorer, task, response, structured=True), index=index, purpose=Purpose.JUDGE)
     if not structured and not store.find_settled([call.key], failed=False):
         call = build_call(build_body(scorer, task, response, structured=False), index=index, purpose=Purpose.JUDGE)
@@ -283,9 +299,8 @@ def _plan(store: RunStore, scorer: JudgeScorer, task: Task, response: Response, 
     )
 
 
-# What a judge's answer comes to: a rating of every dimension, or the reason why it is no verdict.
-#
-# Only the judge's own answer is read. Nothing is guessed, rounded, or filled in.
+# A judge's answer becomes a rating of every dimension, or the reason why it is no verdict. Nothing is guessed, rounded
+# or filled in: whatever is no single valid verdict is an exclusion.
 
 _SAID = "explanation"
 _LONGEST = 500
@@ -298,6 +313,7 @@ def read_verdict(scorer: JudgeScorer, answer: Response) -> ResponseMark:
     A mark without a score has one of these reasons: `judge-failed` (no answer came), `judge-refused`, `judge-truncated`, `judge-empty`,
     `judge-not-json`, `judge-dimension-missing`, `judge-dimension-unknown`, `judge-out-of-range` (also for what is no whole number).
     """
+    # The reasons are tested in this order so that each exclusion names its first cause.
     if answer.failure is not None:
         return _exclude("judge-failed", [f"{answer.failure.code}: {answer.failure.message}"], failure=answer.failure.code)
     if answer.stop_reason == "refusal":
@@ -329,6 +345,7 @@ def _rate(scorer: JudgeScorer, ratings: Mapping[str, Any], explanation: object) 
 
 
 def _find_fault(one: Dimension, value: object) -> str | None:
+    # In Python `True` is an integer and would pass as a rating of 1.
     if isinstance(value, bool) or not isinstance(value, (int, float)) or (isinstance(value, float) and not value.is_integer()):
         return f"{one.name} is {_quote(json.dumps(value))}, expected a whole number from {one.low} to {one.high}"
     return None if one.low <= value <= one.high else f"{one.name} is {_quote(str(value))}, expected {one.low} to {one.high}"
@@ -338,6 +355,8 @@ def _split(document: Mapping[str, Any], scorer: JudgeScorer) -> tuple[Mapping[st
     """The ratings and the explanation; a judge may leave the braces around the ratings out."""
     ratings = document.get("ratings")
     if isinstance(ratings, dict):
+        # Ratings outside the object for ratings are kept under an unknown name, so that the answer is refused and not
+        # half read.
         rest = {name: value for name, value in document.items() if name not in ("ratings", _SAID)}
         return {**ratings, **{f"{name} (beside the ratings)": value for name, value in rest.items()}}, document.get(_SAID)
     if any(one.name == _SAID for one in scorer.dimensions):

@@ -31,10 +31,11 @@ from audit.statistics.responses import JudgeNoise, RepeatedResponses, measure_no
 from registry.records.replay_definition import Task
 from registry.records.specification import JudgeScorer
 
-# The station of the judge: every answered response of a run gets a verdict or the reason why it has none.
+# Judging: every answered response of a run gets a verdict, or the reason why it has none.
 #
-# Calls go through the engine of the replay and are kept in the same store, by the digest of the whole request and an index: what was
-# answered is never asked again. Verdicts are read from the store alone, so that a judging that was killed goes on where it stood.
+# Calls go through the engine of the replay and are kept in the same store under the digest of the whole request and an
+# index. An answered call is never made again. Verdicts are read only from the store, so a judging that was killed
+# continues where it stopped.
 
 Ask = Callable[[Iterable[Call]], RunSummary]
 """Sends calls that have no outcome yet and puts what comes back into the store: the engine with its endpoint, budget and progress."""
@@ -82,9 +83,11 @@ def judge_run(
         ConflictError: the judge is a model that it would judge; nothing more is asked.
     """
     judging = _JudgingSession(store, scorer, tasks, retry=retry)
+    # One call first: a wrong judge or a refused schema costs one call and not thousands.
     asked = judging.ask_first(ask_first or ask)
     if asked and not _is_over(asked[-1]):
         asked += judging.ask_all(ask)
+    # Also after a stop: the answers that arrived are paid for.
     done = judging.write_scores()
     return JudgingSummary(verdicts=done.written, waiting=done.waiting, structured=takes_schema(store, scorer), asked=tuple(asked))
 
@@ -113,6 +116,8 @@ class _JudgingSession:
         self._store, self._scorer, self._tasks = store, scorer, tasks
         check_scorable(scorer, list(tasks.values()))
         self._judged = find_judged_models(store)
+        # A model may prefer its own answers, and by an amount that depends on the context. That would look like an
+        # effect of the context.
         check_model(scorer, scorer.model, self._judged)
         self._digest = keep_scorer(store, scorer)
         self._attempts = find_attempts(store.list_scores(self._digest), retry=retry)
@@ -129,6 +134,7 @@ class _JudgingSession:
             asked.append(ask([first.call]))
             answer = self._store.find_response(first.call.key)
             if answer is not None and answer.model_returned is not None:
+                # The endpoint may answer with another model than the one requested.
                 check_model(self._scorer, answer.model_returned, self._judged)
             if answer is None or not _refuses_schema(first, answer):
                 break
@@ -138,6 +144,7 @@ class _JudgingSession:
     def ask_all(self, ask: Ask) -> list[RunSummary]:
         """Make every call that is to be made; those whose schema was refused once more, in words alone."""
         asked = [ask(one.call for one in self.plan())]
+        # A refusal of the schema may also appear only among the other calls.
         if asked[-1].failures.get(_REFUSED) and any(self._is_refused(one) for one in self.plan()):
             self._remember_refusal()
             asked.append(ask(one.call for one in self.plan()))
@@ -149,6 +156,7 @@ class _JudgingSession:
         block: list[Score] = []
         for one in self.plan():
             answer = self._store.find_response(one.call.key)
+            # A refused schema is a fault of the request's form. It is asked again in words and is no failed verdict.
             if answer is None or _is_unsent(answer) or _refuses_schema(one, answer):
                 done.waiting += 1
                 continue
@@ -222,7 +230,7 @@ def _name(scorer: JudgeScorer) -> str:
     return f"judge {digest_scorer(scorer)}"
 
 
-# What a judging of a run came to, by arm, and how provenance says who judged.
+# Counts of a judging by arm, and the provenance of the judge.
 
 _COUNTED = ("structured", "attempt", "judge_saw_all", "mentions_scoring")
 """What of a score's detail is counted."""
@@ -282,6 +290,8 @@ def account_judging(store: RunStore, scorer: JudgeScorer) -> JudgingAccount:
     """Return what the scores of *scorer* in *store* come to."""
     answered: set[str] = set()
     rows = [_read(one, answered) for one in store.list_scores(digest_scorer(scorer))]
+    # Responses are counted once, by their first judging. Repeats measure noise and would give the drawn responses more
+    # weight.
     first = {one.response: one for one in rows if one.repeat == 0}
     by_arm: dict[str, list[_ScoreRow | None]] = defaultdict(list)
     for cell, key in store.list_cells():
@@ -364,6 +374,7 @@ def _read(one: Score, answered: set[str]) -> _ScoreRow:
     if one.judge is not None:
         answered.add(one.judge)
     marks = frozenset(name for name in _COUNTED if (one.detail or {}).get(name))
+    # A run has many rows and few reasons, so equal texts are shared.
     reason = None if one.excluded_reason is None else sys.intern(one.excluded_reason)
     return _ScoreRow(response=one.response, repeat=one.repeat or 0, score=one.score, reason=reason, marks=marks)
 
@@ -393,7 +404,7 @@ def _measure(rows: Iterable[_ScoreRow], scorer: JudgeScorer) -> JudgeNoise | Non
     return measure_noise(RepeatedResponses(first=first, of_row=of_row), np.array([value for _, value in known]))
 
 
-# What a judging would ask for and cost, before a call is made.
+# The cost of a judging before a call is made.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -423,6 +434,7 @@ def plan_judging(store: RunStore, scorer: JudgeScorer, tasks: Mapping[str, Task]
     for one in plan_judgments(store, scorer, tasks, attempts, structured=takes_schema(store, scorer)):
         judgments += 1
         key = bytes.fromhex(one.call.key)
+        # Equal answers share one request, which is counted once.
         if key not in seen and store.find_outcomes([one.call.key]).get(one.call.key, INTERRUPTED) in UNSENT:
             seen.add(key)
             amount += estimate_call(one.call.body, prices)

@@ -6,7 +6,8 @@ import re
 from itertools import product
 from typing import Any
 
-# Texts of others inside a request: data between two lines with a mark, which nothing in them can close.
+# Foreign texts in a request. Each is between two lines with a mark that occurs in none of them, so no text can close
+# its own fence.
 
 
 def fence_text(name: str, mark: str, text: str) -> str:
@@ -16,13 +17,16 @@ def fence_text(name: str, mark: str, text: str) -> str:
 
 def find_mark(*texts: str) -> str:
     """Return a mark that none of *texts* holds: their own digest, so that whoever wrote them could not have known it."""
+    # The mark is computed and not random, because the request must be the same each time: its digest is the key of the
+    # stored answer.
     content, turn = json.dumps(texts), 0
     while any((mark := hashlib.sha256(f"{turn}:{content}".encode()).hexdigest()[:24]) in text for text in texts):
         turn += 1
     return mark
 
 
-# The one JSON object that a model was asked for, as judge and probe read it: nothing is guessed or repaired.
+# The single JSON object that judge and probe ask for. Nothing is guessed or repaired: a repaired verdict would be
+# partly ours.
 
 
 class NoObjectError(Exception):
@@ -39,6 +43,8 @@ def find_object(text: str) -> dict[str, Any]:
     if first < 0 or last < first:
         raise NoObjectError("no JSON object in the answer")
     try:
+        # Prose or a code fence around the object is accepted. A second object between the braces is not JSON and is
+        # refused here.
         found = json.loads(text[first : last + 1], object_pairs_hook=_build_unique, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise NoObjectError(f"from the first brace to the last, the answer is no single JSON object: {error}") from error
@@ -56,9 +62,10 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no number")
 
 
-# Whether a response speaks to whoever rates it: told beside the scores, and never part of them.
+# Whether a response addresses its rater. It is reported beside the scores and never changes them.
 #
-# A filter for recall, not a verdict: it finds the plain forms in English, also in responses that are about grading.
+# This is a filter for recall and not a verdict. It finds plain forms in English, also in responses that are about
+# grading.
 
 _PERSONS = ("grader", "judge", "rater", "evaluator", "scorer", "reviewer")
 _WHO = rf"(?:{'|'.join(_PERSONS)}|(?:ai|llm|language model) (?:grading|judging|scoring))"

@@ -22,7 +22,7 @@ from audit.statistics.responses import ScoreTable, TableFile
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.specification import JudgeScorer, LabelScorer, Scorer, reads_only_response
 
-# What a scored run comes to, side by side: counts, means, and what makes the sides unlike beyond the scores.
+# Counts of a scored run by side. They show what makes two sides differ for another reason than the model.
 
 UNEQUAL = 0.05
 """Shares of two sides that differ by more than this are told."""
@@ -81,6 +81,7 @@ def watch_rows(rows: Iterable[TableRow | ReplayCell], found: dict[Side, SideCoun
             _count(tally, row)
         else:
             tally.unanswered += 1
+        # Rows pass through one by one, so a table of any size is counted while it is written.
         yield row
 
 
@@ -103,6 +104,7 @@ def remark_sides(tallies: Mapping[Side, SideCounts]) -> Iterator[DesignRemark]:
         ("unequal-refusals", "refusals", lambda one: one.refused),
         ("unequal-empty", "empty answers", lambda one: one.empty),
     )
+    # Failed calls are not answers; they would lower every share.
     sides = [(side, one) for side, one in tallies.items() if one.answered > 0]
     for code, what, count in shares:
         found = [(count(one) / one.answered, count(one), one.answered, side) for side, one in sides]
@@ -154,10 +156,9 @@ def _count(tally: SideCounts, row: TableRow) -> None:
     tally.empty += not (response.text or "").strip()
 
 
-# A run folder as evidence: its score table, checked like any other, with its provenance and its accounts.
-#
-# The table is made from the stored responses and scores, never read from a file that somebody may have edited; a `scores.csv` in the
-# folder that says something else is refused.
+# A run folder as evidence. The scores are those of the claim's registered procedure, else of the replay's scorer. The
+# table is made again from the stored responses, so an edited `scores.csv` is refused. One run may answer to several
+# locks. Cost: one more pass over the folder.
 
 TABLE = "scores.csv"
 FORMAT = "caveat-run/1"
@@ -221,10 +222,12 @@ def find_scorer(store: RunStore) -> Scorer:
 
 
 def _read_run(store: RunStore, folder: Path, scorer: Scorer, range_: tuple[float, float], *, unfinished: bool) -> RunEvidence:
+    # `scores.csv` in the folder belongs to the replay's own scorer. For another scorer there is nothing to compare.
     is_own = get_replay(store).scoring in (None, scorer)
     account = _account(store, folder, scorer)
     _check_finished(account, folder, unfinished=unfinished, command=f"caveat score {folder}{'' if is_own else ' --scorer FILE|SCF-…@n'}")
     name = str(folder / TABLE)
+    # Written and read back: the table goes through the same reader, and the same checks, as every table from outside.
     with TemporaryDirectory() as place:
         path = Path(place) / TABLE
         rows = list_rows(store, digest_scorer(scorer), judge=get_judge(scorer))
@@ -244,6 +247,7 @@ def _read_run(store: RunStore, folder: Path, scorer: Scorer, range_: tuple[float
     provenance = replace(
         build_provenance(store), judge=judge, judge_uncertainty=uncertainty, scorer_reads_response=reads_only_response(scorer)
     )
+    # The run began when its first call was written down. This is recorded by the run itself and not stated by a person.
     imported = ImportedLog(files=(replace(account, sha256=files[0].sha256),), provenance=provenance, started_at=store.find_beginning())
     imported = note_near_duplicates(imported, find_alike_tasks(get_tasks(store).values()))
     return RunEvidence(table=replace(table, files=files), source=name, imported=imported, audits=get_replay(store).audits)
@@ -269,6 +273,7 @@ def _account(store: RunStore, folder: Path, scorer: Scorer) -> ImportedFile:
         rows = [row for row in group if isinstance(row, TableRow)]
         failed = [row.excluded_reason or UNANSWERED for row in rows if row.value is None]
         found, scorings = found + 1, scorings + len(rows)
+        # A response with at least one valid verdict is scored; its void verdicts are counted apart.
         if len(failed) < len(rows):
             scored, void = scored + 1, void + len(failed)
         else:
@@ -305,6 +310,7 @@ def _check_finished(account: ImportedFile, folder: Path, *, unfinished: bool, co
     if not account.scored:
         found = "holds no score by the scorer that is asked for"
         faults.append(Fault(code="run-not-scored", where=str(folder), found=found, advice=command))
+    # Responses without a score are refused by default, because scoring a part could be a choice of the part.
     elif unscored and not unfinished:
         advice = f"{command}, or --unfinished to count them as exclusions"
         faults.append(Fault(code="run-not-scored", where=str(folder), found=f"{unscored:,} responses are not scored", advice=advice))

@@ -26,10 +26,11 @@ from registry.errors import Fault, InputError, NotFoundError
 from registry.records.replay_definition import Task
 from registry.records.specification import ChoiceScorer, JudgeScorer, LabelScorer, NumberScorer, PatternScore, PatternScorer, Scorer
 
-# The one door from a scorer's record to what carries it out.
+# From a scorer's record to its implementation. No other module selects an implementation.
 #
-# Deterministic scorers are functions of a task and a text (`build_marker`). A judge needs calls to a model and is a station of its own
-# (`audit.score.judging`); both write scores under the scorer's digest, so that scorings by different scorers stand beside each other.
+# Deterministic scorers are functions of a task and a text (`build_marker`). A judge needs calls to a model and is in
+# `audit.score.judging`. Both write scores under the scorer's digest, so that scores of different scorers are kept side
+# by side.
 
 Deterministic = PatternScorer | ChoiceScorer | NumberScorer
 """Scorers that give the same response the same score, always and everywhere."""
@@ -37,6 +38,7 @@ Deterministic = PatternScorer | ChoiceScorer | NumberScorer
 
 def digest_scorer(scorer: Scorer) -> str:
     """Return the SHA-256 of the scorer's canonical document, hexadecimal: its name in the store."""
+    # Any change of the scorer is another scorer: its scores never mix with earlier ones.
     return hashlib.sha256(canonical_bytes(to_document(scorer))).hexdigest()
 
 
@@ -121,7 +123,7 @@ def remark_scorer(scorer: Scorer, tasks: Sequence[Task]) -> list[DesignRemark]:
     return list(remark_patterns(scorer, tasks)) if isinstance(scorer, PatternScorer) else []
 
 
-# How a scorer that asks no model comes to its score, in words: what a reader of a supplement has to know to doubt it.
+# The procedure in words, for the provenance: what a reader of a supplement needs to doubt a score.
 
 _MOST_SHOWN = 5
 _LONGEST_SHOWN = 120
@@ -168,10 +170,11 @@ def _shorten(pattern: str) -> str:
     return pattern if len(pattern) <= _LONGEST_SHOWN else f"{pattern[:_LONGEST_SHOWN]}…"
 
 
-# Whether the score of a truncated response can still change: each kind of scorer declares it, and only of what more text cannot undo.
+# Whether more text could change the score of a truncated response. Each kind of scorer declares only what no further
+# text can undo.
 #
-# A pattern that matched keeps matching when text is added, if nothing in it looks at what follows. Options, numbers, judgements and
-# labels may always become others: a later statement wins over an earlier one.
+# A pattern that matched keeps matching when text is added, unless it looks at what follows. Options, numbers,
+# judgements and labels may always change, because a later statement wins over an earlier one.
 
 _LOOKS_AHEAD = re.compile(r"\$|\\[Zz]|\(\?[=!>]|[*+?}]\+|\(\?\(")
 """Ends of text or line, lookahead, atomic groups and possessive quantifiers, conditions: what follows may undo a match.
@@ -195,6 +198,7 @@ def _is_pattern_settled(score: PatternScore, row: TableRow) -> bool:
     length = len(row.response.text)
     lasting = [_is_lasting(test, length) for test in list_tests(row.score) if test.get("kind") == kind]
     match score:
+        # One lasting match decides these scores. The other two are decided only if all patterns have matched for good.
         case PatternScore.ANY_EXPECTED | PatternScore.ANY_ANTI | PatternScore.NO_ANTI:
             return any(lasting)
         case PatternScore.ALL_EXPECTED | PatternScore.HIT_RATE:
@@ -214,7 +218,7 @@ def _is_lasting(test: Mapping[str, Any], length: int) -> bool:
     return isinstance(end, int) and end < length and not _LOOKS_AHEAD.search(str(test.get("pattern", "")))
 
 
-# A run's responses become scores by a deterministic scorer: no call is made, and the same again changes nothing.
+# Scoring of a run by a deterministic scorer. No call is made, and repeating it changes nothing.
 
 _BATCH = 500
 """Scores in one transaction."""
@@ -244,6 +248,7 @@ def score_run(
     Raises:
         InputError: the scorer or a task cannot be what scoring needs, or two tasks that are scored differently share a response.
     """
+    # Before the first score: a task that cannot be scored would otherwise leave a run half scored.
     check_scorable(scorer, list(tasks.values()))
     mark, digest = build_marker(scorer), keep_scorer(store, scorer)
     seen: dict[str, Task] = {}
@@ -254,6 +259,7 @@ def score_run(
         response = store.find_response(key)
         if response is not None and response.text is not None and _is_first(seen, key, task, store):
             score = build_score(mark(task, response.text), response=key, scorer=digest)
+            # Only new or changed scores are written, since the store never removes one.
             if store.find_scores(digest, key) != [score]:
                 batch.append(score)
         if len(batch) >= _BATCH:
@@ -274,16 +280,17 @@ def _is_first(seen: dict[str, Task], key: str, task: Task, store: RunStore) -> b
     other = seen.setdefault(key, task)
     if other is task:
         return True
+    # One response with two scores has no defined place in the table.
     if (other.options, other.answer, other.expected, other.anti) != (task.options, task.answer, task.expected, task.anti):
         found = f"tasks {other.id} and {task.id} ask the same and are scored differently, so their shared responses have no one score"
         raise InputError(Fault(code="task-not-scorable", where=str(store.path), found=found, advice="give them different prompts"))
     return False
 
 
-# Responses for a person to label, shuffled and without arm or context; and the labels that come back.
+# Responses for a person to label, shuffled and without arm or context, and the labels that come back.
 #
-# Names and order of the items follow from a seed that is kept in the run folder alone, so a sheet tells nothing of where a response
-# comes from, and its labels find their responses again.
+# Names and order of the items follow from a seed that only the run folder holds. A sheet therefore shows nothing about
+# a response's origin, and its labels still find their responses.
 
 SHEET_COLUMNS = ("sheet", "item", "task", "response", "label")
 ANSWER_COLUMNS = ("sheet", "item", "label")
@@ -318,8 +325,10 @@ def sample_sheet(store: RunStore, tasks: Mapping[str, Task], *, seed: str, items
     Raises:
         InputError: no response was answered.
     """
+    # The sheet's name is a digest of the seed, so that it does not reveal the order of the items.
     sheet = _digest(seed, "sheet")[:16]
     store.put_document(f"label-sheet-{sheet}", {"seed": seed})
+    # A keyed hash in place of a random generator: the same seed makes the same sheet again, on any machine.
     found = sorted(_list_answered(store), key=lambda one: _digest(seed, f"order:{one[0]}"))
     if not found:
         advice = "caveat audit run makes the calls that are left"
@@ -347,6 +356,7 @@ def take_labels(store: RunStore, scorer: LabelScorer, rows: Sequence[tuple[str, 
     scores: dict[str, Score] = {}
     digest = digest_scorer(scorer)
     for where, fields in rows:
+        # An empty label is an item that was not reached. It stays unscored and is no error.
         if not fields["label"].strip():
             continue
         key, label = known.get((fields["sheet"].strip(), fields["item"].strip())), _parse(fields["label"])
@@ -406,6 +416,7 @@ def _digest(seed: str, text: str) -> str:
 def _parse(text: str) -> float | None:
     word = text.strip().casefold()
     try:
+        # Python reads "1_000" as a number; in a table it is a typing error.
         number = _TRUTH[word] if word in _TRUTH else float(word) if "_" not in word else math.nan
     except ValueError:
         return None

@@ -90,6 +90,8 @@ def _open(path: Path, reading: LogOptions) -> _EveryEvalLog:
     ]
     if faults:
         raise TableError(faults[:20])
+    # One file may have several metrics for each sample. They are told apart by the result's identifier, else by the
+    # evaluation's name.
     chosen = {line.number for line in lines.lines if reading.scorer in (_find_metric(line), line.fields["evaluation_name"])}
     named = [line for line in lines.lines if line.number in chosen] if chosen else list(lines.lines)
     metrics = {_find_metric(line) for line in named}
@@ -136,7 +138,8 @@ def _read_log(log: _EveryEvalLog, reading: LogOptions, *, arm: str | None) -> tu
         warnings=tuple(warnings),
         notes=tuple(_list_notes(log)),
     )
-    # `evaluation_timestamp` does not say whether it is the beginning or the end.
+    # `evaluation_timestamp` may be the beginning or the end. Only a stated beginning can prove that a lock came first,
+    # so a locked audit needs `--run-date`.
     return rows, ImportedLog(files=(file,), provenance=_build_provenance(log))
 
 
@@ -204,6 +207,7 @@ def _read_score(line: LogLine, log: _EveryEvalLog, reading: LogOptions) -> tuple
         where = f"{log.lines.name}, line {line.number}"
         raise TableError(Fault(code="unknown-key", where=where, found=found, advice="choose one with --key, such as is_correct"))
     value = evaluation[reading.key or "score"]
+    # The schema writes −1 for an unknown level; as a number it would be a score below the range.
     if find_value(log.result, "metric_config.has_unknown_level") is True and value == _UNKNOWN_LEVEL and not isinstance(value, bool):
         return None, "the scorer's level is unknown"
     return read_score(value, reading.values, where=f"{log.lines.name}, line {line.number}")
@@ -213,6 +217,7 @@ def _find_declared(log: _EveryEvalLog) -> int | None:
     """Return how many samples of the chosen metric there should be: the aggregate counts lines, which several metrics share."""
     lines = find_value(log.aggregate or {}, "detailed_evaluation_results.total_rows")
     samples = find_value(log.result, "score_details.uncertainty.num_samples")
+    # The aggregate's number of lines counts each sample once for every metric.
     if _is_count(samples):
         return int(samples)
     return int(lines) if _is_count(lines) and len(log.metrics) == 1 else None

@@ -16,7 +16,8 @@ import zstandard
 from audit.errors import TableError
 from registry.errors import Fault
 
-# Members of an `.eval` archive, read one at a time within stated limits; nothing is ever unpacked to disk.
+# Members of an `.eval` archive, read one at a time within stated limits. Nothing is unpacked to disk. An archive may
+# come from strangers, so sizes are checked before memory is used.
 
 LARGEST_MEMBER = 1 << 30
 """Bytes of one member, unpacked: the largest transcript that is read."""
@@ -65,6 +66,8 @@ class EvalArchive:
             found = f"the file is no whole zip archive, as a log of Inspect (.eval) is: {error}"
             raise _not_readable(name, found, advice) from error
         try:
+            # The whole directory is checked before the first member is read: overlapping members are the sign of a zip
+            # bomb.
             _check_directory(listing, name, packed=self._file.seek(0, 2))
         except TableError:
             self._file.close()
@@ -102,6 +105,8 @@ class EvalArchive:
             content = _unpack(packed, member, self._zstandard)
         except (zlib.error, zstandard.ZstdError) as error:
             raise _not_readable(where, f"the member cannot be unpacked: {error}") from error
+        # Unpacking stops one byte after the stated size, so a member that lies about its size is found without its full
+        # cost.
         if len(content) > member.file_size:
             found = f"the member unpacks to more than the {member.file_size:,} bytes that the archive states"
             raise TableError(Fault(code="log-not-safe", where=where, found=found, advice="use a file from a source you trust"))
@@ -135,6 +140,7 @@ def _unpack(packed: bytes, member: zipfile.ZipInfo, decompressor: zstandard.Zstd
     if member.compress_type == _DEFLATE:
         return zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, limit)
     pieces, left = list[bytes](), limit
+    # Inspect writes members of several Zstandard frames.
     with decompressor.stream_reader(packed, read_across_frames=True) as reader:
         while left and (piece := reader.read(min(left, _CHUNK))):
             pieces.append(piece)
@@ -156,6 +162,7 @@ def _check_directory(listing: list[zipfile.ZipInfo], name: str, *, packed: int) 
 def _check_member(member: zipfile.ZipInfo, archive: str) -> Iterator[Fault]:
     where = f"{archive}, member {member.filename[:200]!r}"
     name = member.orig_filename
+    # Nothing is written to disk, so such names do no harm here; Inspect never writes them.
     if "\0" in name or name.startswith(("/", "\\")) or _DRIVE.match(name) or ".." in re.split(r"[/\\]", name):
         yield _not_safe(where, "the name leads out of the archive")
     if member.flag_bits & _ENCRYPTED:
@@ -165,6 +172,7 @@ def _check_member(member: zipfile.ZipInfo, archive: str) -> Iterator[Fault]:
         yield Fault(code="log-not-readable", where=where, found=found, advice="give the log as Inspect wrote it")
     if member.file_size > LARGEST_MEMBER:
         yield _not_safe(where, f"the member unpacks to {member.file_size:,} bytes; the limit is {LARGEST_MEMBER:,}")
+    # Small members may be packed to any ratio: empty texts compress extremely well.
     elif member.file_size > HARMLESS and member.file_size > STEEPEST * member.compress_size:
         found = f"{member.compress_size:,} bytes unpack to {member.file_size:,}; the limit is {STEEPEST} to one"
         yield _not_safe(where, found)
@@ -183,7 +191,7 @@ def _not_readable(where: str, found: str, advice: str = "copy the file again") -
     return TableError(Fault(code="log-not-readable", where=where, found=found, advice=advice))
 
 
-# What a log of Inspect says of itself as a whole, and where in it (or in a sample) a value stands.
+# The header of an Inspect log, and where a value is found in it or in a sample.
 
 NEWEST_VERSION = 2
 """Version of Inspect's log format that this was written for."""
@@ -229,6 +237,7 @@ class LogHeader:
         if first == "sample":
             return as_text(find_nested(sample or {}, rest))
         if first == "tags":
+            # Inspect has no fields for arms, so users write them as tags such as `side:test`.
             found = [tag[len(rest) + 1 :] for tag in self.tags if tag.startswith((f"{rest}:", f"{rest}="))] if rest else list(self.tags)
             return found[0] if len(found) == 1 else None
         if first == "metadata":
@@ -246,6 +255,7 @@ def parse_header(document: Object, *, name: str) -> LogHeader:
     if not isinstance(version, int) or not isinstance(document.get("eval"), dict):
         found = "the file has no `version` and `eval`, as a log of Inspect has"
         raise TableError(Fault(code="log-not-readable", where=name, found=found, advice="give a log of Inspect (.eval or .json)"))
+    # A later format may mean something else by the same field.
     if version > NEWEST_VERSION:
         found = f"the log is of version {version} of the format; this program knows versions up to {NEWEST_VERSION}"
         advice = "update Caveat, or write the log again with an earlier Inspect"
@@ -275,6 +285,7 @@ def _apply_updates(spec: Object, updates: list[Any]) -> tuple[tuple[str, ...], O
     metadata = dict(as_object(spec.get("metadata")))
     for update in updates:
         for edit in map(as_object, as_list(as_object(update).get("edits"))):
+            # Edits are applied in their order, so the latest counts.
             tags = tags - set(map(str, as_list(edit.get("tags_remove")))) | set(map(str, as_list(edit.get("tags_add"))))
             for key in as_list(edit.get("metadata_remove")):
                 metadata.pop(str(key), None)
@@ -290,6 +301,7 @@ def find_nested(value: Any, name: str) -> Any:
         return None
     if name in value:
         return value[name]
+    # The longest key first: keys may contain dots.
     parts = name.split(".")
     for length in range(len(parts) - 1, 0, -1):
         key = ".".join(parts[:length])

@@ -42,7 +42,8 @@ from audit.sources.score_columns import FaultList
 from registry.errors import Fault, UnavailableError
 from registry.records.replay_run import Provenance
 
-# What must be known of a log of Inspect before its scores are believed: counts that disagree, edits, limits, what was not sent.
+# Warnings and notes about an Inspect log: counts that disagree, edits, limits, and parameters that were not sent. They
+# are recorded with the outcome.
 
 _SHOWN = 5
 _LONGEST = 60
@@ -63,6 +64,7 @@ class ResponseCounts:
 
 def count_declared(header: LogHeader) -> int | None:
     """Return how many responses the log says there should be: its results' total, else identifiers × epochs; None where it says neither."""
+    # The results count what was run. The configuration only states what was intended, before limits.
     total = as_count(header.results.get("total_samples"))
     if total is not None:
         return total
@@ -149,6 +151,7 @@ def _list_missing(header: LogHeader, samples: Sequence[LogSample]) -> Iterator[s
     epochs = range(1, count_epochs(header) + 1)
     named = [text for one in as_list(as_object(header.spec.get("dataset")).get("sample_ids")) if (text := as_text(one)) is not None]
     there = {sample.key for sample in samples}
+    # If `--task-field` renamed the tasks, the header's names say nothing about what is missing.
     if {sample.task_id for sample in samples} <= set(named):
         yield from (f"{task} epoch {epoch}" for task in named for epoch in epochs if (task, str(epoch)) not in there)
 
@@ -163,6 +166,7 @@ def _note_metric(header: LogHeader, rows: Sequence[LogRow], scorer: str | None) 
             value = as_number(as_object(metric).get("value"))
             if name in ("accuracy", "mean") and value is not None and scores:
                 mean = math.fsum(scores) / len(scores)
+                # A difference has a reason that the reader must know, such as excluded samples or another reducer.
                 if not math.isclose(mean, value, rel_tol=1e-9, abs_tol=1e-12):
                     yield f"the log states {name} {value:g} for {scorer} and the mean of the scored rows is {mean:g}"
 
@@ -209,6 +213,7 @@ def _note_responses(header: LogHeader, samples: Sequence[LogSample]) -> Iterator
 
 def _tell_arguments(header: LogHeader) -> str:
     """The first few arguments of the task: they tell contexts apart. One that may be a secret is left out."""
+    # Arguments of a task may hold keys and tokens, and the record is public.
     named = ((name, as_text(value)) for name, value in as_object(header.spec.get("task_args")).items() if not _SECRET.search(name))
     told = [f"{name[:_LONGEST]} {text[:_LONGEST]}" for name, text in named if text is not None][:_SHOWN]
     return f" ({', '.join(told)})" if told else ""
@@ -250,7 +255,7 @@ def _note_origin(header: LogHeader) -> Iterator[str]:
         yield f"source revision {revision.get('commit')} of {revision.get('origin')}{dirty}"
 
 
-# What a log of Inspect states of where its responses come from; what it does not state stays None.
+# Provenance from an Inspect log. What the log does not state stays None.
 
 
 def build_provenance(
@@ -282,6 +287,8 @@ def find_start(header: LogHeader, samples: Sequence[LogSample]) -> str | None:
     """
     stated = [parse_moment(sample.started_at) for sample in samples]
     known = [moment for moment in stated if moment is not None]
+    # Only what a log states as a beginning counts. If one sample does not say when it began, it may have been the
+    # first, so the start of the run counts too.
     if len(known) < len(stated) or not stated:
         of_run = (parse_moment(as_text(value)) for value in (header.stats.get("started_at"), header.spec.get("created")))
         known += [moment for moment in of_run if moment is not None][:1]
@@ -294,7 +301,7 @@ def parse_moment(text: str | None) -> datetime | None:
         moment = datetime.fromisoformat(text or "")
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        # A zone can lead out of the years that a computer counts.
+        # A zone can move a time out of the years that `datetime` represents.
         return None
 
 
@@ -369,12 +376,14 @@ def digest_parts(parts: Iterable[bytes]) -> str:
     """Return the SHA-256 of *parts* one after the other, each with its length before it."""
     digest = hashlib.sha256()
     for part in parts:
+        # With the length before each part, moving text from one part to the next changes the digest.
         digest.update(len(part).to_bytes(8, "big"))
         digest.update(part)
     return digest.hexdigest()
 
 
-# Logs of Inspect (`.eval`, `.json`) become rows with their accounts. The one door to `inspect_ai`, which only remote logs need.
+# Inspect logs become rows with accounts. Files are read by our own reader, about 15 times faster than Inspect's API.
+# `inspect_ai` serves remote logs, and a contract test compares the two.
 
 _HEADER, _START, _SUMMARIES = "header.json", "_journal/start.json", "summaries.json"
 _SAMPLES = "samples/"
@@ -438,6 +447,8 @@ def _read_one(path: Path, reading: LogOptions, arm: str | None) -> tuple[list[Lo
     )
     log = _open_log(path, fields, unfinished=reading.unfinished)
     lacking = find_lacking(log.header, log.samples, log.counts, where=log.name)
+    # Fewer samples than stated are refused: those that are missing may be missing for a reason that has to do with
+    # their scores.
     if lacking is not None and not reading.unfinished:
         raise TableError(lacking)
     faults, tally = FaultList(), FileCounts()
@@ -450,6 +461,7 @@ def _read_one(path: Path, reading: LogOptions, arm: str | None) -> tuple[list[Lo
     numbers.report(faults)
     if faults.faults:
         raise TableError(faults.all(where=log.name))
+    # A sample that Inspect ran again replaces the earlier one. The accounts show that it existed.
     for member in log.superseded:
         tally.add(member, "superseded", is_row=False)
     sampling = build_sampling(sample.asked for sample in log.samples if sample.asked is not None)
@@ -498,6 +510,7 @@ def _read_archive(path: Path, fields: SampleFields, sha256: str, *, unfinished: 
             found = f"the archive has neither {_HEADER} nor {_START}, as a log of Inspect has"
             raise TableError(Fault(code="log-not-readable", where=name, found=found, advice="give a log of Inspect (.eval or .json)"))
         header = parse_header(parse_json(archive.read(first), f"{name}, member {first}"), name=name)
+        # Before the samples are read: a refused log may hold gigabytes of them.
         _check_finished(header, name, unfinished=unfinished)
         members = [member for member in names if member.startswith(_SAMPLES) and member.endswith(".json")]
         documents = ((member, parse_json(archive.read(member), f"{name}, member {member}")) for member in members)
@@ -533,6 +546,8 @@ def _read_document(path: Path, fields: SampleFields, sha256: str, *, unfinished:
 
 def _drain(samples: list[Object]) -> Iterator[tuple[str, Object]]:
     """Give the samples from the first to the last, each let go when the next is taken."""
+    # Popping from the end of a reversed list frees each sample when it has been read. The document of a JSON log may be
+    # larger than the rest of the process.
     samples.reverse()
     place = 0
     while samples:
@@ -559,6 +574,7 @@ def _build_samples(documents: Iterator[tuple[str, Object]], header: LogHeader, f
         raise TableError(faults.all(where=name))
     if not found:
         raise TableError(Fault(code="table-empty", where=name, found="the log holds no samples", advice="give a log with samples"))
+    # Archives list samples in the order in which they ended, which differs from run to run.
     return sorted(found, key=lambda sample: (sample.task_id, sample.epoch.zfill(6)))
 
 
@@ -582,9 +598,10 @@ def _read_remote(address: str, fields: SampleFields, *, unfinished: bool) -> _In
     try:
         log = read_eval_log(address)
     except Exception as error:
-        # Whatever a remote file system raises: there are as many kinds as there are file systems.
+        # Every remote file system has its own errors, and `inspect_ai` passes them through.
         found = f"inspect_ai cannot read it: {type(error).__name__}: {str(error)[:300]}"
         raise TableError(Fault(code="log-not-readable", where=address, found=found, advice="fetch the log and give the file")) from error
+    # Written as JSON and read again, so that a remote log passes the same steps and checks as a file.
     whole = log.model_copy(update={"samples": None, "reductions": None}).model_dump_json()
     header = parse_header(parse_json(whole, address), name=address)
     _check_finished(header, address, unfinished=unfinished)

@@ -16,7 +16,7 @@ from audit.sources.log_rows import TARGET, FileCounts, LogOptions, LogRow, advis
 from audit.sources.score_columns import FaultList, suggest
 from registry.errors import Fault
 
-# One sample of a log of Inspect, reduced to what a row and the accounts need; its messages are let go.
+# One sample, reduced to what a row and the accounts need. Its messages are dropped, so a log of any size can be read.
 
 PLACEHOLDER = "88F74D2C"
 """What Inspect calls the scorer of a sample in logs so old that a sample has one score and no name for it."""
@@ -138,6 +138,7 @@ def build_sample(document: Object, header: LogHeader, fields: SampleFields, *, w
             code, lacks = "unknown-field", f"no single value at {fields.task}"
         raise TableError(Fault(code=code, where=where, found=f"the sample has {lacks}"))
     output, limit, invalidation = (as_object(document.get(name)) for name in ("output", "limit", "invalidation"))
+    # Only the audited model's tokens: graders and other roles are counted under their own names.
     usage = as_object(as_object(document.get("model_usage")).get(str(header.spec.get("model"))))
     choices = as_list(output.get("choices"))
     return LogSample(
@@ -168,6 +169,7 @@ def build_sample(document: Object, header: LogHeader, fields: SampleFields, *, w
 
 def _read_scores(document: Object, header: LogHeader) -> dict[str, ScorerResult]:
     scores = dict(as_object(document.get("scores")))
+    # Logs of early versions have one score per sample without a name; the results name its scorer.
     if "score" in document and not scores:
         scores[PLACEHOLDER] = document["score"]
     if PLACEHOLDER in scores:
@@ -179,7 +181,7 @@ def _read_scores(document: Object, header: LogHeader) -> dict[str, ScorerResult]
 
 def _read_score(score: Object) -> ScorerResult:
     reason = as_text(score.get("reason")) or as_text(as_object(score.get("metadata")).get("unscored_reason"))
-    # The entry without provenance is the score as it was before the first edit.
+    # The entry without provenance is the score before the first edit, so it is no edit.
     edits = sum(1 for entry in as_list(score.get("history")) if as_object(entry).get("provenance"))
     return ScorerResult(value=score.get("value"), edits=edits, reason=reason)
 
@@ -240,7 +242,7 @@ def _resolve(text: str, attachments: Object) -> str:
     return str(attachments.get(text.removeprefix(_ATTACHMENT), text)) if text.startswith(_ATTACHMENT) else text
 
 
-# Sampling parameters: what was configured for a call, and what the request then held. The two differ in real logs.
+# Sampling parameters: those configured for a call, and those in the request. The two differ in real logs.
 
 _SPELLINGS: Mapping[str, frozenset[str]] = {
     "temperature": frozenset({"temperature"}),
@@ -276,10 +278,12 @@ class SamplingCounts:
         """Count one call."""
         wanted = {name: value for name in _SPELLINGS if (value := asked.config.get(name)) is not None}
         self.configured.update((name, _show_sampling(value)) for name, value in wanted.items())
+        # Without the request, "configured" is all that is known. It is counted apart and never taken for sent.
         if asked.request is None:
             self.unseen += 1
             return
         self.seen += 1
+        # Providers nest parameters differently, such as Google's `generationConfig`.
         there = dict(_walk(asked.request, _DEEPEST))
         for name, spellings in _SPELLINGS.items():
             found = next((there[spelling] for spelling in spellings if spelling in there), None)
@@ -339,7 +343,7 @@ def _list(counts: Counter[tuple[str, str]]) -> str:
     return ", ".join(f"{name} {value}" for name, value in sorted(counts))
 
 
-# Which of a log's scores makes the table, and what it is as a number.
+# The score that makes the table, and its value as a number.
 
 LETTERS: Mapping[str, float] = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """What Inspect's own letters stand for: correct, partial, incorrect, no answer."""
@@ -364,6 +368,7 @@ class ScoreConverter:
     def read(self, value: object, place: str) -> float | None:
         """Return *value* as a number, NaN included; None where there is no value, or where it was refused."""
         if isinstance(value, dict):
+            # Entries are collected so that the message can list them all.
             self.keys.update(dict.fromkeys(str(key) for key in value))
             if self.reading.key is None or self.reading.key not in value:
                 self.lacking.append(place)
@@ -371,6 +376,8 @@ class ScoreConverter:
             value = value[self.reading.key]
         if value is None:
             return None
+        # The user's values replace Inspect's letters and are not added to them: a letter may mean something else in
+        # this scorer.
         number = convert_value(value, self.reading.values or LETTERS)
         if number is None:
             self.refused.setdefault(_show_value(value), []).append(place)
@@ -434,7 +441,7 @@ def _count(places: Sequence[str]) -> str:
     return f"{len(places)} samples, the first is {places[0]}" if len(places) > 1 else places[0]
 
 
-# Samples of one log become rows; each is scored, or has the one reason why it is not.
+# Samples become rows. Each is scored, or has exactly one reason why it is not.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -497,6 +504,8 @@ def _find_nothing(where: str, lacking: str | None) -> Fault:
 
 def _decide(sample: LogSample, scored: ScorerResult | None, numbers: ScoreConverter, place: str) -> tuple[float | None, str | None]:
     """Return the score, or why there is none; an invalid or broken response has none, whatever a scorer said of it."""
+    # This order decides between several reasons. A declared invalidity comes first, because it holds whatever a scorer
+    # said.
     if sample.invalidated_by is not None:
         return None, "invalidated"
     if sample.error is not None:

@@ -71,9 +71,11 @@ class _RowBuffer:
                 self._fault("arm-and-side", number, "arm", "both arm and side are there; they are two words for one column", "remove one")
             row["arm"] = row.get("arm", row["side"])
         self.keys.update(dict.fromkeys(row))
+        # Every line may bring new keys, so the width is limited while reading.
         if len(self.keys) > MOST_COLUMNS:
             raise TableError(build_too_wide(self.name, f"its rows have more than {MOST_COLUMNS:,} keys by line {number}"))
         self.read += 1
+        # Rows that are not chosen are gone before any check: they may belong to another evaluation.
         if self.seen and not self._is_chosen(row):
             return
         for column, interner in self.texts.items():
@@ -88,6 +90,7 @@ class _RowBuffer:
         for column, seen in self.seen.items():
             value = _read_any(row, column)
             seen.add(value)
+            # No early exit: the values of every column are needed for the message about a value that no row has.
             chosen &= value in self.selection.where[column]
         return chosen
 
@@ -95,7 +98,8 @@ class _RowBuffer:
         try:
             row = orjson.loads(line)
         except orjson.JSONDecodeError as error:
-            # orjson, rightly, knows no NaN; it is the usual way to write a missing number, so it is told apart.
+            # orjson rejects NaN, as the standard does. NaN is the usual way to write a missing number, so it gets a
+            # message of its own.
             found = "NaN is not JSON; write null" if b"NaN" in line else f"the line is not JSON: {error}"
             self.faults.add(Fault(code="line-not-json", where=f"{self.name}, line {number}", found=found))
             return None
@@ -103,7 +107,7 @@ class _RowBuffer:
             found = f"expected an object, found {type(row).__name__}"
             self.faults.add(Fault(code="line-not-json", where=f"{self.name}, line {number}", found=found))
             return None
-        # More ends of keys than keys: one is there twice, or objects and texts inside the line have some too.
+        # More ends of keys than keys: a key occurs twice, or objects and texts inside the line contain some.
         if line.count(b'":') + line.count(b'" :') > len(row):
             self._check_keys(number, line)
         return row
@@ -116,7 +120,7 @@ class _RowBuffer:
             keys[:] = [key for key, _ in pairs]
             return dict(pairs)
 
-        # The outermost object is closed last.
+        # The outermost object is closed last, so its keys are the last ones that were added.
         json.loads(line, object_pairs_hook=keep)
         for key, count in Counter(keys).items():
             if count > 1 and (key in COLUMNS or key in {*SYNONYMS, self.selection.score, *self.selection.names, *self.selection.where}):

@@ -92,6 +92,7 @@ def _open(path: Path, reading: LogOptions) -> _HarnessLog:
         lines=lines,
         task=task,
         run=run,
+        # The results file is found by the date in the name. Only it states counts, model and time.
         results=read_companion(path.with_name(f"results_{named['date']}.json")) if named else None,
         metric=choose_score(reading.scorer, metrics, where=str(path), option="--scorer", what="metric"),
         filter_=choose_score(reading.key, filters, where=str(path), option="--key", what="filter"),
@@ -111,7 +112,7 @@ def _check_form(lines: LogLines) -> None:
 
 
 def _find_filter(line: LogLine) -> str:
-    # Releases before 0.4.5 wrote neither the filter nor the names of the metrics.
+    # Releases before 0.4.5 wrote neither the filter nor the names of the metrics, so both are inferred.
     return as_text(line.fields.get("filter")) or "none"
 
 
@@ -127,6 +128,7 @@ def _read_log(log: _HarnessLog, reading: LogOptions, *, arm: str | None) -> tupl
     rows: list[LogRow] = []
     faults: list[Fault] = []
     for line in log.lines.lines:
+        # Each document occurs once for every filter; counting all would repeat responses.
         if _find_filter(line) != log.filter_:
             continue
         try:
@@ -223,6 +225,7 @@ def _reconcile(log: _HarnessLog, rows: Sequence[LogRow], reading: LogOptions) ->
     declared = _read_count(find_value(stated, "effective"))
     if declared is None:
         return None, [*notes, "the results file states no count for this task"]
+    # Documents that are missing may be missing for a reason that has to do with their scores.
     if declared != len(rows) and not reading.unfinished:
         found = f"the results beside it state {declared} documents, the file has {len(rows)} for the filter {log.filter_}"
         advice = "restore the file, or add --unfinished to take what is there; the accounts then say so"
@@ -262,6 +265,7 @@ def _compare_mean(log: _HarnessLog, rows: Sequence[LogRow]) -> _MeanComparison |
     if isinstance(stated, bool) or not isinstance(stated, int | float) or not scores:
         return None
     mean = math.fsum(scores) / len(scores)
+    # A metric need not be a mean, so a difference is a warning and no error.
     if math.isclose(mean, stated, rel_tol=_CLOSE, abs_tol=_CLOSE):
         return _MeanComparison(agrees=True, told=f"mean {mean:.4g}, as the results state")
     return _MeanComparison(agrees=False, told=f"the results state {stated:.4g}, the mean of the samples is {mean:.4g}")
@@ -295,6 +299,8 @@ def _build_provenance(log: _HarnessLog, begun: datetime | None) -> Provenance:
 def _list_loaded(results: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the model that the harness loaded itself; of an endpoint it keeps what was asked for, and not what was returned."""
     name = as_text(results.get("model_name"))
+    # Weights that the harness loaded are known to be the model that answered. For an endpoint only the requested name
+    # is known.
     is_loaded = as_text(results.get("model_source")) in _LOADED and _find_endpoint(find_value(results, "config.model_args")) is None
     return (name,) if name and is_loaded else ()
 
@@ -306,7 +312,7 @@ def _find_endpoint(arguments: object) -> str | None:
     if not isinstance(url, str):
         return None
     parts = urlsplit(url)
-    # User, password and query may be secrets.
+    # User, password and query of an address may be secrets, and the record is public.
     return f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}" if parts.hostname else None
 
 

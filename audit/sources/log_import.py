@@ -32,7 +32,11 @@ from audit.sources.score_table import build_table, read_table
 from audit.statistics.responses import ScoreTable
 from registry.errors import Fault, InputError
 
-# Rows that a reader of logs hands over: through the checks of every score table, and out as a table of their own.
+# From the rows of a log reader to a checked score table.
+#
+# Readers of logs are our own, and their rows pass the checks of every table, so a fault names log and sample. A score
+# that is a text without a number is refused and never left out, because leaving it out would choose. Cost: we follow
+# three formats.
 
 _TEXTS = tuple(name for name in COLUMNS if name not in {"score", "weight"})
 
@@ -80,7 +84,7 @@ def write_rows(rows: Sequence[LogRow], out: TextIO) -> None:
     optional = [name for name in _TEXTS if name not in IDS and any(getattr(row, name) is not None for row in rows)]
     extras = list(dict.fromkeys(name for row in rows for name in row.extras))
     writer = csv.writer(out, lineterminator="\n")
-    # A column of the log that is called as one of ours would be read as one.
+    # A column of the log with the name of one of ours would be read as ours, so it gets a prefix.
     writer.writerow([*IDS, "score", *optional, *(f"log_{name}" if name in COLUMNS else name for name in extras)])
     for row in rows:
         score = "" if row.score is None else repr(float(row.score))
@@ -92,7 +96,7 @@ def _write(value: str | float | None) -> str:
     return "" if value is None else value if isinstance(value, str) else repr(value)
 
 
-# The door for everything that scores come in: which reader reads which file, and what of the rows becomes a table.
+# The entry for all sources of scores: which reader reads which file. Where log and user differ, the log wins.
 
 _LONGEST_LINE = 200_000_000
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
@@ -157,6 +161,7 @@ def split_sources(texts: Sequence[str]) -> list[ScoreSource]:
 
 def _split_source(text: str) -> ScoreSource | Fault:
     left, sign, path = text.partition("=")
+    # File names may contain "=". An existing file is meant as a path.
     if not sign or Path(text).exists():
         return ScoreSource(path=text)
     arm, slash, spec = left.partition("/")
@@ -171,6 +176,7 @@ def _check_path(path: str) -> Fault | None:
     place = Path(path)
     if _REMOTE.match(path) or place.is_file() or place.is_dir():
         return None
+    # A log is read more than once (format, digest, content), which a pipe does not allow.
     if place.exists():
         advice = "write what comes out of it to a file: a log is read more than once"
         return Fault(code="file-not-readable", where=path, found="is no file (a pipe, a socket or a device)", advice=advice)
@@ -229,6 +235,8 @@ def read_rows(paths: Sequence[str], reading: LogOptions) -> tuple[list[LogRow], 
     if faults:
         raise TableError(faults)
     imported = merge_accounts(parts)
+    # Every response found must be scored, excluded or accounted for. A reader with a defect fails here instead of
+    # losing rows.
     verify_accounts(imported, rows)
     check_twice(imported)
     named = _name_arms(rows, imported, reading)
@@ -252,6 +260,7 @@ def find_format(paths: Sequence[str]) -> SourceFormat:
             faults.extend(error.faults)
     if faults:
         raise TableError(faults)
+    # One reader at a time: pairing rules and options mean different things in each format.
     if len(set(found.values())) > 1:
         there = "; ".join(f"{path} is {one.value}" for path, one in found.items())
         advice = "make a table of each kind with caveat audit table, and import the tables together"
@@ -273,6 +282,7 @@ def _find_one(path: Path) -> SourceFormat:
     except OSError as error:
         found = f"the file cannot be opened: {error.strerror or error}"
         raise TableError(Fault(code="table-not-readable", where=str(path), found=found)) from error
+    # Told by the first bytes. A compressed file would otherwise be reported as a broken table.
     if packing := next((name for mark, name in _PACKED.items() if start.startswith(mark)), None):
         advice = "unpack it; an .eval log is an archive already and is given as it is"
         raise TableError(Fault(code="unknown-format", where=str(path), found=f"the file is compressed ({packing})", advice=advice))
@@ -302,10 +312,13 @@ def _find_json(path: Path, start: bytes) -> SourceFormat:
     """A log has keys that no score table has; an object over several lines cannot be parsed by its first and is told by its beginning."""
     try:
         keys = set(json.loads(start))
+    # An object over several lines cannot be parsed from its first line, so its keys are searched in the beginning of
+    # the file.
     except (ValueError, RecursionError):
         with path.open("rb") as file:
             beginning = file.read(4096)
         keys = {key for key in ("eval", "status", "version", "evaluation_results", "results") if f'"{key}"'.encode() in beginning}
+    # Formats are told apart by keys that the others do not have, never by file names: names are free.
     if {"eval", "status"} <= keys:
         return SourceFormat.INSPECT
     if {"evaluation_id", "sample_id"} <= keys:
@@ -371,6 +384,7 @@ def _check_arms(paths: Sequence[str], reading: LogOptions, format_: SourceFormat
     """Refuse a log of which nobody says the arm, and one of which two say it."""
     faults = []
     for path in paths:
+        # The arm must have exactly one source. With two that differ, either choice could turn the sign of ED.
         says_itself = format_ is SourceFormat.SKILL_RUNS or reading.arm_field is not None
         if says_itself and path in reading.arms:
             where = "its folders" if format_ is SourceFormat.SKILL_RUNS else f"--arm-field {reading.arm_field}"
@@ -413,9 +427,11 @@ def _check_families(paths: Sequence[str], rows: Sequence[LogRow], reading: LogOp
 
 def _check_across(format_: SourceFormat, rows: Sequence[LogRow], reading: LogOptions) -> None:
     """Refuse what only several files together show."""
+    # These checks need all files together: each file may be sound by itself.
     _check_scorers(rows)
     if format_ is SourceFormat.HARNESS:
         check_documents(rows)
+    # A task field that the user named is a statement about which tasks are the same, and replaces the check.
     if format_ is SourceFormat.INSPECT and reading.task_field is None:
         check_targets(rows)
     if format_ is SourceFormat.INSPECT and reading.context_field is None:
@@ -443,6 +459,7 @@ def _check_contexts(rows: Sequence[LogRow]) -> None:
         files.setdefault((row.arm, row.spec, row.context_id), set()).add(row.file or "")
     faults = []
     for (arm, _, context), names in sorted(files.items(), key=lambda item: str(item[0])):
+        # Merged, two contexts of one name would count as one, and the differences between them would look like noise.
         if len(names) > 1:
             found = f"both are called {context!r}, which would be one context of arm {arm!r}"
             advice = "say with --context-field where the log has the context, or rename one file"

@@ -18,7 +18,7 @@ from audit.sources.score_columns import FaultList, suggest
 from registry.errors import Fault
 from registry.records.replay_run import Provenance
 
-# What every reader of logs hands over: rows of a score table, and its accounts.
+# The output of every log reader: rows, and the accounts of the import.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,9 @@ Reader = Callable[[Sequence[Path], LogOptions], tuple[list[LogRow], ImportedLog]
 """Reads files of one format. Raises TableError with every fault."""
 
 
-# The accounts of an import: what each file holds, what became of it, and whether the counts agree.
+# Accounts: what each file states, contains, and what it became. They are recorded, because what makes a log doubtful
+# (edited scores, an unfinished status) must be known with the outcome. No log states how large the card's evaluation
+# was, so coverage is missing until a person states it.
 
 _EXAMPLES = 5
 _OF_RESPONSES = ("models_returned", "unnamed_responses")
@@ -115,6 +117,7 @@ class FileCounts:
             return
         self.counts[reason, is_row] += 1
         kept = self.examples.setdefault((reason, is_row), [])
+        # A few places are enough to look at the log; the counts are complete.
         if len(kept) < _EXAMPLES:
             kept.append(place)
 
@@ -138,6 +141,7 @@ def merge_accounts(parts: Sequence[ImportedLog]) -> ImportedLog:
     return ImportedLog(
         files=tuple(file for part in parts for file in part.files),
         provenance=_merge_provenance(parts),
+        # Without a date in one part, that part may have begun before all others.
         started_at=min(known, key=datetime.fromisoformat) if known and len(known) == len(begun) else None,
     )
 
@@ -155,7 +159,7 @@ def _merge_provenance(parts: Sequence[ImportedLog]) -> Provenance:
         if len(said) == 1 and len(next(iter(said.values()))) == files:
             merged[name] = next(iter(said))
         elif said and not any(isinstance(value, int) for value in said):
-            # A date of access may stand in a file's name too, and would pass for one.
+            # A file name may contain a date, which would be read as a date of access.
             merged[name] = "; ".join(f"{value} ({_name(found)})" if name != "accessed" else str(value) for value, found in said.items())
     returned = {name for part in parts for name in part.provenance.models_returned}
     unnamed = sum(map(_count_unnamed, parts))
@@ -195,6 +199,7 @@ def verify_accounts(imported: ImportedLog, rows: Iterable[LogRow]) -> None:
         excluded = sum(one.count for one in file.left_out if one.is_row)
         found = file.scored + sum(one.count for one in file.left_out)
         stated, actual = (file.scored, excluded, file.found), (counted[file.name, True], counted[file.name, False], found)
+        # A defect of a reader and not of the file, hence ValueError and no fault for the user.
         if stated != actual:
             raise ValueError(f"{file.name}: scored, excluded and found are stated as {stated} and counted as {actual}")
 
@@ -203,6 +208,7 @@ def check_twice(imported: ImportedLog) -> None:
     """Refuse a file that was given twice, whatever its names; raises TableError."""
     names: dict[str, list[str]] = {}
     for file in imported.files:
+        # By content: a copy under another name would be compared with itself.
         names.setdefault(file.sha256, []).append(file.name)
     advice = "give each log once; one arm cannot be compared with itself"
     faults = [
@@ -221,7 +227,7 @@ def rename_account(part: ImportedLog, rows: Sequence[LogRow], path: str) -> tupl
     return replace(part, files=files), [replace(row, file=names.get(row.file or "", row.file or files[0].name)) for row in rows]
 
 
-# Logs of one JSON object a line, read as they are: NaN and all, with every line that is none told at once.
+# JSONL logs, read as they are, NaN included. Every broken line is reported, up to the limit of the fault list.
 
 _LARGEST_BYTES = 4_000_000_000
 
@@ -285,6 +291,7 @@ def _parse(line: bytes, number: int, name: str, faults: FaultList, without: Coll
         faults.add(Fault(code="line-not-json", where=where, found=found, advice="check that the log was written to its end"))
         return
     if isinstance(fields, dict):
+        # Prompts and answers are dropped at once: they make up nearly all of a log, and no row needs them.
         yield LogLine(number=number, fields={key: value for key, value in fields.items() if key not in without})
     else:
         faults.add(Fault(code="line-not-json", where=where, found=f"expected an object, found {type(fields).__name__}"))
@@ -298,6 +305,8 @@ def read_companion(path: Path) -> Mapping[str, Any] | None:
     """
     try:
         fields = json.loads(path.read_bytes())
+    # A missing companion only means that nothing states the counts. A broken one may state counts that disagree, so it
+    # is an error.
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:
@@ -325,12 +334,13 @@ def find_value(value: Any, name: str) -> Any:
 def as_text(value: object) -> str | None:
     """Return a text, number or truth value as a text without white space around it; None for anything else, and for an empty text."""
     if isinstance(value, str):
-        # Half a surrogate pair is no character and could not be written.
+        # Half a surrogate pair is no character; writing it as UTF-8 would fail later, far from its source.
         return value.strip().encode("utf-8", "replace").decode("utf-8") or None
     return json.dumps(value) if isinstance(value, bool | int | float) else None
 
 
-# Which of several scores of a log is meant, and what a score is as a number.
+# Which score of a log is used, and its value as a number. With several scores, choosing one is the user's statement and
+# never a default.
 
 _LONGEST_VALUE = 40
 """Characters of a grade; what is longer is an explanation."""
@@ -384,6 +394,7 @@ def read_score(value: object, values: Mapping[str, float], *, where: str) -> tup
     """
     if value is None:
         return None, "the log has no score"
+    # Texts have only the numbers that were stated for them, even if they look like numbers.
     number = values.get(value) if isinstance(value, str) else _to_float(value)
     if number is None:
         advice = advise_value(value if isinstance(value, str) else None)
@@ -409,7 +420,11 @@ def _to_float(value: object) -> float | None:
         return math.inf
 
 
-# Whether rows that would be paired as one task are of one task, and whether a log's name contradicts its arm.
+# Whether rows with equal task names are about one task, and whether a log's name contradicts its arm.
+#
+# For Inspect, samples are one task with the same identifier and the same target; for lm-evaluation-harness with the
+# same `doc_hash`. Otherwise the import is refused until `--task-field` says so. Cost: shuffled choices need one more
+# option.
 
 TARGET = "target_sha256"
 """Column of a row with the digest of what the right answer is, where a log states one."""
@@ -459,6 +474,7 @@ def warn_of_pairing(imported: ImportedLog, rows: Sequence[LogRow]) -> ImportedLo
 
 
 def _warn(file: ImportedFile, arms: set[str], differing: _UnlikeTasks | None) -> ImportedFile:
+    # A warning and no refusal: names of files are free, but exchanged arms would turn the sign of ED.
     warnings = [f"it is given as arm {file.arm}, and its name says {other}" for other in _list_others(file, arms)]
     if differing is not None:
         first = Path(differing.first.file or "").name

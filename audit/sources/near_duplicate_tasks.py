@@ -22,6 +22,8 @@ def find_near_duplicates(texts: Mapping[str, str], families: Mapping[str, str]) 
         return None
     ids = sorted(texts)
     alike = [(ids[first], ids[second]) for first, second in find_alike([texts[task] for task in ids])]
+    # Statistics treat tasks as independent. Near-duplicates in no common family make every interval too narrow; those
+    # with a common family are already treated as one cluster.
     apart = [(first, second) for first, second in alike if families.get(first) is None or families.get(first) != families.get(second)]
     return NearDuplicates(
         compared=min(len(ids), MOST), not_compared=max(0, len(ids) - MOST), found=len(apart), pairs=tuple(sorted(apart)[:_SHOWN])

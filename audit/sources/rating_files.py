@@ -110,6 +110,7 @@ def _add_all(faults: FaultList, error: InputError) -> None:
 def _read_answer(row: _FileRow, faults: FaultList) -> RaterAnswer | None:
     """Return what one row answers; None if a field cannot be understood, or the whole row is empty."""
     fields = {name: value.strip() for name, value in row.fields.items()}
+    # Spreadsheets leave empty rows at the end.
     if not any(fields[name] for name in ("rater", "key", "item", "answer")):
         return None
     before = len(faults.faults) + faults.more

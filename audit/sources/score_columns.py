@@ -13,7 +13,7 @@ from audit.errors import TableError
 from audit.statistics.responses import NO, SETTLED, YES, Codes, Floats, TextColumn
 from registry.errors import Fault
 
-# Which rows and columns of a file make the table, where a file holds more than one could use.
+# Which rows and columns of a file make the table.
 
 _SHOWN = 12
 
@@ -67,6 +67,7 @@ def suggest(text: str, known: Iterable[str]) -> str | None:
     lowered = {one.lower(): one for one in candidates}
     close = difflib.get_close_matches(text.lower(), list(lowered), n=1, cutoff=0.6)
     holding = [one for one in candidates if text and text.lower() in one.lower()]
+    # Suggestions only come from names that exist, near in spelling or containing the text.
     meant = lowered[close[0]] if close else holding[0] if len(holding) == 1 else None
     return f"did you mean {meant}?" if meant else None
 
@@ -75,7 +76,8 @@ def _list(texts: Sequence[str]) -> str:
     return ", ".join(text or "(empty)" for text in texts[:_SHOWN]) + (" …" if len(texts) > _SHOWN else "")
 
 
-# What a reader of one format hands over: texts and numbers, unchecked.
+# The raw output of a reader: texts and numbers, unchecked. Texts are codes into a list of labels, because tables of
+# millions of rows have few distinct identifiers.
 
 LISTED = 20
 """Faults shown; the rest are counted."""
@@ -92,7 +94,7 @@ class RawColumn:
     def find(self, values: Collection[str]) -> npt.NDArray[np.bool_]:
         """Return, for each row, whether it has one of *values*; an empty text stands for nothing."""
         wanted = np.array([*(label in values for label in self.labels), "" in values], dtype=bool)
-        # The last entry answers code −1.
+        # The last entry answers code −1, which means an empty field.
         return wanted[self.codes]
 
     def list_values(self) -> frozenset[str]:
@@ -171,6 +173,7 @@ class FaultList:
     def add(self, fault: Fault) -> None:
         """Keep *fault* if there is room for its kind, else count it."""
         self.kinds[fault.code] += 1
+        # One kind of fault in a million rows must not hide the others.
         if self.kinds[fault.code] <= LISTED:
             self.faults.append(fault)
         else:
@@ -202,6 +205,8 @@ def merge_columns(columns: Sequence[tuple[RawColumn | None, int]]) -> TextColumn
         if column is not None:
             present = np.bincount(column.codes[column.codes >= 0], minlength=len(column.labels)) > 0
             used.update(label for label, is_used in zip(column.labels, present.tolist(), strict=True) if is_used)
+    # Sorted and only those in use: the result depends on the content of the rows and not on the order of files or on
+    # rows left out.
     labels = tuple(sorted(used))
     place = {label: code for code, label in enumerate(labels)}
     pieces = []
@@ -209,13 +214,13 @@ def merge_columns(columns: Sequence[tuple[RawColumn | None, int]]) -> TextColumn
         if column is None:
             pieces.append(np.full(rows, -1, dtype=np.int32))
             continue
-        # The last entry answers code −1.
+        # The last entry answers code −1, which means an empty field.
         codes = np.array([*(place.get(label, -1) for label in column.labels), -1], dtype=np.int32)
         pieces.append(codes[column.codes])
     return TextColumn(codes=np.concatenate(pieces), labels=labels)
 
 
-# Which columns a score table has, and what is wrong with them.
+# Columns of a score table, and faults of the header.
 
 IDS = ("task_id", "arm", "context_id", "sample")
 KEYS = ("spec", "cue_removed", "judge", "judge_repeat")
@@ -288,7 +293,7 @@ def _find_absent(names: Sequence[str], found: dict[str, str], selection: ColumnS
     asked = {find_named(name, names) for name in selection.names}
     spare = [name for name in list_unknown(names, found) if name not in asked]
     for name in COLUMNS:
-        # A column of scores with a name of its own was looked for already.
+        # A column of scores with its own name was checked above.
         if name in found or (name == "score" and selection.score != "score"):
             continue
         meant = _find_meant(name, spare)
@@ -297,6 +302,8 @@ def _find_absent(names: Sequence[str], found: dict[str, str], selection: ColumnS
             known = f"the column is missing; the columns are: {there or 'none'}"
             advice = f"did you mean {meant!r}? rename it to {name}" if meant else _advise_columns(names, name)
             yield Fault(code="column-missing", where=f"{where}, column {name}", found=known, advice=advice)
+        # An optional column with a misspelt name would be ignored without a message, and the analysis would differ from
+        # what its author expects.
         elif meant:
             unread = f"the column {meant!r} would not be read"
             yield Fault(code="column-typo", where=f"{where}, column {meant}", found=unread, advice=f"did you mean {name}? rename it")
@@ -329,7 +336,8 @@ def build_too_wide(where: str, found: str) -> Fault:
     return Fault(code="table-too-wide", where=where, found=found, advice=advice)
 
 
-# Which responses were truncated or refused: as a table says it, else by the reason for which the endpoint stopped.
+# Truncated and refused responses: as columns state them, else by the stop reason of the endpoint. An unknown reason
+# means unknown and not "no".
 
 FLAGS = ("truncated", "settled", "refused")
 """Columns that say yes or no."""
@@ -355,6 +363,7 @@ def read_stops(
         _check_words(tables, name, faults)
     by_reason = _read_reasons(columns["stop_reason"])
     truncated, settled, refused = (_read_flag(columns[name]) for name in FLAGS)
+    # A stated flag wins over the stop reason.
     cut = np.where(truncated == _UNKNOWN, by_reason[0], truncated)
     if (settled != _UNKNOWN).any() and (cut == _UNKNOWN).all():
         found = "the column is there, and nothing says which responses were truncated"
@@ -404,7 +413,8 @@ def _find_strange(table: RawTable, name: str) -> Iterator[int]:
         yield from np.flatnonzero(strange[column.codes]).tolist()
 
 
-# No two rows may have the same key; where a column that is none of ours tells them apart, the message names it.
+# Repeated keys are refused: two rows with one key would count one response twice. If an unknown column separates them,
+# the message names it, since the file then holds several evaluations.
 
 Keys = npt.NDArray[np.int64]
 Read = Callable[[tuple[str, ...]], Sequence[RawTable]]
@@ -420,6 +430,7 @@ _MOST_VALUES = 100
 def check_keys(tables: Sequence[RawTable], columns: Mapping[str, TextColumn], faults: FaultList, *, read: Read) -> None:
     """Add a fault for each row with the task, arm, context, sample and other `KEYS` of an earlier one."""
     key = number_keys([columns[name] for name in (*IDS, *KEYS)])
+    # Rows without an identifier are faults of their own and would all repeat each other.
     complete = np.flatnonzero(np.all([columns[name].codes >= 0 for name in IDS], axis=0))
     ordered = np.sort(key[complete])
     repeated = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
@@ -427,7 +438,7 @@ def check_keys(tables: Sequence[RawTable], columns: Mapping[str, TextColumn], fa
         return
     telling = find_telling(tables, key[complete], complete, read)
     advice = _advise_keys(telling)
-    # One remedy for all rows: a few of them are example enough.
+    # One remedy holds for all rows, so a few examples are enough.
     most = 3 if telling else LISTED
     extra = int(np.count_nonzero(ordered[1:] == ordered[:-1]))
     listed = 0
@@ -446,7 +457,7 @@ def number_keys(columns: Sequence[TextColumn]) -> Keys:
     for column in columns:
         width = len(column.labels) + 1
         if size * width >= 2**62:
-            # Too many combinations to number: number those that occur.
+            # The product of all columns no longer fits 64 bits, so only the combinations that occur are numbered.
             _, key = np.unique(key, return_inverse=True)
             size = len(key)
         key = key * width + (column.codes + 1)
@@ -473,6 +484,7 @@ def find_telling(tables: Sequence[RawTable], key: Keys, rows: npt.NDArray[np.int
         split = {
             name: np.unique(numbers * (len(column.labels) + 1) + column.codes + 1, return_inverse=True) for name, column in left.items()
         }
+        # Greedy: the fewest columns would need a search over all subsets.
         best = max(left, key=lambda name: (len(split[name][0]), -len(left[name].labels)))
         if len(split[best][0]) == apart:
             break

@@ -33,7 +33,8 @@ from audit.sources.score_columns import (
 from audit.statistics.responses import Floats, ScoreTable, TableFile, TextColumn
 from registry.errors import Fault
 
-# Files become one checked score table; every fault is told at once, with file, row and column.
+# Files become one checked score table. All faults are reported at once, with file, row and column, and nothing is
+# recorded if there is one.
 
 _READERS: dict[str, Callable[..., RawTable]] = {
     ".csv": read_csv,
@@ -88,6 +89,7 @@ def read_columns(paths: Sequence[Path], selection: ColumnSelection, *, low: floa
     if fault := find_range_fault(low, high):
         raise TableError(fault)
     tables = read_raw(paths, selection)
+    # Further columns are read only if rows repeat: they serve one message and would cost memory in every import.
     found = build_table(tables, low=low, high=high, read=lambda names: read_raw(paths, replace(selection, also=names)))
     return found, {name: merge_columns([(table.extras[name], len(table.score)) for table in tables]) for name in selection.also}
 
@@ -110,6 +112,7 @@ def read_models(paths: Sequence[Path], *, score: str | None = None) -> tuple[tup
             unnamed += int((~np.isnan(table.score)).sum())
             continue
         column = table.extras["model_returned"]
+        # Only scored rows need a model name; an excluded response does not enter the result.
         is_scored = ~np.isnan(table.score)
         names = [label.strip() for label in column.labels]
         found.update(names)
@@ -180,6 +183,7 @@ def read_raw(paths: Sequence[Path], selection: ColumnSelection) -> list[RawTable
         raise TableError(faults)
     names = ", ".join(table.name for table in tables[:3])
     seen = {name: frozenset[str]().union(*(table.seen[name] for table in tables)) for name in selection.where}
+    # A value must occur in any of the files, not in each: one file may hold one arm.
     faults.extend(find_unmatched(selection, seen, where=names))
     if not faults and not any(len(table.score) for table in tables):
         found = f"each of the values occurs, but none of the {sum(table.rows_read for table in tables)} rows has all of them"
@@ -217,6 +221,7 @@ def _check_start(start: bytes, name: str, *, is_parquet: bool) -> None:
         found = "the file is empty"
     elif (start == _PARQUET_MAGIC) != is_parquet:
         found = "the name does not end in .parquet and the content is Parquet" if not is_parquet else "the content is not Parquet"
+    # UTF-16 begins with a byte order mark, or has zero bytes in ASCII text.
     elif not is_parquet and (start.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in start):
         found = "the file is not UTF-8 text"
     elif not is_parquet and start.startswith((b"\x1f\x8b", b"PK\x03\x04")):
@@ -272,6 +277,7 @@ def _check_scores(table: RawTable, faults: FaultList, *, low: float, high: float
             advice="say in excluded_reason why there is no score",
         ),
     )
+    # NaN compares false on both sides and is reported above.
     outside = np.flatnonzero((table.score < low) | (table.score > high))
     for row in outside[:LISTED].tolist():
         found = f"expected a number from {low:g} to {high:g}, found {table.score[row]:g}"
@@ -297,7 +303,7 @@ def _unless_empty(column: TextColumn) -> TextColumn | None:
     return column if column.labels else None
 
 
-# A person's labels, and other columns of numbers, beside the rows of a score table.
+# Labels by a person, and other columns of numbers, joined to the rows of a score table.
 
 _TRUTH = {"true": 1.0, "false": 0.0}
 
@@ -321,10 +327,14 @@ def read_labels(paths: Sequence[Path], table: ScoreTable, *, column: str = "labe
         merged = merged[:-1]
     key = number_keys(merged)
     own, asked = key[: table.rows], key[table.rows :]
+    # The response under an edit is another one than the labelled response with the same identifiers.
     usable = np.ones(table.rows, dtype=bool) if table.cue_removed is None else table.cue_removed.codes < 0
     unmatched = np.flatnonzero(~np.isin(asked, own[usable]))
+    # A label without a response points to a wrong file or a typing error. Dropping it would shrink the labelled set in
+    # silence.
     if len(unmatched):
         raise TableError(_tell_unmatched(labels, unmatched))
+    # A sorted search in place of a dictionary: tables have up to millions of rows.
     order = np.argsort(asked)
     place = np.minimum(np.searchsorted(asked, own, sorter=order), len(asked) - 1)
     found = order[place]
@@ -377,7 +387,7 @@ def parse_numbers(column: TextColumn, *, name: str, low: float, high: float) -> 
     if faults:
         more = [Fault(code="more-faults", where=f"column {name}", found=f"and {len(faults) - LISTED} more values like these")]
         raise TableError([*faults[:LISTED], *(more if len(faults) > LISTED else [])])
-    # The last entry answers code −1.
+    # The last entry answers code −1, which means an empty field.
     return numbers[column.codes]
 
 
@@ -406,7 +416,8 @@ def _parse(text: str) -> float:
         return float("nan")
 
 
-# Task ids alone: from a list, or from the column `task_id` of a table that need not have scores yet.
+# Task identifiers only, from a list or a table that need not have scores yet. A lock fixes them before any response
+# exists.
 
 
 def read_task_families(path: Path) -> dict[str, str | None]:

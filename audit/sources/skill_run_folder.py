@@ -16,7 +16,8 @@ from registry.codec.canonical_documents import Json
 from registry.codec.file_io import parse_document, read_text
 from registry.errors import Fault, InputError
 
-# One JSON file of a skill-contamination run, read step by step; whatever does not fit is told with its path, and reading goes on.
+# One JSON file of a skill-contamination run, read step by step. Each fault is reported with its path, and reading goes
+# on, so that one import shows them all.
 
 Value = TypeVar("Value")
 
@@ -34,6 +35,7 @@ class DocumentPlace:
     def fault(self, code: str, found: str, advice: str | None = None) -> None:
         """Tell that something is wrong here, once however often the place is looked at."""
         fault = Fault(code=code, where=self.where, found=found, advice=advice)
+        # A place may be read several times, and its fault is one.
         if fault not in self.faults.faults:
             self.faults.add(fault)
 
@@ -111,7 +113,7 @@ class DocumentPlace:
                 self.faults.add(Fault(code=code, where=self._join(name), found=f"no {what} is called {name!r}", advice=advice))
 
     def _join(self, name: str) -> str:
-        # After the file comes a comma, inside the document a point.
+        # A comma after the file name, a point inside the document.
         return f"{self.where}{'.' if ', ' in self.where else ', '}{name}"
 
     def expect(self, kind: type, name: str, *, required: bool = False) -> bool:
@@ -135,7 +137,8 @@ def open_json(path: Path, *, name: str, faults: FaultList, files: dict[str, str]
         document = _parse_object(text, name)
     except InputError as error:
         for fault in error.faults:
-            # These files are JSON alone; what is broken enough may look like YAML to the parser of both.
+            # These files are JSON only. Broken ones may look like YAML to the shared parser, and its message would
+            # mislead.
             faults.add(replace(fault, code="not-json") if fault.code == "not-yaml" else fault)
         return None
     files[name] = hashlib.sha256(text.encode()).hexdigest()
@@ -156,7 +159,8 @@ def _show(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-# The patterns of one response of a skill-contamination run: as its file records them, and matched anew against its text.
+# The patterns of one response: as its file records them, and matched anew against its text. Own matches are preferred,
+# since they can be checked.
 
 Patterns = tuple[tuple[bool, ...], tuple[bool, ...]]
 """Whether each expected pattern, and each anti-pattern, was found in the response."""
@@ -229,6 +233,7 @@ def _read_results(place: DocumentPlace) -> Patterns:
 def _read_texts(place: DocumentPlace) -> PatternTexts | None:
     written = {kind: [result.at("pattern").value for result in place.items(f"{kind}_results")] for kind in KINDS}
     expected, anti = (tuple(pattern for pattern in written[kind] if isinstance(pattern, str)) for kind in KINDS)
+    # If one pattern is not named, matching the others would give rates over another set than the recorded ones.
     return None if (len(expected), len(anti)) != (len(written["expected"]), len(written["anti"])) else (expected, anti)
 
 
@@ -244,10 +249,11 @@ def _search(texts: PatternTexts, text: str) -> Patterns | None:
     return expected, anti
 
 
-# A skill-contamination run as it lies in a folder: scores/, generations/, tasks/, skills.json, behavioral-eval.json, history/.
+# A skill-contamination run in a folder: scores/, generations/, tasks/, skills.json, behavioral-eval.json, history/.
 #
-# Each skill was tried on a few tasks under up to four conditions, several runs each; a judge scored every response on four dimensions
-# from 1 to 5, and patterns were looked for. Only scores/ is needed; what else is missing is told, and never taken for zero.
+# Each skill was tried on a few tasks under up to four conditions, with several runs each. A judge scored every response
+# on four dimensions from 1 to 5, and patterns were looked for. Only scores/ is needed; what else is missing is reported
+# and never taken for zero.
 
 NOT_SCORED = "no response of this condition was scored"
 NO_JUDGMENT = "the judge gave no usable answer"
@@ -500,6 +506,8 @@ class _FolderReader:
     @staticmethod
     def _drop_absent(responses: list[SkillResponse]) -> list[SkillResponse]:
         """A condition without one response in the whole skill was not tried; one with some has gaps, and these stay."""
+        # A condition that was never tried is absent. A condition with gaps keeps them, since dropping the gaps would
+        # change the sample.
         tried = {one.arm for one in responses if one.excluded != NOT_SCORED}
         return [one for one in responses if one.arm in tried]
 
@@ -515,6 +523,8 @@ class _FolderReader:
         matched = {response.pattern_texts for response in runs if response.pattern_texts is not None}
         given = None if planned is None else planned.texts
         scores = place.where.split(", ")[0]
+        # The recorded matches are of the recorded patterns. Comparing them with patterns that were changed later would
+        # report differences that come from the change.
         if matched and given is not None and matched != {given}:
             message = f"tasks/ gives {task_id} other patterns than the study records matches of; those that were recorded are matched here"
             self._note("patterns-changed", skill, message)
@@ -537,6 +547,7 @@ class _FolderReader:
             if run in seen:
                 one.fault("row-repeated", f"run {run} of task {task_id!r} stands twice", "number the runs of a task apart")
             seen.add(run)
+            # A misspelt condition would be left out, and the arm would look as if it had not been run.
             one.refuse_unknown(("run_index", *ARMS.values()), code="unknown-condition", what="condition")
             found += [_read_response(one.at(condition), (task_id, run, arm), texts) for arm, condition in ARMS.items()]
         return found
@@ -609,7 +620,7 @@ def _read_response(
     text = None if texts is None else texts.get((task_id, run, ARMS[arm]))
     judge = place.at("judge")
     scores = {name: judge.number(name, low=LOWEST, high=HIGHEST) for name in DIMENSIONS if judge.has(name)}
-    # A call that failed may have an empty text written for it, which is no response of length 0; one that was never made has nothing.
+    # A failed call may have an empty text written for it. That is no response of length 0, so its length is unknown.
     failed = texts is not None and (place.value is None if text is None else text.has("error") and not text.text("output", default=""))
     output = text.text("output", default="") if text is not None and not failed else None
     matching = match_patterns(place.at("patterns"), output)
@@ -637,6 +648,7 @@ def _explain_exclusion(place: DocumentPlace, judge: DocumentPlace, scores: Mappi
     if len(scores) == len(DIMENSIONS):
         return None
     failed = text.text("error", default="") if text is not None else ""
+    # The reasons go from the earliest cause to the latest: generation, scoring, judging.
     if failed:
         return f"the generation failed: {failed}"
     if place.value is None:

@@ -32,6 +32,7 @@ def read_skill_runs(paths: Sequence[Path], reading: LogOptions) -> tuple[list[Lo
     files: list[ImportedFile] = []
     provenance = Provenance()
     for folder in paths:
+        # An option without effect here is refused, because its user believes that it chose something.
         _refuse_fields(folder, reading)
         name = choose_score(reading.scorer, SCORERS, where=str(folder), option="--scorer", what="property")
         recording = read_recording(folder)
@@ -77,6 +78,8 @@ def _read_skill(skill: SkillRuns, place: tuple[str, str], recording: StudyRecord
             LogRow(
                 task_id=f"{skill.name}/{one.task_id}",
                 arm=one.arm,
+                # The recording has one context for each condition, so nothing can be said about other contexts of the
+                # same kind.
                 context_id=ARMS[one.arm],
                 sample=str(one.run),
                 score=score,
@@ -118,8 +121,11 @@ def _list_extras(skill: SkillRuns, one: SkillResponse) -> Mapping[str, str | flo
 
 def _list_notes(skill: SkillRuns, file: str, recording: StudyRecording) -> Iterator[str]:
     if skill.left_out is not None:
+        # A skill that was excluded after its result is taken all the same: leaving it out again would repeat the
+        # choice.
         yield f"the study left it out of its aggregates ({skill.left_out}); it is taken here"
     visible = recording.facts.visible_chars
+    # Responses longer than what the judge saw may have been rated as truncated although they are complete.
     cut = sum(one.chars is not None and visible is not None and one.chars > visible for one in skill.responses)
     if cut:
         yield f"the judge was shown the first {visible} characters; {cut} responses are longer"
@@ -156,6 +162,7 @@ def _read_composite(one: SkillResponse) -> Scored:
 def _read_patterns(kind: int, absent: str, measure: Callable[[Sequence[bool]], float]) -> Callable[[SkillResponse], Scored]:
     def read(one: SkillResponse) -> Scored:
         if one.patterns is None:
+            # A task without patterns has no rate. A rate of 0 would say that none was found.
             return None, one.excluded or "no patterns were looked for"
         return (measure(one.patterns[kind]), None) if one.patterns[kind] else (None, absent)
 

@@ -9,7 +9,8 @@ from registry.records.estimates import EstimateWarning, HypothesisTest, Measure,
 from registry.records.record import Record
 from registry.records.replay_definition import Budget, Policy
 
-# A skill-contamination study before it is run: skills, tasks, conditions, model and judge.
+# A skill-contamination study before its run: skills, tasks, conditions, model and judge. A skill is left out only by
+# the study's file, and before its calls: in the published study one was excluded after its result.
 
 
 class RiskLevel(StrEnum):
@@ -111,7 +112,8 @@ class SkillTasks(Record):
     tasks: tuple[SkillTask, ...]
 
 
-# A study of skill contamination read again: contrasts with intervals by task, beside what was published.
+# The records of a study that is analysed again: contrasts with intervals by task, next to the published figures. The
+# unit is the task within a skill, because runs of one task are not independent.
 
 ARMS: Mapping[str, str] = {
     "A": "baseline",

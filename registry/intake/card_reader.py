@@ -19,7 +19,8 @@ from registry.errors import Fault, InputError, UnavailableError
 from registry.intake import text_normalisation as rules
 from registry.records.system_card import CardText, Heading, MediaType, Page
 
-# Bytes to text: UTF-8 wherever it is, and what was assumed where it is not.
+# Bytes to text: UTF-8 where possible. Any other assumption is stated in a warning, because a wrong encoding changes
+# quotations.
 
 _MARKS = (
     (b"\xef\xbb\xbf", "utf-8"),
@@ -54,6 +55,7 @@ def decode_text(data: bytes, *, where: str, is_hypertext: bool = False) -> Decod
                 () if encoding == "utf-8" else (f"The file is not UTF-8: it was read as {encoding.upper()}, as its first bytes say.",)
             )
             return _finish(_decode(data[len(mark) :], encoding, where), encoding, warnings)
+    # Many zero bytes mean UTF-16 or UTF-32, which can also be valid UTF-8.
     if data.count(0, 0, _SAMPLE_BYTES) * 5 < min(len(data), _SAMPLE_BYTES):
         try:
             return _finish(data.decode("utf-8"), "utf-8", ())
@@ -61,6 +63,7 @@ def decode_text(data: bytes, *, where: str, is_hypertext: bool = False) -> Decod
             at = error.start
     else:
         at = data.index(0)
+    # A declaration counts only after UTF-8 has failed.
     declared = _declared(data) if is_hypertext else None
     encoding = declared or _guess(data, where)
     reason = "as the page declares" if declared else "the most likely encoding"
@@ -128,6 +131,7 @@ _WESTERN = frozenset({"latin_1", "cp1250", "cp1252", "iso8859_15", "cp1254", "cp
 
 def _decode(data: bytes, encoding: str, where: str) -> str:
     text = data.decode(encoding, errors="replace")
+    # More than 5 % of unreadable characters mean that the file is no text in this encoding.
     if text.count("\ufffd") * 20 > len(text):
         raise _not_text(where)
     return text.encode("utf-8", errors="replace").decode("utf-8")
@@ -142,7 +146,7 @@ def _finish(text: str, encoding: str, warnings: tuple[str, ...]) -> DecodedText:
     return DecodedText(text, f"{encoding} text", (*warnings, *find_hidden(text), *_find_twice_encoded(text)))
 
 
-# “â€™” for ’, “Ã©” for é: UTF-8 that was read as CP1252 and written again.
+# "â€™" for ’ and "Ã©" for é: UTF-8 that was read as CP1252 and written again.
 _TWICE = re.compile(
     "\u00e2\u20ac[\u2122\u0153\u009d\u02dc\u201c\u201d\u00a6\ufffd]|\u00c3[\u00a0-\u00bf]|\u00c2[\u00a0\u00b0\u00b1\u00b7\u00a7]"
 )
@@ -177,7 +181,7 @@ _HIDDEN = (
 )
 
 
-# What a Markdown source says about its sections and pages. The source itself is the text; raw HTML in it is data.
+# Sections and pages of a Markdown source. The source itself is the text, and raw HTML in it is data.
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
@@ -239,7 +243,7 @@ def _add(headings: list[Heading], start: int, source: str) -> None:
         headings.append(Heading(start=start, title=title))
 
 
-# What kind of binary file some bytes are, by how they begin.
+# Kinds of binary files by their first bytes, for a message that says what the file is.
 
 _SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
@@ -277,10 +281,8 @@ def find_signature(data: bytes) -> str | None:
     return "PDF" if data[:1024].lstrip(b"\xef\xbb\xbf\x00\r\n\t ").startswith(b"%PDF-") else None
 
 
-# An extractor, run in a process of its own.
-#
-# Extractors are large programs that meet hostile files; each runs in a child with limits on time and memory, so a crash or a hang is an
-# error about the card and not the end of the command.
+# Extractors run in a child process. They are large programs that meet hostile files; with limits on time and memory, a
+# crash or a hang is an error about the card and not the end of the command. Cost: 0.1 to 0.3 s a read.
 
 _REPAIR = "open it in a reader or browser and print it to a new PDF"
 
@@ -292,7 +294,7 @@ def ask_extractor(extractor: str, limits: dict[str, Any], data: bytes, *, where:
         InputError: card-too-slow, card-damaged, or what the extractor refuses the file for.
         UnavailableError: extractor-missing.
     """
-    # -P: not from the current folder, where the user may have a folder `registry` too
+    # -P: do not import from the current folder, where the user may have a folder `registry` too.
     command = [sys.executable, "-P", "-m", "registry.intake.text_extractors", extractor, json.dumps(limits)]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path or os.curdir for path in sys.path), "PYTHONUTF8": "1"}
     try:
@@ -318,10 +320,10 @@ def _last_words(child: subprocess.CompletedProcess[bytes]) -> str:
     return lines[-1][:200] if lines else f"exit {child.returncode}"
 
 
-# A PDF that a few kilobytes make into gigabytes of text is refused before an extractor opens it.
+# A PDF of a few kilobytes can inflate to gigabytes of text, so such a file is refused before an extractor opens it.
 #
-# Extractors keep a hundred bytes and more for each character that a page shows. Here the streams of the file are inflated piece by
-# piece, and the text in them is counted, in memory that does not grow with it.
+# Extractors keep a hundred bytes and more for each character of a page. Here the streams of the file are inflated piece
+# by piece and their text is counted, in memory that does not grow.
 
 LARGEST_STREAM_BYTES = 64_000_000
 """What a stream that is no image may inflate to."""
@@ -387,7 +389,10 @@ def _inflate_pieces(packed: "Iterator[bytes | memoryview]") -> Iterator[bytes]:
             return
 
 
-# A PDF's text, read by two extractors.
+# A PDF's text, read by two independent extractors. Their agreement shows whether the text can be trusted.
+#
+# The second one (pdfminer.six) is slow. It reads at most 60 pages, evenly spread, so the record is the same on every
+# machine.
 
 MAXIMUM_PAGES = 20_000
 """A PDF with more pages is refused."""
@@ -463,6 +468,7 @@ def measure_agreement(first: list[str], second: list[str]) -> float | None:
 def _second_opinion(data: bytes, texts: list[str], sample: list[int], where: str) -> tuple[float | None, str | None, tuple[str, ...]]:
     try:
         second = ask_extractor("pdfminer", {"sample": sample}, data, where=where, seconds=SECOND_SECONDS)
+    # A missing second opinion is a warning. The first extractor's text is complete without it.
     except InputError as error:
         return None, None, (f"There is no second opinion on the text: {error.faults[0].found}.",)
     agreement = measure_agreement([texts[index] for index in sample], second["pages"])
@@ -530,6 +536,7 @@ def _count_words(texts: list[str]) -> Counter[str]:
 def _find_title(text: str, title: str) -> int:
     """Where *title* fills a line of *text*, else where it last stands in it, else 0."""
     words = r"\s+".join(re.escape(word) for word in title.split())
+    # A title often occurs in running text before its section, so a line of its own is preferred.
     whole = [found.start() for found in re.finditer(rf"^[ \t]*(?:\d[\d.]*\s+)?{words}[ \t]*$", text, re.MULTILINE)]
     anywhere = [found.start() for found in re.finditer(words, text)]
     return whole[0] if whole else anywhere[-1] if anywhere else 0
@@ -539,9 +546,8 @@ def _refuse(code: str, where: str, found: str, advice: str) -> InputError:
     return InputError(Fault(code=code, where=where, found=found, advice=advice))
 
 
-# A card file in, its text out.
-#
-# What a file is, is read from its bytes; a name that says otherwise is an error, since somebody believes it.
+# From a card file to its text. The kind of a file is read from its bytes. A name that says otherwise is an error,
+# because its user relies on it.
 
 MAXIMUM_BYTES = 100_000_000
 """A card file larger than this is refused unread."""
@@ -626,6 +632,7 @@ def _read_bytes(path: Path) -> bytes:
         if found.st_size > MAXIMUM_BYTES:
             raise _too_large(path, found.st_size)
         with path.open("rb") as stream:
+            # The size is checked again after reading: a file may grow in between.
             data = stream.read(MAXIMUM_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise _refuse_file("card-not-found", path, "there is no such file", "check the path") from error

@@ -8,10 +8,12 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from registry.records.system_card import Heading
 
-# How many tabs stand before each cell of an HTML table, so that every cell keeps its column.
+# Tabs before each cell of an HTML table, so that every cell keeps its column in plain text. Empty and spanned cells are
+# kept as tabs; without them, columns cannot be told. Cost: the text of an HTML card with such cells differs from that
+# of earlier versions.
 #
-# A cell over several columns or rows leaves the places it covers empty (HTML Living Standard, 4.9.12); a table within a cell is read as
-# text of that cell.
+# A cell over several columns or rows leaves the places it covers empty (HTML Living Standard, 4.9.12). A table within a
+# cell is read as text of that cell.
 
 _COLUMNS = 1_000
 _ROWS = 65_534
@@ -68,6 +70,7 @@ class CellCounter:
             if rows > 1:
                 table.below[column] = min(rows, _ROWS) - 1
         table.column += min(columns, _COLUMNS)
+        # A page can state any span. The limits keep a hostile one from filling the memory with tabs.
         return min(tabs, _COLUMNS)
 
     def close_row(self) -> int:
@@ -86,7 +89,7 @@ def read_span(value: str | None) -> int:
     return max(1, int(given)) if given.isascii() and given.isdigit() else 1
 
 
-# An HTML page's readable text: blocks on lines of their own, table rows on one line, what does not show left out.
+# The readable text of an HTML page: blocks on their own lines, table rows on one line, nothing that does not show.
 
 _DROPPED = frozenset(
     {
@@ -187,6 +190,7 @@ class _Writer:
     def break_with(self, separator: str) -> None:
         """Remember *separator*, the strongest wins: paragraph, line, cell, space."""
         order = ("", " ", "\t", "\n", "\n\n")
+        # Nested blocks ask for several breaks at one place, and only the strongest is written.
         self._pending = max(self._pending, separator, key=order.index)
 
     def tab(self, count: int) -> None:
@@ -330,6 +334,7 @@ def _separate(tag: str, writer: _Writer, *, is_opening: bool, in_cell: bool) -> 
         writer.break_with(" ")
     elif tag == "br":
         writer.break_with(" " if in_cell else "\n")
+    # 10² must not become 102.
     elif tag == "sup" and is_opening and writer.ends_in_digit():
         writer.write("^", is_preformatted=True)
     elif tag in _BLOCKS:

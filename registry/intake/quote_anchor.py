@@ -15,7 +15,8 @@ from registry.intake import text_normalisation as rules
 from registry.intake.text_normalisation import ONE_TO_ONE, NormalisedText, build_form, is_same_marking
 from registry.records.system_card import Anchor, CardText, MatchLevel
 
-# Text that came in, made safe to print: what steers a terminal or turns the direction of reading is written out.
+# Foreign text, made safe to print. Characters that steer a terminal or change the reading direction are written as
+# codes.
 
 
 def show_text(text: str, *, limit: int = 300) -> str:
@@ -29,7 +30,8 @@ def _show_character(character: str) -> str:
     return f"\\u{ord(character):04x}" if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") else character
 
 
-# The passage most like a quotation that is not there, with the words that differ.
+# The passage nearest to a quotation that was not found, with the words that differ. It turns "not found" into a
+# correction that can be made.
 
 _WORD = re.compile(r"\w+")
 _COMPARED = 600
@@ -66,9 +68,11 @@ class NearestFinder:
             aligned = fuzz.partial_ratio_alignment(quote, window)
             if aligned is not None and (best is None or aligned.score > best[0]):
                 best = (aligned.score, start + aligned.dest_start, start + aligned.dest_end)
+        # Below this, the alignment is chance and would send the user to the wrong place.
         if best is None or best[0] < 50:
             return None
-        # The alignment is as long as the quotation, letter by letter; the words at its ends are found among some more.
+        # The alignment has the length of the quotation in letters. The words at its ends are found in a margin around
+        # it.
         start, stop = self._whole_words(max(0, best[1] - _MARGIN), min(len(self._text), best[2] + _MARGIN))
         start, stop = self._without_extra_words(quote, start, stop)
         passage = self._text[start:stop]
@@ -82,6 +86,8 @@ class NearestFinder:
             places = self._index().get(word, [])
             if len(places) <= _COMMON:
                 for bucket in {place // width for place in places}:
+                    # Rare words weigh more, and neighbouring buckets are added because a passage may cross their
+                    # border.
                     votes[bucket] += 1000 // (len(places) + 10)
         scores = {bucket: votes[bucket] + votes[bucket + 1] for bucket in votes}
         best = sorted(scores, key=lambda bucket: (-scores[bucket], bucket))[:5]
@@ -128,7 +134,7 @@ def _words(text: str) -> list[str]:
 def _difference(quote: str, passage: str) -> str:
     """The first five places where the words differ."""
     ours, theirs = quote.split(), passage.split()
-    # Quotation marks and dashes of another shape are found anyway (N2), so they are no difference.
+    # Other shapes of quotation marks and dashes match anyway (N2), so they are no difference.
     steps = _compare(quote.translate(ONE_TO_ONE).split(), passage.translate(ONE_TO_ONE).split())
     parts = [
         f"“{show_text(' '.join(ours[a:b]), limit=80)}” → “{show_text(' '.join(theirs[c:d]), limit=80)}”"
@@ -139,10 +145,11 @@ def _difference(quote: str, passage: str) -> str:
     return ", ".join(parts[:5]) + more if parts else "only in characters that look the same"
 
 
-# Where a quotation stands in the text of a card, and how much had to be normalised to find it.
+# The place of a quotation in a card, and how much had to be normalised to find it.
 #
-# The levels of `registry.records.system_card.MatchLevel` are tried from none upwards, and the lowest that finds the quotation is recorded.
-# Start, stop and exact always speak of the text as it was extracted.
+# Levels are tried from none upwards, and the lowest that finds the quotation is recorded. Start, stop and exact text
+# always refer to the text as it was extracted. A quotation may not cut a number or drop its sign ("5 %" is not in "99.5
+# %"). Cost: half a number cannot be quoted.
 
 MINIMUM_CHARACTERS = 3
 """Letters and digits a quotation must have at least."""
@@ -199,6 +206,8 @@ class AnchoredText:
                 )
             )
         elsewhere: list[_Hit] = []
+        # With a page, an occurrence there at a higher level wins over one elsewhere at a lower level: the user looked
+        # at that page.
         for level in MatchLevel:
             hits = self._find_at(quote.translate(rules.NOT_FOR_TEXTS), level)
             here = hits if page is None else [hit for hit in hits if self._card.get_page_number(hit.start) == page]
@@ -241,6 +250,7 @@ class AnchoredText:
         form, asked = self._form(level), build_form(quote.strip(), level)
         start_at, stop_at = _trim(asked.text)
         words = asked.text[start_at:stop_at]
+        # Normalisation can remove nearly everything, and the rest would match anywhere.
         if sum(character.isalnum() for character in words) < MINIMUM_CHARACTERS:
             return []
         marks = asked.get_marks(start_at, stop_at)
@@ -249,6 +259,8 @@ class AnchoredText:
         while at >= 0 and len(spans) < _HITS:
             stop = at + len(words)
             span = form.map_span(at, stop)
+            # Optional characters (a hyphen at a line end, a footnote mark) are compared place by place. Dropping them
+            # from both texts would make different texts equal.
             if is_same_marking(form.get_marks(at, stop), marks) and not _cuts_a_number(self._text, *span):
                 spans.append(span)
                 at = form.text.find(words, stop)
@@ -258,6 +270,7 @@ class AnchoredText:
 
     def _choose(self, hits: list[_Hit], *, near: int | None, section: str | None) -> _Hit:
         if section is not None:
+            # A section is only a preference: its title may have been read differently from the file.
             hits = [hit for hit in hits if _is_in_section(self.find_section(hit.start), section)] or hits
         return hits[0] if near is None else min(hits, key=lambda hit: abs(hit.start - near))
 

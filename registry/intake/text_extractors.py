@@ -28,6 +28,7 @@ def read_with_pdfium(data: bytes, limits: dict[str, Any]) -> dict[str, Any]:
     count = len(document)
     if count == 0:
         raise _RefusedError("card-damaged", "the PDF has no pages that can be read", "download it again")
+    # Limits are checked while reading, so that a hostile file does not fill the memory first.
     if count > limits["maximum_pages"]:
         found = f"{count:,} pages, expected at most {limits['maximum_pages']:,}"
         raise _RefusedError("card-too-long", found, "give the part of it that is the card")
@@ -48,7 +49,7 @@ def read_with_pdfminer(data: bytes, limits: dict[str, Any]) -> dict[str, Any]:
     from pdfminer.high_level import extract_text  # noqa: PLC0415 - the other extractor does without
     from pdfminer.layout import LAParams  # noqa: PLC0415
 
-    # Without boxes_flow the reading order is simpler and the work much less; words are counted, not ordered.
+    # Without boxes_flow pdfminer does much less work. The reading order suffers, but words are only counted.
     text = extract_text(io.BytesIO(data), page_numbers=set(limits["sample"]), laparams=LAParams(boxes_flow=None))
     return {"extractor": f"pdfminer.six {version('pdfminer.six')}", "pages": [_clean(page) for page in text.split("\f")]}
 
@@ -76,7 +77,7 @@ def _read_page(document: Any, index: int, most: int) -> str:
     text: str = text_page.get_text_range()
     text_page.close()
     page.close()
-    # PDFium writes U+FFFE for a hyphen at a line end, and swallows the line end.
+    # PDFium writes U+FFFE for a hyphen at a line end and drops the line end.
     return _clean(text.replace("\r\n", "\n").replace("\ufffe", "-\n"))
 
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 from registry.records.system_card import MatchLevel
 
-# The declared normalisations N1 to N6, as patterns and what each match becomes.
+# The declared normalisations N1 to N6, as patterns and replacements.
 #
-# Characters U+FDD0 to U+FDEF are Unicode noncharacters, reserved for use inside programs; here they stand for what a reader may write
-# or leave out. In a text that comes in they are replaced first, so no text can imitate them.
+# U+FDD0 to U+FDEF are Unicode noncharacters, reserved for use inside programs. Here they stand for characters that a
+# reader may write or leave out. In a foreign text they are replaced first, so no text can imitate them.
 
 SOFT_HYPHEN = "\ufdd0"
 """A hyphen at a line end: it may belong to the word or to the line."""
@@ -25,9 +25,11 @@ MARK_DIGITS = "\ufde0\ufde1\ufde2\ufde3\ufde4\ufde5\ufde6\ufde7\ufde8\ufde9"
 """Digits glued to a word or a full stop: a footnote mark, most likely."""
 
 # N1 -------------------------------------------------------------------------------------------------------------------
+# White space.
 WHITE_SPACE = re.compile(r"[ \t\n\r\f\v]{2,}|[\t\n\r\f\v]")
 
 # N2 -------------------------------------------------------------------------------------------------------------------
+# Shapes of the same character: quotation marks, dashes, spaces, ligatures, characters that do not show.
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d"
 _SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\u0085"
 ONE_TO_ONE = str.maketrans(
@@ -63,6 +65,7 @@ def open_compatible(found: re.Match[str]) -> str | None:
 
 
 # N3 -------------------------------------------------------------------------------------------------------------------
+# Hyphens at line ends.
 LINE_END_HYPHEN = re.compile(
     r"(?<=\w)[-\u2010\u00ad]\s+(?=\w)"  # as in "evalua-\ntion", and in "evalua- tion" where the line end was folded
     r"|(?<=\S)[\u2013\u2014][ \t]*[\n\r\f]\s*(?=\S)"  # a dash set without spaces keeps none at a line end
@@ -77,6 +80,7 @@ def encode_hyphen(found: re.Match[str]) -> str:
 
 
 # N4 -------------------------------------------------------------------------------------------------------------------
+# Markdown and HTML markup.
 MARKUP = re.compile(
     r"""
       (?P<comment><!--(?:(?!-->|<!--)[\s\S]){0,2000}-->)
@@ -113,6 +117,7 @@ def drop_markup(found: re.Match[str]) -> str:
 
 
 # N5 -------------------------------------------------------------------------------------------------------------------
+# Footnote marks, page numbers and running heads.
 FOOTNOTE_MARK = re.compile(
     r"""
       (?P<note>\[\^[^\]\s]{1,40}\])                                   # Markdown
@@ -173,6 +178,7 @@ def _find_running_heads(text: str) -> list[tuple[int, int]]:
     for page in pages:
         edges += _edge_lines(page, at)
         at += len(page) + 1
+    # Three pages at least, and every fifth in a long card, so that two equal table heads are not taken for furniture.
     needed = max(3, len(pages) // 5)
     counts = Counter(key for key, _, _ in edges)
     return [(start, stop) for key, start, stop in edges if counts[key] >= needed]
@@ -191,6 +197,7 @@ def _edge_lines(page: str, at: int) -> list[tuple[str, int, int]]:
 
 
 # N6 -------------------------------------------------------------------------------------------------------------------
+# Letter-spaced text.
 _SPACED_RUN = re.compile(r"(?<!\S)(?:\S\s{1,3}){3,}\S(?!\S)")
 
 
@@ -217,11 +224,11 @@ NOT_FOR_TEXTS = dict.fromkeys(range(0xFDD0, 0xFDF0), "\ufffd")
 """Noncharacters that come in with a text."""
 
 
-# A text under a declared normalisation, with the way back from every character to the original.
+# A text under a normalisation, with the way back from every character to the original.
 #
-# A form is made by layers of edits. Each layer remembers where its edits lie, so a span of the form is carried back layer by layer to
-# the span of the original text it came from; the way back is monotone. What a reader may write or leave out (a hyphen at a line end, a
-# footnote mark) is lifted out of the string and kept beside it as marks, and compared place by place.
+# A form is made by layers of edits. Each layer remembers its edits, so a span of the form is mapped back layer by
+# layer; the mapping is monotone. Characters that a reader may leave out are removed from the string, kept beside it as
+# marks, and compared place by place.
 
 Edit = tuple[int, int, str]
 """Start, stop and replacement, in characters of the text that is edited."""
@@ -241,6 +248,7 @@ class EditLayer:
         return self._map_character(start)[0], self._map_character(stop - 1)[1]
 
     def _map_character(self, position: int) -> tuple[int, int]:
+        # A character inside a replacement maps to the whole span that was replaced.
         index = bisect_right(self.new_starts, position) - 1
         if index < 0:
             return position, position + 1
@@ -287,6 +295,8 @@ def build_form(text: str, level: MatchLevel) -> NormalisedText:
             text, layer = apply_edits(text, step(text))
             if layer.new_starts:
                 layers.append(layer)
+        # Single characters keep their places, so this step needs no layer. It comes after the hyphens, whose shapes it
+        # would unify.
         if rank >= 2 and needed == 3:
             text = text.translate(ONE_TO_ONE)
     lifted = LIFTED_AT.get(level)
@@ -333,6 +343,8 @@ def _is_same_mark(ours: str, theirs: str) -> bool:
         one, other = hard in ours, hard in theirs
         if (one and not other and soft not in theirs) or (other and not one and soft not in ours):
             return False
+    # Only the quotation's digits must be in the text: a reader who leaves a footnote mark out is right, one who adds a
+    # digit is not.
     digits = _digits(theirs)
     return not digits or digits == _digits(ours)
 

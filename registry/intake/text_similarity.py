@@ -28,6 +28,8 @@ def find_alike(texts: Sequence[str]) -> list[tuple[int, int]]:
     Letter case, white space, the value of numbers, and what all texts begin and end with do not count: texts that a template made with
     other numbers are alike, and different questions behind one instruction are not.
     """
+    # Templates with other numbers are alike, and different questions behind one instruction are not, so both are
+    # removed before comparing.
     plain = _strip_common([_NUMBER.sub("0", " ".join(text.split()).casefold()) for text in texts[:MOST]])
     return sorted(pair for pair in _find_likely(plain) if fuzz.ratio(plain[pair[0]], plain[pair[1]], score_cutoff=ALIKE))
 
@@ -57,6 +59,7 @@ def _find_likely(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
     sizes = np.maximum(1.0, marks.sum(axis=1))
     shared = marks @ marks.T / np.maximum(sizes[:, None], sizes[None, :])
     first, second = np.nonzero(np.triu(shared >= _SHARED, k=1))
+    # A stable sort, so that the same texts give the same pairs on every machine.
     order = np.argsort(-shared[first, second], kind="stable")[:_LIKELIEST]
     yield from zip(first[order].tolist(), second[order].tolist(), strict=True)
 

@@ -24,7 +24,8 @@ from registry.intake.outline.passage_sentences import PassageReader, split_sente
 from registry.intake.outline.printed_tables import PrintedRow, PrintedTable, find_tables
 from registry.records.system_card import CardText, Heading, MediaType, Outline, Passage, PassageKind, TableCell
 
-# In which scripts and language a card is written, and on which pages its text may be out of order: what rules should not trust.
+# Script and language of a card, and pages whose text may be out of order. Rules that read English should not be trusted
+# there, and the notes say so.
 
 _SCRIPTS = (
     ("Arabic", r"\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\ufb50-\ufdff\ufe70-\ufefc"),
@@ -65,6 +66,7 @@ def describe_language(text: str) -> tuple[str, ...]:
     ]
     if foreign:
         return tuple(foreign)
+    # Short texts, such as tables, have few common words in any language, so they are not judged.
     words = len(_WORD.findall(sample))
     share = len(_COMMON.findall(sample)) / words if words else 1
     if words >= 200 and share < _LEAST_ENGLISH:
@@ -101,6 +103,7 @@ def has_columns(text: str) -> bool:
     line ends with a hyphen, and the right column's goes on after it.
     """
     lines = text.count("\n") + 1
+    # Lines with several figures are rows of a table and not two columns of prose.
     apart = [found[0] for found in _APART.finditer(text) if len(_FIGURES.findall(found[0])) < 2]
     return (len(apart) >= 8 and 2 * len(apart) >= lines) or (len(_BROKEN.findall(text)) >= 4 and lines >= 10)
 
@@ -112,10 +115,10 @@ def _name(card: CardText, numbers: list[int]) -> str:
     return f"Page {shown} seems to have" if len(numbers) == 1 else f"Pages {shown} seem to have"
 
 
-# A card's text, read into passages: sentences, list items, table rows with their heads, captions, footnotes, headings.
+# A card's text as passages: sentences, list items, table rows with their heads, captions, footnotes, headings.
 #
-# Everything is found in the text alone, since that is what a registry keeps of a card. What is read is English prose and tables as
-# cards are written; what was guessed or could not be read is said in the notes of the outline.
+# Everything is found in the text only, since that is what a registry keeps of a card. English prose and common forms of
+# tables are read. Guesses and unread parts are stated in the notes of the outline.
 
 
 @dataclass(slots=True)
@@ -220,6 +223,8 @@ def _add_source_table(table: SourceTable, caption: str | None, drafts: _Drafts) 
 
 def _read_printed(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...], tuple[str, ...]]:
     lines = read_lines(card)
+    # The order matters: each step only looks at lines that no earlier step has recognised, from the most certain kind
+    # to the least.
     mark_furniture(lines)
     mark_contents(lines)
     headings = card.headings
@@ -310,6 +315,8 @@ def _cut(spans: list[tuple[int, int]], cuts: list[int]) -> list[tuple[int, int]]
     """The *spans*, those that go across a cut in two."""
     pieces: list[tuple[int, int]] = []
     for start, stop in spans:
+        # A sentence around a footnote or table would otherwise span it, and its quotation would contain the foreign
+        # text.
         inner = [cut for cut in cuts if start < cut < stop] if cuts else []
         pieces += zip([start, *inner], [*inner, stop], strict=True)
     return pieces
@@ -323,6 +330,7 @@ def _settle(card: CardText, drafts: list[_Draft], headings: tuple[Heading, ...])
     passages: list[Passage] = []
     section, reached = -1, 0
     for draft in sorted(drafts, key=lambda one: (one.start, -one.stop)):
+        # Nothing is read twice: of overlapping drafts the longer one that begins first is kept.
         if draft.start < reached:
             continue
         reached = draft.stop

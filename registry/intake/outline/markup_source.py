@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from registry.intake.outline.page_lines import PassageBlock, is_caption
 from registry.records.system_card import CardText, PassageKind, TableCell
 
-# Tables as Markdown and HTML write them: rows of cells with their places in the source, and the heads above each.
+# Tables in Markdown and HTML: rows of cells with their places in the source, and the heads above each.
 
 _TAG = re.compile(r"<(?P<close>/?)(?P<name>table|thead|tbody|tfoot|tr|td|th|caption)\b(?P<attributes>[^<>]{0,2000})>", re.IGNORECASE)
 _SPAN = re.compile(r"\b(?P<which>row|col)span\s*=\s*[\"']?(?P<count>\d{1,3})", re.IGNORECASE)
@@ -137,6 +137,7 @@ class _TableReader:
             table.caption = (table.caption[0], found.start())
 
     def _take_cell(self, table: SourceTable, found: re.Match[str], name: str, *, is_close: bool) -> None:
+        # HTML allows cells and rows without end tags; each ends where the next begins.
         self._end_cell(found.start())
         row = self._row if self._row is not None or is_close else self._begin_row(table, found)
         if row is not None:
@@ -168,10 +169,10 @@ def _open_cell(found: re.Match[str], name: str) -> SourceCell:
     return SourceCell(found.end(), found.end(), name == "th", columns, min(max(1, spans.get("row", 1)), 1_000))
 
 
-# The blocks of a Markdown source: paragraphs, list items, captions, footnotes, headings, and where its tables stand.
+# Blocks of a Markdown source: paragraphs, list items, captions, footnotes, headings, and the places of tables.
 #
-# A reading of CommonMark's block structure that keeps every place in the source; what is inside code fences is left out, since code
-# states nothing, and raw HTML is data: its block tags part paragraphs, its scripts and styles are not read.
+# This reads CommonMark's block structure and keeps every place in the source. Code fences are left out, since code
+# makes no claims. Raw HTML is data: its block tags separate paragraphs, its scripts and styles are not read.
 
 _FENCE = re.compile(r"[ \t]{0,20}(`{3,}|~{3,})")
 _DIRECTIVE = re.compile(r"[ \t]{0,3}:{3,}[ \t]*(?P<name>[A-Za-z][\w-]{0,40})?")
@@ -270,6 +271,7 @@ def _find_prose(text: str, at: int, source: MarkdownSource) -> Iterator[tuple[in
     for found in _RAW.finditer(text, at):
         name = "table" if found["table"] or found["end"] else found["name"].lower()
         is_close = bool(found["end"] or found["close"])
+        # Inside a script or table only its own end tag counts.
         if kind and name != kind:
             continue
         if not is_close:
@@ -366,6 +368,7 @@ def _says_nothing(line: str) -> bool:
 
 def _read_text(at: int, line: str, state: _State) -> None:
     """A line of a paragraph or list item; block tags in it part what stands before and after."""
+    # A page mark with blank lines around it may be in the middle of a sentence, which then continues in lower case.
     if state.was_blank and not (state.was_page_mark and state.goes_on(line)):
         state.flush()
     state.was_blank = state.was_page_mark = False
@@ -399,7 +402,7 @@ def _start_kind(line: str, state: _State) -> PassageKind | None:
     return None
 
 
-# Tables in text whose cells a tab sets apart, one row a line: as an HTML page is read, and as spreadsheets are pasted.
+# Tables in text with tabs between cells, one row a line: an HTML page as it was read, or a pasted spreadsheet.
 
 
 def find_tabbed_tables(text: str) -> list[SourceTable]:
@@ -440,6 +443,7 @@ def _span_heads(text: str, table: SourceTable) -> None:
 
     A further row of heads says nothing in its first column and has no figures; rows below it do.
     """
+    # A spreadsheet spans a head by leaving the cells after it empty.
     count = 1
     while count < len(table.rows) and not _says(text, table.rows[count].cells[0]) and not _has_figures(text, table.rows[count]):
         count += 1
@@ -470,7 +474,7 @@ def _has_figures(text: str, row: SourceRow) -> bool:
     return any(text[cell.start : cell.stop].strip()[:1].isdigit() for cell in row.cells)
 
 
-# A table as a grid: which rows are heads, and what every cell of the others stands under.
+# A table as a grid: its heads, and the heads above every cell.
 
 
 @dataclass(frozen=True, slots=True)
@@ -508,6 +512,7 @@ def read_grid(table: SourceTable, read_words: Callable[[int, int], str]) -> list
     last_labels: list[str] = []
     for index, (row, places) in enumerate(zip(table.rows, grid, strict=True)):
         title = _read_group(places) if index not in heads else None
+        # Heads after rows begin a new part of the table, and the earlier heads no longer apply.
         if index in heads and not (found and not found[-1].is_head):
             _add_names(names, places)
         elif index in heads:
@@ -564,7 +569,7 @@ def _find_head_rows(table: SourceTable, grid: list[list[GridCell | None]]) -> se
     index = 0
     while index in heads:
         index += 1
-    # A second row of heads that is not marked as one: nothing above its first column, words only, and columns spanned above it.
+    # An unmarked second row of heads has nothing in its first column, words only, and spanned columns above it.
     if (0 < index < len(grid) and _spans(grid[index - 1]) and not _text(grid[index], 0) and not _has_grid_figures(grid[index])) or (
         0 < index < len(grid) and _spans(grid[index - 1]) and not _text(grid[index], 0) and _is_named(grid[index])
     ):
@@ -599,6 +604,7 @@ def _text(places: Sequence[GridCell | None], column: int) -> str:
 def _read_group(places: Sequence[GridCell | None]) -> str | None:
     """What a row says that only names those below it: one cell over all columns, or the first alone with none beside it."""
     said = [place for place in places if place is not None and place.text and place.is_first]
+    # A single cell over all columns names the rows below it. It claims nothing by itself.
     is_alone = len(said) == 1 and said[0].is_own and len(places) > 1
     if is_alone and (places[0] is said[0]) and not said[0].text[:1].isdigit():
         return said[0].text
@@ -624,6 +630,7 @@ def _name_cells(
         if place is not None and not place.is_first and cells and cells[-1].column == (name or None):
             continue  # one cell under one head, however many columns both take
         has_more = any(_text(places, other) and not _text(places, other)[0].isdigit() for other in range(column + 1, len(places)))
+        # An empty first cell under a label repeats that label, as printed tables do.
         if is_leading and not text and has_more and column < len(last_labels):
             text = last_labels[column]
         else:

@@ -8,7 +8,11 @@ from dataclasses import dataclass, field
 
 from registry.records.system_card import CardText, Heading, MediaType, Page, PassageKind
 
-# The lines of a card's text: where each stands, on which page, and what it is taken for.
+# The lines of a card's text: place, page and kind.
+#
+# Sentences, tables and headings are read by our own code from the text only. A registry keeps text and no positions on
+# a page, so a claim's place can be found again at any time. Libraries for sentences give no places in the source and
+# break at "Claude Haiku 4.5". Cost: a list of abbreviations; tables of PDFs without lines are read as sentences.
 
 _LINE = re.compile(r"[^\n\f]*")
 _MARGIN = " \t\r\v\xa0"
@@ -81,11 +85,12 @@ def split_by_page(lines: list[CardLine]) -> list[list[CardLine]]:
 
 def measure_width(lines: list[CardLine]) -> int:
     """Return how many characters a full line of running text has: the length that one line in ten exceeds."""
+    # The ninth decile and not the maximum: a few lines run over the margin.
     lengths = sorted(len(line.text) for line in lines if line.kind is None and len(line.text) > 25)
     return min(lengths[len(lengths) * 9 // 10], 200) if lengths else 80
 
 
-# What the lines of a printed page are: page numbers, running heads, the table of contents, footnotes, captions.
+# Page furniture and other kinds of lines on a printed page: page numbers, running heads, contents, footnotes, captions.
 
 _PAGE_NUMBER = re.compile(r"(?:page\s+)?(?:\d{1,5}|[ivxl]{1,6})(?:\s*(?:/|of)\s*\d{1,5})?|[-\u2013]\s?\d{1,5}\s?[-\u2013]", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
@@ -110,12 +115,15 @@ def mark_furniture(lines: list[CardLine]) -> None:
     pages = split_by_page(lines)
     if len(pages) < 2:
         return
+    # Only the outer lines of pages with more than four lines: on a short page they are the content.
     edges = [(edge, line) for page in pages if len(page) > 4 for edge, pair in (("top", page[:2]), ("foot", page[-2:])) for line in pair]
     shapes = Counter((edge, _shape(line)) for edge, line in edges)
+    # Three pages at least, and every fifth in a long card, so that repeated content of a few pages is kept.
     needed = max(3, len(pages) // 5)
     for edge, line in edges:
         if shapes[edge, _shape(line)] >= needed and not line.text.isdigit():
             line.kind = PassageKind.FURNITURE
+    # Page numbers are searched after running heads are marked, since a number may be inside of them.
     for page in pages:
         for line in _outermost(page):
             if _PAGE_NUMBER.fullmatch(line.text):
@@ -135,6 +143,7 @@ def _shape(line: CardLine) -> str:
 def mark_contents(lines: list[CardLine]) -> None:
     """Mark the lines of the table of contents: those with leaders, and runs of titles with page numbers that do not fall."""
     open_lines = [line for line in lines if line.kind is None]
+    # A table of contents is in the front part. Tables further back also end in rising numbers.
     for run in _find_runs(open_lines[: 200 + len(open_lines) // 5]):
         for line in run:
             line.kind = PassageKind.CONTENTS
@@ -161,6 +170,7 @@ def _find_runs(lines: list[CardLine]) -> Iterable[list[CardLine]]:
             run.append(line)
             last = number
             continue
+        # Four entries at least: shorter runs of lines that end in rising numbers occur in lists.
         if len(run) >= 4 and _rises(run):
             yield run
         run, last = ([line], number) if number is not None and number < 60 else ([], 0)
@@ -199,6 +209,8 @@ def _find_footnotes(page: list[CardLine]) -> list[int]:
     tail: list[tuple[int, int]] = []
     for index, number in reversed(starts):
         end = tail[0][0] if tail else len(page)
+        # Read from the bottom upwards, where footnotes are certain. The tail ends at the first number that does not
+        # fit.
         if end - index > 12 or (tail and abs(tail[0][1] - number) > len(tail) + 2):
             break
         tail.insert(0, (index, number))
@@ -223,7 +235,7 @@ def is_caption(text: str) -> bool:
     return _CAPTION_START.match(text) is not None
 
 
-# The headings of a card: those the file declares, found again on their lines, or those that its numbered lines show.
+# Headings: those that the file declares, found again on their lines, or those that numbered lines show.
 
 _NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,5})\.?\s+(?P<title>[A-Z\"\u201c(].{1,120})$")
 _APPENDIX = re.compile(r"(?:appendix|annex)\s+[A-Z0-9](?:[.:]\d+)*\b.{0,100}$", re.IGNORECASE)
@@ -240,6 +252,7 @@ def mark_declared(lines: list[CardLine], headings: Sequence[Heading]) -> None:
     for heading in headings:
         while at < len(lines) and lines[at].stop <= heading.start:
             at += 1
+        # Compared by letters only: a declared title and its line differ in spaces, numbers and punctuation.
         for line in _cover(lines, at, _letters(heading.title)):
             line.kind = PassageKind.HEADING
 
@@ -292,6 +305,7 @@ def find_numbered(lines: list[CardLine]) -> tuple[Heading, ...]:
             continue
         number, title, covered = _read_numbered(lines, index)
         key = _letters(title)
+        # A number must follow from the last one, which list items seldom do.
         if number and _follows(number, last) and _is_title(title) and (len(number) > 1 or not listed or key in listed):
             last = number
         elif not (key in listed or (not listed and line.gap and _APPENDIX.match(line.text))) or _letters(line.text) == "contents":
@@ -338,7 +352,7 @@ def _letters(text: str) -> str:
     return _NOT_LETTERS.sub("", text).casefold()
 
 
-# Runs of lines or spans that are read together: a paragraph, a list item, a caption, a footnote.
+# Blocks: lines or spans that are read together as a paragraph, list item, caption or footnote.
 
 _TERMINAL = (".", "!", "?", ":", ";", ".\u201d", "?\u201d", "!\u201d", ".)", '."', "\u2019", "\u201d", ")", "]")
 
@@ -374,10 +388,12 @@ def build_blocks(lines: list[CardLine], width: int, marks: dict[int, frozenset[i
     is_interrupted = False
     for line in lines:
         kind = line.kind
+        # Page numbers and running heads do not interrupt a paragraph; footnotes, captions and tables do.
         is_interrupted = is_interrupted or kind not in (None, PassageKind.FURNITURE)
         if kind in (PassageKind.FURNITURE, PassageKind.CONTENTS):
             blocks.append(PassageBlock(kind, [(line.start, line.stop)], line.page, is_split=False))
             continue
+        # Rows and heads are read with their tables.
         if kind in (PassageKind.ROW, PassageKind.HEAD):
             last = None if open_block is None or open_block.kind is PassageKind.CAPTION else last
             continue
@@ -442,13 +458,15 @@ def _is_break(last: CardLine, line: CardLine, width: int) -> bool:
     is_end = last.text.endswith(_TERMINAL)
     if line.gap and last.page == line.page:
         return is_end or begins or len(last.text) < 0.6 * width
+    # If the next word would have fitted on the last line, the author ended the line on purpose.
     room = len(last.text) + 1 + len(line.text.split(maxsplit=1)[0])
     if not begins:
         return False
     return room <= (0.92 if is_end else 0.75) * width
 
 
-# Which caption belongs to which table: the one right above it or the one right below, as the card does elsewhere.
+# Captions and tables: the caption right above or right below, as the card does elsewhere. A single table cannot show
+# which side its card uses.
 
 _BETWEEN = re.compile(r"(?:\s|:{3,}(?:[ \t]*[A-Za-z]\w{0,40})?|<!--(?:(?!-->).){0,200}-->|</?[A-Za-z][^<>]{0,200}>|\d{1,4}(?=\s*\f))*")
 """What may stand between a table and its caption: white space, the fence of a container, a comment, a tag, a page number."""

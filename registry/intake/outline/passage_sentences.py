@@ -11,10 +11,10 @@ from registry.intake import text_normalisation as rules
 from registry.intake.text_normalisation import Edit, EditLayer, apply_edits
 from registry.records.system_card import CardText, MediaType
 
-# Where the sentences of a paragraph end.
+# Ends of sentences.
 #
-# Own rules and no library: a card's sentences end before names such as "gpt-5.2-codex" and after "Claude Haiku 4.5", carry footnote
-# marks glued to their stops, and are needed as places in the text, not as strings.
+# Own rules and no library: a card's sentences end before names such as "gpt-5.2-codex" and after "Claude Haiku 4.5",
+# have footnote marks glued to their stops, and are needed as places in the text and not as strings.
 
 _STOP = re.compile(
     r"(?P<stop>[.!?\u2026]{1,8})(?P<closing>[\"'\u201d\u2019)\]*_]{0,4})(?P<mark>(?:\^?(?<=[^\d\s][.!?%)\"\u201d\u2019^])\d{1,2})?)\s+(?=\S)"
@@ -182,6 +182,7 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     for found in _STOP.finditer(text):
         while at < len(insertions) and insertions[at][1] <= found.start():
             at += 1
+        # A quotation or parenthesis may hold whole sentences; cut out of it, they would lose who says them.
         is_inside = at < len(insertions) and insertions[at][0] < found.start() and found.end("closing") < insertions[at][1]
         if not is_inside and _is_end(text, start, found):
             spans.append((start, found.end("mark")))
@@ -201,6 +202,7 @@ def _find_insertions(text: str) -> list[tuple[int, int]]:
             open_at.append((at, _PAIRS[sign]))
         elif open_at and open_at[-1][1] == sign:
             opening = open_at.pop()[0]
+            # A bracket that is never closed must not hold the rest of the paragraph together.
             if at - opening <= _LONGEST_INSERTION:
                 while spans and spans[-1][0] > opening:
                     spans.pop()
@@ -213,6 +215,7 @@ def _is_end(text: str, start: int, found: re.Match[str]) -> bool:
     before = text[max(start, found.start() - 60) : found.start()]
     word = _LAST_WORD.search(before)
     last = word[0] if word else ""
+    # "1." or "(a)." numbers the sentence and does not end one.
     if _ENUMERATOR.match(text[start : found.end("stop")]) and found["stop"] == ".":
         return False
     if not rest or (rest[0].islower() and not _NAME_IN_SMALL.match(rest)):
@@ -230,6 +233,8 @@ def _ends_after(last: str, before: str, rest: str) -> bool:
     next_word = "" if _INITIAL.match(rest) else re.split(r"[^\w'\u2019-]", rest, maxsplit=1)[0]
     if name in _SOMETIMES_LAST:
         return next_word.lower() in _OPENERS
+    # A single capital may be an initial ("J. Smith"), a label ("Appendix A.") or the end of a sentence. The next word
+    # decides.
     if len(last) == 1 and last.isupper():
         return next_word.lower() in _OPENERS or _LABELLED.search(before[:-1]) is not None
     return True
@@ -237,9 +242,9 @@ def _ends_after(last: str, before: str, rest: str) -> bool:
 
 # A piece of a card as a person reads it, with the way back from every character to the card's text.
 #
-# White space is folded, markup and tags are dropped, entities and ligatures opened, soft hyphens and hyphens at line ends closed,
-# letter-spaced text closed up, and footnote marks taken out where they can be nothing else. Quotation marks, dashes and figures stay as
-# they are.
+# White space is folded, markup dropped, entities and ligatures opened, hyphens at line ends closed, letter-spaced text
+# closed up, and footnote marks removed where they can be nothing else. Quotation marks, dashes and figures stay as they
+# are, since a claim quotes them.
 
 _LIGATURE = re.compile(r"[\ufb00-\ufb06\u0132\u0133\ufb13-\ufb17\uff01-\uff5e]")
 _INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufffe]+")
@@ -355,6 +360,7 @@ class PassageReader:
             kept.append((at, start, max(1, stop - start)))
             at += stop - start + 1
         joined = "\n".join(parts)
+        # Most passages need no edit, and one search is far cheaper than seven steps.
         if _NOTHING_TO_DO.search(joined) is None:
             return ReadablePassage(joined, (), tuple(kept))
         layers: list[EditLayer] = []
@@ -406,6 +412,8 @@ class PassageReader:
                 number = int(found["alone"] or found["first"])
                 return (found.start(), found.end(), "" if found["alone"] and _hangs(found) else " ") if number in marks else None
             case "stop" if self._is_printed:
+                # Without footnotes found on the page, small numbers after a stop are still taken for marks; larger ones
+                # may be figures.
                 is_known = int(found["stop"]) in marks or (not marks and 0 < int(found["stop"]) < 60)
                 return (found.start(), found.end(), "") if is_known else None
             case "word" if self._is_printed:
@@ -433,12 +441,14 @@ class PassageReader:
             return "" if f"{head}{tail}" in self._words() else None
         if found["hyphen"] == "\u00ad":
             return ""
+        # Before a capital or a digit, the hyphen is a part of a name such as "GPT-4".
         if not right[0][0].islower() or not head[-1].isalpha():
             return "-"
         return "-" if self._is_compound(head, tail) else ""
 
     def _is_compound(self, head: str, tail: str) -> bool:
         words, first, last = self._words(), tail.split("-", maxsplit=1)[0], head.rsplit("-", maxsplit=1)[-1]
+        # The card's own vocabulary decides whether a hyphen belongs to the word or to the line.
         if f"{head}{tail}" in words or f"{last}{first}" in words:
             return False
         return f"{head}-{tail}" in words or f"{last}-{first}" in words or last in _HARD_PARTS or (last in words and first in words)
@@ -483,7 +493,7 @@ def _find_letter_spacing(text: str) -> Iterable[Edit]:
             continue
         for gap in gaps:
             before, after = text[run.start() + gap.start() - 1], text[run.start() + gap.end()]
-            # Two spaces between letters that one space sets apart are the space between words.
+            # In letter-spaced text one space separates letters and two separate words.
             kept = " " if len(gap[0]) > 1 or (before.isdigit() and after.isdigit()) else ""
             yield run.start() + gap.start(), run.start() + gap.end(), kept
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from registry.intake.outline.page_lines import BULLET, CardLine, is_caption
 from registry.records.system_card import PassageKind
 
-# The heads of a printed table, told apart where their number agrees with that of the cells below; never guessed.
+# Heads of a printed table. They are assigned only where their number agrees with that of the cells below, else the
+# column is None: a wrong column would give a figure to another model.
 
 _TOKEN = re.compile(r"\S+")
 _JOINS = frozenset(
@@ -100,6 +101,7 @@ def align_heads(lines: list[str], count: int) -> Columns | None:
         return None
     if count == 1:
         return _align_single(lines)
+    # Three ways to split heads, from the simplest. The first whose count agrees is taken.
     for parts in (_split_words(lines), _split_at_capitals(lines), _split_at_lines(lines)):
         if parts is not None and len(parts) == count + 1:
             return Columns(parts[0], tuple(parts[1:]), is_guessed=False)
@@ -162,7 +164,7 @@ def _align_two_levels(parts: list[str], count: int) -> Columns | None:
     return Columns(label, tuple(f"{names[index // width]} {names[upper + index]}" for index in range(count)), is_guessed=True)
 
 
-# What a cell of a printed table may hold: a figure with its unit and uncertainty, a fraction, or a sign for none.
+# Cells of a printed table: a figure with unit and uncertainty, a fraction, or a sign for "none".
 
 _NUMBER = r"(?:[<>\u2264\u2265~\u2248\u2248]\s?)?[-+\u2212\u2013]?[$\u20ac\u00a3]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 _UNIT = r"(?:\s?(?:%|\u2030|\u00d7)|pp|x|[kKMBT](?:\+)?|ms|s|h)?(?![\w])"
@@ -185,6 +187,7 @@ def find_cells(text: str) -> list[tuple[int, int]]:
         return []
     cells: list[tuple[int, int]] = []
     for found in _CELL.finditer(text):
+        # Only the cells at the end of the line count: a figure inside the label is followed by words.
         if cells and text[cells[-1][1] : found.start()].strip():
             cells = []
         cells.append(found.span())
@@ -198,10 +201,10 @@ def has_figure(text: str) -> bool:
     return any(character.isdigit() for character in text)
 
 
-# Tables in the lines of a printed page: which lines are rows, which are heads, and what each cell stands under.
+# Tables on a printed page: rows, heads and columns.
 #
-# A PDF's text has no cells. A row is a line that ends in figures and has neighbours that end in as many; its heads are the short lines
-# above the first row. What does not agree stays without a column.
+# A PDF's text has no cells. A row is a line that ends in figures and has neighbours that end in as many. Its heads are
+# the short lines above the first row. What does not agree has no column.
 
 _NAME = re.compile(r"(?P<word>\b[A-Z][\w-]*) (?P<number>\d+(?:\.\d+)*[A-Za-z]?)(?=['\u2019]s|[,;:)]| (?:[a-z]{2,}|\())")
 _BEFORE_CELL = re.compile(r"(\b[A-Z][\w-]*) $")
@@ -281,6 +284,7 @@ def _read_row(line: CardLine, names: frozenset[tuple[str, str]]) -> PrintedRow |
     cells = find_cells(line.text)
     if not cells or BULLET.match(line.text) or _DATE.search(line.text):
         return None
+    # "Haiku 4.5 87.2" has one figure and a version, which running text elsewhere in the card shows.
     if len(cells) > 1 and _is_version(line.text, cells[0], names):
         cells = cells[1:]
     if len(cells) == 1 and _is_version(line.text, cells[0], names):
@@ -307,6 +311,7 @@ def _read_run(lines: list[CardLine], candidates: list[PrintedRow | None], index:
             break
         rows.append(following)
         at += skipped + 1
+    # A line in lower case after the last row continues a sentence, so the run was prose.
     goes_on = count == 1 and at < len(lines) and lines[at].kind is None and lines[at].text[:1].islower()
     return (PrintedTable(rows), at) if not goes_on and _is_table(rows[:_JUDGED_ROWS], count, width) else None
 
@@ -345,8 +350,10 @@ def _is_table(rows: list[PrintedRow], count: int, width: int) -> bool:
     if any(len(label) > _LONGEST_LABEL for label in labels):
         return False
     pattern = _OPEN_END if count == 1 else _TWO_SENTENCES
+    # Sentences that are broken after a figure look like rows of one figure.
     prose = sum(1 for label in labels if pattern.search(label))
     full = sum(1 for row in rows if len(row.lines[-1].text) > 0.9 * width and row.label is not None)
+    # The fewer figures a row has, the more it looks like a sentence, so the more evidence is required.
     if count >= 3:
         return prose == 0
     if count == 2:
@@ -396,6 +403,7 @@ def _find_heads(lines: list[CardLine], first: int, width: int) -> list[CardLine]
 def _align(table: PrintedTable) -> None:
     """Find the columns; lines above the one that begins with the head of the labels are a title over all of them."""
     texts = [line.text for line in table.heads]
+    # Lines above the label's head are a title over all columns and would spoil the count of heads.
     first = next((index for index, text in enumerate(texts) if is_label(text.split(maxsplit=1)[0])), 0)
     if first and all(not is_label(text.split(maxsplit=1)[0]) for text in texts[:first]):
         table.title = " ".join(texts[:first])

@@ -27,7 +27,9 @@ from registry.intake.revision.word_alignment import (
 from registry.intake.text_normalisation import SOFT_HYPHEN
 from registry.records.system_card import Anchor, CardText, MatchResult, PassageKind
 
-# Words whose change turns what a passage says, although no figure changed: negations, their opposites, how far it holds, names.
+# Words whose change can turn the meaning of a passage although no figure changed: negations, opposites, scope (all,
+# some, likely) and names. A new wording with such a change needs a reason of its own. Finding nothing proves nothing.
+# Cost: some synonyms ask for a reason.
 
 _NEGATIONS = frozenset(
     ("not", "no", "never", "non", "none", "neither", "nor", "without", "cannot", "hardly", "rarely", "seldom", "few", "failed", "unable")
@@ -111,6 +113,8 @@ def find_turns(old: str, new: str) -> tuple[SenseChange, ...]:
     """
     words = [list(words.words) for words in read_words(old, new)]
     runs = list(_find_runs(*words))
+    # Negations and opposites are compared place by place. Scope and names are compared over the whole passage, since
+    # their words move freely.
     negations = [_tell(left, right) for left, right in map(_compare_negations, runs) if left or right]
     opposites = [told for run in runs for told in _find_opposites(run)]
     scopes = [told for kind in _SCOPES if (told := _compare_whole(words, kind.__contains__))]
@@ -150,6 +154,7 @@ def _find_opposites(run: _Run) -> Iterable[str]:
         for one, other in ((first, second), (second, first)):
             left = [word for word in sides[0] if one.match(word)]
             right = [word for word in sides[1] if other.match(word)]
+            # If both sides contain both words, they may only have changed places in an unchanged statement.
             kept = any(one.match(word) for word in sides[1]) and any(other.match(word) for word in sides[0])
             if left and right and not kept:
                 yield _tell(left, right)
@@ -179,11 +184,12 @@ def _tell(before: Iterable[str], after: Iterable[str]) -> str:
     return f"{' '.join(before) or 'nothing'} → {' '.join(after) or 'nothing'}"
 
 
-# What became of a quoted passage in another revision of its card, and where it stands there.
+# The match of a quoted passage in another revision of its card.
 #
-# The two texts are aligned as wholes first (`registry.intake.revision.word_alignment`); each passage is then carried over word by word, so
-# that a quotation of half a sentence keeps its half. The same words in the same section are unchanged, in another section moved; other
-# words at the aligned place, or a passage much like it elsewhere, are reworded; the rest is gone.
+# The two texts are aligned as wholes; each passage is then carried over word by word, so that a quotation of half a
+# sentence keeps its half. The same words in the same section are unchanged, in another section moved. Other words at
+# the aligned place, or a passage much like it elsewhere, are reworded. The rest is gone. Unchanged and moved passages
+# keep their audits and are not stale.
 
 _FEWEST_WORDS = 4
 """Words that are looked for beyond the aligned place; fewer occur by chance."""
@@ -246,6 +252,7 @@ class Follower:
         if place is None:
             return FollowedPassage(fate=MatchResult.GONE, anchor=None)
         place = self._widen(start, stop, place)
+        # A passage that lost the negation before it is reworded, even if its own words are the same.
         differs = None if self._is_turned(start, place) else self._find_spelling(start, stop, place)
         if differs is None and self._measure(start, stop, place) < LIKE_HERE:
             return FollowedPassage(fate=MatchResult.GONE, anchor=None)
@@ -257,6 +264,7 @@ class Follower:
 
     def _find_place(self, start: int, stop: int) -> _Place | None:
         """Return the new words that are the old ones, or the most like them; None if there are none."""
+        # The aligned place comes first. Equal words elsewhere are taken only if the aligned place has others.
         place = self._carry(start, stop)
         if place is not None and self._is_alike(start, stop, place):
             return place
@@ -330,6 +338,8 @@ class Follower:
         """Return *place* with the words put into its sentence, if the passage was a whole one; a "not" before it belongs to any passage."""
         first, last = place.start, place.stop
         low, high = self._find_block(first)[0], self._find_block(last - 1)[1]
+        # A quotation of a whole sentence grows with its sentence. A quotation of a part must not take in words that its
+        # author left out, except a negation.
         if start in self._old_starts:
             while first > low and self._is_added(first - 1, start - 1 + first - place.start):
                 first -= 1
@@ -432,7 +442,7 @@ def _show(words: Words, at: int) -> str:
     return " ".join(words.text[words.starts[at] : words.stops[at + 1]].split())
 
 
-# What else changed between two revisions of a card: sections, passages, and figures in passages of which nobody knows a claim.
+# Other changes between two revisions: sections, passages, and figures in passages without a claim.
 
 _REFERRING = frozenset(
     (
@@ -710,11 +720,13 @@ def _compare_figures(follower: Follower, pair: AlignedRun) -> tuple[tuple[Placed
     ours, theirs = _list_figures(follower.old_words, pair.old), _list_figures(follower.new_words, pair.new)
     before, after = (Counter((number, named) for number, named, _ in figures) for figures in (ours, theirs))
     left, right = before - after, after - before
+    # A number after a capital is part of a name such as a version. It counts only if another number took its place.
     is_figure = any(not named for _, named in (*left, *right))
     if not is_figure and not (left and right):
         return (), ()
     there = follower.alignment.to_new
     kept = {there[at] for at in range(*pair.old)}
+    # Of equal numbers, those without a counterpart are the ones that were removed.
     taken_out = _choose(left, sorted(ours, key=lambda one: there[one[2]] >= 0))
     put_in = _choose(right, sorted(theirs, key=lambda one: one[2] in kept))
     return _locate(follower.old_words, taken_out), _locate(follower.new_words, put_in)
