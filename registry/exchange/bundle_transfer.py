@@ -44,7 +44,7 @@ from registry.store.log_seals import StoredCheckpoint, list_checkpoints, list_im
 from registry.store.log_writer import ForeignEntry, import_entries
 from registry.store.registry_view import View
 
-# A log, or a stretch of it, written as a bundle.
+# Export: a log, or a part of it, is written as a bundle.
 
 _EVERY = 1_000
 
@@ -114,6 +114,9 @@ def export_bundle(
         AlteredError: the text of an entry or a card is not the one that was recorded, or the log was cut off or altered since it was
             sealed.
     """
+    # Decision of 2026-11-22: before the log is sealed, exported or backed up it is compared with
+    # every stored checkpoint. Otherwise its keeper would publish a second history. The cost: one
+    # more pass over the leaves.
     if view.log_id == OWN_LOG:
         refuse_other_history(view)
     said = parse_note(note, where="checkpoint").checkpoint
@@ -161,11 +164,14 @@ class _BundleWriter:
         peaks = tuple(peak.hex() for peak in self._frontier.peaks)
         size = self._said.size
         yield BundleHeader(origin=self._said.origin, since=self._since, peaks=peaks, size=size, cards=self._cards, vkeys=vkeys)
+        # In groups, so that signatures are queried once per group and memory stays flat.
         entries = self._view.log_entries(self._since + 1, size + 1)
         while places := list(islice(entries, _EVERY)):
             signed = {one.entry: one for one in list_signatures(self._view, (place.seq for place, _ in places))}
             for place, text in places:
                 yield self._entry(place, text, signed.get(place.seq))
+        # Checked while writing, from the entries actually written. The unfinished file is then
+        # removed.
         if (self._frontier.size, self._frontier.root().hex()) != (size, self._said.root):
             found = f"its entries have the root {self._frontier.root().hex()}, the checkpoint at {size} says {self._said.root}"
             raise ConflictError(Fault(code="root-differs", where=self._said.origin, found=found, advice="run: caveat log check"))
@@ -177,6 +183,7 @@ class _BundleWriter:
         yield NoteLine(checkpoint=note)
 
     def _entry(self, place: Entry, text: bytes | None, signed: EntrySignature | None) -> EntryLine:
+        # Demonstration statements in a real exchange could be taken for real evidence.
         if place.actor == EXAMPLE and not self._example:
             found = f"entry {place.seq} is said by {EXAMPLE}, whose statements are for demonstrations and stay where they are made"
             advice = "speak as your own authority (caveat init --code); to show how exporting works: --example"
@@ -214,6 +221,8 @@ def list_vouching(view: View, *, since: int, size: int) -> Iterator[str]:
     known: list[VerifierKey] = []
     chosen: dict[int, str] = {}
     for event in events:
+        # For each key change the receiver needs one checkpoint signed by a key from before it.
+        # Other checkpoints are omitted.
         if known and event.entry.seq > since:
             found = next((one for one in kept if one.checkpoint.size >= event.entry.seq and _is_signed(one, known)), None)
             if found is not None:
@@ -231,7 +240,7 @@ def _is_signed(kept: StoredCheckpoint, keys: Sequence[VerifierKey]) -> bool:
     return any(line.is_valid for line in verify_note(note, keys))
 
 
-# Another registry's log taken over from a bundle: verified as a whole, then recorded as a whole, or not at all.
+# Import: a bundle is verified as a whole and then recorded as a whole, or not at all.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,6 +288,8 @@ def take_over(
         AnswerNoError: `equivocation`: its log signed another history before. The evidence is recorded, and nothing else.
         ConflictError: it is this registry's own log, or its statements cannot follow each other.
     """
+    # The order matters: completeness first, then the key, then the comparison with what is known,
+    # then recording. Nothing is written before all checks passed.
     bundle = read_whole(path, progress=progress)
     _refuse_example(bundle, example=example)
     known = find_known(ledger, bundle.header.origin)
@@ -309,6 +320,7 @@ def _refuse_example(bundle: Bundle, *, example: bool) -> None:
 
 
 def _find_signer(ledger: Ledger, bundle: Bundle, known: KnownLog, given: Sequence[VerifierKey]) -> VerifierKey:
+    # Keys in the header are the sender's own statement and are never trusted.
     believed = tuple(given) or known.vkeys
     if not believed:
         offered = ", ".join(map(shorten_vkey, bundle.header.vkeys[:4])) or "none"

@@ -21,7 +21,7 @@ from registry.store.log_writer import Writer
 from registry.store.registry_view import View
 from registry.store.statement_rules import find_adopted
 
-# The same passage in other registries: what their logs, as far as they were taken over, say of claims quoted from it.
+# Claims in other registries on the same passage, as far as their logs were imported.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +50,7 @@ def find_elsewhere(ledger: Ledger, dossier: Dossier, *, as_of: int | None = None
     Args:
         as_of: an entry of this registry's own log; what was taken over later is not seen. None: everything is.
     """
+    # A paraphrase has no exact words to compare.
     if not dossier.revisions or dossier.card is None or dossier.current.payload.quote_status is not QuoteStatus.VERBATIM:
         return ()
     with ledger.view(as_of) as view:
@@ -69,11 +70,14 @@ def _find_same(view: View, claim: ClaimRevision, document: str, *, is_doubtful: 
     """A log that was taken over obeys its own registry's rules, and may have lost texts: what is here is shown whatever is there."""
     card = view.find_card_reference(document)
     for one in () if card is None else view.list_claims(card=card):
+        # White space is ignored, because extractors of different versions break lines differently.
         if one.quote is None or one.quote.split() != claim.quote.split():
             continue
         said = ForeignClaim(origin=view.log_origin, is_doubtful=is_doubtful, claim=f"{one.claim}@{one.revision}", status=one.status)
         try:
             yield _add_outcome(said, view.dossier(one.claim))
+        # A foreign log may have lost texts or follow other rules. Its claim is listed with the
+        # problem instead of stopping the page.
         except CaveatError as error:
             yield replace(said, status=None, problem=f"{error.faults[0].where}: {error.faults[0].found}")
 
@@ -83,7 +87,8 @@ def _add_outcome(said: ForeignClaim, dossier: Dossier) -> ForeignClaim:
     return said if outcome is None else replace(said, outcome=outcome)
 
 
-# A claim of another registry's log registered under an identifier of one's own, so that one can audit it and object to it.
+# Adoption: a claim of another registry's log is registered under an own identifier, so that it can
+# be audited and objected to here.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +135,8 @@ def adopt_claim(ledger: Ledger, log: str, claim: str, *, owner: str) -> Adoption
     """
     original = _read_original(ledger, log, claim)
     with ledger.write(actor=owner) as writer:
+        # The same revision again records nothing; a newer one becomes a revision of the adopted
+        # claim.
         known = find_adopted(writer, original.origin)
         own = [(one, is_same) for seq, is_same in known for one in writer.recorded((seq,)) if _is_of(one.payload, owner)]
         same = [one for one, is_same in own if is_same]
@@ -155,6 +162,8 @@ def _read_original(ledger: Ledger, log: str, claim: str) -> OriginalClaim:
         if not dossier.revisions:
             found = "is only reserved in that log, and has no text to adopt"
             raise ConflictError(Fault(code="claim-only-reserved", where=claim, found=found))
+        # The rows of the imported log decide which statements belong to the claim, so they are
+        # compared with the statements first.
         check_rows(kept, list_entries(dossier), {dossier.claim})
         return _open(kept, dossier, log)
 
@@ -187,6 +196,7 @@ def _open_spec(kept: View, reference: str) -> tuple[SpecVersion, SpecBody] | Non
 
 def _build(writer: Writer, original: OriginalClaim, owner: str) -> ClaimRevision:
     said = original.recorded.payload
+    # Lineage needs a registered version. The note says where the name came from.
     if writer.find_model(said.model) is None:
         writer.append(ModelVersion(model=said.model, note=f"as claims of the log {original.origin.log} name it"))
     reference = writer.find_card_reference(original.document) if original.document else None
@@ -198,6 +208,7 @@ def _build(writer: Writer, original: OriginalClaim, owner: str) -> ClaimRevision
         said,
         property=_copy(writer, original.property, owner, said.claim),
         scoring=None if original.scoring is None else _copy(writer, original.scoring, owner, said.claim),
+        # Contexts are not copied: the auditor here defines their own.
         test_context=None,
         deploy_contexts=(),
         card=reference,

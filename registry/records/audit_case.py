@@ -11,7 +11,7 @@ from registry.records.model_version import ModelRef
 from registry.records.record import Record
 from registry.records.specification import PropertySpec
 
-# What is known without a replay, by layer (paper section 4).
+# Evidence without a replay, by layer (paper, section 4).
 
 
 class EvidenceLayer(StrEnum):
@@ -142,7 +142,8 @@ class Evidence(Record):
             raise ValueError(_LATENT_BY_API)
 
 
-# One claim with everything the decision table asks of it: the input of station 6 and of `caveat classify`.
+# A case: one claim with everything that the decision table reads. It is the input of station 6 and
+# of `caveat classify`.
 
 
 class Infeasible(StrEnum):
@@ -245,7 +246,7 @@ class Case(Record):
     """None where no rater study was made, or a model judge alone that stayed within the limit."""
 
 
-# An audit of one claim revision: who audits, how independently, and on what.
+# An audit of one claim revision: auditor, independence and evidence.
 
 
 class Independence(StrEnum):

@@ -5,7 +5,7 @@ from typing import Literal
 
 from registry.records.record import Record
 
-# The Evaluation Differential of one score table, with honest intervals (method sections 1 and 4).
+# The Evaluation Differential of one score table with its intervals (method, sections 1 and 4).
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -331,7 +331,8 @@ class Estimate(Record):
     schema: Literal["caveat/estimate/1"] = "caveat/estimate/1"
 
 
-# A number that may not exist, with its interval and its reason: what every module beside the estimate reports.
+# A measure: a number that may not exist, with its interval and reason. Every module other than the
+# estimate reports these.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

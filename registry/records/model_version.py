@@ -12,7 +12,7 @@ from registry.records.record import Record
 if TYPE_CHECKING:
     from registry.records.dossier import Recorded
 
-# Which model is spoken of: one exact version, and its lineage.
+# Model versions: one exact version, and its lineage.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +112,7 @@ class ModelLink(Record):
     """The entry that says so last."""
 
 
-# What endpoints call a model version: names that authorities state, and what of that is in force.
+# Endpoint names: names that authorities state, and which of them are in force.
 
 
 class EndpointEventKind(StrEnum):
@@ -166,6 +166,8 @@ def list_endpoint_names(statements: Iterable["Recorded[ModelEndpoint]"]) -> tupl
     stated: dict[tuple[ModelRef, str], dict[str, int]] = {}
     for one in sorted(statements, key=lambda one: one.entry.seq):
         authorities = stated.setdefault((one.payload.model, one.payload.name), {})
+        # A repeated statement moves to its newest entry. A retraction removes only the authority's
+        # own statement.
         authorities.pop(one.entry.actor, None)
         if one.payload.event is EndpointEventKind.STATE:
             authorities[one.entry.actor] = one.entry.seq

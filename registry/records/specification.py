@@ -9,7 +9,8 @@ from typing import Literal
 from registry.records.claim import Direction, PropertyClass
 from registry.records.record import Record
 
-# What a measurement context is composed from: named pieces of text, turns, tools, and the edits that derive versions of it.
+# A measurement context: named blocks of text, turns, tools, and the edits that derive versions of
+# it.
 
 Parts = str | tuple[str, ...]
 """A text, or names of blocks that are joined by an empty line. `{task}` in a template or turn stands for the task's prompt, and
@@ -89,7 +90,8 @@ class ContextEdit(Record):
             raise ValueError("an edit removes or replaces at least one block")
 
 
-# How a response becomes a score, exactly enough to be carried out again (method section 1: the scoring function s).
+# Scoring: how a response becomes a score, precisely enough to be repeated (method section 1,
+# scoring function s).
 
 
 class PatternScore(StrEnum):
@@ -235,7 +237,8 @@ def reads_only_response(scorer: Scorer) -> bool:
     return isinstance(scorer, PatternScorer | ChoiceScorer | NumberScorer)
 
 
-# Named, owned, versioned definitions: properties, scoring functions, contexts, cue inventories, methods.
+# Named, owned and versioned definitions: properties, scoring functions, contexts, cue inventories,
+# methods.
 
 
 class SpecKind(StrEnum):
@@ -408,7 +411,11 @@ class SpecVersion(Record):
             raise ValueError("a version after the first needs its reason (why)")
 
 
-# Graduated disclosure: a specification sealed by a commitment now, its body shown to some, and to everybody by a reveal.
+# Graduated disclosure: a specification is sealed by a commitment now, shown to some, and revealed
+# to everyone later.
+#
+# Decision of 2026-11-22: a live replay refuses a sealed context, because it would record what it
+# asked. The cost: nothing else can be redacted.
 
 _SALT = re.compile(r"[0-9a-f]{64}")
 KEEP = "Keep this file and keep it secret: without it nobody can ever show what was sealed, and whoever has it can."

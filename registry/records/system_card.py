@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from registry.records.record import Record
 
-# A system card: its files, their text with pages, and where a quotation stands in it.
+# A system card: its files, their text with pages, and the position of a quotation.
 
 
 class MediaType(StrEnum):
@@ -141,7 +141,7 @@ class Anchor(Record):
     """How often the quotation occurs at this level; the anchor names the one that was meant."""
 
 
-# What a card's text consists of: passages in the order of reading, and the tables some of them belong to.
+# Passages of a card's text in reading order, and the tables that some of them belong to.
 
 
 class PassageKind(StrEnum):
@@ -215,7 +215,8 @@ class Outline(Record):
         return above[-1] if above else None
 
 
-# What a person or program did with a card's passages: proposed, left out, and found again in another revision.
+# What a person or program recorded about passages: proposals, exclusions, and matches in another
+# revision.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
