@@ -162,6 +162,7 @@ def sync(path: Path) -> None:
 LARGEST_FILE_BYTES = 20_000_000
 LARGEST_YAML_BYTES = 500_000
 """YAML is read at about 100 kB/s, JSON a hundred times faster: larger documents have to be JSON."""
+# A limit well below Python's recursion limit, so that deep files give a fault with a place.
 LARGEST_DEPTH = 40
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -195,6 +196,7 @@ def read_text(path: Path, *, largest: int = LARGEST_FILE_BYTES) -> str:
 def write_file(path: Path, content: bytes | str) -> None:
     """Write *content* to *path*, text as UTF-8 with its line ends as they are; an OSError names the file, also that of a full disk."""
     data = content if isinstance(content, bytes) else content.encode("utf-8")
+    # Output may be a pipe.
     if path.exists() and not path.is_file():  # a device or a pipe cannot be replaced
         with naming_file(path):
             path.write_bytes(data)
@@ -287,6 +289,7 @@ def _parse_yaml(text: str, where: str) -> Json:
 
 def _refuse_references(yaml: Any, text: str, where: str) -> None:
     """A few lines of anchors can stand for gigabytes (a YAML bomb); tags can name any type. Neither is needed here."""
+    # The event stream is checked before anything is built, so a YAML bomb never expands.
     for event in yaml.parse(StringIO(text)):
         line = f"{where}, line {event.start_mark.line + 1}"
         if getattr(event, "anchor", None):
@@ -310,6 +313,7 @@ def _find_faults(value: Any, where: str, path: tuple[int | str, ...], depth: int
     place = f"{where}, {format_path(path)}" if path else where
     if depth > LARGEST_DEPTH:
         yield _fault("too-deep", place, f"nested deeper than {LARGEST_DEPTH} levels")
+    # Canonical JSON has no NaN and no infinity.
     elif isinstance(value, float) and not math.isfinite(value):
         yield _fault("not-finite", place, f"{value} is not a number that can be recorded", "leave the key out if it is unknown")
     elif isinstance(value, str):

@@ -28,6 +28,8 @@ _KEYS = {"schema", "kind", "actor", "at", "salt", "payload"}
 
 def encode_statement(statement: Statement) -> bytes:
     """Return the canonical bytes whose leaf hash the log keeps."""
+    # The order of keys is fixed by RFC 8785. `registry.store.log_integrity` relies on actor, at and
+    # kind coming first.
     return canonical_bytes(
         {
             "schema": STATEMENT_SCHEMA,
@@ -95,6 +97,7 @@ def public_document(document: Json) -> Json:
     """Return the document of `public_record` from that of a record; what the document lacks is not added."""
     if not isinstance(document, dict):
         return document
+    # Works on the document as read, so that the digest of an older file does not gain fields.
     return document | {name: nothing for name, nothing in ADDED.items() if document.get(name)}
 
 

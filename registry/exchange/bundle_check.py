@@ -20,7 +20,8 @@ from registry.seal import merkle_tree as tree
 from registry.seal.signed_notes import SignedNote, VerifierKey, parse_note, parse_vkey, verify_note
 from registry.seal.signing_keys import StatementKeys, fingerprint_of_vkey
 
-# The tree over a log of which only the end is at hand: the peaks of what came before, and the leaves since.
+# The tree over a log of which only the end is known: the peaks of the earlier part, and the leaves
+# since.
 
 
 # A bundle that starts in the middle contains the peaks of the omitted part. With them all roots

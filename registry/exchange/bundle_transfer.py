@@ -73,6 +73,7 @@ def find_last_note(view: View) -> StoredCheckpoint:
     Raises:
         NotFoundError: there is none.
     """
+    # Only a signed checkpoint shows who vouches for an exported log.
     kept = list_checkpoints(view)
     if not kept:
         found, advice = "no checkpoint is kept, and no key is here to make one", "name the folder of its keys (CAVEAT_KEYS)"
@@ -142,6 +143,8 @@ class _BundleWriter:
         self._cards = cards
         self._example = example
         self._contents: set[str] = set()
+        # Starts with the peaks of the omitted entries, so that the root at the end can be compared
+        # with the checkpoint.
         self._frontier = Frontier(since, find_peaks(view, since))
         self.erased = 0
         self.sent = 0
@@ -175,6 +178,7 @@ class _BundleWriter:
         if (self._frontier.size, self._frontier.root().hex()) != (size, self._said.root):
             found = f"its entries have the root {self._frontier.root().hex()}, the checkpoint at {size} says {self._said.root}"
             raise ConflictError(Fault(code="root-differs", where=self._said.origin, found=found, advice="run: caveat log check"))
+        # Sorted by digest, the only valid order of texts in a bundle.
         for sha256 in sorted(self._contents if self._cards else ()):
             if self._view.has_content(sha256):
                 self.sent += 1
@@ -189,9 +193,11 @@ class _BundleWriter:
             advice = "speak as your own authority (caveat init --code); to show how exporting works: --example"
             raise InputError(Fault(code="example-stays", where=self._said.origin, found=found, advice=advice))
         self._frontier.append(bytes.fromhex(place.leaf))
+        # An altered text must not leave the registry under a valid checkpoint.
         if text is not None and leaf_hash(text) != place.leaf:
             found, advice = "its text is not the one that was recorded", "run: caveat log check"
             raise AlteredError(Fault(code="entry-altered", where=f"entry {place.seq}", found=found, advice=advice))
+        # For an erased text the receiver gets the leaf, which keeps the tree complete.
         if text is None:
             self.erased += 1
             return EntryLine(seq=place.seq, text=None, actor=place.actor, at=place.at, kind=place.kind, leaf=place.leaf, signature=signed)
@@ -235,6 +241,7 @@ def list_vouching(view: View, *, since: int, size: int) -> Iterator[str]:
 def _is_signed(kept: StoredCheckpoint, keys: Sequence[VerifierKey]) -> bool:
     try:
         note = parse_note(kept.note, where="kept checkpoint")
+    # A stored note that cannot be read vouches for nothing; `caveat log check` reports it.
     except CaveatError:
         return False
     return any(line.is_valid for line in verify_note(note, keys))
@@ -333,6 +340,7 @@ def _find_signer(ledger: Ledger, bundle: Bundle, known: KnownLog, given: Sequenc
 
 def _recall(ledger: Ledger, bundle: Bundle, known: KnownLog) -> tuple[list[KeyStep], list[SignedNote]]:
     """What is here of the log's keys before the bundle begins."""
+    # A complete bundle contains all key events itself.
     if known.last is None or not bundle.header.since:
         return [], []
     with ledger.view(min(bundle.header.since, known.stretch.size), log=known.origin) as view:
@@ -341,6 +349,7 @@ def _recall(ledger: Ledger, bundle: Bundle, known: KnownLog) -> tuple[list[KeySt
 
 
 def _keep_evidence(ledger: Ledger, said: Equivocation, actor: str, bundle: Bundle) -> AnswerNoError:
+    # The evidence is the only thing recorded; the entries of the second history are not.
     with ledger.write(actor=actor) as writer:
         is_new = record_equivocation(writer, said)
     kept = "the evidence is recorded" if is_new else "the evidence was recorded before"
@@ -361,7 +370,10 @@ def _record(ledger: Ledger, bundle: Bundle, signer: VerifierKey, known: KnownLog
     )
     with ledger.write(actor=actor) as writer, open_bundle(bundle.path) as stream:
         contents: list[ContentLine] = []
+        # The file is read a second time instead of keeping all entries in memory. Leaves and digest
+        # are compared again, because it may have changed in between.
         import_entries(writer, said.origin, said.vkey, _read_entries(read_bundle(stream, where=str(bundle.path)), here, bundle, contents))
+        # After the entries: a refused entry then leaves no text behind.
         for one in contents:
             writer.put_content(one.content)
         if digest_file(bundle.path) != bundle.sha256:

@@ -58,6 +58,7 @@ def find_elsewhere(ledger: Ledger, dossier: Dossier, *, as_of: int | None = None
         doubtful = {one.payload.origin for one in list_equivocations(view)}
     found: list[ForeignClaim] = []
     for log in ledger.list_logs():
+        # An imported log counts as of the view, the own log as a whole.
         size = log.size if log.is_own else imported.get(log.origin, 0)
         if log.origin == dossier.log_origin or not size:
             continue
@@ -139,6 +140,7 @@ def adopt_claim(ledger: Ledger, log: str, claim: str, *, owner: str) -> Adoption
         # claim.
         known = find_adopted(writer, original.origin)
         own = [(one, is_same) for seq, is_same in known for one in writer.recorded((seq,)) if _is_of(one.payload, owner)]
+        # Adopting twice must not create two claims with one origin.
         same = [one for one, is_same in own if is_same]
         if same:
             here = same[-1]
@@ -172,6 +174,7 @@ def _open(kept: View, dossier: Dossier, log: str) -> OriginalClaim:
     recorded = dossier.current
     said = recorded.payload
     phi = _open_spec(kept, said.property)
+    # Form and θ mean nothing without a readable property.
     if phi is None:
         found = f"its property {said.property} is sealed in the log {log}; a claim needs a property that can be read"
         raise InputError(
@@ -224,6 +227,8 @@ def _copy(writer: Writer, spec: tuple[SpecVersion, SpecBody], owner: str, claim:
     authority = parse_identifier(claim, Kind.CLAIM).authority.lower()
     try:
         copied, _ = register_spec(writer, said.kind, said.slug, body, owner=owner)
+    # The short name is taken by another definition here. A name with the other authority's code
+    # avoids the conflict.
     except CaveatError:
         copied, _ = register_spec(writer, said.kind, f"{said.slug}-{authority}", body, owner=owner)
     return format_reference(copied)

@@ -74,6 +74,8 @@ def back_up(
     # Refused before the copy, which can take minutes.
     for one in (path, beside):
         refuse_existing(one)
+    # The size is fixed before sealing, so that entries that others add meanwhile are not expected
+    # in the copy.
     with ledger.view() as view:
         size = view.log_size
     if keys and size:
@@ -90,6 +92,7 @@ def back_up(
         place_new_file(text, beside)
         try:
             place_new_file(part, path)
+        # Both files or none: a checkpoint without its backup would be misleading.
         except BaseException:
             beside.unlink(missing_ok=True)
             raise
@@ -119,6 +122,7 @@ def _check(part: Path, progress: Callable[[int], None]) -> tuple[Checkpoint, int
             found, advice = "nothing is recorded yet, so there is nothing to keep", "run: caveat init"
             raise InputError(Fault(code="empty-registry", where="registry", found=found, advice=advice))
         faults: list[Fault] = []
+        # Imported logs are compared with the notes they were imported by.
         with copy.view() as view:
             notes = {one.payload.origin: one.payload.checkpoint for one in list_imports(view)}
         reports = [
@@ -300,6 +304,7 @@ def _tell_since(report: LogReport, said: Checkpoint) -> str:
     fitting = [one for one in report.checkpoints if one.fits and one.checkpoint.size < said.size]
     if not fitting:
         return "no checkpoint inside it still fits, so any entry may be altered"
+    # The largest matching checkpoint bounds the range in which the alteration can be.
     last = fitting[-1]
     when = f" of {last.at:%Y-%m-%d %H:%M:%S} UTC" if last.at else ""
     return f"the checkpoint at {last.checkpoint.size}{when} still fits, so it is among entries {last.checkpoint.size + 1} to {said.size}"
@@ -313,6 +318,8 @@ def _find_root(view: View, size: int) -> str:
 
 def _find_signer(copy: Ledger, note: SignedNote, given: Sequence[VerifierKey]) -> VerifierKey:
     with copy.view() as view:
+        # Key events up to the size of the note only. A later revocation could otherwise decide
+        # about its own backup.
         steps = [KeyStep(seq=one.entry.seq, at=one.entry.at, event=one.payload) for one in list_key_events(view)]
         notes = [*_read_kept(view, note.checkpoint.size), note]
         known = tuple(given) or trusted_vkeys(view)

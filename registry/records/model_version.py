@@ -38,6 +38,7 @@ class Descent(StrEnum):
     """Trained further from the other, which stays what it is: its claims neither become stale nor speak of this one."""
 
 
+# A fine-tuned model leaves its base on offer, so claims about the base stay current.
 REPLACING = frozenset({Descent.SUCCESSOR, Descent.SNAPSHOT})
 """Descent that makes claims about the earlier version potentially stale."""
 
@@ -88,6 +89,7 @@ class ModelEvent(Record):
     """Whether whoever says follow knows that something else took the predecessor's place already; without it that is refused."""
 
     def __post_init__(self) -> None:
+        # A field that does not belong to the event would be stored and never read.
         links = self.event in (ModelEventKind.FOLLOW, ModelEventKind.UNFOLLOW)
         if links != (self.predecessor is not None):
             raise ValueError("a predecessor belongs to follow and unfollow, and only to them")
@@ -140,6 +142,8 @@ class ModelEndpoint(Record):
     def __post_init__(self) -> None:
         if not self.name.strip() or self.name != self.name.strip():
             raise ValueError("an endpoint name is not blank and has no white space at its ends")
+        # Names are compared letter by letter, so an invisible character would make two
+        # equal-looking names different.
         if any(unicodedata.category(letter) in ("Cc", "Cf", "Zl", "Zp") for letter in self.name):
             raise ValueError("an endpoint name has no line breaks and no characters that cannot be seen")
         if not self.reason.strip():
@@ -181,5 +185,7 @@ def list_endpoint_names(statements: Iterable["Recorded[ModelEndpoint]"]) -> tupl
 def find_endpoint_conflicts(names: Iterable[EndpointName], model: ModelRef) -> tuple[EndpointName, ...]:
     """Return the names of *model* as they are stated for other versions: such a name does not tell which of them was asked."""
     known = tuple(names)
+    # Conflicts are shown instead of refused: several authorities may state names, and the log takes
+    # no side.
     own = {one.name for one in known if one.model == model}
     return tuple(one for one in known if one.name in own and one.model != model)

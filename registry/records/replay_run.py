@@ -344,6 +344,7 @@ def describe_runs(runs: Sequence[RunHistory], *, gave: RunHistory | None = None)
     """
     if not runs:
         return None
+    # Several runs are listed one by one, because their number is a limit of the verdict.
     if len(runs) == 1:
         return f"1 run under this lock: {_describe_run(runs[0], gave=gave)}"
     told = "; ".join(f"the {_name_ordinal(place)} {_describe_run(one, gave=gave)}" for place, one in enumerate(runs))
@@ -437,6 +438,7 @@ def find_model_identity(names: Iterable[EndpointName], model: ModelRef, lock: Lo
         lock: fixes which names count; without one all that are stated do.
         provenance: of the responses.
     """
+    # The names of the lock decide, not the present ones.
     locked = None if lock is None else lock.endpoint_names
     return assess_model_identity(names, model, provenance.models_returned, locked=locked, unnamed_responses=provenance.unnamed_responses)
 

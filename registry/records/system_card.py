@@ -84,6 +84,7 @@ class CardText(Record):
 
     def get_page_number(self, position: int) -> int:
         """Return the number of the page on which the character at *position* stands."""
+        # The form feed between two pages belongs to no page and counts to the next one.
         return next((page.number for page in self.pages if position < page.stop), self.pages[-1].number)
 
 
@@ -116,6 +117,8 @@ class Card(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+# Two selectors: the position finds the passage quickly, the words with prefix and suffix show that
+# it is the right one.
 class Anchor(Record):
     """Where a passage stands: W3C Web Annotation TextQuoteSelector and TextPositionSelector together, and the page."""
 
@@ -233,6 +236,7 @@ class Survey(Record):
     def __post_init__(self) -> None:
         if any(not 0 <= start < stop for start, stop in self.passages):
             raise ValueError("a passage starts at 0 or later and stops after its start")
+        # One order and no repetition, so that equal surveys are equal statements.
         if list(self.passages) != sorted(set(self.passages)):
             raise ValueError("passages stand in the order of the card, each once")
 
@@ -287,4 +291,5 @@ class PassageMatch(Record):
     @property
     def is_alarm(self) -> bool:
         """Whether a person has to decide what becomes of the claim: it is gone, or reworded in more than its spelling."""
+        # Spelling alone does not change a claim.
         return self.fate is MatchResult.GONE or (self.fate is MatchResult.REWORDED and not self.differs)

@@ -159,6 +159,7 @@ class ReproductionStatus(StrEnum):
     NO_FIGURE = "no_figure"
 
 
+# An interval stated by the card is preferred; otherwise Wilson's from the number of trials.
 class FigureInterval(StrEnum):
     """Where the interval of a reported figure comes from."""
 
@@ -333,6 +334,7 @@ class ChecklistItem(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+# `primary` is the reading in the claim's own form. The status and page one use that one only.
 class Classification(Record):
     """All readings of one claim; the claim's own form comes first."""
 

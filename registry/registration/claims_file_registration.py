@@ -177,6 +177,8 @@ def build_restated(view: View, claim: str, names: Sequence[str], where: str) -> 
     """
     if not names:
         return []
+    # The relation is between claims. A revision in the name only serves the person who writes the
+    # file.
     others = dict.fromkeys(_parse(name).bare for name in names)
     if claim in others:
         found = f"{claim} is the claim itself"
@@ -402,6 +404,7 @@ class Registrar:
 
     def _resolve(self, kind: SpecKind, name: str, where: str) -> tuple[str, PropertySpec | None]:
         """Return the reference that *name* stands for, and its body if it is a property."""
+        # A file with thousands of claims names few definitions.
         if (kind, name) not in self._specs:
             try:
                 spec = get_spec(self._writer, kind, name, owner=self._owner)
@@ -421,6 +424,7 @@ class Registrar:
         return None if name is None else self._resolve(kind, name, where)[0]
 
     def _find_anchor(self, draft: ClaimDraft, card: Card | None, where: str) -> Anchor | None:
+        # A paraphrase has no position in the text.
         if draft.quote_status is QuoteStatus.PARAPHRASE:
             return None
         if card is None:
@@ -552,6 +556,7 @@ def check_against_words(draft: ClaimDraft, body: PropertySpec, where: str) -> bo
             where=where,
         )
     )
+    # The words are authoritative. Other figures are possible, but need a reason, which is recorded.
     if faults and not (draft.reason and draft.reason.strip()):
         raise InputError(faults)
     return bool(faults)
@@ -559,6 +564,7 @@ def check_against_words(draft: ClaimDraft, body: PropertySpec, where: str) -> bo
 
 def _find_figure_faults(draft: ClaimDraft, body: PropertySpec | None, where: str) -> Iterator[Fault]:
     reported = _read_reported(draft)
+    # Without a known property there is no range to check.
     low, high = body.range if body is not None else (-math.inf, math.inf)
     ends = (("reported.low", reported.low), ("reported.high", reported.high)) if reported else ()
     figures = (("theta", draft.theta, 0.0), ("reported", reported.value if reported else None, 0.0))
@@ -576,6 +582,7 @@ def _check_words(draft: ClaimDraft, model: ModelRef, where: str) -> None:
     """Refuse what is there and says nothing: a blank quote, a model without a name."""
     words = {"quote": draft.quote, "model.developer": model.developer, "model.name": model.name, "model.version": model.version}
     blank = [Fault(code="not-valid", where=f"{where}.{name}", found="is blank") for name, text in words.items() if not text.strip()]
+    # A quotation of pages is no claim, and searching it in the card would take very long.
     if len(draft.quote) > _LONGEST_QUOTE:
         found = f"{len(draft.quote):,} characters; a claim has at most {_LONGEST_QUOTE:,}"
         blank.append(
@@ -658,6 +665,7 @@ def revise_claim(ledger: Ledger, claim: str, path: Path, *, why: str, owner: str
         found = f"{len(placed)} claims; a revision takes exactly one"
         advice = "leave only this claim in the file; or give it its id and why in the claims file, and run: caveat claim add"
         raise InputError(Fault(code="not-one-claim", where=str(path), found=found, advice=advice))
+    # The command's claim and reason replace those of the file, so that they cannot disagree.
     one = replace(placed[0], draft=replace(placed[0].draft, id=claim, why=why))
     with ledger.write(actor=owner) as writer:
         register_definitions(writer, file, owner=owner, where=str(path))
@@ -676,6 +684,7 @@ def _register(
     """Register claims, then what the file leaves out of its cards, then what was proposed; the faults of all three together, each once."""
     quotes = Quotes(writer, default=file.card, where=where)
     registrar = Registrar(writer, owner=owner, defaults=file, quotes=quotes)
+    # The three parts are tried separately, so that one run shows the faults of all.
     faults: list[Fault] = []
     outcome = _try(lambda: registrar.register(drafts, progress), faults)
     omitted = _try(lambda: OmissionRegistrar(writer, file, quotes, claimed=registrar.places).register(where=where), faults)

@@ -113,6 +113,7 @@ class KeyState(Record):
                 until = "nothing it signed is trusted" if since is None else f"what it signed from {since.isoformat()} on is not trusted"
                 found = f"entry {self.revoked.entry.seq} revokes it ({self.revoked.payload.reason}): {until}"
                 return Fault(code="key-revoked", where=where, found=found, advice="ask for a signature by a key in force")
+        # A replacement is no distrust: what the key signed before it stays valid.
         if self.replaced is not None and self._is_after(self.replaced.entry, size, at):
             found = f"entry {self.replaced.entry.seq} put another in its place before it signed this"
             return Fault(code="key-replaced", where=where, found=found, advice="ask for a signature by a key in force")
@@ -129,6 +130,8 @@ def list_keys(reader: LogReader) -> tuple[KeyState, ...]:
         ConflictError: `key-differs`, an entry shows another key than it names; `log-key-differs`, the log is said to be verified by a key
             that no entry adds first. Both are signs that the database was changed by hand.
     """
+    # Read from all key events each time. A stored list could be altered without any signature
+    # failing.
     states = build_states(list_key_events(reader))
     _refuse_other_vkey(reader, states)
     return states
@@ -267,6 +270,7 @@ def refuse_key_in_force(reader: LogReader, algorithm: KeyAlgorithm, *, authority
     Raises:
         ConflictError: `key-in-force`.
     """
+    # Two keys of one algorithm would leave open which one a reader should expect.
     same = [
         one
         for one in build_states(list_key_events(reader))
@@ -316,6 +320,8 @@ def revoke_key(writer: Writer, state: KeyState, *, reason: str, untrusted_from: 
     Raises:
         ConflictError: `key-not-in-force`: it is revoked already; `other-authority`: it is another authority's.
     """
+    # A revocation repeats algorithm and purpose but shows no key, since nothing is to be verified
+    # with it any more.
     said = state.added.payload
     entry = writer.append(
         KeyEvent(
@@ -347,6 +353,7 @@ def _describe(key: SigningKey, event: KeyEventKind, *, replaces: str | None = No
 
 def _find_difference(said: Recorded[KeyEvent]) -> Fault | None:
     """The store knows nothing of cryptography, so whether an entry shows the key that it names is asked here."""
+    # A key that differs from its fingerprint would be trusted under the wrong name.
     where = f"entry {said.entry.seq}"
     try:
         if (vkey := said.payload.vkey or said.payload.public) is not None:
@@ -454,6 +461,7 @@ def name_own_log(writer: Writer, code: str, salt: str, *, has_keys: bool) -> Sig
     Raises:
         ConflictError: `log-named`.
     """
+    # The log is named before its first entry, because keys and checkpoints contain the name.
     origin = format_origin(code, salt)
     key = make_key(KeyAlgorithm.ED25519, origin) if has_keys else None
     writer.name_log(origin, key.vkey if key else None)
@@ -589,6 +597,8 @@ class CosignatureResult(Record):
 
 def list_witness_keys(view: View) -> tuple[VerifierKey, ...]:
     """Return the keys of other registries that are recorded here, as they cosign; each was checked by whoever recorded it."""
+    # Both sources were checked by a person here: the keys of imported logs, and those of cosigned
+    # ones.
     said = [*(one.payload.vkey for one in list_imports(view)), *(one.payload.vkey for one in list_witnessings(view))]
     return tuple(parse_vkey(vkey, where="recorded here").as_cosigner() for vkey in dict.fromkeys(said))
 

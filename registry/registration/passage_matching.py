@@ -67,6 +67,7 @@ class Followers:
 
     def get(self, revision: int) -> Follower:
         """Return the alignment of *revision* with the newer text."""
+        # Aligning two texts takes seconds, and most claims of a card quote one revision.
         if revision not in self.aligned:
             self.aligned[revision] = Follower(self.open_text(revision), self.new)
         return self.aligned[revision]
@@ -129,6 +130,8 @@ def find_passage_matches(
 
 def look_up(claim: ClaimRevision, anchor: Anchor, card: str, follower: Follower) -> PassageMatch:
     """Return where *claim*, which quotes the older text of *follower* at *anchor*, stands in the newer one, *card*."""
+    # The match is recorded as found by the program. Whether it is the same claim stays a person's
+    # decision.
     found = follower.follow(anchor)
     return PassageMatch(claim=claim.reference, card=card, fate=found.fate, anchor=found.anchor, differs=found.differs)
 

@@ -40,6 +40,8 @@ class Quotes:
         if wanted is None:
             return None
         if wanted not in self._cards:
+            # The fault names the line where the card is named: the claim's own, or the head of the
+            # file.
             place = f"{where}.card" if name else f"{self._where}, card"
             try:
                 identifier = parse_identifier(wanted, Kind.CARD)
@@ -185,6 +187,7 @@ def find_mismatches(
 
 def _agrees(bound: StatedBound, relation: Relation, theta: float | None, range_: tuple[float, float]) -> bool:
     """Whether θ and relation say what *bound* says, of the property or of its opposite ("refuses at least 90 %", complies at most 10 %)."""
+    # "Refuses at least 90 %" and "complies in at most 10 %" state the same limit.
     if bound.relation is relation:
         return _is_theta(bound.share, theta, range_)
     return _is_theta(1.0 - bound.share, theta, range_)
