@@ -13,7 +13,10 @@ from pydantic_core import ErrorDetails, to_json
 from registry.errors import Fault, InputError
 from registry.records.record import Record
 
-# Canonical bytes of a document (RFC 8785) and the digests made of them.
+# Canonical bytes of a document (RFC 8785), and their digests.
+#
+# Decision of 2026-11-21: Python's own encoder is used wherever its output cannot differ from RFC
+# 8785, and the `rfc8785` package elsewhere. A property test compares the two.
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 
@@ -35,9 +38,12 @@ def canonical_bytes(document: Json) -> bytes:
     """
     try:
         text = _encode(document)
+        # A bare number is left to the reference implementation: the marks below are only searched
+        # inside a document.
         if _is_plain(text) and not isinstance(document, (int, float)) and (text.isascii() or _has_plain_keys(document)):
             return text.encode()
         return rfc8785.dumps(document)
+    # RecursionError comes from deep nesting, UnicodeEncodeError from lone surrogates.
     except (rfc8785.CanonicalizationError, UnicodeEncodeError, ValueError, RecursionError) as error:
         raise InputError(
             Fault(code="not-canonical", where="document", found=f"canonical JSON (RFC 8785) cannot hold it: {error}")
@@ -68,7 +74,7 @@ def _has_plain_keys(value: Json) -> bool:
     return True
 
 
-# Records to documents and back; a document that does not fit is refused with every fault and its path.
+# Records to documents and back. An invalid document is refused with every fault and its path.
 
 Noun = TypeVar("Noun")
 
@@ -109,6 +115,8 @@ def from_document(noun: type[Noun], document: Json, *, where: str) -> Noun:
     Raises:
         InputError: with one fault for everything that does not fit.
     """
+    # Through JSON text: pydantic is strict about Python types but reads JSON types as a file
+    # contains them.
     return from_json(noun, to_json(document, inf_nan_mode="constants"), where=where)
 
 
@@ -145,6 +153,8 @@ def _fault(error: ErrorDetails, where: str) -> Fault:
 
 def _narrow(errors: Sequence[ErrorDetails], start: int = 0) -> Iterator[ErrorDetails]:
     """Give *errors* without those of the members of a union that were not meant: pydantic tries all of them, and lists what each lacks."""
+    # pydantic reports the faults of every member of a union. A reader wants only those of the
+    # member that was meant.
     names = {noun.__name__ for noun in Record.__subclasses__()}
     groups: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
     for error in errors:
@@ -157,6 +167,7 @@ def _narrow(errors: Sequence[ErrorDetails], start: int = 0) -> Iterator[ErrorDet
 
 def _choose(errors: Sequence[ErrorDetails], at: int) -> Iterator[ErrorDetails]:
     """Give the errors of the member whose tag was given; where none is, one that names the tags. *at* is the member's place in a path."""
+    # The tag decides: a member whose tag was refused was not meant.
     strangers = {error["loc"][at] for error in errors if _is_of_tag(error, at)}
     meant = [error for error in errors if error["loc"][at] not in strangers]
     if all(error["type"] == "dataclass_type" for error in errors):
@@ -199,6 +210,7 @@ def format_path(location: tuple[int | str, ...]) -> str:
     for step in location:
         if isinstance(step, int):
             path += f"[{step}]"
+        # pydantic adds names of types to paths in unions; a user's file contains no such keys.
         elif not step[:1].isupper() and step not in ("float", "str", "int", "none"):
             path += f".{step}" if path else step
     return path

@@ -15,14 +15,17 @@ from typing import Any, BinaryIO, TextIO
 from registry.codec.canonical_documents import Json, format_path
 from registry.errors import ConflictError, Fault, InputError
 
-# The one writer of files that must not be lost: whole or not at all, and on the disk when it returns.
+# The one writer of files that must not be lost: complete or not at all, and on the disk when it
+# returns.
 #
-# A file is written under another name, synced, and renamed; then its folder is synced, without which a power cut may take the rename
-# back. Several files are written first and renamed only when all of them are on the disk, so a disk that fills up changes nothing.
+# A file is written under another name, synced and renamed. Then its folder is synced, since a power
+# cut may otherwise undo the rename. Several files are renamed only when all of them are on the
+# disk, so a full disk changes nothing.
 
 
 def name_part(path: Path) -> Path:
     """Return where *path* is written before it takes its place."""
+    # In the same folder: a rename between file systems is not atomic.
     return path.with_name(f".{path.name}.part")
 
 
@@ -59,6 +62,7 @@ def create_file(path: Path, data: bytes, *, mode: int) -> None:
     _write_with_mode(path, data, mode)
     part = name_part(path)
     try:
+        # link fails if the target exists, and rename would replace it.
         os.link(part, path)
     finally:
         part.unlink()
@@ -73,6 +77,7 @@ def replace_private(path: Path, data: bytes) -> None:
 
 def _write_with_mode(path: Path, data: bytes, mode: int) -> None:
     part = name_part(path)
+    # A leftover of an earlier crash could have other permissions.
     part.unlink(missing_ok=True)
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     os.close(descriptor)
@@ -88,6 +93,7 @@ def replacing(path: Path) -> Iterator[TextIO]:
     Raises:
         OSError: with the name of *path*; what was there before stays.
     """
+    # A pipe or device cannot be renamed over.
     is_special = path.exists() and not path.is_file()
     part = path if is_special else name_part(path)
     try:
@@ -116,6 +122,7 @@ def _drop(part: Path, path: Path) -> None:
 
 def put_in_place(paths: Sequence[Path]) -> None:
     """Rename what was written for each of *paths*, which is on the disk, and sync their folders before and after."""
+    # Before the renames: the new names must be durable before the old file goes away.
     sync_folders(paths)
     for path in paths:
         os.replace(name_part(path), path)  # noqa: PTH105  (the point is that it is atomic)
@@ -150,11 +157,12 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-# Files that people write: YAML 1.2 or JSON, read strictly and with every size bounded.
+# Files that people write: YAML 1.2 or JSON, read strictly and with limits on size.
 
 LARGEST_FILE_BYTES = 20_000_000
 LARGEST_YAML_BYTES = 500_000
 """YAML is read at about 100 kB/s, JSON a hundred times faster: larger documents have to be JSON."""
+# A limit well below Python's recursion limit, so that deep files give a fault with a place.
 LARGEST_DEPTH = 40
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -173,6 +181,7 @@ def read_document(path: Path, *, largest: int = LARGEST_FILE_BYTES) -> Json:
 def read_text(path: Path, *, largest: int = LARGEST_FILE_BYTES) -> str:
     """Return the UTF-8 text of *path*, without a byte order mark; raises InputError as `read_document`."""
     try:
+        # The size is checked before reading, so a huge file costs nothing.
         size = path.stat().st_size
         if size > largest:
             raise InputError(_fault("file-too-large", str(path), f"{size:,} bytes; at most {largest:,} are read"))
@@ -187,6 +196,7 @@ def read_text(path: Path, *, largest: int = LARGEST_FILE_BYTES) -> str:
 def write_file(path: Path, content: bytes | str) -> None:
     """Write *content* to *path*, text as UTF-8 with its line ends as they are; an OSError names the file, also that of a full disk."""
     data = content if isinstance(content, bytes) else content.encode("utf-8")
+    # Output may be a pipe.
     if path.exists() and not path.is_file():  # a device or a pipe cannot be replaced
         with naming_file(path):
             path.write_bytes(data)
@@ -207,6 +217,7 @@ def naming_file(path: Path) -> Iterator[None]:
 
 def parse_document(text: str, *, where: str) -> Json:
     """Return the document written in *text*, JSON if it begins like JSON, YAML otherwise; raises InputError."""
+    # JSON first for a file that looks like it: it is read about a hundred times faster than YAML.
     document = _parse_json(text, where) if text.lstrip()[:1] in ("{", "[") else _parse_yaml(text, where)
     faults = list(_find_faults(document, where, (), 0))
     if faults:
@@ -240,6 +251,7 @@ def check_line(text: bytes, *, where: str) -> None:
 
 
 def _duplicates_refuser(where: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+    # JSON parsers keep the last of two equal keys. A person would not notice which value counted.
     def refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen = dict(pairs)
         if len(seen) != len(pairs):
@@ -277,6 +289,7 @@ def _parse_yaml(text: str, where: str) -> Json:
 
 def _refuse_references(yaml: Any, text: str, where: str) -> None:
     """A few lines of anchors can stand for gigabytes (a YAML bomb); tags can name any type. Neither is needed here."""
+    # The event stream is checked before anything is built, so a YAML bomb never expands.
     for event in yaml.parse(StringIO(text)):
         line = f"{where}, line {event.start_mark.line + 1}"
         if getattr(event, "anchor", None):
@@ -300,6 +313,7 @@ def _find_faults(value: Any, where: str, path: tuple[int | str, ...], depth: int
     place = f"{where}, {format_path(path)}" if path else where
     if depth > LARGEST_DEPTH:
         yield _fault("too-deep", place, f"nested deeper than {LARGEST_DEPTH} levels")
+    # Canonical JSON has no NaN and no infinity.
     elif isinstance(value, float) and not math.isfinite(value):
         yield _fault("not-finite", place, f"{value} is not a number that can be recorded", "leave the key out if it is unknown")
     elif isinstance(value, str):
@@ -325,7 +339,7 @@ def _fault(code: str, where: str, found: str, advice: str | None = None) -> Faul
     return Fault(code=code, where=where, found=found, advice=advice)
 
 
-# New files that appear whole or not at all, and never in the place of another.
+# New files that appear complete or not at all, and never replace another one.
 
 
 @contextmanager
@@ -362,6 +376,7 @@ def place_new_file(part: Path, path: Path, *, mode: int = 0o600) -> None:
     part.chmod(mode)
     sync(part)
     try:
+        # As in `create_file`: a link never replaces a file that someone created meanwhile.
         path.hardlink_to(part)
     except FileExistsError as error:
         raise _exists(path) from error

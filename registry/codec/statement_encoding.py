@@ -18,7 +18,8 @@ from registry.records.specification import BODIES, SpecBody, SpecOpening, SpecVe
 from registry.records.statement import KINDS, PAYLOADS, Entry, Statement, StatementKind
 from registry.records.supplement import CardSupplement, Supplement
 
-# Statements as they are hashed and stored.
+# Statements as they are hashed and stored. The salt is part of the hashed text, so an erased
+# statement cannot be guessed from its leaf.
 
 STATEMENT_SCHEMA = "caveat/statement/1"
 _KINDS = frozenset(StatementKind)
@@ -27,6 +28,8 @@ _KEYS = {"schema", "kind", "actor", "at", "salt", "payload"}
 
 def encode_statement(statement: Statement) -> bytes:
     """Return the canonical bytes whose leaf hash the log keeps."""
+    # The order of keys is fixed by RFC 8785. `registry.store.log_integrity` relies on actor, at and
+    # kind coming first.
     return canonical_bytes(
         {
             "schema": STATEMENT_SCHEMA,
@@ -45,6 +48,8 @@ def decode_statement(text: bytes | str, *, where: str) -> Statement:
     if envelope.get("schema") != STATEMENT_SCHEMA or str(envelope.get("kind")) not in _KINDS:
         found = f"schema {envelope.get('schema')!r}, kind {envelope.get('kind')!r}; expected {STATEMENT_SCHEMA} and a known kind"
         raise InputError(Fault(code="unknown-statement", where=where, found=found, advice="upgrade caveat"))
+    # Unknown keys are refused, not ignored: they would be covered by the leaf but not by our
+    # reading.
     if envelope.keys() != _KEYS or not all(isinstance(envelope[name], str) for name in _KEYS - {"payload"}):
         found = f"it has {', '.join(sorted(envelope))}; expected {', '.join(sorted(_KEYS))}, all texts but the payload"
         raise InputError(Fault(code="unknown-statement", where=where, found=found, advice="upgrade caveat"))
@@ -54,16 +59,23 @@ def decode_statement(text: bytes | str, *, where: str) -> Statement:
     return Statement(actor=envelope["actor"], at=at, salt=envelope["salt"], payload=payload)
 
 
-# Commitments to sealed specifications: what may be published now of a body that is shown later, or only to some.
+# Commitments to sealed specifications: a digest is public now, the body is shown later or only to
+# some.
 
 
 def commitment_of(opening: SpecOpening) -> str:
     """Return SHA-256(salt ‖ JCS({"body": …, "kind": …})), hexadecimal: it binds to the body and, by its salt, hides it."""
+    # The kind is included, so that a body cannot be opened as another kind of specification.
     document = {"kind": opening.spec_kind.value, "body": to_document(opening.body)}
     return hashlib.sha256(bytes.fromhex(opening.salt) + canonical_bytes(document)).hexdigest()
 
 
-# What is added to a record when it is drawn, beside the public one: openings of sealed specifications, and what superseded it.
+# What a rendering adds to the public record: openings of sealed specifications, and what superseded
+# it.
+#
+# Decision of 2026-11-22: a confidential rendering is the public record plus openings, and both
+# print one record digest. The notice of supersession is outside the digest as well: a registry can
+# confirm it, a file by itself cannot.
 
 RenderedRecord = TypeVar("RenderedRecord", bound=Record)
 ADDED: Mapping[str, Json] = {"openings": [], "superseded": None}
@@ -85,6 +97,7 @@ def public_document(document: Json) -> Json:
     """Return the document of `public_record` from that of a record; what the document lacks is not added."""
     if not isinstance(document, dict):
         return document
+    # Works on the document as read, so that the digest of an older file does not gain fields.
     return document | {name: nothing for name, nothing in ADDED.items() if document.get(name)}
 
 
@@ -105,6 +118,7 @@ def check_openings(supplement: Supplement) -> tuple[Fault, ...]:
         elif opening.spec not in named:
             found = f"the record of {supplement.identifier} does not refer to it"
             faults.append(Fault(code="opening-not-referred", where=where, found=found, advice="leave this seal file out"))
+        # The text is public already. An opening would suggest that it is confidential.
         elif opening.spec in revealed:
             found = f"entry {revealed[opening.spec]} reveals it: its text is in the log for everybody to read"
             faults.append(Fault(code="not-sealed", where=where, found=found, advice="leave this seal file out"))
@@ -138,7 +152,7 @@ def find_opening_faults(version: SpecVersion, opening: SpecOpening, *, where: st
         yield Fault(code="seal-not-opened", where=where, found=found, advice="give the very file that `caveat spec seal` wrote")
 
 
-# Which entries of the log a record names, and what the leaf of a payload is that stands in it.
+# Which log entries a record names, and the leaf of a payload in it.
 
 _names: dict[type[Record], tuple[tuple[str, str], ...]] = {}
 
@@ -166,6 +180,7 @@ def list_named(record: object, document: Json = None) -> Iterator[EntryReference
     match record:
         case EntrySupersession():
             return
+        # The proof's own nodes name no entries, only its key events do.
         case Inclusion():
             yield from list_named(record.keys, document.get("keys") if isinstance(document, Mapping) else None)
         case Recorded():
@@ -232,6 +247,8 @@ def find_misfit(named: EntryReference, opening: EntryOpening) -> str | None:
     place = named.entry
     if KINDS[type(named.recorded.payload)] is not place.kind:
         return f"its kind is {place.kind.value}, but a {KINDS[type(named.recorded.payload)].value} stands beside it"
+    # The statement's text has whole seconds in UTC. Another time could not be hashed to the same
+    # leaf.
     if place.at.microsecond or place.at.utcoffset() != timedelta(0):
         return f"its time is {place.at.isoformat()}; an entry has whole seconds in UTC"
     return _find_other_leaf(named, opening) if opening.text is None else _find_other_text(named, opening, opening.text)
@@ -260,6 +277,8 @@ def _find_other_text(named: EntryReference, opening: EntryOpening, text: str) ->
         if leaf != named.entry.leaf:
             return f"the text given for it has the leaf {leaf}, the entry is said to have {named.entry.leaf}"
         statement = decode_statement(text, where=f"entry {named.entry.seq}")
+        # The text is allowed only where re-encoding gives another one. Otherwise a file would have
+        # two valid forms.
         if write_statement(named.entry, _write(named), opening.salt) == text.encode():
             return "its text is given although what stands beside it, written again, is the same"
     except (CaveatError, UnicodeEncodeError) as error:
@@ -288,7 +307,8 @@ def _tell(place: Entry) -> str:
     return f"{place.kind.value} by {place.actor} at {place.at.isoformat()}, leaf {place.leaf[:16]}…"
 
 
-# What the proof of a publication says beside its place in the tree: the `extra` of a `.tlog-proof` that Caveat writes.
+# The `extra` data of a `.tlog-proof`: the publication that the proof is about, and the path from
+# the supplement's log to the checkpoint's.
 
 PROOF_SCHEMA = "caveat/proof/1"
 LARGEST_EXTRA_BYTES = 1_000_000
@@ -359,6 +379,7 @@ def decode_published(extra: bytes | None, *, where: str) -> PublicationExtra:
         raise _refuse(where, "its extra line does not say what was published; expected caveat/proof/1")
     try:
         said = from_json(PublicationExtra, extra, where=where)
+        # Nothing signs the extra data by itself, so it must have exactly one form.
         if canonical_bytes(json.loads(extra)) != extra:
             raise _refuse(where, "its extra data is not in canonical JSON (RFC 8785)")
         for path in (said.consistency.path, said.signer.path if said.signer else ()):

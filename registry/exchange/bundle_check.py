@@ -20,9 +20,12 @@ from registry.seal import merkle_tree as tree
 from registry.seal.signed_notes import SignedNote, VerifierKey, parse_note, parse_vkey, verify_note
 from registry.seal.signing_keys import StatementKeys, fingerprint_of_vkey
 
-# The tree over a log of which only the end is at hand: the peaks of what came before, and the leaves since.
+# The tree over a log of which only the end is known: the peaks of the earlier part, and the leaves
+# since.
 
 
+# A bundle that starts in the middle contains the peaks of the omitted part. With them all roots
+# from that size on can be computed.
 class Stretch:
     """Complete subtrees of the peaks and leaves, from which `registry.seal.merkle_tree` makes roots and proofs."""
 
@@ -55,6 +58,8 @@ class Stretch:
         key = (level, index)
         if key not in self._known:
             start, stop = index << level, (index + 1) << level
+            # Inside the omitted part only the peaks are known. Nothing smaller can be computed from
+            # them.
             if stop > self.size or stop <= self.since:
                 raise ValueError(f"the leaves {start} to {stop - 1} are not at hand")
             if start >= self.since:
@@ -76,12 +81,14 @@ class Stretch:
         return tree.consistency_path(old, new, self.find)
 
 
-# Which keys of a foreign log may be believed: one that was checked by a person, and those that the log, signed by it, puts in its
-# place.
+# Which keys of a foreign log are trusted: those that a person checked, and their successors
+# according to the log.
 #
-# A key event counts once a checkpoint that covers it is signed by a key believed before. So whoever steals a registry's files, but not
-# its key, cannot name a key of their own: the rotation would not be signed by the old one. A revoked key vouches for nothing from the
-# time its revocation names; a replaced one signs nothing after it was replaced.
+# A key event counts once a checkpoint that covers it is signed by a key that was trusted before. So
+# a thief of a registry's files, without its key, cannot introduce a key of their own: the rotation
+# would not be signed by the old one. A revoked key attests nothing from the time that its
+# revocation names, and a replaced one nothing after its replacement. The cost: a rotation that the
+# old key did not sign needs a person.
 
 _MOST_KEYS = 1_000
 
@@ -111,15 +118,20 @@ def find_signer(note: SignedNote, given: Sequence[VerifierKey], steps: Sequence[
     where = f"checkpoint of {note.checkpoint.origin} at {note.checkpoint.size}"
     if len(steps) > _MOST_KEYS:
         raise _fault("too-many-keys", where, f"the log has {len(steps):,} key events; at most {_MOST_KEYS:,} are followed", None)
+    # Only keys that bear the log's own name are followed. Anyone can sign in a name of their own.
     believed = _follow([key for key in given if _is_of_log(key, note.checkpoint.origin)], steps, notes)
     lines = verify_note(note, believed)
     broken = [line.name for line in lines if not line.is_valid]
+    # An invalid signature of a known key is reported first. It means alteration, and not merely an
+    # unknown signer.
     if broken:
         found = f"the signature of {broken[0]} is not valid over what it says"
         raise _fault("signature-forged", where, found, "do not use it; ask its authority for another copy")
     by_text = {str(key): key for key in believed}
     ended = [(line.vkey, fault) for line in lines if (fault := _find_end(line.vkey, note.checkpoint.size, steps, where))]
     sound = [line.vkey for line in lines if line.vkey not in dict(ended)]
+    # The key that the user gave is preferred, so that the report names the key that the user
+    # compared.
     if sound:
         return next((key for key in given if str(key) in sound), by_text[sound[0]])
     if ended:
@@ -143,6 +155,7 @@ def _follow(given: Sequence[VerifierKey], steps: Sequence[KeyStep], notes: Seque
         vkey = step.event.vkey
         if vkey is None or step.event.purpose is not KeyPurpose.LOG or vkey in covered:
             continue
+        # An event that shows one key and names another is ignored here. The import reports it.
         if fingerprint_of_vkey(vkey) != step.event.key or not any(_vouches(text, size, step, steps) for text, size in covered.items()):
             continue
         key = parse_vkey(vkey, where=f"entry {step.seq}")
@@ -165,6 +178,7 @@ def _covered_until(key: VerifierKey, notes: Sequence[SignedNote]) -> int:
 
 def _vouches(vkey: str, size: int, step: KeyStep, steps: Sequence[KeyStep]) -> bool:
     """Whether *vkey*, which signed for *size* entries, may put the key of *step* beside it or in its place."""
+    # A key vouches only for events that one of its own checkpoints covers.
     if size < step.seq:
         return False
     revoked, replaced = _find_revocation(vkey, steps), _find_replacement(vkey, steps)
@@ -200,10 +214,9 @@ def _fault(code: str, where: str, found: str, advice: str | None) -> InputError:
     return InputError(Fault(code=code, where=where, found=found, advice=advice))
 
 
-# Whether a bundle is whole and says what its checkpoint seals: leaves from texts, the root from leaves, everything before a key is
-# asked.
-#
-# What nobody signed is worth nothing yet: `registry.exchange.bundle_check` says whose checkpoint it is.
+# Whether a bundle is complete and consistent with its checkpoint: leaves from texts, the root from
+# leaves, all before any key is consulted. Who signed the checkpoint is decided by `find_signer`
+# above.
 
 _EVERY = 1_000
 _MOST_FAULTS = 20
@@ -262,6 +275,7 @@ def read_whole(path: Path, *, progress: Callable[[int], None] = lambda _more: No
             gathered.take(line)
             if number % _EVERY == 0:
                 progress(_EVERY)
+    # Signatures need all key events, so they are checked after the last line.
     signed = gathered.check_signatures(header)
     gathered.raise_faults()
     stretch = Stretch(header.since, [bytes.fromhex(one) for one in header.peaks], gathered.leaves)
@@ -343,6 +357,8 @@ class _BundleContents:
         """
         keys = StatementKeys(header.origin, self.events, {one.entry: one for _, one in self.signed})
         known = {one.fingerprint for one in keys.keys}
+        # Keys that were added before the bundle begins are unknown here. Their signatures are
+        # checked at import, where the earlier entries are present.
         is_whole = header.since == 0
         if is_whole:
             self.faults += keys.faults[:_MOST_FAULTS]
@@ -361,6 +377,7 @@ class _BundleContents:
 
     def _content(self, line: ContentLine) -> None:
         self.contents += 1
+        # A text that no statement names would be unsigned content inside a signed bundle.
         if line.sha256 not in self.wanted and not self.faults:
             found = "no statement of the bundle names this text"
             self.faults.append(Fault(code="bundle-line", where=f"{self.where}, card text {line.sha256}", found=found))
@@ -385,6 +402,7 @@ class _BundleContents:
                     self.wanted.add(payload.text)
                 case _:
                     pass
+        # The database would refuse decreasing times later, without naming the bundle.
         if at is not None and self.at is not None and at < self.at:
             found = f"its time, {at.isoformat()}, lies before that of the entry before it"
             self.faults.append(_broken(f"{self.where}, entry {line.seq}", found))
@@ -397,6 +415,7 @@ class _BundleContents:
 def _decode(text: str, where: str) -> tuple[Payload, str, datetime]:
     """Return payload, author and time of a statement; its text must have the one form that reads alike everywhere."""
     statement = decode_statement(text, where=where)
+    # Two texts with the same meaning have different leaves. Only the canonical one is accepted.
     if canonical_bytes(json.loads(text)) != text.encode():
         raise InputError(_broken(where, "its text is not in canonical JSON (RFC 8785)"))
     return statement.payload, statement.actor, statement.at
@@ -411,6 +430,7 @@ def _check_notes(texts: list[str], header: BundleHeader, stretch: Stretch, where
         if said.origin != header.origin:
             found = f"it is of the log {said.origin}, the bundle of {header.origin}"
             raise InputError(Fault(code="other-log", where=place, found=found, advice="ask for the bundle again"))
+        # In increasing order, so that a bundle has one form.
         if not before < said.size <= header.size:
             found = f"it is of {said.size} entries, expected more than {before} and at most {header.size}"
             raise InputError(Fault(code="bundle-reordered", where=place, found=found, advice="ask for the bundle again"))

@@ -21,23 +21,26 @@ from registry.records.log_seal import EntrySignature
 from registry.records.record import Record
 from registry.records.statement import StatementKind
 
-# The bundle: one log, or a stretch of it, in one file that another registry verifies without trusting who sends it.
+# The bundle: one log, or a part of it, in one file that another registry can verify without
+# trusting the sender.
 #
 # JSON Lines, each line in canonical JSON (RFC 8785) and ended by a line feed, in this order:
 #
 # 1. the header `{"schema": "caveat/bundle/1", "origin", "since", "peaks", "size", "cards", "vkeys"}`;
-# 2. one line for each entry after `since`: `{"seq", "text"}`, where the text was erased
-#    `{"seq", "actor", "at", "kind", "leaf"}`, all but the leaf by the sender's word; with `"key"` and `"signature"` where its author
-#   signed;
+# 2. one line for each entry after `since`: `{"seq", "text"}`, or for an erased text
+#    `{"seq", "actor", "at", "kind", "leaf"}`, of which the sender asserts all but the leaf; with
+#    `"key"` and `"signature"` if the author signed;
 # 3. the card texts that the statements name, `{"content", "sha256"}`, by digest;
-# 4. the signed notes `{"checkpoint"}` that vouch for the log's key events, by size, and last the one at `size`;
-# 5. the end `{"lines", "sha256"}`: how many lines come before it, and the SHA-256 of their bytes.
+# 4. the signed notes `{"checkpoint"}` that attest the log's key events, by size, the last at `size`;
+# 5. the end `{"lines", "sha256"}`: the number of lines before it, and the SHA-256 of their bytes.
 #
-# `peaks` are the roots of the complete subtrees (RFC 6962) of the first `since` entries, the widest first. Who holds those entries, or
-# their root, compares; with the leaves that follow they give the root at `size`, so they are the consistency proof too. The last line
-# shows accidents; only the checkpoint's signature shows who says it. A file has one valid form, so a changed bit is a changed bundle.
+# `peaks` are the roots of the complete subtrees (RFC 6962) of the first `since` entries, the widest
+# first. A receiver that has those entries compares them. With the leaves that follow they give the
+# root at `size`, so they serve as the consistency proof. The last line detects accidents; only the
+# checkpoint's signature shows the origin.
 
 SCHEMA = "caveat/bundle/1"
+# Limits of what one file can make a reader keep in memory.
 MOST_ENTRIES = 10_000_000
 MOST_VKEYS = 1_000
 MOST_NOTES = 1_000
@@ -122,6 +125,7 @@ def parse_line(text: bytes, *, where: str) -> BundleLine:
     """
     try:
         return _read(text)
+    # RecursionError: deeply nested JSON must be a fault of the file, not a crash.
     except (ValueError, CaveatError, RecursionError) as error:
         found = error.faults[0].found if isinstance(error, CaveatError) else str(error)
         raise InputError(Fault(code="bundle-line", where=where, found=found, advice="ask for the bundle again")) from error
@@ -154,6 +158,7 @@ def _read(text: bytes) -> BundleLine:
     if not isinstance(document, dict):
         raise ValueError("it is no JSON object")  # noqa: TRY004  (what is wrong is the file)
     line = _parse(document)
+    # Also refuses duplicate keys, which the parser would silently merge.
     if canonical_bytes(document) != text:
         raise ValueError("it is not in canonical JSON (RFC 8785)")
     return line
@@ -196,6 +201,7 @@ def _entry(document: Mapping[str, Any]) -> EntryLine:
 def _erased(document: Mapping[str, Any]) -> EntryLine:
     at = _text(document["at"], "at")
     moment = datetime.strptime(at, _TIME).replace(tzinfo=UTC)
+    # strptime accepts variants such as missing leading zeros. Only the canonical form is valid.
     if moment.strftime(_TIME) != at:
         raise ValueError(f"at is {at!r}, expected a time such as 2026-11-21T12:00:00Z")
     return EntryLine(
@@ -242,6 +248,7 @@ _READERS: dict[frozenset[str], Callable[[Mapping[str, Any]], BundleLine]] = {
 
 
 def _whole(value: object, name: str) -> int:
+    # bool is a subclass of int in Python.
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 2 * MOST_ENTRIES:
         raise ValueError(f"{name} is {str(value)[:40]!r}, expected a whole number up to {2 * MOST_ENTRIES:,}")
     return value
@@ -265,10 +272,12 @@ def _digest(value: object, name: str) -> str:
     return value
 
 
-# A bundle's file as lines: plain, or compressed with Zstandard (RFC 8878), within limits on size, and nothing behind it.
+# The file as lines: plain or compressed with Zstandard (RFC 8878), with limits on size and nothing
+# after the end.
 #
-# A compressed file is one Zstandard frame and, in a skippable frame behind it, the SHA-256 of that frame: programs that know Zstandard
-# pass it over, and a changed bit shows also where decompressing would not notice it.
+# A compressed file is one Zstandard frame, followed by a skippable frame with the SHA-256 of the
+# first. Other programs skip it, and a changed bit is also found where decompression would not
+# notice it.
 
 COMPRESSED = ".caveat"
 """How the name of a compressed bundle ends; every other is written plain. When read, the content decides."""
@@ -329,8 +338,11 @@ def read_lines(stream: BinaryIO, *, where: str) -> Iterator[bytes]:
         stream.seek(0)
         yield from _split(stream, LARGEST_BUNDLE_BYTES, where)
         return
+    # The digest is checked first, so that damaged data never reaches the decompressor.
     _check_seal(stream, size, where)
     stream.seek(0)
+    # A small file that expands to gigabytes is refused while it is read. Salts are random and do
+    # not compress, so no real bundle reaches the ratio.
     limit = min(LARGEST_BUNDLE_BYTES, FREE_BYTES + LARGEST_RATIO * size)
     with zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW).stream_reader(stream, closefd=False) as plain:
         try:
@@ -393,10 +405,13 @@ def _measure_frame(stream: BinaryIO, size: int, where: str) -> int:
     except zstandard.ZstdError as error:
         raise InputError(_altered(where, f"it cannot be decompressed: {error}")) from error
     is_last = False
+    # Block headers have three bytes: last-block flag, type and size. Walking them needs no
+    # decompression.
     while not is_last and place + 3 <= size:
         stream.seek(place)
         block = int.from_bytes(stream.read(3), "little")
         is_last = bool(block & 1)
+        # A run-length block stores one byte whatever its size field says.
         is_run = (block >> 1) & 3 == 1
         place += 3 + (1 if is_run else block >> 3)
     place += 4 if has_checksum else 0
@@ -417,7 +432,8 @@ def _too_large(where: str, found: str) -> InputError:
     return InputError(Fault(code="bundle-too-large", where=where, found=found, advice="ask for it in parts: caveat export --since N"))
 
 
-# A bundle read line by line, in the one order it may have; what is missing, doubled, moved or added is named.
+# Reading line by line in the only valid order. Whatever is missing, doubled, moved or added is
+# named.
 
 _MOST_CONTENTS = 1_000_000
 _ASK_AGAIN = "ask for the bundle again"
@@ -436,6 +452,7 @@ def read_bundle(stream: BinaryIO, *, where: str) -> Iterator[BundleLine]:
     count = 0
     for text in lines:
         line = _parse_numbered_line(text, count + 1, where)
+        # The end line is not part of its own digest.
         if isinstance(line, BundleEnd):
             order.close()
             _check_end(line, count, hashed.hexdigest(), where)
@@ -478,6 +495,7 @@ class _Order:
             return
         if stage < self._stage:
             raise _fault("bundle-reordered", self._where, f"{_describe(line)} stands behind what follows it", _ASK_AGAIN)
+        # All entries must come before the first text or note.
         if stage > 1 and self._seq < self._header.size:
             raise _MissingEntryError(self._seq + 1)
         self._stage = stage
@@ -525,6 +543,7 @@ class _Order:
         self._contents += 1
         if line.sha256 == self._last_content:
             raise _fault("bundle-duplicate", self._where, f"the card text {line.sha256} stands there twice", _ASK_AGAIN)
+        # Sorted by digest: this gives one valid order, and repeats are neighbours.
         if line.sha256 < self._last_content:
             raise _fault("bundle-reordered", self._where, f"the card text {line.sha256} stands behind a later one", _ASK_AGAIN)
         if not header.cards or self._contents > _MOST_CONTENTS:
@@ -570,6 +589,7 @@ def _refuse_more(lines: Iterator[bytes], where: str) -> None:
 
 def _name_missing(lines: Iterator[bytes], seq: int, where: str, number: int) -> InputError:
     """Tell an entry that stands later from one that does not come; the rest is read for it, within its limits."""
+    # A moved entry and a missing one need different advice, so the rest of the file is searched.
     for text in islice(lines, 2 * MOST_ENTRIES):
         try:
             line = parse_line(text.removesuffix(b"\n"), where=where)

@@ -44,7 +44,7 @@ from registry.store.log_seals import StoredCheckpoint, list_checkpoints, list_im
 from registry.store.log_writer import ForeignEntry, import_entries
 from registry.store.registry_view import View
 
-# A log, or a stretch of it, written as a bundle.
+# Export: a log, or a part of it, is written as a bundle.
 
 _EVERY = 1_000
 
@@ -73,6 +73,7 @@ def find_last_note(view: View) -> StoredCheckpoint:
     Raises:
         NotFoundError: there is none.
     """
+    # Only a signed checkpoint shows who vouches for an exported log.
     kept = list_checkpoints(view)
     if not kept:
         found, advice = "no checkpoint is kept, and no key is here to make one", "name the folder of its keys (CAVEAT_KEYS)"
@@ -114,6 +115,9 @@ def export_bundle(
         AlteredError: the text of an entry or a card is not the one that was recorded, or the log was cut off or altered since it was
             sealed.
     """
+    # Decision of 2026-11-22: before the log is sealed, exported or backed up it is compared with
+    # every stored checkpoint. Otherwise its keeper would publish a second history. The cost: one
+    # more pass over the leaves.
     if view.log_id == OWN_LOG:
         refuse_other_history(view)
     said = parse_note(note, where="checkpoint").checkpoint
@@ -139,6 +143,8 @@ class _BundleWriter:
         self._cards = cards
         self._example = example
         self._contents: set[str] = set()
+        # Starts with the peaks of the omitted entries, so that the root at the end can be compared
+        # with the checkpoint.
         self._frontier = Frontier(since, find_peaks(view, since))
         self.erased = 0
         self.sent = 0
@@ -161,14 +167,18 @@ class _BundleWriter:
         peaks = tuple(peak.hex() for peak in self._frontier.peaks)
         size = self._said.size
         yield BundleHeader(origin=self._said.origin, since=self._since, peaks=peaks, size=size, cards=self._cards, vkeys=vkeys)
+        # In groups, so that signatures are queried once per group and memory stays flat.
         entries = self._view.log_entries(self._since + 1, size + 1)
         while places := list(islice(entries, _EVERY)):
             signed = {one.entry: one for one in list_signatures(self._view, (place.seq for place, _ in places))}
             for place, text in places:
                 yield self._entry(place, text, signed.get(place.seq))
+        # Checked while writing, from the entries actually written. The unfinished file is then
+        # removed.
         if (self._frontier.size, self._frontier.root().hex()) != (size, self._said.root):
             found = f"its entries have the root {self._frontier.root().hex()}, the checkpoint at {size} says {self._said.root}"
             raise ConflictError(Fault(code="root-differs", where=self._said.origin, found=found, advice="run: caveat log check"))
+        # Sorted by digest, the only valid order of texts in a bundle.
         for sha256 in sorted(self._contents if self._cards else ()):
             if self._view.has_content(sha256):
                 self.sent += 1
@@ -177,14 +187,17 @@ class _BundleWriter:
         yield NoteLine(checkpoint=note)
 
     def _entry(self, place: Entry, text: bytes | None, signed: EntrySignature | None) -> EntryLine:
+        # Demonstration statements in a real exchange could be taken for real evidence.
         if place.actor == EXAMPLE and not self._example:
             found = f"entry {place.seq} is said by {EXAMPLE}, whose statements are for demonstrations and stay where they are made"
             advice = "speak as your own authority (caveat init --code); to show how exporting works: --example"
             raise InputError(Fault(code="example-stays", where=self._said.origin, found=found, advice=advice))
         self._frontier.append(bytes.fromhex(place.leaf))
+        # An altered text must not leave the registry under a valid checkpoint.
         if text is not None and leaf_hash(text) != place.leaf:
             found, advice = "its text is not the one that was recorded", "run: caveat log check"
             raise AlteredError(Fault(code="entry-altered", where=f"entry {place.seq}", found=found, advice=advice))
+        # For an erased text the receiver gets the leaf, which keeps the tree complete.
         if text is None:
             self.erased += 1
             return EntryLine(seq=place.seq, text=None, actor=place.actor, at=place.at, kind=place.kind, leaf=place.leaf, signature=signed)
@@ -214,6 +227,8 @@ def list_vouching(view: View, *, since: int, size: int) -> Iterator[str]:
     known: list[VerifierKey] = []
     chosen: dict[int, str] = {}
     for event in events:
+        # For each key change the receiver needs one checkpoint signed by a key from before it.
+        # Other checkpoints are omitted.
         if known and event.entry.seq > since:
             found = next((one for one in kept if one.checkpoint.size >= event.entry.seq and _is_signed(one, known)), None)
             if found is not None:
@@ -226,12 +241,13 @@ def list_vouching(view: View, *, since: int, size: int) -> Iterator[str]:
 def _is_signed(kept: StoredCheckpoint, keys: Sequence[VerifierKey]) -> bool:
     try:
         note = parse_note(kept.note, where="kept checkpoint")
+    # A stored note that cannot be read vouches for nothing; `caveat log check` reports it.
     except CaveatError:
         return False
     return any(line.is_valid for line in verify_note(note, keys))
 
 
-# Another registry's log taken over from a bundle: verified as a whole, then recorded as a whole, or not at all.
+# Import: a bundle is verified as a whole and then recorded as a whole, or not at all.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,6 +295,8 @@ def take_over(
         AnswerNoError: `equivocation`: its log signed another history before. The evidence is recorded, and nothing else.
         ConflictError: it is this registry's own log, or its statements cannot follow each other.
     """
+    # The order matters: completeness first, then the key, then the comparison with what is known,
+    # then recording. Nothing is written before all checks passed.
     bundle = read_whole(path, progress=progress)
     _refuse_example(bundle, example=example)
     known = find_known(ledger, bundle.header.origin)
@@ -309,6 +327,7 @@ def _refuse_example(bundle: Bundle, *, example: bool) -> None:
 
 
 def _find_signer(ledger: Ledger, bundle: Bundle, known: KnownLog, given: Sequence[VerifierKey]) -> VerifierKey:
+    # Keys in the header are the sender's own statement and are never trusted.
     believed = tuple(given) or known.vkeys
     if not believed:
         offered = ", ".join(map(shorten_vkey, bundle.header.vkeys[:4])) or "none"
@@ -321,6 +340,7 @@ def _find_signer(ledger: Ledger, bundle: Bundle, known: KnownLog, given: Sequenc
 
 def _recall(ledger: Ledger, bundle: Bundle, known: KnownLog) -> tuple[list[KeyStep], list[SignedNote]]:
     """What is here of the log's keys before the bundle begins."""
+    # A complete bundle contains all key events itself.
     if known.last is None or not bundle.header.since:
         return [], []
     with ledger.view(min(bundle.header.since, known.stretch.size), log=known.origin) as view:
@@ -329,6 +349,7 @@ def _recall(ledger: Ledger, bundle: Bundle, known: KnownLog) -> tuple[list[KeySt
 
 
 def _keep_evidence(ledger: Ledger, said: Equivocation, actor: str, bundle: Bundle) -> AnswerNoError:
+    # The evidence is the only thing recorded; the entries of the second history are not.
     with ledger.write(actor=actor) as writer:
         is_new = record_equivocation(writer, said)
     kept = "the evidence is recorded" if is_new else "the evidence was recorded before"
@@ -349,7 +370,10 @@ def _record(ledger: Ledger, bundle: Bundle, signer: VerifierKey, known: KnownLog
     )
     with ledger.write(actor=actor) as writer, open_bundle(bundle.path) as stream:
         contents: list[ContentLine] = []
+        # The file is read a second time instead of keeping all entries in memory. Leaves and digest
+        # are compared again, because it may have changed in between.
         import_entries(writer, said.origin, said.vkey, _read_entries(read_bundle(stream, where=str(bundle.path)), here, bundle, contents))
+        # After the entries: a refused entry then leaves no text behind.
         for one in contents:
             writer.put_content(one.content)
         if digest_file(bundle.path) != bundle.sha256:

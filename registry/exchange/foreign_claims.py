@@ -21,7 +21,7 @@ from registry.store.log_writer import Writer
 from registry.store.registry_view import View
 from registry.store.statement_rules import find_adopted
 
-# The same passage in other registries: what their logs, as far as they were taken over, say of claims quoted from it.
+# Claims in other registries on the same passage, as far as their logs were imported.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +50,7 @@ def find_elsewhere(ledger: Ledger, dossier: Dossier, *, as_of: int | None = None
     Args:
         as_of: an entry of this registry's own log; what was taken over later is not seen. None: everything is.
     """
+    # A paraphrase has no exact words to compare.
     if not dossier.revisions or dossier.card is None or dossier.current.payload.quote_status is not QuoteStatus.VERBATIM:
         return ()
     with ledger.view(as_of) as view:
@@ -57,6 +58,7 @@ def find_elsewhere(ledger: Ledger, dossier: Dossier, *, as_of: int | None = None
         doubtful = {one.payload.origin for one in list_equivocations(view)}
     found: list[ForeignClaim] = []
     for log in ledger.list_logs():
+        # An imported log counts as of the view, the own log as a whole.
         size = log.size if log.is_own else imported.get(log.origin, 0)
         if log.origin == dossier.log_origin or not size:
             continue
@@ -69,11 +71,14 @@ def _find_same(view: View, claim: ClaimRevision, document: str, *, is_doubtful: 
     """A log that was taken over obeys its own registry's rules, and may have lost texts: what is here is shown whatever is there."""
     card = view.find_card_reference(document)
     for one in () if card is None else view.list_claims(card=card):
+        # White space is ignored, because extractors of different versions break lines differently.
         if one.quote is None or one.quote.split() != claim.quote.split():
             continue
         said = ForeignClaim(origin=view.log_origin, is_doubtful=is_doubtful, claim=f"{one.claim}@{one.revision}", status=one.status)
         try:
             yield _add_outcome(said, view.dossier(one.claim))
+        # A foreign log may have lost texts or follow other rules. Its claim is listed with the
+        # problem instead of stopping the page.
         except CaveatError as error:
             yield replace(said, status=None, problem=f"{error.faults[0].where}: {error.faults[0].found}")
 
@@ -83,7 +88,8 @@ def _add_outcome(said: ForeignClaim, dossier: Dossier) -> ForeignClaim:
     return said if outcome is None else replace(said, outcome=outcome)
 
 
-# A claim of another registry's log registered under an identifier of one's own, so that one can audit it and object to it.
+# Adoption: a claim of another registry's log is registered under an own identifier, so that it can
+# be audited and objected to here.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,8 +136,11 @@ def adopt_claim(ledger: Ledger, log: str, claim: str, *, owner: str) -> Adoption
     """
     original = _read_original(ledger, log, claim)
     with ledger.write(actor=owner) as writer:
+        # The same revision again records nothing; a newer one becomes a revision of the adopted
+        # claim.
         known = find_adopted(writer, original.origin)
         own = [(one, is_same) for seq, is_same in known for one in writer.recorded((seq,)) if _is_of(one.payload, owner)]
+        # Adopting twice must not create two claims with one origin.
         same = [one for one, is_same in own if is_same]
         if same:
             here = same[-1]
@@ -155,6 +164,8 @@ def _read_original(ledger: Ledger, log: str, claim: str) -> OriginalClaim:
         if not dossier.revisions:
             found = "is only reserved in that log, and has no text to adopt"
             raise ConflictError(Fault(code="claim-only-reserved", where=claim, found=found))
+        # The rows of the imported log decide which statements belong to the claim, so they are
+        # compared with the statements first.
         check_rows(kept, list_entries(dossier), {dossier.claim})
         return _open(kept, dossier, log)
 
@@ -163,6 +174,7 @@ def _open(kept: View, dossier: Dossier, log: str) -> OriginalClaim:
     recorded = dossier.current
     said = recorded.payload
     phi = _open_spec(kept, said.property)
+    # Form and θ mean nothing without a readable property.
     if phi is None:
         found = f"its property {said.property} is sealed in the log {log}; a claim needs a property that can be read"
         raise InputError(
@@ -187,6 +199,7 @@ def _open_spec(kept: View, reference: str) -> tuple[SpecVersion, SpecBody] | Non
 
 def _build(writer: Writer, original: OriginalClaim, owner: str) -> ClaimRevision:
     said = original.recorded.payload
+    # Lineage needs a registered version. The note says where the name came from.
     if writer.find_model(said.model) is None:
         writer.append(ModelVersion(model=said.model, note=f"as claims of the log {original.origin.log} name it"))
     reference = writer.find_card_reference(original.document) if original.document else None
@@ -198,6 +211,7 @@ def _build(writer: Writer, original: OriginalClaim, owner: str) -> ClaimRevision
         said,
         property=_copy(writer, original.property, owner, said.claim),
         scoring=None if original.scoring is None else _copy(writer, original.scoring, owner, said.claim),
+        # Contexts are not copied: the auditor here defines their own.
         test_context=None,
         deploy_contexts=(),
         card=reference,
@@ -213,6 +227,8 @@ def _copy(writer: Writer, spec: tuple[SpecVersion, SpecBody], owner: str, claim:
     authority = parse_identifier(claim, Kind.CLAIM).authority.lower()
     try:
         copied, _ = register_spec(writer, said.kind, said.slug, body, owner=owner)
+    # The short name is taken by another definition here. A name with the other authority's code
+    # avoids the conflict.
     except CaveatError:
         copied, _ = register_spec(writer, said.kind, f"{said.slug}-{authority}", body, owner=owner)
     return format_reference(copied)

@@ -18,11 +18,17 @@ from registry.store.log_seals import list_equivocations, list_imports, list_witn
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
 
-# Two histories signed by one log: found, written down so that a stranger can check it, and checked.
+# Two histories signed by one log: detection, a record that a stranger can check, and its
+# verification.
 #
-# Evidence needs two validly signed checkpoints of one origin. Of the same size, they contradict each other alone. Of different sizes,
-# each comes with the root that its log had at one common size, and the consistency proof (RFC 6962 section 2.1.2) from that root to its
-# own; two different roots at one size are two histories. What nobody signed, or not validly, is no evidence.
+# Evidence consists of two validly signed checkpoints of one origin. If their sizes are equal,
+# different roots suffice. Otherwise each comes with the root of its log at one common size and the
+# consistency proof (RFC 6962, section 2.1.2) from there. Notes that are not validly signed are no
+# evidence.
+#
+# Decision of 2026-11-22: a log known to have two histories is not trusted, including its old files.
+# Evidence by a replaced or revoked key is kept, and says so. The cost: honest early files lose
+# their confirmation.
 
 _SCHEMA = "caveat/equivocation-proof/1"
 _WHERE = "equivocation"
@@ -66,6 +72,7 @@ def build_equivocation(notes: tuple[str, str], proof: ContradictionProof | None,
     origin = parse_note(notes[0], where=_WHERE).checkpoint.origin
     written = None if proof is None else canonical_bytes(to_document(proof)).decode()
     said = Equivocation(origin=origin, vkey=vkey, first=notes[0], second=notes[1], finding=finding, proof=written)
+    # Checked with the code that a stranger would use, so that recorded evidence always verifies.
     verify_equivocation(said)
     return said
 
@@ -108,6 +115,7 @@ def record_equivocation(writer: Writer, said: Equivocation) -> bool:
         ConflictError: it is of this registry's own log.
     """
     verify_equivocation(said)
+    # Unordered: the same two notes may be found from either side.
     if any({one.first, one.second} == {said.first, said.second} for one in find_equivocation(writer, said.origin)):
         return False
     writer.append(said)
@@ -122,6 +130,7 @@ def _find_problem(said: Equivocation, first: SignedNote, second: SignedNote, pro
         return f"the proof has the second note signed with {shorten_vkey(vkeys[1])}, the statement with {shorten_vkey(said.vkey)}"
     for note, vkey in zip((first, second), vkeys, strict=True):
         key = parse_vkey(vkey, where=_WHERE)
+        # A signature under another name proves nothing about this log.
         if key.name != said.origin:
             return f"{shorten_vkey(vkey)} is no key of this log: anybody can sign in a name of their own"
         lines = verify_note(note, [key])
@@ -136,6 +145,8 @@ def _find_gap(first: SignedNote, second: SignedNote, proof: ContradictionProof |
     """What is missing for notes of different sizes to contradict each other; None where nothing is."""
     if proof is None:
         return "the notes are of different sizes, and no proof says that they contradict each other"
+    # Different sizes alone are normal growth. Only different roots at a common size contradict each
+    # other.
     if proof.first.root == proof.second.root:
         return "the two histories have one root at the common size"
     broken = [note for note, side in ((first, proof.first), (second, proof.second)) if not _leads_to(proof.size, side, note)]
@@ -147,7 +158,8 @@ def _leads_to(size: int, side: LogBranch, note: SignedNote) -> bool:
     return tree.is_consistent(size, bytes.fromhex(side.root), note.checkpoint.size, bytes.fromhex(note.checkpoint.root), path)
 
 
-# What a bundle is to what is known here of its log: new entries, nothing new, less than is known, or another history.
+# How a bundle relates to what is known here of its log: new entries, nothing new, less than is
+# known, or another history.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,6 +216,8 @@ def find_known(ledger: Ledger, origin: str) -> KnownLog:
             leaves = list(foreign.leaves())
             ended = dict(_list_ended(foreign))
     stretch = Stretch(0, (), leaves)
+    # The stored entries must still give the root that was verified at import. New entries must not
+    # be appended to an altered copy.
     if last is not None and (stretch.size != last.size or stretch.root_at(last.size).hex() != last.root):
         found = f"{stretch.size} of its entries are here and do not give the root of the {last.size} that were taken over"
         advice = "caveat log check names them; restore the registry from a backup"
@@ -230,10 +244,13 @@ def place_bundle(bundle: Bundle, signer: VerifierKey, known: KnownLog) -> Bundle
     if bundle.header.since > here:
         found = f"it begins after entry {bundle.header.since}; {here} entries of this log are here"
         raise _fault("bundle-apart", bundle, found, f"ask for: caveat export{f' --since {here}' if here else ''}")
+    # Contradictions are searched before size, because an older bundle can still be evidence.
     for finding in (_compare_import(bundle, signer, known), _compare_witnessings(bundle, signer, known)):
         if finding is not None:
             return finding
     seen = max([here, *(one.size for one in known.witnessings)])
+    # An old bundle is refused although it is genuine: showing it again can hide the entries after
+    # it.
     if size < seen:
         found = f"it has {size} entries, and {seen} were seen here before: nothing in it is new, and it may be given out to hide the rest"
         raise _fault("bundle-older", bundle, found, "ask for the log as it is now")
@@ -245,6 +262,8 @@ def _compare_import(bundle: Bundle, signer: VerifierKey, known: KnownLog) -> Equ
         return None
     since = bundle.header.since
     common = min(known.stretch.size, bundle.header.size)
+    # If the omitted beginnings differ, no single entry can be named, so the common size is where
+    # the bundle begins.
     if since and known.stretch.root_at(since) != bundle.stretch.root_at(since):
         common, finding = since, f"its first {since} entries are others than those taken over here before"
     else:
@@ -270,6 +289,7 @@ def _build(bundle: Bundle, signer: VerifierKey, known: KnownLog, *, first: str, 
     """Evidence out of the first note, whose log has *size* entries in common with the bundle's, but not what they are."""
     said = parse_note(first, where="checkpoint recorded here").checkpoint
     vkey = _find_key(first, known)
+    # At its own size the note itself states the root, so no path is needed.
     if said.size == size:
         one = LogBranch(vkey=vkey, root=said.root, path=())
     else:
@@ -309,10 +329,12 @@ def _fault(code: str, bundle: Bundle, found: str, advice: str) -> InputError:
     return InputError(Fault(code=code, where=str(bundle.path), found=found, advice=advice))
 
 
-# This registry as a witness: it cosigns another log's checkpoint that follows from what it saw of that log before, and no other.
+# This registry as a witness: it cosigns another log's checkpoint only if it extends what was seen
+# of that log before.
 #
-# What a witness does is C2SP tlog-witness: verify the log's signature, verify the consistency proof from the last checkpoint it
-# cosigned, remember the new one, sign. Two checkpoints that cannot be of one history are evidence, and are kept.
+# The steps are those of C2SP tlog-witness: verify the log's signature, verify the consistency proof
+# from the last cosigned checkpoint, remember the new one, sign. Two checkpoints that cannot belong
+# to one history are recorded as evidence.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -383,6 +405,7 @@ def cosign_note(
     offered = OfferedCheckpoint(text=text, note=note, vkey=_find_signer(note, [*given, *known.vkeys]))
     seen = _find_seen(known)
     evidence = None if seen is None else _compare(offered, seen, known, proof)
+    # Evidence is recorded before the refusal, so that it is not lost with the error.
     if evidence is not None:
         with ledger.write(actor=actor) as writer:
             record_equivocation(writer, add_doubts(evidence, known))
@@ -395,6 +418,8 @@ def _find_signer(note: SignedNote, keys: Sequence[VerifierKey]) -> VerifierKey:
     origin = note.checkpoint.origin
     own = [key for key in keys if key.name == origin]
     lines = {line.vkey: line.is_valid for line in verify_note(note, own)}
+    # All lines of the log's own keys must verify. One valid and one invalid line are a sign of
+    # alteration.
     if lines and all(lines.values()):
         return next(key for key in own if str(key) in lines)
     names = ", ".join(f"{line.name}+{line.key_id.hex()}" for line in note.lines[:6])
@@ -417,6 +442,7 @@ def _find_seen(known: KnownLog) -> KnownCheckpoint | None:
 def _compare(offered: OfferedCheckpoint, seen: KnownCheckpoint, known: KnownLog, proof: ConsistencyProof | None) -> Equivocation | None:
     """Return the evidence that *offered* is of another history than what was seen; None where it follows from that."""
     said = offered.said
+    # Three cases: larger needs a proof, equal must be identical, smaller can only be evidence.
     if said.size > seen.checkpoint.size:
         return _follow(offered, seen, proof)
     if said.size == seen.checkpoint.size:
@@ -436,6 +462,8 @@ def _follow(offered: OfferedCheckpoint, seen: KnownCheckpoint, proof: Consistenc
     size = seen.checkpoint.size
     if tree.is_consistent(size, old, said.size, new, path):
         return None
+    # A proof that leads to the new root also shows which root the sender's log had at the old size.
+    # A different one is evidence; otherwise the proof is merely invalid.
     told = tree.old_root_of(size, said.size, new, path)
     if told is None:
         found = f"the proof does not lead from the {size} entries seen here to this checkpoint: altered, or of another history"
@@ -487,6 +515,8 @@ def _sign(ledger: Ledger, ring: KeyRing, offered: OfferedCheckpoint, known: Know
     with ledger.write(actor=actor) as writer:
         keys = get_log_keys(writer, ring)
         recorded = list_witnessings(writer, said.origin)
+        # The check ran outside the transaction. Another process may have cosigned a different
+        # history meanwhile.
         _refuse_moved(writer, tuple(one.payload for one in recorded), known)
         ours = [parse_vkey(str(key.vkey), where="own key").as_cosigner() for key in keys]
         vkeys = tuple(map(str, ours))
@@ -503,6 +533,7 @@ def _sign(ledger: Ledger, ring: KeyRing, offered: OfferedCheckpoint, known: Know
 
 def _drop_lines(offered: OfferedCheckpoint, keys: Sequence[VerifierKey]) -> str:
     """The note without lines that are, or pretend to be, of *keys*: of ours, only what is signed now is given out."""
+    # Lines under our key names that we did not verify must not be published with our signature.
     own = {(key.name, key.key_id) for key in keys}
     rows = offered.text.partition("\n\n")[2].splitlines(keepends=True)
     kept = [row for row, line in zip(rows, offered.note.lines, strict=True) if (line.name, line.key_id) not in own]

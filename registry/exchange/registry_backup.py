@@ -28,9 +28,8 @@ from registry.store.log_seals import list_checkpoints, list_imports
 from registry.store.registry_rebuild import copy_registry, rebuild
 from registry.store.registry_view import View
 
-# A backup: one SQLite file with all that a registry holds, checked, and beside it the checkpoint that it can be held to.
-#
-# Keys are no part of it: they are files of their own.
+# A backup: one SQLite file with everything a registry contains, checked, and next to it the
+# checkpoint that it can be compared with. Keys are separate files and not included.
 
 NOTE_SUFFIX = ".checkpoint"
 """What the name of the checkpoint's file has behind that of the backup."""
@@ -72,12 +71,16 @@ def back_up(
         InputError: nothing is recorded yet.
     """
     beside = path.with_name(path.name + NOTE_SUFFIX)
+    # Refused before the copy, which can take minutes.
     for one in (path, beside):
         refuse_existing(one)
+    # The size is fixed before sealing, so that entries that others add meanwhile are not expected
+    # in the copy.
     with ledger.view() as view:
         size = view.log_size
     if keys and size:
         _seal(ledger, keys, actor, size)  # so that it is in the copy too, where nobody else writes meanwhile
+    # In the same folder, so that the finished file can be moved without copying.
     with working_folder(path) as folder:
         part = folder / "registry.db"
         copy_registry(ledger, part, progress)
@@ -85,9 +88,11 @@ def back_up(
         note = _seal(ledger, keys, actor, said.size) if keys else checkpoint_text(said)
         text = folder / "checkpoint"
         write_file(text, note)
+        # The checkpoint first: a backup without one could not be compared with anything.
         place_new_file(text, beside)
         try:
             place_new_file(part, path)
+        # Both files or none: a checkpoint without its backup would be misleading.
         except BaseException:
             beside.unlink(missing_ok=True)
             raise
@@ -117,6 +122,7 @@ def _check(part: Path, progress: Callable[[int], None]) -> tuple[Checkpoint, int
             found, advice = "nothing is recorded yet, so there is nothing to keep", "run: caveat init"
             raise InputError(Fault(code="empty-registry", where="registry", found=found, advice=advice))
         faults: list[Fault] = []
+        # Imported logs are compared with the notes they were imported by.
         with copy.view() as view:
             notes = {one.payload.origin: one.payload.checkpoint for one in list_imports(view)}
         reports = [
@@ -127,6 +133,8 @@ def _check(part: Path, progress: Callable[[int], None]) -> tuple[Checkpoint, int
         ]
         for report in reports:
             faults += report.findings
+        # An altered registry is not backed up, because a later restore would make the alteration
+        # permanent.
         if faults:
             raise AnswerNoError(faults)
     finally:
@@ -140,7 +148,8 @@ def _never() -> Any:
     raise AssertionError("nothing is said in a backup")
 
 
-# A backup brought back: held against its checkpoint, then replayed into an empty registry, so that rows are what statements give.
+# Restoring: the backup is compared with its checkpoint and then replayed into an empty registry, so
+# that all rows are derived from their statements.
 
 _MAGIC = b"SQLite format 3\x00"
 
@@ -202,6 +211,8 @@ def restore(
         copy = f"sqlite:///{_copy(path, folder)}"
         schema.upgrade(copy)
         restored = _check_copy(copy, note, given, progress)
+        # An existing registry is filled in its own transaction. A new file is built aside and
+        # appears only when complete.
         if file is None or file.exists():
             rebuild(copy, url, progress)
             return restored
@@ -219,6 +230,8 @@ def _copy(path: Path, folder: Path) -> Path:
             if stream.read(len(_MAGIC)) != _MAGIC:
                 found, advice = "it is no SQLite database", "a backup is written by: caveat backup FILE; a bundle is read by: caveat import"
                 raise InputError(Fault(code="not-a-backup", where=str(path), found=found, advice=advice))
+        # SQLite may write to a file that it only reads (journal, WAL), and the backup must stay as
+        # it is.
         shutil.copyfile(path, target)
     except OSError as error:
         raise InputError(Fault(code="file-not-readable", where=os.fspath(path), found=error.strerror or str(error))) from error
@@ -237,6 +250,7 @@ def _check_copy(url: str, note: str | None, given: Sequence[VerifierKey], progre
             faults += check_log(copy, log=one.origin, progress=progress).findings
         if faults:
             raise AnswerNoError(faults)
+        # Who signed is decided last. Alterations are reported even if no key is known.
         signer = None if signed is None else _find_signer(copy, signed, given)
         with copy.view() as view:
             last = view.find_entry(view.log_size)
@@ -257,6 +271,8 @@ def _parse(note: str) -> tuple[Checkpoint, SignedNote | None]:
     if "\n\n" in note:
         signed = parse_note(note, where="checkpoint")
         return signed.checkpoint, signed
+    # An unsigned checkpoint is the three signed lines alone. A dummy signature line lets the same
+    # parser read it.
     unsigned = parse_note(f"{note}\n— nobody AAAAAAA=\n", where="checkpoint").checkpoint
     if checkpoint_text(unsigned) != note:
         raise InputError(Fault(code="bad-note", where="checkpoint", found="it is not written as a checkpoint is", advice="give its file"))
@@ -288,6 +304,7 @@ def _tell_since(report: LogReport, said: Checkpoint) -> str:
     fitting = [one for one in report.checkpoints if one.fits and one.checkpoint.size < said.size]
     if not fitting:
         return "no checkpoint inside it still fits, so any entry may be altered"
+    # The largest matching checkpoint bounds the range in which the alteration can be.
     last = fitting[-1]
     when = f" of {last.at:%Y-%m-%d %H:%M:%S} UTC" if last.at else ""
     return f"the checkpoint at {last.checkpoint.size}{when} still fits, so it is among entries {last.checkpoint.size + 1} to {said.size}"
@@ -295,11 +312,14 @@ def _tell_since(report: LogReport, said: Checkpoint) -> str:
 
 def _find_root(view: View, size: int) -> str:
     """Kept nodes are not asked: they lie in the same file."""
+    # From the leaves: stored subtrees are in the same file and can be altered with it.
     return root_of(view.leaves(1, size + 1)).hex()
 
 
 def _find_signer(copy: Ledger, note: SignedNote, given: Sequence[VerifierKey]) -> VerifierKey:
     with copy.view() as view:
+        # Key events up to the size of the note only. A later revocation could otherwise decide
+        # about its own backup.
         steps = [KeyStep(seq=one.entry.seq, at=one.entry.at, event=one.payload) for one in list_key_events(view)]
         notes = [*_read_kept(view, note.checkpoint.size), note]
         known = tuple(given) or trusted_vkeys(view)

@@ -10,7 +10,7 @@ from registry.records.claim import Direction, Relation
 from registry.records.estimates import Estimate
 from registry.records.record import Record
 
-# What is fixed before the scores are seen.
+# The plan: what is fixed before the scores are seen.
 
 MOST_REPLICATES = 1_000_000
 """Percentiles of more say nothing more, and a locked plan must be one that a computer can carry out."""
@@ -72,6 +72,7 @@ class Plan(Record):
     """The last day on which an outcome counts in full. None: 12 months after the run began."""
 
     def __post_init__(self) -> None:
+        # All faults at once: a plan is written by hand and refused as a whole.
         wrong = list(self._find_wrong())
         if wrong:
             raise ValueError("; ".join(wrong))
@@ -93,6 +94,8 @@ class Plan(Record):
             yield f"recognition_floor must lie in [0, 1), got {self.recognition_floor}"
         if not 0.5 <= self.rater_limit <= 1:
             yield f"rater_limit must lie in [0.5, 1], got {self.rater_limit}"
+        # A confidence sequence over tasks needs tasks that are independent of each other; shared
+        # contexts would tie them together.
         if self.interval is IntervalMethod.ANYTIME and self.contexts is not ContextDesign.NESTED:
             yield "anytime intervals need nested contexts: each task with contexts of its own"
 
@@ -166,6 +169,8 @@ class Lock(Record):
         """What could still be chosen after this lock, in words: nothing shows that it was decided before the scores were seen."""
         parts = self.replay_parts or {}
         known = {one.name for one in self.deploy}
+        # Several locks of one claim are counted and shown, not forbidden. A lock that fixes little
+        # keeps its basis, and page one lists these items (decision of 2026-11-22).
         open_ = {
             "θ (not published)": self.relation is not None and self.theta is None,
             "test contexts": self.test is None and "test" not in parts,
@@ -195,6 +200,7 @@ def list_plan_differences(before: Lock, after: Lock) -> tuple[str, ...]:
     only the replay fixed may be named by their specification too. A policy that a lock holds as a digest alone is not compared.
     """
     parts = [dict(one.replay_parts or {}) for one in (before, after)]
+    # Policies are compared apart from the other parts, because model and endpoint may differ.
     policies = [one.pop("policy", None) for one in parts]
     is_same = {
         "plan": replace(before.plan, valid_until=None) == replace(after.plan, valid_until=None),
@@ -202,6 +208,8 @@ def list_plan_differences(before: Lock, after: Lock) -> tuple[str, ...]:
         "exclusion rules": before.exclusion_rules == after.exclusion_rules,
         "stopping rule": before.stopping_rule == after.stopping_rule,
         "budget": before.budget == after.budget,
+        # An older lock may fix the contexts only through its replay, and the newer one by
+        # specification. Equal replay parts count as equal contexts.
         "test contexts": before.test == after.test or (before.test is None and _is_part_same("test", *parts)),
         "deployment contexts": before.deploy == after.deploy or (not before.deploy and _is_part_same("deploy", *parts)),
         "scoring": before.scoring == after.scoring,
@@ -222,13 +230,16 @@ def _is_same_policy(before: str | None, after: str | None) -> bool:
     """Whether both ask in the same way, whatever the model and its endpoint; where one is known by its digest alone, nobody can tell."""
     if before is None or after is None:
         return before is after
+    # A digest cannot be compared without its model name. Nothing else in the lock contradicts it,
+    # so it counts as the same.
     if not (before.startswith("{") and after.startswith("{")):
         return True
     first, second = ({**json.loads(one), "model": None, "base_url": None} for one in (before, after))
     return first == second
 
 
-# What was done otherwise than an audit's lock says, and what was looked at beside it.
+# Protocol deviations: what was done differently from the lock. And explorations: what was analysed
+# in addition.
 
 
 class LockedItem(StrEnum):
@@ -259,9 +270,13 @@ class LockedItem(StrEnum):
         return "deployment contexts" if self is LockedItem.DEPLOY_CONTEXTS else self.value.replace("_", " ")
 
 
+# Every outcome under a lock is computed from these, so a deviation is impossible.
 COMPUTED = frozenset({LockedItem.THETA, LockedItem.DIRECTION, LockedItem.MARGIN, LockedItem.EPSILON, LockedItem.LEVEL, LockedItem.INTERVAL})
 """Items that every outcome under a lock is computed from: nothing can depart from them."""
 
+# Decision of 2026-11-22: other tasks, contexts, scoring or model than locked give basis `reported`,
+# explained or not, because whoever explains has seen the scores. Budget and early stops are only
+# printed. The cost: honest accidents lose their standing; locking another audit costs one command.
 DECISIVE = frozenset({LockedItem.TEST_CONTEXTS, LockedItem.DEPLOY_CONTEXTS, LockedItem.TASKS, LockedItem.SCORING, LockedItem.MODEL})
 """Items without which scores are not those that were planned: they restrict and never establish, whatever the reason."""
 
@@ -293,6 +308,8 @@ def list_departures(deviations: Iterable[Deviation]) -> tuple[Deviation, ...]:
     """Return each departure once, in the order in which it came to be known, with the first reason that somebody gave for it."""
     found: dict[tuple[LockedItem, str, str], Deviation] = {}
     for one in deviations:
+        # The same deviation can be found by comparison and explained by a person. It is listed
+        # once, with the reason.
         known = found.get(one.departure, one)
         found[one.departure] = replace(known, reason=known.reason or one.reason)
     return tuple(found.values())

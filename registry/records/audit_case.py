@@ -11,7 +11,7 @@ from registry.records.model_version import ModelRef
 from registry.records.record import Record
 from registry.records.specification import PropertySpec
 
-# What is known without a replay, by layer (paper section 4).
+# Evidence without a replay, by layer (paper, section 4).
 
 
 class EvidenceLayer(StrEnum):
@@ -138,11 +138,14 @@ class Evidence(Record):
             raise ValueError(f"a layer that is {self.access.value} has no finding and no kind")
         if self.in_deployment is not None and self.finding is None:
             raise ValueError("in_deployment is compared with finding, the rate in the evaluation; give both or neither")
+        # A claim to have read activations through an API is a mistake in the file, so it is refused
+        # with the alternatives.
         if self.access is Access.AVAILABLE and self.layer is EvidenceLayer.LATENT and self.access_level is AccessLevel.API:
             raise ValueError(_LATENT_BY_API)
 
 
-# One claim with everything the decision table asks of it: the input of station 6 and of `caveat classify`.
+# A case: one claim with everything that the decision table reads. It is the input of station 6 and
+# of `caveat classify`.
 
 
 class Infeasible(StrEnum):
@@ -162,6 +165,7 @@ class Deployment(Record):
     description: str | None = None
 
     def __post_init__(self) -> None:
+        # The reason decides between the two kinds of "undetermined", so it is required.
         if self.defensible == (self.infeasible is not None):
             raise ValueError("infeasible (technical or ontological) is given exactly when deployment is not defensible")
 
@@ -185,6 +189,8 @@ class CaseClaim(Record):
     """The version that the card's words are about, where the claim was carried from there to `model`; None where it is `model`."""
 
     def __post_init__(self) -> None:
+        # The same rules as for registered claims, since a case file can be written without a
+        # registry.
         implied = {Form.UPPER_BOUND: Relation.AT_MOST, Form.LOWER_BOUND: Relation.AT_LEAST}.get(self.form)
         if self.form is Form.THRESHOLD and self.relation is None:
             raise ValueError("a threshold needs its relation, <= or >=")
@@ -245,7 +251,7 @@ class Case(Record):
     """None where no rater study was made, or a model judge alone that stayed within the limit."""
 
 
-# An audit of one claim revision: who audits, how independently, and on what.
+# An audit of one claim revision: auditor, independence and evidence.
 
 
 class Independence(StrEnum):

@@ -9,7 +9,7 @@ from registry.records.model_version import ModelRef
 from registry.records.record import Record
 from registry.records.system_card import Anchor
 
-# Where a claim was adopted from: a claim of another registry's log.
+# Origin of an adopted claim: a claim of another registry's log.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class Origin(Record):
     """Its entry hash, hexadecimal."""
 
 
-# What a card claims: form, threshold, property, model version, and where it says so.
+# A claim: form, threshold, property, model version, and its place in the card.
 
 
 class PropertyClass(StrEnum):
@@ -157,12 +157,16 @@ def find_spoken_of(history: Sequence[ClaimRevision]) -> ModelRef | None:
         history: all revisions of one claim, in order.
     """
     current = history[-1]
+    # The first revision with the present words of the present card. Its model is the one that the
+    # words are about.
     first = next(one for one in history if (one.card or one.source, one.quote) == (current.card or current.source, current.quote))
     return None if first.model == current.model else first.model
 
 
 def check_form(form: Form, relation: Relation | None, theta: float | None) -> None:
     """Raise ValueError unless form, relation and θ go together (method section 2)."""
+    # Existence and prevalence claims have no side to fail on. A bound without a relation could be
+    # read either way.
     needs_relation = form in (Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND)
     if needs_relation and relation is None:
         raise ValueError("a threshold needs its relation, <= or >=")
@@ -200,6 +204,7 @@ class ClaimEvent(Record):
     def __post_init__(self) -> None:
         if (self.event is ClaimEventKind.SUPERSEDE) != (self.successor is not None):
             raise ValueError("a successor belongs to supersede, and only to it")
+        # An end cannot be undone, so its reason must be recorded.
         ends = self.event in (ClaimEventKind.SUPERSEDE, ClaimEventKind.WITHDRAW, ClaimEventKind.REJECT)
         if ends and not (self.reason and self.reason.strip()):
             raise ValueError(f"{self.event.value} needs a reason")

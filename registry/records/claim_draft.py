@@ -14,7 +14,8 @@ from registry.records.specification import ContextSpec, PropertySpec, ScoringSpe
 from registry.records.system_card import Anchor, PassageKind
 from registry.records.verdict import Completeness
 
-# Claims proposed from a card's text, for a person to accept, change, split or leave out; nothing of it is registered.
+# Claims proposed from a card's text. A person accepts, changes, splits or excludes them; nothing
+# here is registered.
 
 
 class Engine(StrEnum):
@@ -143,7 +144,8 @@ class Proposals(Record):
     schema: Literal["caveat/proposals/1"] = "caveat/proposals/1"
 
 
-# What people write to register something: the claims file and the audit file, before anything is recorded.
+# What people write to register something: the claims file and the audit file, before anything is
+# recorded.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

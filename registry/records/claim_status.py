@@ -10,10 +10,12 @@ from registry.records.model_version import ModelRef
 from registry.records.record import Record
 from registry.records.verdict import RestrictionStatus, Verdict, VerdictStanding, find_gravity
 
-# Claim families: the claims about one property of one model version that quote the same words of one card, with their outcomes.
+# Claim families: claims on one property of one model version that quote the same words of one card,
+# with their outcomes.
 #
-# An outcome follows the words of a claim. Whoever revises θ, direction or form, registers the claim again, or quotes another revision
-# of the card, takes the outcomes along. They stay until a newer revision of the card says something else in that place.
+# An outcome follows the words of a claim (decision of 2026-11-23). Whoever revises θ, direction or
+# form, registers the claim again, or quotes another revision of the card, keeps the outcomes. They
+# stay until a newer revision of the card has other words in that place.
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|[%<>=≤≥±]")
 SHORTEST_RUN = 5
@@ -67,6 +69,7 @@ class Family(Record):
 
 def find_gravest(outcomes: Sequence[FamilyOutcome]) -> FamilyOutcome | None:
     """Return the gravest of *outcomes* on the same words, of equals the latest; None without one."""
+    # Outcomes on other words are history and never lead.
     return min((one for one in outcomes if one.other_words is None), key=weigh_outcome, default=None)
 
 
@@ -82,6 +85,7 @@ def read_words(text: str) -> tuple[str, ...]:
 
 def contains_words(outer: Sequence[str], inner: Sequence[str]) -> bool:
     """Whether the words *inner* stand in *outer* one after the other. No words stand nowhere."""
+    # Joined with spaces at both ends, so that only whole words match.
     return bool(inner) and f" {' '.join(inner)} " in f" {' '.join(outer)} "
 
 
@@ -93,12 +97,14 @@ def overlaps_words(left: Sequence[str], right: Sequence[str]) -> bool:
     shorter, longer = sorted((left, right), key=len)
     if contains_words(longer, shorter):
         return True
+    # Half of the shorter quotation, so that one common phrase in two long sentences does not link
+    # them.
     wanted = max(SHORTEST_RUN, (len(shorter) + 1) // 2)
     runs = {tuple(longer[at : at + wanted]) for at in range(len(longer) - wanted + 1)}
     return any(tuple(shorter[at : at + wanted]) in runs for at in range(len(shorter) - wanted + 1))
 
 
-# Where a claim stands, on four independent axes that are derived when read.
+# Status of a claim on four independent axes, derived when read.
 
 
 class Lifecycle(StrEnum):
@@ -186,7 +192,7 @@ class Status(Record):
     """The gravest outcome of other claims on the same words, about another property, model version or card; None without one."""
 
 
-# What a person decides of a change that a claim may not have survived.
+# Reviews of changes that may affect a claim.
 
 
 class StalenessVerdict(StrEnum):
@@ -224,7 +230,7 @@ class StalenessReview(Record):
             raise ValueError("a review needs its reason (why)")
 
 
-# A reasoned objection to a specification or a claim, and what became of it.
+# Objections to a specification or a claim, with their steps.
 
 
 class ContestationStep(StrEnum):
@@ -264,6 +270,8 @@ def find_state(step: ContestationStep | None, *, actor: str, owner: str, by: str
     """
     if step is None:
         return ContestationState.OPEN
+    # A rejection by the owner is shown as the owner's and resolves nothing, unless the owner opened
+    # the objection.
     if step is ContestationStep.REJECTED and actor == owner != by:
         return ContestationState.REJECTED_BY_OWNER
     return ContestationState(step.value)

@@ -28,7 +28,8 @@ from registry.records.statement import Entry, Payload
 from registry.records.system_card import Card, PassageMatch
 from registry.records.verdict import Restriction
 
-# Everything a registry knows of one claim, as of one log entry: what a supplement is assembled from.
+# A dossier: everything a registry knows about one claim as of one log entry. Supplements are
+# assembled from it.
 
 Said = TypeVar("Said", bound=Payload)
 
@@ -143,7 +144,11 @@ class Dossier(Record):
         return self.revisions[-1]
 
 
-# The proof that a record's entries stand in a log, and who signed them.
+# The proof that a record's entries are in a log, and their signers.
+#
+# One proof covers all entries. It consists of complete subtrees only, which do not depend on the
+# size of the log (decision of 2026-11-22). The cost: 0.5 to 7 ms per claim, 17 kB for a card with
+# 500 claims.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +169,8 @@ class Inclusion(Record):
     """What the log says of the statement keys of those authors, in log order; these entries are proven too."""
 
 
-# What says now what a supplement said of an earlier entry of the log.
+# What superseded a supplement of an earlier log entry. It is outside the record digest, since the
+# record was made before it.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from typing import Literal
 
 from registry.records.record import Record
 
-# The Evaluation Differential of one score table, with honest intervals (method sections 1 and 4).
+# The Evaluation Differential of one score table with its intervals (method, sections 1 and 4).
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +18,7 @@ class BoundedEstimate(Record):
     reason: str | None = None
 
     def __post_init__(self) -> None:
+        # Half an interval would be rendered as a one-sided limit, which no method here computes.
         if (self.low is None) != (self.high is None):
             raise ValueError("low and high are given together or not at all")
         if self.low is not None and self.high is not None and not self.low <= self.high:
@@ -37,6 +38,7 @@ class Differential(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+# nED divides by a spread that can be zero, so it drives no verdict.
 class NormalisedDifferential(Record):
     """nED = ED / (σ_pool + ε); value None when it is not defined, and then `reason` says why.
 
@@ -61,6 +63,8 @@ class Equivalence(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+# Families and templates are counted where they are declared, because tasks made from one source are
+# not independent.
 class EstimateCounts(Record):
     """What the estimate rests on."""
 
@@ -118,6 +122,7 @@ class TruncationCounts(Record):
     """Of `responses`, those in which the model refused to answer; None: not stated."""
 
     def __post_init__(self) -> None:
+        # Each count is a subset of the next one.
         counts = (self.settled, self.truncated, self.responses)
         if not 0 <= counts[0] <= counts[1] <= counts[2] or not 0 <= self.not_stated <= self.responses - self.truncated:
             raise ValueError(f"settled, truncated and all responses must not fall in this order, got {counts}")
@@ -160,6 +165,9 @@ class TaskDifferential(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+# Kept in the record so that Holm's levels, p-values and "what would resolve it" can be computed
+# from it without the score table (decision of 2026-11-21). The cost: seven more numbers for each
+# specification.
 class Variance(Record):
     """What the intervals were made of, so that they can be made again at another level; squared units of the score.
 
@@ -199,6 +207,9 @@ class Bands(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+# The bands decide nothing; the verdict uses the closed-form interval. One factor k, that of ED,
+# scales all bands, and no band has zero width (decision of 2026-11-21). Published bands are tied to
+# SFC64.
 class Bootstrap(Record):
     """Bands from one run of the bootstrap on sufficient statistics, stretched about the estimate; they decide nothing."""
 
@@ -218,6 +229,8 @@ class Bootstrap(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+# Context parts are not scaled by 1 − b, since a context effect moves both means alike (decision of
+# 2026-11-21). The cost: less gain with few contexts.
 class Regression(Record):
     """ED for all tasks of the test side, from a random subset that was replayed (regression estimator, Cochran 1977 ch. 7)."""
 
@@ -234,6 +247,9 @@ class Regression(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+# Stored as centre, penalty and weight, so that one record can be read at any level. Bets are cut at
+# 1/2 and tuned at the plan's level (decision of 2026-11-21). The cost: about twice the width; no
+# weights, no contrasts.
 class ConfidenceSequence(Record):
     """An empirical-Bernstein confidence sequence at its last task (Waudby-Smith & Ramdas 2024), scores mapped to [0, 1].
 
@@ -279,6 +295,9 @@ class SpecEstimate(Record):
     pointwise: tuple[TaskDifferential, ...] | None = None
     variance: Variance | None = None
     """None when the estimate was not made from a score table."""
+    # Decision of 2026-11-21: the floor comes from an analysis-of-variance component of contexts,
+    # not from the context part of the variance, which also contains noise. It is not given for
+    # guaranteed or anytime intervals.
     detectable_floor: float | None = None
     """What no number of tasks or samples would bring the smallest detectable |ED| below, at these numbers of contexts; None where
     contexts are not sampled, or not seen to differ beyond chance."""
@@ -303,6 +322,8 @@ DEVIATIONS = frozenset({"order-not-followed", "stopped-early", "tasks-added"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+# Decision of 2026-11-21: a warning has a code in every document, so that a program can act on it
+# and a supplement prints it once.
 class EstimateWarning(Record):
     """Something a reader of an estimate, or of a module's finding, must know."""
 
@@ -331,7 +352,8 @@ class Estimate(Record):
     schema: Literal["caveat/estimate/1"] = "caveat/estimate/1"
 
 
-# A number that may not exist, with its interval and its reason: what every module beside the estimate reports.
+# A measure: a number that may not exist, with its interval and reason. Every module other than the
+# estimate reports these.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -351,6 +373,7 @@ class Measure(Record):
             raise ValueError("low and high are given together or not at all")
         if self.low is not None and self.high is not None and not self.low <= self.high:
             raise ValueError(f"low must not exceed high, got {self.low} and {self.high}")
+        # Unknown is not zero. A missing number without a reason would be read as an oversight.
         if (self.value is None or self.low is None) and self.reason is None:
             raise ValueError("a value or interval that is not there needs its reason")
 

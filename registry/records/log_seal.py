@@ -67,12 +67,15 @@ class KeyEvent(Record):
             raise ValueError(f"to {self.event} a key needs a reason")
         if (self.event is KeyEventKind.ROTATE) != (self.replaces is not None):
             raise ValueError("replaces is given exactly when a key is rotated")
+        # Exactly the public part that fits the purpose. A key shown in two forms could differ
+        # between them.
         shown = {KeyPurpose.LOG: self.vkey, KeyPurpose.DOCUMENT: self.certificate, KeyPurpose.STATEMENT: self.public}
         given = {purpose for purpose, text in shown.items() if text is not None}
         if self.event is not KeyEventKind.REVOKE and given != {self.purpose}:
             raise ValueError("a log key is given as vkey, a document key as certificate, a statement key as public")
         if self.purpose is KeyPurpose.STATEMENT and self.algorithm is not KeyAlgorithm.ED25519:
             raise ValueError("statements are signed with Ed25519")
+        # Only a revocation takes trust back, and it may do so from a given time on.
         if self.event is not KeyEventKind.REVOKE and self.untrusted_from is not None:
             raise ValueError("untrusted_from belongs to a revocation")
 
@@ -100,6 +103,8 @@ class Node(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+# The text is present only if encoding the payload again gives other bytes, for example after a
+# field was added. A file therefore has one valid form.
 class EntryOpening(Record):
     """What is needed beside a recorded payload to compute the leaf of its entry."""
 
@@ -154,6 +159,8 @@ class Witnessing(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+# The two notes are stored word for word, so that a stranger can verify the signatures without this
+# registry.
 class Equivocation(Record):
     """Evidence that a log signed two histories: kept for good, whoever it embarrasses."""
 

@@ -12,7 +12,7 @@ from registry.records.record import Record
 if TYPE_CHECKING:
     from registry.records.dossier import Recorded
 
-# Which model is spoken of: one exact version, and its lineage.
+# Model versions: one exact version, and its lineage.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +38,7 @@ class Descent(StrEnum):
     """Trained further from the other, which stays what it is: its claims neither become stale nor speak of this one."""
 
 
+# A fine-tuned model leaves its base on offer, so claims about the base stay current.
 REPLACING = frozenset({Descent.SUCCESSOR, Descent.SNAPSHOT})
 """Descent that makes claims about the earlier version potentially stale."""
 
@@ -88,6 +89,7 @@ class ModelEvent(Record):
     """Whether whoever says follow knows that something else took the predecessor's place already; without it that is refused."""
 
     def __post_init__(self) -> None:
+        # A field that does not belong to the event would be stored and never read.
         links = self.event in (ModelEventKind.FOLLOW, ModelEventKind.UNFOLLOW)
         if links != (self.predecessor is not None):
             raise ValueError("a predecessor belongs to follow and unfollow, and only to them")
@@ -112,7 +114,7 @@ class ModelLink(Record):
     """The entry that says so last."""
 
 
-# What endpoints call a model version: names that authorities state, and what of that is in force.
+# Endpoint names: names that authorities state, and which of them are in force.
 
 
 class EndpointEventKind(StrEnum):
@@ -140,6 +142,8 @@ class ModelEndpoint(Record):
     def __post_init__(self) -> None:
         if not self.name.strip() or self.name != self.name.strip():
             raise ValueError("an endpoint name is not blank and has no white space at its ends")
+        # Names are compared letter by letter, so an invisible character would make two
+        # equal-looking names different.
         if any(unicodedata.category(letter) in ("Cc", "Cf", "Zl", "Zp") for letter in self.name):
             raise ValueError("an endpoint name has no line breaks and no characters that cannot be seen")
         if not self.reason.strip():
@@ -166,6 +170,8 @@ def list_endpoint_names(statements: Iterable["Recorded[ModelEndpoint]"]) -> tupl
     stated: dict[tuple[ModelRef, str], dict[str, int]] = {}
     for one in sorted(statements, key=lambda one: one.entry.seq):
         authorities = stated.setdefault((one.payload.model, one.payload.name), {})
+        # A repeated statement moves to its newest entry. A retraction removes only the authority's
+        # own statement.
         authorities.pop(one.entry.actor, None)
         if one.payload.event is EndpointEventKind.STATE:
             authorities[one.entry.actor] = one.entry.seq
@@ -179,5 +185,7 @@ def list_endpoint_names(statements: Iterable["Recorded[ModelEndpoint]"]) -> tupl
 def find_endpoint_conflicts(names: Iterable[EndpointName], model: ModelRef) -> tuple[EndpointName, ...]:
     """Return the names of *model* as they are stated for other versions: such a name does not tell which of them was asked."""
     known = tuple(names)
+    # Conflicts are shown instead of refused: several authorities may state names, and the log takes
+    # no side.
     own = {one.name for one in known if one.model == model}
     return tuple(one for one in known if one.name in own and one.model != model)

@@ -10,7 +10,8 @@ from registry.records.model_version import ModelRef
 from registry.records.record import Record
 from registry.records.verdict import ClaimClass
 
-# Cue ablation: what ED becomes when one cue is taken out of a context, beside a placebo edit (method section 6, module 3).
+# Cue ablation: ED when one cue is removed from a context, next to a placebo edit (method section 6,
+# module 3).
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,10 +95,11 @@ class Ablation(Record):
     warnings: tuple[EstimateWarning, ...] = ()
 
 
-# How far the scores of a judge vary, err and depend on the context (statistics.md section 3; method section 6, module 3).
+# Judge quality: variation, errors and context dependence of a judge's scores (statistics.md section
+# 3; method section 6, module 3).
 #
-# Judged numbers are never mixed silently with corrected ones: every corrected figure stands beside the sampling interval of the judged
-# one.
+# Judged numbers are never silently mixed with corrected ones. Each corrected figure is reported
+# together with the sampling interval of the judged one.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +201,8 @@ class JudgeReport(Record):
     warnings: tuple[EstimateWarning, ...] = ()
 
 
-# The cue naturalness audit: can blind raters tell the test side from the deployment side (method section 6, module 1)?
+# Cue naturalness: whether blind raters can tell the test side from the deployment side (method
+# section 6, module 1).
 
 
 class RaterKind(StrEnum):
@@ -275,9 +278,11 @@ class Naturalness(Record):
     warnings: tuple[EstimateWarning, ...] = ()
 
 
-# Verbalised recognition: how often a model says that it is being tested (method sections 5 and 6, module 2).
+# Verbalised recognition: how often a model says that it is being tested (method sections 5 and 6,
+# module 2).
 #
-# A rate of recognition belongs to one evaluation, never to a model. A difference of two rates is a difference of mention rates, not ED.
+# A rate of recognition belongs to one evaluation, never to a model. A difference of two rates is a
+# difference of mention rates and not ED.
 
 
 class Channel(StrEnum):
@@ -451,7 +456,8 @@ class Recognition(Record):
         return any(one.classified for one in self.groups)
 
 
-# A model judge beside blind raters: a sensitivity check, which can only weaken a verdict (method section 6, module 1).
+# A model judge compared with blind raters: a sensitivity check, which can only weaken a verdict
+# (method section 6, module 1).
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -537,7 +543,8 @@ class RealismJudge(Record):
         return self.worst > self.rater_limit
 
 
-# ED where the model mentioned a test against where it did not: an association between recognition and ED, not a cause.
+# ED of responses that mention a test against those that do not: an association between recognition
+# and ED, not a cause.
 
 ASSOCIATIONAL = "association, not cause"
 """Stands beside every number of a link: contexts and tasks that make a model mention a test may change its behaviour by themselves."""
@@ -594,7 +601,8 @@ class RecognitionLinks(Record):
     warnings: tuple[EstimateWarning, ...] = ()
 
 
-# How Φ_test, Φ_deploy and ED moved from one model version to another, from the scores of both replays of the same tasks.
+# Version shift: the change of Φ_test, Φ_deploy and ED from one model version to another, from the
+# scores of both replays on the same tasks.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -632,7 +640,11 @@ class Shift(Record):
     """What a reader must know of the comparison, a sentence each."""
 
 
-# What a module of the protocol found, brought into an audit before its outcome.
+# A finding of a protocol module, recorded in an audit before its outcome.
+#
+# Decision of 2026-11-21: never after it, since an outcome would otherwise change without a new
+# score. A recorded check that contradicts the audit file is refused, and one failure outweighs any
+# number of passes. The cost: a late finding needs another audit, or an objection to the scoring.
 
 FindingBody = Naturalness | RealismJudge | Ablation | JudgeReport | Recognition | RecognitionLinks | Shift
 

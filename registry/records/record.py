@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
-# What all records share: frozen, closed, and read strictly.
+# What all records share: they are frozen, closed (unknown fields are refused) and read strictly.
 
 
 def _document_name(name: str) -> str:
@@ -32,7 +32,8 @@ class Record:
 
 # Identifiers with a check character, such as `CLM-AISI-2026-0042-A@3#9f2c41d07ab3e518`.
 #
-# The check character is ISO/IEC 7064 MOD 37,36 over all letters and digits before it.
+# The check character is ISO/IEC 7064 MOD 37,36 over all letters and digits before it. It detects
+# every single wrong character and every swap of neighbours.
 
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _VALUES = {character: value for value, character in enumerate(_ALPHABET)}
@@ -86,6 +87,8 @@ class Identifier(Record):
 
 def check_character(text: str) -> str:
     """Return the ISO/IEC 7064 MOD 37,36 check character of the letters and digits in *text*; hyphens are skipped."""
+    # The recursive computation of ISO/IEC 7064, section on hybrid systems: add, reduce modulo 36 (0
+    # becomes 36), double modulo 37.
     product = 36
     for character in text:
         if character != "-":
@@ -108,6 +111,7 @@ def parse_identifier(text: str, *kinds: Kind) -> Identifier:
     """
     written = text.strip()
     match = _PATTERN.fullmatch(written)
+    # The message guesses what was meant: wrong case, or a missing check character.
     if match is None:
         raise ValueError(f"{text!r} is not an identifier; {_guess(written.upper().split('#')[0])}")
     if match["kind"] not in set(Kind):
@@ -143,12 +147,15 @@ def suggest_corrections(match: re.Match[str]) -> list[str]:
     """Return what may have been meant: neighbouring digits of the number swapped, then the check character mended."""
     head = f"{match['kind']}-{match['authority']}-{match['year']}"
     number, check = match["number"], match["check"]
+    # A swap that makes the check character right is the most probable mistake. Otherwise the number
+    # is kept and the character recomputed.
     swapped = (number[:i] + number[i + 1] + number[i] + number[i + 2 :] for i in range(len(number) - 1))
     found = [f"{head}-{one}-{check}" for one in swapped if one != number and check_character(f"{head}-{one}") == check]
     return [*found, f"{head}-{number}-{check_character(f'{head}-{number}')}"]
 
 
-# Who speaks: labs, institutes, regulators and auditors, each with a code that is never renamed or reused.
+# Authorities: labs, institutes, regulators and auditors. A code is never renamed or reused, because
+# it is part of every identifier.
 
 _CODE = re.compile(r"[A-Z][A-Z0-9]{1,11}")
 

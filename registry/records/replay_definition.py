@@ -38,6 +38,9 @@ class TasksFile(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+# Decision of 2026-11-21: temperature, top_p and top_k are sent under API version 2023-06-01, the
+# last one that accepts them. Provenance states for each whether it was set, default or not
+# settable. The cost: an old header if they are set.
 class Policy(Record):
     """The model policy π: endpoint, exact model, sampling parameters. None: the endpoint's default, and provenance says so."""
 
@@ -57,6 +60,7 @@ class Policy(Record):
     """As the API takes it, such as {type: enabled, budget_tokens: 2048}."""
     service_tier: str | None = None
     betas: tuple[str, ...] = ()
+    # An alias can come to mean another version during an audit, so it needs explicit consent.
     allow_alias: bool = False
 
 
@@ -83,6 +87,8 @@ class Budget(Record):
     calls: int | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    # Decision of 2026-11-21: no prices are bundled, because an outdated price is worse than none. A
+    # budget in dollars is refused without a table of prices.
     usd: float | None = None
     """Needs a price for each model."""
 
@@ -118,6 +124,7 @@ class Replay(Record):
     budget: Budget = Budget()
     audit: str | tuple[str, ...] | None = None
     """`AUD-…` whose lock this replay answers to, or several that share its responses; None: an exploratory replay."""
+    # Calls of both arms are mixed: a change of the endpoint during the run then affects both.
     seed: int = 0
     """Order in which calls are made: neither arm comes first."""
     schema: Literal["caveat/replay/1"] = "caveat/replay/1"

@@ -11,7 +11,7 @@ from registry.records.model_version import EndpointName, ModelRef
 from registry.records.record import Record
 from registry.records.specification import ContextSpec
 
-# What a live replay asked, and what came of it: contexts, arms and outcomes, as its run folder holds them.
+# A live replay: contexts, arms and outcomes, as the run folder contains them.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +123,7 @@ class ReplayAccount(Record):
         return tuple(one for one in found if one) if all(found) else ()
 
 
-# A run: scores that somebody made, known by the digest of their table.
+# A run: scores, identified by the digest of their table.
 
 
 class RunStatus(StrEnum):
@@ -225,7 +225,8 @@ class Run(Record):
     replay that did not name its audit."""
 
 
-# Runs of a live replay as the log has them: entered before their first call, and what came of each.
+# Runs of a live replay in the log: recorded before their first call, and how each ended. A lock is
+# for one run. With several, the scores could have been chosen, so all of them are shown.
 
 NOT_RECORDED = "the start of this run was not recorded in the log, so other runs under this lock cannot be ruled out"
 
@@ -245,6 +246,8 @@ class RunStart(Record):
     """Calls that the run folder held already: above 0 where the replay did not name its audit at first."""
 
     def __post_init__(self) -> None:
+        # The number ties the entry to a run folder. Resuming a folder is then distinguishable from
+        # a second run.
         if len(self.run) != 32 or set(self.run) - set("0123456789abcdef"):
             raise ValueError(f"a run is named by 32 hexadecimal digits, got {self.run!r}")
 
@@ -308,6 +311,7 @@ class _RunEntry(Protocol):
 
 def list_runs(starts: Sequence[_StartEntry], ends: Sequence[_EndEntry], runs: Sequence[_RunEntry]) -> tuple[RunHistory, ...]:
     """Return every run under a lock in the order of the log: each start with its last end, and scores without a recorded start."""
+    # A resumed run has several ends; the last one counts.
     last = {one.payload.start: one.payload for one in ends}
     scored = {one.payload.start: one.entry.seq for one in runs if one.payload.start is not None}
     found = [
@@ -321,6 +325,8 @@ def list_runs(starts: Sequence[_StartEntry], ends: Sequence[_EndEntry], runs: Se
         )
         for one in starts
     ]
+    # Scores without a recorded start are listed too: other runs under the lock cannot be ruled out
+    # for them.
     elsewhere = [
         RunHistory(entry=None, status=one.payload.status, calls=None, imported=one.entry.seq) for one in runs if one.payload.start is None
     ]
@@ -338,6 +344,7 @@ def describe_runs(runs: Sequence[RunHistory], *, gave: RunHistory | None = None)
     """
     if not runs:
         return None
+    # Several runs are listed one by one, because their number is a limit of the verdict.
     if len(runs) == 1:
         return f"1 run under this lock: {_describe_run(runs[0], gave=gave)}"
     told = "; ".join(f"the {_name_ordinal(place)} {_describe_run(one, gave=gave)}" for place, one in enumerate(runs))
@@ -363,7 +370,8 @@ def _count(calls: int) -> str:
     return f"{calls:,} call{'' if calls == 1 else 's'}"
 
 
-# Who was asked: whether the names that an endpoint returned are those of the model version that a claim is about.
+# Model identity: whether the names that an endpoint returned belong to the model version that a
+# claim is about.
 
 
 class ModelIdentityStatus(StrEnum):
@@ -430,6 +438,7 @@ def find_model_identity(names: Iterable[EndpointName], model: ModelRef, lock: Lo
         lock: fixes which names count; without one all that are stated do.
         provenance: of the responses.
     """
+    # The names of the lock decide, not the present ones.
     locked = None if lock is None else lock.endpoint_names
     return assess_model_identity(names, model, provenance.models_returned, locked=locked, unnamed_responses=provenance.unnamed_responses)
 
@@ -453,12 +462,19 @@ def assess_model_identity(
     """
     known = tuple(names)
     stated = tuple(dict.fromkeys(one.name for one in known if one.model == model))
+    # Under a lock only the names stated before it count, and only while still stated. Otherwise a
+    # name could be added to fit the responses.
     expected = stated if locked is None else tuple(name for name in locked if name in stated)
     found = tuple(sorted(set(returned)))
     unexpected = [name for name in found if name not in expected]
     belongs_to = tuple(one for one in known if one.name in unexpected and one.model != model)
     conflicts = tuple(one for one in known if one.name in found and one.name in expected and one.model != model)
+    # A retracted statement makes a name unbound, not the name of another model.
     retracted = bool(locked) and all(name in (locked or ()) for name in unexpected)
+    # Decision of 2026-11-23: a missing name makes the verdict provisional, since nothing
+    # contradicts the claim's version. Another version's name makes it inconclusive. The cost:
+    # whoever removes model names gets a provisional verdict. The order is by gravity: a name of
+    # another version outweighs unnamed responses.
     if not found:
         status = ModelIdentityStatus.UNIDENTIFIED
         text = f"The logs and tables carry no model name, so nothing shows that {model} was asked{_describe_expected(expected)}."

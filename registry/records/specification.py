@@ -9,7 +9,8 @@ from typing import Literal
 from registry.records.claim import Direction, PropertyClass
 from registry.records.record import Record
 
-# What a measurement context is composed from: named pieces of text, turns, tools, and the edits that derive versions of it.
+# A measurement context: named blocks of text, turns, tools, and the edits that derive versions of
+# it.
 
 Parts = str | tuple[str, ...]
 """A text, or names of blocks that are joined by an empty line. `{task}` in a template or turn stands for the task's prompt, and
@@ -24,6 +25,8 @@ class TurnRole(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+# A context can depend on the task, for example on its programming language, without one
+# specification per value.
 class Variants(Record):
     """A text for each value of a task's field, such as a code snippet in the task's language."""
 
@@ -71,6 +74,7 @@ class Tool(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+# An edit derives a version from the original instead of copying it, so the two cannot drift apart.
 class ContextEdit(Record):
     """A version of every context that holds a block which it takes out or replaces."""
 
@@ -89,7 +93,8 @@ class ContextEdit(Record):
             raise ValueError("an edit removes or replaces at least one block")
 
 
-# How a response becomes a score, exactly enough to be carried out again (method section 1: the scoring function s).
+# Scoring: how a response becomes a score, precisely enough to be repeated (method section 1,
+# scoring function s).
 
 
 class PatternScore(StrEnum):
@@ -108,6 +113,8 @@ class PatternScore(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+# Decision of 2026-11-21: the syntax is that of Python's `re`, executed by `regex`, which can be
+# stopped after the time limit. The cost: patterns are compiled twice.
 class PatternScorer(Record):
     """Regular expressions of each task, or the same for all, reported one by one."""
 
@@ -132,6 +139,7 @@ class ChoiceScorer(Record):
     kind: Literal["choice"]
     pattern: str | None = None
     """Regular expression whose first group is the option; None for our own reading."""
+    # An extractor never guesses: two options, none, or a truncated text count as not extracted.
     unextracted: Literal["excluded", "wrong"] = "excluded"
     """What a response is in which no option is found."""
 
@@ -170,6 +178,9 @@ class Dimension(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+# Decision of 2026-11-21: a judge sees task and response, each behind a fence that cannot occur in
+# them, and nothing of the context. Equal answers are one call, also across contexts, so that judge
+# noise cannot separate them. The cost: equal answers share their noise.
 class JudgeScorer(Record):
     """A model rates every response by a rubric; it sees the task's prompt and the response, and never the context."""
 
@@ -189,6 +200,8 @@ class JudgeScorer(Record):
     """Share of the responses, drawn by the seed, that are judged `repeats` times; 0 to 1."""
     longest_chars: int | None = None
     """Characters of a response that the judge sees; None: the whole. What is cut is stored, and the same for all arms."""
+    # The right answer is shown only on request. It is then part of the provenance and of the
+    # rubric's digest.
     show_answer: bool = False
     """Whether the judge also sees the task's right answer; every task must then have one."""
     allow_same_model: bool = False
@@ -203,6 +216,7 @@ class JudgeScorer(Record):
             raise ValueError("each dimension has a name of its own")
         if self.score != "mean" and self.score not in names:
             raise ValueError(f"score is `mean` or one of {', '.join(names)}, got {self.score}")
+        # A mean over different ranges would weigh the dimensions by accident.
         if self.score == "mean" and len({(one.low, one.high) for one in self.dimensions}) > 1:
             raise ValueError("the mean of dimensions needs one range; name the dimension that is the score")
         if not 0 <= self.repeat_share <= 1:
@@ -235,7 +249,8 @@ def reads_only_response(scorer: Scorer) -> bool:
     return isinstance(scorer, PatternScorer | ChoiceScorer | NumberScorer)
 
 
-# Named, owned, versioned definitions: properties, scoring functions, contexts, cue inventories, methods.
+# Named, owned and versioned definitions: properties, scoring functions, contexts, cue inventories,
+# methods.
 
 
 class SpecKind(StrEnum):
@@ -263,6 +278,7 @@ class PropertySpec(Record):
     description: str | None = None
 
     def __post_init__(self) -> None:
+        # Default margin and ε are shares of the range, so it must have a width.
         if not self.range[0] < self.range[1]:
             raise ValueError(f"range must run from low to high, got {list(self.range)}")
 
@@ -356,6 +372,7 @@ class CueInventorySpec(Record):
     cues: tuple[Cue, ...]
     held_out: str | None = None
     """`CUE-…@n` of the sealed inventory with the cues that were held out of this one; None where none were."""
+    # Published with the inventory, the seed would reveal which cues were held out.
     seed: int | None = None
     """Of the draw, in the sealed inventory alone: with the published cues it would tell which were drawn."""
 
@@ -402,19 +419,26 @@ class SpecVersion(Record):
     """Why this version was made; required from the second."""
 
     def __post_init__(self) -> None:
+        # Exactly one of the two: a body next to its commitment would not be sealed, and neither of
+        # them would define nothing.
         if (self.body is None) == (self.commitment is None):
             raise ValueError("a specification has either a body or a commitment")
         if self.version > 1 and not (self.why and self.why.strip()):
             raise ValueError("a version after the first needs its reason (why)")
 
 
-# Graduated disclosure: a specification sealed by a commitment now, its body shown to some, and to everybody by a reveal.
+# Graduated disclosure: a specification is sealed by a commitment now, shown to some, and revealed
+# to everyone later.
+#
+# Decision of 2026-11-22: a live replay refuses a sealed context, because it would record what it
+# asked. The cost: nothing else can be redacted.
 
 _SALT = re.compile(r"[0-9a-f]{64}")
 KEEP = "Keep this file and keep it secret: without it nobody can ever show what was sealed, and whoever has it can."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+# The salt has 32 bytes, so that short bodies cannot be found by trying candidates.
 class SpecOpening(Record):
     """The body of a sealed specification version, with the salt that makes its commitment.
 

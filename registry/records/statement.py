@@ -17,7 +17,7 @@ from registry.records.specification import Reveal, SpecVersion
 from registry.records.system_card import Card, Omission, PassageMatch, Survey
 from registry.records.verdict import Restriction
 
-# A supplement that was given out, known by its digest.
+# A published supplement, identified by its digest.
 
 
 class OutputFormat(StrEnum):
@@ -48,7 +48,7 @@ class Publication(Record):
     audit: str | None = None
 
 
-# What is said and when: the unit of the log.
+# Statements: the unit of the log.
 
 Payload = (
     Authority
@@ -172,6 +172,7 @@ class Statement(Record):
     at: datetime
     """In UTC, to the second."""
     payload: Payload
+    # Without a salt, the leaf of a short erased statement could be matched by hashing candidates.
     salt: str
     """32 hexadecimal digits, so that an erased body cannot be guessed from its leaf."""
 

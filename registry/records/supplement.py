@@ -23,7 +23,7 @@ from registry.records.statement import Entry
 from registry.records.system_card import Omission, PassageMatch
 from registry.records.verdict import ChecklistItem, ClaimClass, Completeness, Mode, Restriction, RestrictionStatus, Standing
 
-# How far the claims of a card are known, section by section.
+# Coverage: how far the claims of a card are known, section by section.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ class Coverage(Record):
         return any(one.title is not None for one in self.sections)
 
 
-# The same claim over model versions: what was found of each, and how far that moved from one to the next.
+# One claim over model versions: the outcome for each version, and the change from one to the next.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,9 +166,11 @@ class Drift(Record):
     """Between each point with an estimate and the next one with one, for each specification of P_deploy that both have."""
 
 
-# What a reader is told of one claim, or of all claims of a card: everything a template needs, from records, unrounded.
+# The supplement of one claim, or of all claims of a card: everything that a template needs, from
+# records, unrounded.
 #
-# Every part that was recorded keeps the log entry that recorded it, so that any number leads in two steps to its record.
+# Every recorded part keeps the log entry that recorded it, so any number leads to its record in two
+# steps.
 
 
 class Section(StrEnum):
@@ -591,7 +593,9 @@ class CardSupplement(Record):
         return tuple(sorted({row.page for row in self.claims if row.page is not None}))
 
 
-# What changed in a registry from one log entry to another: the record of the change report.
+# The change report: what changed in a registry from one log entry to another. It is not about one
+# claim or card, so it is signed, but not recorded as a publication, which needs an identifier
+# (decision of 2026-11-22). The cost: a card revision that affects no claim is not reported.
 
 
 class OccasionKind(StrEnum):

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from registry.records.record import Record
 
-# A system card: its files, their text with pages, and where a quotation stands in it.
+# A system card: its files, their text with pages, and the position of a quotation.
 
 
 class MediaType(StrEnum):
@@ -84,6 +84,7 @@ class CardText(Record):
 
     def get_page_number(self, position: int) -> int:
         """Return the number of the page on which the character at *position* stands."""
+        # The form feed between two pages belongs to no page and counts to the next one.
         return next((page.number for page in self.pages if position < page.stop), self.pages[-1].number)
 
 
@@ -116,6 +117,8 @@ class Card(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+# Two selectors: the position finds the passage quickly, the words with prefix and suffix show that
+# it is the right one.
 class Anchor(Record):
     """Where a passage stands: W3C Web Annotation TextQuoteSelector and TextPositionSelector together, and the page."""
 
@@ -141,7 +144,7 @@ class Anchor(Record):
     """How often the quotation occurs at this level; the anchor names the one that was meant."""
 
 
-# What a card's text consists of: passages in the order of reading, and the tables some of them belong to.
+# Passages of a card's text in reading order, and the tables that some of them belong to.
 
 
 class PassageKind(StrEnum):
@@ -215,7 +218,8 @@ class Outline(Record):
         return above[-1] if above else None
 
 
-# What a person or program did with a card's passages: proposed, left out, and found again in another revision.
+# What a person or program recorded about passages: proposals, exclusions, and matches in another
+# revision.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,6 +236,7 @@ class Survey(Record):
     def __post_init__(self) -> None:
         if any(not 0 <= start < stop for start, stop in self.passages):
             raise ValueError("a passage starts at 0 or later and stops after its start")
+        # One order and no repetition, so that equal surveys are equal statements.
         if list(self.passages) != sorted(set(self.passages)):
             raise ValueError("passages stand in the order of the card, each once")
 
@@ -286,4 +291,5 @@ class PassageMatch(Record):
     @property
     def is_alarm(self) -> bool:
         """Whether a person has to decide what becomes of the claim: it is gone, or reworded in more than its spelling."""
+        # Spelling alone does not change a claim.
         return self.fate is MatchResult.GONE or (self.fate is MatchResult.REWORDED and not self.differs)

@@ -12,7 +12,7 @@ from registry.records.estimates import Estimate
 from registry.records.record import Record
 from registry.records.replay_run import ModelIdentity, Provenance
 
-# What became of a claim: class, standing and mode of each of its readings.
+# Verdicts: class, standing and mode of each reading of a claim.
 
 
 class ClaimClass(StrEnum):
@@ -73,6 +73,9 @@ class VerdictStanding(StrEnum):
     """A condition is missing; the verdict names the first."""
 
 
+# From adverse to favourable. Of several outcomes on the same words the gravest leads, so that a
+# later favourable audit cannot hide an adverse one. "Inconclusive" precedes "holds": a reader
+# should see that an audit did not confirm the claim.
 _GRAVITY = (
     Verdict.CONTRADICTED,
     Verdict.CONTRADICTED_IN_PRODUCTION,
@@ -84,6 +87,7 @@ _GRAVITY = (
     Verdict.HOLDS,
     Verdict.OBSERVED,
 )
+# Among equal verdicts the better supported one leads.
 _FIRMNESS = (VerdictStanding.ESTABLISHED, VerdictStanding.CONDITIONAL, VerdictStanding.PROVISIONAL, None)
 
 
@@ -155,6 +159,7 @@ class ReproductionStatus(StrEnum):
     NO_FIGURE = "no_figure"
 
 
+# An interval stated by the card is preferred; otherwise Wilson's from the number of trials.
 class FigureInterval(StrEnum):
     """Where the interval of a reported figure comes from."""
 
@@ -211,9 +216,12 @@ _RESTRICTIONS = {
 
 def find_restriction(verdict: Verdict, standing: VerdictStanding | None) -> RestrictionStatus:
     """Return what an outcome leaves of its claim. A verdict without a standing counts as provisional."""
+    # Supported only if established. A conditional or provisional verdict narrows the claim to what
+    # was tested.
     if verdict is Verdict.HOLDS:
         return RestrictionStatus.SUPPORTED if standing is VerdictStanding.ESTABLISHED else RestrictionStatus.NARROWED
     if verdict is Verdict.CONTRADICTED:
+        # A provisional contradiction suspends the claim until a replay; it does not refute it.
         is_firm = standing in (VerdictStanding.ESTABLISHED, VerdictStanding.CONDITIONAL)
         return RestrictionStatus.NOT_SUPPORTED if is_firm else RestrictionStatus.SUSPENDED
     return _RESTRICTIONS[verdict]
@@ -283,6 +291,8 @@ class ReadingVerdict(Record):
     """Whether the verdict would differ without one contestable specification of P_deploy."""
 
     def __post_init__(self) -> None:
+        # These invariants connect fields that templates and gates read independently. A
+        # contradiction between them would print two different verdicts.
         if (self.class_ is ClaimClass.UNDETERMINED) != (self.mode is not None):
             raise ValueError("a mode belongs to undetermined, and only to it")
         if self.resolves is None and (self.class_ is ClaimClass.UNDETERMINED or self.verdict is Verdict.INCONCLUSIVE):
@@ -324,6 +334,7 @@ class ChecklistItem(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+# `primary` is the reading in the claim's own form. The status and page one use that one only.
 class Classification(Record):
     """All readings of one claim; the claim's own form comes first."""
 
@@ -344,7 +355,8 @@ class Classification(Record):
         return self.readings[0]
 
 
-# How long an outcome counts: a year from its run unless the plan says otherwise, and what is left of it after that.
+# Validity: an outcome counts for a year from its run unless the plan names another day, and is
+# provisional afterwards.
 
 MONTHS = 12
 """From the day on which the run began, where the plan does not say until when its outcome is valid."""
@@ -357,6 +369,7 @@ def find_last_day(planned: date | None, began: date) -> date:
     """
     if planned is not None:
         return planned
+    # Months counted from zero, so that divmod gives the month without a special case for December.
     months = began.year * 12 + began.month - 1 + MONTHS
     year, month = divmod(months, 12)
     return date(year, month + 1, min(began.day, monthrange(year, month + 1)[1]))
@@ -372,7 +385,8 @@ def weaken(standing: VerdictStanding | None, valid_until: date | None, today: da
     return VerdictStanding.PROVISIONAL if standing is not None and is_expired(valid_until, today) else standing
 
 
-# What a claim says of how its figure came about; never a condition for registering it.
+# Completeness: what a claim says about the origin of its figure. Never a condition for registering
+# it.
 
 
 class CompletenessItem(StrEnum):
@@ -404,7 +418,9 @@ class Completeness(Record):
     """What is stated, in the claim's words; or why it is missing or does not apply."""
 
 
-# What survives of a claim: the restricted text beside the original.
+# The restricted text of a claim next to the original. Decision of 2026-11-21: it keeps the claim's
+# own words as far as they hold, and the redline shows exactly what was removed. A claim that its
+# own evaluation fails, or that fails in deployment, keeps none. The cost: longer texts.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

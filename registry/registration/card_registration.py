@@ -38,6 +38,8 @@ def register_card(writer: Writer, text: CardText, note: CardNote, *, authority: 
         ConflictError: the file is registered as another card than the one to revise.
         InputError: a revision without its reason.
     """
+    # A file is identified by its bytes. The same file again is not an error, so scripts can be
+    # repeated.
     known = writer.find_card_by_document(text.sha256)
     if known is not None:
         if note.revises not in (None, known.payload.card):
@@ -46,6 +48,7 @@ def register_card(writer: Writer, text: CardText, note: CardNote, *, authority: 
             raise ConflictError(Fault(code="card-registered-elsewhere", where=f"--revises {note.revises}", found=found, advice=advice))
         return known.payload, False
     card = _build(writer, text, note, authority)
+    # The text before the statement: the rule for cards requires that it is stored.
     writer.put_content(text.text)
     writer.append(card)
     return card, True
@@ -61,6 +64,8 @@ def check_alike(view: View, text: CardText, note: CardNote) -> None:
     from registry.intake.revision.word_alignment import measure_common  # noqa: PLC0415  (for new revisions alone)
 
     before = get_card(view, note.revises or "")
+    # The threshold lies between two measured cases: 96 % or more for revisions of one card, 6 % for
+    # two cards of one publisher. Short texts give None and are not judged.
     common = measure_common(view.get_content(before.text), text.text)
     if common is not None and common < _FEWEST_COMMON:
         found = f"has hardly a passage in common with {before.card}@{before.revision}: {common:.1%} of its runs of five words"
@@ -78,6 +83,7 @@ def _build(writer: Writer, text: CardText, note: CardNote, authority: str) -> Ca
             found = "a new revision of a card needs its reason"
             raise InputError(Fault(code="reason-missing", where="--why", found=found, advice="add --why 'publisher corrected table 3'"))
         before = get_card(writer, note.revises)
+        # The title continues unless a new one is given.
         identifier, revision, title = before.card, before.revision + 1, note.title or before.title
     return Card(
         card=identifier,
@@ -103,6 +109,7 @@ def get_card(view: View, identifier: str, revision: int | None = None) -> Card:
     """Return the registered card, its latest revision unless another is asked for; raises NotFoundError with what is near."""
     found = view.find_card(identifier, revision)
     if found is None:
+        # A typing error is the usual cause, so similar identifiers are listed.
         near = ", ".join(view.suggest(identifier)) or "none; register it with: caveat card add FILE"
         wanted = identifier if revision is None else f"{identifier}@{revision}"
         raise NotFoundError(Fault(code="not-registered", where=wanted, found="no such card is registered", advice=f"registered: {near}"))

@@ -25,7 +25,8 @@ from registry.store.log_writer import Writer
 from registry.store.registry_view import View
 from registry.store.statement_rows import natural_key
 
-# Passages that a claims file deliberately leaves out become statements; the same again changes nothing.
+# Exclusions: passages that a claims file deliberately leaves out become statements. The same file
+# again changes nothing.
 
 Place = tuple[str, int, int]
 """A card revision, and where a passage begins and ends in its text."""
@@ -66,6 +67,7 @@ class OmissionRegistrar:
                 found[_place_of(omission)] = omission
             except CaveatError as error:
                 faults += error.faults
+        # All faults first; nothing is appended for a file that has any.
         if faults:
             raise InputError(faults)
         new = [one for one in found.values() if self._find(one) is None]
@@ -84,6 +86,8 @@ class OmissionRegistrar:
         omission = Omission(card=f"{card.card}@{card.revision}", quote=draft.quote, anchor=anchor, reason=draft.reason)
         self._check_place(omission, where)
         known = self._find(omission)
+        # A reason that was recorded stays. Changing it silently would rewrite why a passage was not
+        # registered.
         if known is not None and _fold(known[1]) != _fold(draft.reason):
             raise InputError(_build_omission_changed_fault(known, where))
         return omission
@@ -92,6 +96,8 @@ class OmissionRegistrar:
         """Of words that stand in the card more than once, mean the next proposed place that nothing else in the file speaks of."""
         place = f"{where}.quote"
         anchor = self._quotes.find(card, draft.quote, page=draft.page, where=place)
+        # The same sentence can appear in several places, and each proposed place needs a decision
+        # of its own.
         if anchor.occurrences == 1:
             return anchor
         for start in self._list_proposed(card, anchor):
@@ -114,6 +120,7 @@ class OmissionRegistrar:
     def _check_place(self, omission: Omission, where: str) -> None:
         """A passage is registered or left out, for one reason."""
         place, path = _place_of(omission), where.rpartition(", ")[2]
+        # Coverage counts each passage once, as registered or as excluded.
         if place in self._claimed:
             found = f"is the passage of {self._claimed[place]} too"
             advice = "a passage is registered or left out, not both: remove one of them"
@@ -152,7 +159,7 @@ def _fold(words: str) -> str:
     return " ".join(words.split())
 
 
-# Claims about the same quantity that give another number, named in a claims file, become relations.
+# Relations: claims that a file names as giving another number for the same quantity.
 
 
 def check_restated(view: View, names: Sequence[str], where: str) -> None:
@@ -170,6 +177,8 @@ def build_restated(view: View, claim: str, names: Sequence[str], where: str) -> 
     """
     if not names:
         return []
+    # The relation is between claims. A revision in the name only serves the person who writes the
+    # file.
     others = dict.fromkeys(_parse(name).bare for name in names)
     if claim in others:
         found = f"{claim} is the claim itself"
@@ -195,7 +204,8 @@ def _parse(name: str) -> Identifier:
     return parse_identifier(name, Kind.CLAIM)
 
 
-# A claims file becomes claim revisions: all of it or nothing, every fault at once, the same file twice changes nothing.
+# A claims file becomes claim revisions: all of it or nothing, every fault at once, and the same
+# file twice changes nothing.
 
 _CHUNK = 2_000
 _MOST_FAULTS = 200
@@ -257,6 +267,7 @@ def register_definitions(writer: Writer, file: ClaimsFile, *, owner: str, where:
             try:
                 register_spec(writer, kind, slug, body, owner=owner)
             except CaveatError as error:
+                # The path in the file is put before the place inside the definition.
                 faults += (replace(fault, where=f"{where}, {section}.{slug}: {fault.where}") for fault in error.faults)
     if faults:
         raise InputError(faults)
@@ -287,6 +298,8 @@ class Registrar:
         faults: list[Fault] = []
         stream = iter(drafts)
         while chunk := list(islice(stream, _CHUNK)):
+            # After the first fault nothing more is appended, but the rest of the file is still
+            # checked.
             claims = [claim for placed in chunk if (claim := self._try(placed, faults)) is not None]
             if not faults:
                 outcome = self._append(claims, faults)
@@ -298,6 +311,7 @@ class Registrar:
                 break
             progress(len(chunk))
         if faults:
+            # A fault in a shared definition would otherwise be listed once for each claim.
             raise InputError(list(dict.fromkeys(faults))[:_MOST_FAULTS])
         return RegistrationResult(added=tuple(added), revised=tuple(revised), unchanged=unchanged, related=tuple(related))
 
@@ -314,6 +328,7 @@ class Registrar:
     def _diagnose(self, placed: PlacedDraft) -> Iterator[Fault]:
         """Give everything that is wrong with one claim, where building it stopped at the first fault."""
         draft, where = placed.draft, placed.where
+        # Each step is tried separately, because a claim with two faults should show both.
         steps: tuple[Callable[[], object], ...] = (
             lambda: self._find_anchor(draft, self._quotes.find_card(draft.card, where), where),
             lambda: check_figures(draft, None, where),
@@ -334,6 +349,7 @@ class Registrar:
 
     def _get_property(self, draft: ClaimDraft, where: str) -> tuple[str, PropertySpec]:
         reference, body = self._resolve(SpecKind.PROPERTY, draft.property, f"{where}.property")
+        # Range and direction of the property are needed to check the figures.
         if body is None:
             found = "is sealed; a claim needs a property that can be read"
             advice = "name another property, define one under properties:, or let its owner reveal it (caveat spec reveal)"
@@ -354,6 +370,8 @@ class Registrar:
         anchor = self._find_anchor(draft, card, where)
         model = self._get_model(draft, where)
         _check_words(draft, model, where)
+        # Figures before words: a θ outside the range would make the comparison with the words
+        # meaningless.
         check_figures(draft, body, where)
         reported = _read_reported(draft)
         is_mismatch = check_against_words(draft, body, where)
@@ -386,6 +404,7 @@ class Registrar:
 
     def _resolve(self, kind: SpecKind, name: str, where: str) -> tuple[str, PropertySpec | None]:
         """Return the reference that *name* stands for, and its body if it is a property."""
+        # A file with thousands of claims names few definitions.
         if (kind, name) not in self._specs:
             try:
                 spec = get_spec(self._writer, kind, name, owner=self._owner)
@@ -405,6 +424,7 @@ class Registrar:
         return None if name is None else self._resolve(kind, name, where)[0]
 
     def _find_anchor(self, draft: ClaimDraft, card: Card | None, where: str) -> Anchor | None:
+        # A paraphrase has no position in the text.
         if draft.quote_status is QuoteStatus.PARAPHRASE:
             return None
         if card is None:
@@ -428,6 +448,9 @@ class Registrar:
         revised: list[ClaimRevision] = []
         keys = [natural_key(claim) for _, claim in claims]
         found = self._writer.find_natural(keys)
+        # A claim that was carried to another model version, or reworded, no longer has the key of
+        # this file. It is recognised by its earlier revision, so adding the old file again does not
+        # register a copy.
         earlier = self._writer.find_natural_earlier([key for key in keys if key not in found])
         seen: set[str] = set()
         for (placed, claim), key in zip(claims, keys, strict=True):
@@ -437,6 +460,8 @@ class Registrar:
                 known.append((placed, before.payload.claim))  # carried to another version, or reworded, since
                 continue
             if current is None:
+                # The natural key identifies a claim, so a second one in the same file is a
+                # duplicate.
                 if key in seen:
                     faults.append(_twice(placed))
                 seen.add(key)
@@ -444,6 +469,8 @@ class Registrar:
                 continue
             known.append((placed, current.payload.claim))
             if differences := _compare(current.payload, claim):
+                # Same key and other content: with a reason a revision, without one refused
+                # (decision of 2026-11-21).
                 if placed.draft.why:
                     revised.append(_follow(current, claim, placed.draft.why))
                 else:
@@ -472,6 +499,7 @@ class Registrar:
         return tuple(said)
 
     def _append_new(self, claims: Sequence[ClaimRevision]) -> list[ClaimRevision]:
+        # Allocated at once, so that the claims of a chunk get consecutive numbers.
         free = iter(self._writer.allocate(Kind.CLAIM, self._owner, sum(not claim.claim for claim in claims)))
         named = [claim if claim.claim else replace(claim, claim=next(free)) for claim in claims]
         self._writer.append_many(named)
@@ -484,6 +512,7 @@ def _follow(current: Recorded[ClaimRevision], claim: ClaimRevision, why: str) ->
 
 def _compare(current: ClaimRevision, claim: ClaimRevision) -> list[str]:
     """Return the names of the fields in which *claim* differs from what is recorded."""
+    # Number, revision and reason belong to the record and not to the claim.
     ours = {"claim", "revision", "why"}
     return [one.name for one in fields(claim) if one.name not in ours and getattr(current, one.name) != getattr(claim, one.name)]
 
@@ -527,6 +556,7 @@ def check_against_words(draft: ClaimDraft, body: PropertySpec, where: str) -> bo
             where=where,
         )
     )
+    # The words are authoritative. Other figures are possible, but need a reason, which is recorded.
     if faults and not (draft.reason and draft.reason.strip()):
         raise InputError(faults)
     return bool(faults)
@@ -534,6 +564,7 @@ def check_against_words(draft: ClaimDraft, body: PropertySpec, where: str) -> bo
 
 def _find_figure_faults(draft: ClaimDraft, body: PropertySpec | None, where: str) -> Iterator[Fault]:
     reported = _read_reported(draft)
+    # Without a known property there is no range to check.
     low, high = body.range if body is not None else (-math.inf, math.inf)
     ends = (("reported.low", reported.low), ("reported.high", reported.high)) if reported else ()
     figures = (("theta", draft.theta, 0.0), ("reported", reported.value if reported else None, 0.0))
@@ -551,6 +582,7 @@ def _check_words(draft: ClaimDraft, model: ModelRef, where: str) -> None:
     """Refuse what is there and says nothing: a blank quote, a model without a name."""
     words = {"quote": draft.quote, "model.developer": model.developer, "model.name": model.name, "model.version": model.version}
     blank = [Fault(code="not-valid", where=f"{where}.{name}", found="is blank") for name, text in words.items() if not text.strip()]
+    # A quotation of pages is no claim, and searching it in the card would take very long.
     if len(draft.quote) > _LONGEST_QUOTE:
         found = f"{len(draft.quote):,} characters; a claim has at most {_LONGEST_QUOTE:,}"
         blank.append(
@@ -581,7 +613,7 @@ def _build_claim_changed_fault(placed: PlacedDraft, current: ClaimRevision, diff
     )
 
 
-# From a claims file on disk to an open transaction and back: the one way in for claims.
+# From a claims file on disk to a transaction and back. This is the only way in for claims.
 
 _LONGEST_LINE = 1_000_000
 MOST_CLAIMS = 10_000
@@ -589,6 +621,8 @@ MOST_CLAIMS = 10_000
 Done = TypeVar("Done")
 
 
+# Raised to leave the transaction: a dry run does the same work as a real one, with all rules and
+# constraints, and is then rolled back.
 class _DryRunError(Exception):
     """Ends a transaction that was only a trial, so that nothing of it is recorded."""
 
@@ -631,6 +665,7 @@ def revise_claim(ledger: Ledger, claim: str, path: Path, *, why: str, owner: str
         found = f"{len(placed)} claims; a revision takes exactly one"
         advice = "leave only this claim in the file; or give it its id and why in the claims file, and run: caveat claim add"
         raise InputError(Fault(code="not-one-claim", where=str(path), found=found, advice=advice))
+    # The command's claim and reason replace those of the file, so that they cannot disagree.
     one = replace(placed[0], draft=replace(placed[0].draft, id=claim, why=why))
     with ledger.write(actor=owner) as writer:
         register_definitions(writer, file, owner=owner, where=str(path))
@@ -649,6 +684,7 @@ def _register(
     """Register claims, then what the file leaves out of its cards, then what was proposed; the faults of all three together, each once."""
     quotes = Quotes(writer, default=file.card, where=where)
     registrar = Registrar(writer, owner=owner, defaults=file, quotes=quotes)
+    # The three parts are tried separately, so that one run shows the faults of all.
     faults: list[Fault] = []
     outcome = _try(lambda: registrar.register(drafts, progress), faults)
     omitted = _try(lambda: OmissionRegistrar(writer, file, quotes, claimed=registrar.places).register(where=where), faults)

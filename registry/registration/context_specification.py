@@ -13,9 +13,11 @@ from registry.codec.file_io import read_document, read_text
 from registry.errors import Fault, InputError
 from registry.records.specification import ContextBlock, ContextEdit, ContextItem, ContextSpec, Parts, Turn, TurnRole
 
-# What a context distribution must be so that its contexts can be composed, and which versions of them its edits derive.
+# What a context distribution must satisfy so that its contexts can be composed, and which versions
+# its edits derive.
 #
-# These rules need no task and no model: they hold before anything is replayed, so a specification that breaks one is never registered.
+# These rules need no task and no model. They are checked before anything is replayed, so an invalid
+# specification is never registered.
 
 TASK = "{task}"
 """Stands in a template or a turn where the task's prompt goes."""
@@ -38,6 +40,7 @@ def list_names(item: ContextItem) -> list[str]:
 
 def join_texts(texts: Iterable[str]) -> str:
     """Return the texts of blocks joined by an empty line; line breaks at their ends go, and so do texts that are empty then."""
+    # An empty block must not leave a visible gap: the model could take the gap for a cue.
     stripped = (text.strip("\r\n") for text in texts)
     return "\n\n".join(text for text in stripped if text)
 
@@ -47,6 +50,8 @@ def derive(spec: ContextSpec, edit: ContextEdit) -> tuple[ContextItem, ...]:
 
     Text that is written out in a context is never touched. A turn of which no block is left is taken out with them.
     """
+    # Only contexts that contain an edited block get a new version, so an edit never creates an
+    # identical copy.
     touched = _list_touched(edit)
     return tuple(_edit_item(item, edit) for item in spec.contexts if touched.intersection(list_names(item)))
 
@@ -68,6 +73,8 @@ def find_context_faults(spec: ContextSpec, *, where: str) -> Iterator[Fault]:
     yield from _check_labels([edit.name for edit in spec.edits], f"{where}, edits", "edit")
     unknown = [*_find_unknown(spec, where)]
     yield from unknown
+    # Without the named blocks nothing can be composed, so further checks would only produce
+    # consequences of this fault.
     if unknown:
         return
     blocks = spec.blocks or {}
@@ -95,6 +102,8 @@ def _list_touched(edit: ContextEdit) -> set[str]:
 
 def _edit_item(item: ContextItem, edit: ContextEdit) -> ContextItem:
     turns = [(turn, _edit_parts(turn.content, edit)) for turn in item.messages]
+    # A turn that becomes empty is removed, since an empty message is not valid. One that was empty
+    # before is kept and reported.
     kept = tuple(Turn(role=turn.role, content=content) for turn, content in turns if content or not turn.content)
     system = None if item.system is None else _edit_parts(item.system, edit)
     template = None if item.template is None else _edit_parts(item.template, edit)
@@ -143,12 +152,15 @@ def _name_unknown(names: Iterable[str], known: Mapping[str, ContextBlock], where
 
 
 def _check_item(item: ContextItem, blocks: Mapping[str, ContextBlock], where: str) -> Iterator[Fault]:
+    # A variant without the task would send a context with no question, and its responses would be
+    # scored all the same.
     if item.template is not None and not _always_holds(item.template, blocks):
         found = "holds no {task}, or not in each of its variants; the task would not be asked"
         yield Fault(code="task-not-placed", where=f"{where}.template", found=found, advice="write {task} where the prompt goes")
     for number, turn in enumerate(item.messages):
         if not turn.content:
             yield Fault(code="not-valid", where=f"{where}.messages[{number}]", found="the turn says nothing", advice="remove the turn")
+    # A rule of the Messages API, checked before any call is paid for.
     if item.messages and item.messages[0].role is not TurnRole.USER:
         found = "the conversation begins with the assistant; the Messages API takes only one that the user begins"
         yield Fault(code="not-valid", where=f"{where}.messages[0]", found=found, advice="begin with a turn of the user")
@@ -165,6 +177,8 @@ def _always_holds(parts: Parts, blocks: Mapping[str, ContextBlock]) -> bool:
     """Whether `{task}` stands in the text, or in every variant of at least one of its blocks."""
     if isinstance(parts, str):
         return TASK in parts
+    # One block suffices, but each of its variants must contain the task, because the variant
+    # depends on the task.
     return any(all(TASK in text for text in list_texts(blocks[name])) for name in parts)
 
 
@@ -175,6 +189,7 @@ def _check_edit(spec: ContextSpec, edit: ContextEdit, where: str) -> Iterator[Fa
     yield from _check_cues(edit, blocks, where)
     before = {item.id: item for item in spec.contexts}
     derived = derive(spec, edit)
+    # An edit without effect would add an arm that measures nothing.
     if not derived:
         found = f"no context holds {_join(sorted(_list_touched(edit)))}, so nothing is derived"
         yield Fault(code="edit-changes-nothing", where=where, found=found, advice="name a block that a context is composed of")
@@ -195,6 +210,7 @@ def _check_cues(edit: ContextEdit, blocks: Mapping[str, ContextBlock], where: st
         found = f"touches no cue: {_join([*names])} carries none"
         advice = "name the cue of the block (cue: …), or say placebo: true"
         yield Fault(code="edit-without-cue", where=where, found=found, advice=advice)
+    # Score tables know placebos by their name only.
     if edit.placebo is not edit.name.casefold().startswith(PLACEBO):
         found = f"{'is' if edit.placebo else 'is not'} a placebo; a score table takes exactly those for placebos whose name begins so"
         advice = f"call it placebo-{edit.name}" if edit.placebo else "call it otherwise, or say placebo: true"
@@ -215,7 +231,7 @@ def _join(names: Sequence[str]) -> str:
     return ", ".join(names)
 
 
-# A context specification as a person writes it: blocks may name the file that their text stands in.
+# A context specification as a person writes it. Blocks may name the file that contains their text.
 
 LARGEST_TEXT_BYTES = 2_000_000
 
@@ -233,6 +249,7 @@ def read_context_spec(path: Path) -> tuple[ContextSpec, dict[str, str]]:
     faults: list[Fault] = []
     texts = _Texts(path, faults)
     filled = texts.fill(document)
+    # Missing files first: composing with empty texts would add misleading faults.
     if faults:
         raise InputError(faults)
     spec = from_document(ContextSpec, filled, where=str(path))
@@ -264,6 +281,7 @@ def find_beside(folder: Path, name: str, *, where: str) -> Path:
     """
     path = folder / name
     try:
+        # Links are resolved before the comparison, or a link could lead out of the folder.
         inside = not Path(name).is_absolute() and path.resolve().is_relative_to(folder.resolve())
     except (OSError, ValueError, RuntimeError):
         inside = False
@@ -294,6 +312,7 @@ class _Texts:
     def fill(self, document: Any) -> Any:
         """Return *document* with texts where it names files; what has another shape is left for the record to refuse."""
         blocks = document.get("blocks") if isinstance(document, Mapping) else None
+        # Shape errors are left to the record, which reports them with their path.
         if not isinstance(blocks, Mapping):
             return document
         return {**document, "blocks": {name: self._fill_block(name, block) for name, block in blocks.items()}}
@@ -337,6 +356,7 @@ class _Texts:
         except InputError as error:
             self._faults.extend(error.faults)
             return ""
+        # The digest is kept with the text, so that a later change of the file can be noticed.
         self.digests[str(name)] = digest_file(path)
         sources.append(f"{name}, sha256 {self.digests[str(name)]}")
         return text

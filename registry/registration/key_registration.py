@@ -42,9 +42,11 @@ def seal_log(writer: Writer, keys: Sequence[SigningKey], *, size: int | None = N
         ConflictError: `beyond-the-log`: there are fewer entries.
         InputError: `log-empty`.
     """
+    # Signing an altered or shortened log would create a second history under the log's own key.
     refuse_other_history(writer)
     wanted = writer.log_size if size is None else size
     kept = find_checkpoint(writer, wanted)
+    # One note for each size: `add_checkpoint` refuses another one.
     if kept is not None:
         return kept
     said = Checkpoint(origin=writer.log_origin, size=wanted, root=find_root(writer, wanted))
@@ -55,9 +57,10 @@ def seal_log(writer: Writer, keys: Sequence[SigningKey], *, size: int | None = N
 
 # Keys as the log knows them: which are in force, what each may have signed, and new ones.
 #
-# A key is trusted because the log says so, and the log because its checkpoints are signed by a key known before; a file with a secret
-# key is nothing by itself. A replaced key signs no more than the checkpoint that ends with its replacement; a revoked one nothing at
-# all, or nothing from a time on.
+# A key is trusted because the log names it, and the log because its checkpoints are signed by a key
+# known before. A file with a secret key proves nothing by itself. A replaced key signs nothing
+# after the checkpoint that ends with its replacement. A revoked one signs nothing at all, or
+# nothing from a given time on.
 
 _SHORTEST_PREFIX = 8
 
@@ -104,10 +107,13 @@ class KeyState(Record):
         where = f"key {self.fingerprint[:16]}"
         if self.revoked is not None:
             since = self.revoked.payload.untrusted_from
+            # Without a known time of signing the revocation counts: a thief could claim any earlier
+            # time.
             if since is None or at is None or at >= since:
                 until = "nothing it signed is trusted" if since is None else f"what it signed from {since.isoformat()} on is not trusted"
                 found = f"entry {self.revoked.entry.seq} revokes it ({self.revoked.payload.reason}): {until}"
                 return Fault(code="key-revoked", where=where, found=found, advice="ask for a signature by a key in force")
+        # A replacement is no distrust: what the key signed before it stays valid.
         if self.replaced is not None and self._is_after(self.replaced.entry, size, at):
             found = f"entry {self.replaced.entry.seq} put another in its place before it signed this"
             return Fault(code="key-replaced", where=where, found=found, advice="ask for a signature by a key in force")
@@ -124,6 +130,8 @@ def list_keys(reader: LogReader) -> tuple[KeyState, ...]:
         ConflictError: `key-differs`, an entry shows another key than it names; `log-key-differs`, the log is said to be verified by a key
             that no entry adds first. Both are signs that the database was changed by hand.
     """
+    # Read from all key events each time. A stored list could be altered without any signature
+    # failing.
     states = build_states(list_key_events(reader))
     _refuse_other_vkey(reader, states)
     return states
@@ -136,6 +144,7 @@ def build_states(events: Iterable[Recorded[KeyEvent]]) -> tuple[KeyState, ...]:
     faults = [fault for one in added if (fault := _find_difference(one))]
     if faults:
         raise ConflictError(faults)
+    # Reversed, so that the first event of each key wins; a later repetition changes nothing.
     replaced = {one.payload.replaces: one for one in reversed(said) if one.payload.replaces is not None}
     revoked = {one.payload.key: one for one in reversed(said) if one.payload.event is KeyEventKind.REVOKE}
     return tuple(KeyState(added=one, replaced=replaced.get(one.payload.key), revoked=revoked.get(one.payload.key)) for one in added)
@@ -175,6 +184,7 @@ def get_key(reader: LogReader, text: str) -> KeyState:
         InputError: `not-valid`, too few digits, or several keys begin so.
         NotFoundError: `key-unknown`, none does.
     """
+    # Eight digits avoid most accidental matches; a match with several keys is refused.
     digits = "".join(text.split()).lower()
     if len(digits) < _SHORTEST_PREFIX or not set(digits) <= set("0123456789abcdef"):
         found = f"{text!r} is not the beginning of a fingerprint"
@@ -246,6 +256,8 @@ def add_key(writer: Writer, key: SigningKey) -> Entry:
     """
     _refuse_other_log(writer, key)
     refuse_key_in_force(writer, key.algorithm, authority=key.name if key.signs_statements else None)
+    # Checks that need the entry run after it, inside the transaction, so a failure removes it
+    # again.
     entry = writer.append(_describe(key, KeyEventKind.ADD))
     _refuse_other_author(entry, key)
     list_keys(writer)  # also the first key must be the one that the log's row names
@@ -258,6 +270,7 @@ def refuse_key_in_force(reader: LogReader, algorithm: KeyAlgorithm, *, authority
     Raises:
         ConflictError: `key-in-force`.
     """
+    # Two keys of one algorithm would leave open which one a reader should expect.
     same = [
         one
         for one in build_states(list_key_events(reader))
@@ -293,6 +306,9 @@ def rotate_key(writer: Writer, old: SigningKey, new: SigningKey, *, reason: str,
     entry = writer.append(_describe(new, KeyEventKind.ROTATE, replaces=old.fingerprint, reason=reason))
     _refuse_other_author(entry, new)
     _refuse_other_owner(entry, find_key(writer, old.fingerprint))
+    # Decision of 2026-11-22: the entry of a new key is covered by a checkpoint that the old, the
+    # new and all other log keys sign. Whoever trusts the old key can then follow. The cost: a lost
+    # key can only be revoked, and the new one must be communicated in person.
     if new.purpose is KeyPurpose.LOG:
         seal_log(writer, sorted([old, new, *beside], key=lambda one: one.algorithm is not KeyAlgorithm.ED25519), size=entry.seq)
     return entry
@@ -304,6 +320,8 @@ def revoke_key(writer: Writer, state: KeyState, *, reason: str, untrusted_from: 
     Raises:
         ConflictError: `key-not-in-force`: it is revoked already; `other-authority`: it is another authority's.
     """
+    # A revocation repeats algorithm and purpose but shows no key, since nothing is to be verified
+    # with it any more.
     said = state.added.payload
     entry = writer.append(
         KeyEvent(
@@ -335,6 +353,7 @@ def _describe(key: SigningKey, event: KeyEventKind, *, replaces: str | None = No
 
 def _find_difference(said: Recorded[KeyEvent]) -> Fault | None:
     """The store knows nothing of cryptography, so whether an entry shows the key that it names is asked here."""
+    # A key that differs from its fingerprint would be trusted under the wrong name.
     where = f"entry {said.entry.seq}"
     try:
         if (vkey := said.payload.vkey or said.payload.public) is not None:
@@ -351,6 +370,8 @@ def _find_difference(said: Recorded[KeyEvent]) -> Fault | None:
 
 
 def _refuse_other_vkey(reader: LogReader, states: Sequence[KeyState]) -> None:
+    # The row of the log names its first key for quick reading. Changing that row would redirect all
+    # trust.
     first = next((one for one in states if one.added.payload.purpose is KeyPurpose.LOG), None)
     if reader.log_vkey is not None and (first is None or first.added.payload.vkey != reader.log_vkey):
         there = "no entry adds a log key" if first is None else f"entry {first.added.entry.seq} adds {first.fingerprint[:16]} first"
@@ -410,11 +431,10 @@ def _no_key(code: str, what: str, reader: LogReader) -> UnavailableError:
     return UnavailableError(Fault(code=code, where="keys", found=found, advice=advice))
 
 
-# Making keys and recording them: the files of `registry.seal.key_files` and the entries of `registry.registration.key_registration`, kept
-# in step.
+# Making keys and recording them: files and log entries are kept in step.
 #
-# The order is always the same: the new secret is written beside the one in use, the log records it, it takes its place. What a crash
-# leaves between these steps is put right by `settle_keys`.
+# The order is fixed: the new secret is written next to the one in use, the log records it, then it
+# takes its place. After a crash between these steps `settle_keys` finishes or retires.
 
 FIRST_KEYS = (KeyAlgorithm.ED25519, KeyAlgorithm.ECDSA_P256)
 """What a new registry gets: a key for its log and one for its documents."""
@@ -441,6 +461,7 @@ def name_own_log(writer: Writer, code: str, salt: str, *, has_keys: bool) -> Sig
     Raises:
         ConflictError: `log-named`.
     """
+    # The log is named before its first entry, because keys and checkpoints contain the name.
     origin = format_origin(code, salt)
     key = make_key(KeyAlgorithm.ED25519, origin) if has_keys else None
     writer.name_log(origin, key.vkey if key else None)
@@ -454,6 +475,7 @@ def make_first_keys(writer: Writer, authority: Authority, log_key: SigningKey, f
         ConflictError: `key-file-exists`: there are keys in *folder*, of another registry.
     """
     document = make_key(KeyAlgorithm.ECDSA_P256, authority.code, organisation=authority.name)
+    # `settle_keys` would retire keys of another registry that are in this folder.
     _refuse_used(folder.path)
     for key in (log_key, document):
         retire_key(folder.path, slot_of(key), is_new=True)
@@ -485,6 +507,7 @@ def replace_authors_key(writer: Writer, old: SigningKey, folder: KeyFolder, *, r
         ConflictError: as `registry.registration.key_registration.rotate_key`.
     """
     key = make_statement_key(old.name)
+    # The entry is appended before the file is written: if the rules refuse it, no file remains.
     entry = rotate_key(writer, old, key, reason=reason)
     write_key(folder.path, key, passphrase=folder.passphrase, is_new=True)
     return key, entry
@@ -518,6 +541,7 @@ def settle_keys(reader: LogReader, folder: Path) -> tuple[Path, ...]:
     waiting = [one for one in list_key_files(folder) if one.is_new]
     if not waiting:
         return ()
+    # The log decides: a recorded key must be usable, an unrecorded one must not sign.
     recorded = {one.fingerprint for one in list_keys(reader)}
     for file in waiting:
         if file.text.fingerprint not in recorded:
@@ -546,7 +570,8 @@ def _refuse_used(folder: Path, *slots: Slot) -> None:
         raise ConflictError(Fault(code="key-file-exists", where=str(used[0].path), found=found, advice=advice))
 
 
-# What witnesses add to a checkpoint of the own log: their lines are kept where their keys are known and the signatures hold.
+# Cosignatures of witnesses on the own checkpoints. Lines are kept if their keys are known and the
+# signatures verify.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -572,6 +597,8 @@ class CosignatureResult(Record):
 
 def list_witness_keys(view: View) -> tuple[VerifierKey, ...]:
     """Return the keys of other registries that are recorded here, as they cosign; each was checked by whoever recorded it."""
+    # Both sources were checked by a person here: the keys of imported logs, and those of cosigned
+    # ones.
     said = [*(one.payload.vkey for one in list_imports(view)), *(one.payload.vkey for one in list_witnessings(view))]
     return tuple(parse_vkey(vkey, where="recorded here").as_cosigner() for vkey in dict.fromkeys(said))
 
@@ -590,9 +617,11 @@ def attach_cosignatures(writer: Writer, text: str, trusted: Collection[VerifierK
     """
     note = parse_note(text, where=where)
     there = _find_kept(writer, note, where)
+    # The log's own lines are excluded: a log cannot witness itself.
     known = {(key.name, key.key_id): key for key in trusted if key.is_cosigner and key.name != note.checkpoint.origin}
     checked = dict(zip([line for line in note.lines if (line.name, line.key_id) in known], verify_note(note, known.values()), strict=True))
     broken = [line.name for line, result in checked.items() if not result.is_valid]
+    # One invalid line makes the whole note suspect, so nothing of it is kept.
     if broken:
         found = f"the signature of {', '.join(broken)} does not verify: the note was altered, or is not theirs"
         raise InputError(Fault(code="signature-not-valid", where=where, found=found, advice="get the note again, byte for byte"))

@@ -31,7 +31,7 @@ from registry.store.registry_view import View
 from registry.store.statement_rows import natural_key
 from registry.store.version_lineage import fold_model
 
-# In which words a claim is carried from one model version to another.
+# The words in which a claim is applied to another model version.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +57,8 @@ def carry_words(view: View, claim: ClaimRevision, to: ModelRef, passage: NewPass
     quotes = Quotes(view, default=None, where="--card")
     card = quotes.get_card(passage.card, "--card")
     anchor = quotes.find(card, passage.quote, page=passage.page, where="--quote")
+    # Model names may contain numbers ("Lumen 2"), so they are removed before the figures are
+    # compared.
     before = claim.anchor.exact if claim.anchor else claim.quote
     check_numbers(claim, *(_leave_out_names(text, (claim.model, to)) for text in (before, anchor.exact)))
     return replace(
@@ -68,6 +70,7 @@ def write_model(model: ModelRef) -> str:
     """Return *model* as a command takes it, quoted for a shell where it must be."""
     import shlex  # noqa: PLC0415  (for messages alone)
 
+    # Names may contain spaces, and advice must work when it is pasted into a shell.
     return shlex.quote(f"{model.developer}/{model.name}/{model.version}")
 
 
@@ -79,7 +82,12 @@ def _leave_out_names(text: str, models: Iterable[ModelRef]) -> str:
     return text
 
 
-# What a model update makes of a registry: versions are linked, and claims carried along the links.
+# Model updates: versions are linked, and claims are applied along the links.
+#
+# Decision of 2026-11-22: a claim applies to a new version only by a revision with a reason, inside
+# the lineage. Outcomes do not come along. A limit is tested on the new version; a figure or an
+# observation of the old one is never repeated. The cost: restricted texts of such figures keep none
+# of the card's words.
 
 ENDED = frozenset({Lifecycle.WITHDRAWN, Lifecycle.REJECTED, Lifecycle.SUPERSEDED})
 """A claim here is neither carried nor listed as stale: nothing rests on it any more."""
@@ -137,6 +145,7 @@ def update_model(
             `lineage-cycle`; `model-case-differs`; `successor-older`; `own-successor`.
     """
     known = writer.find_model(new)
+    # Collected before anything is written: wrong date, another descent and spelling in one message.
     faults = [] if known is None else list(_find_differences(known, released))
     link = writer.lineage().find_link(new, old)
     if link is not None and link.descent is not descent:
@@ -147,6 +156,8 @@ def update_model(
     beside = tuple(one.model for one in writer.lineage().replacing(old) if one.model != new) if descent in REPLACING else ()
     if link is not None:
         return ModelUpdateResult(link=link, is_new=False, beside=beside)
+    # An unregistered old version is registered on the way, because claims files name versions
+    # without registering them.
     registered = [old] if writer.find_model(old) is None else []
     versions = [ModelVersion(model=old)] * len(registered)
     if known is None and new != old:
@@ -183,6 +194,8 @@ def deprecate_model(writer: Writer, model: ModelRef, *, reason: str, on: date | 
     """
     require_model(writer, model, register=True)
     there, entry = writer.lineage().deprecation(model), writer.lineage().deprecation_entry(model)
+    # The same statement again records nothing. Another day or reason goes to the rules, which ask
+    # for a reinstatement first.
     if there is not None and entry is not None and (there.on, there.reason) == (on, reason):
         return entry, False
     return writer.append(ModelEvent(model=model, event=ModelEventKind.DEPRECATE, on=on, reason=reason)).seq, True
@@ -227,6 +240,7 @@ def require_model(view: View, model: ModelRef, *, register: bool = False) -> Non
 def suggest_models(view: View, model: ModelRef) -> list[ModelRef]:
     """Return at most three registered versions, or such as claims are about, that are called much like *model*."""
     named = (*view.lineage().models, *view.list_claimed_models())
+    # Folded names: a wrong case or hyphen must not hide the right suggestion.
     known = {fold_model(one): one for one in named if one != model}
     return [known[name] for name in get_close_matches(fold_model(model), known, n=3, cutoff=0.7)]
 
@@ -238,6 +252,7 @@ def find_target(view: View, model: ModelRef) -> ModelRef:
         InputError: `nothing-follows`, it stands alone; `lineage-branches`, several took its place.
     """
     newest = view.lineage().newest(model)
+    # Only an unambiguous end of the lineage is chosen without asking.
     if len(newest) == 1:
         return newest[0]
     if not newest and view.lineage().ancestors(model):
@@ -280,6 +295,7 @@ def carry_claims(
     """
     built: list[tuple[Recorded[ClaimRevision], ClaimRevision]] = []
     faults: list[Fault] = []
+    # All claims are built before any is recorded, so that one invalid claim stops the whole call.
     for claim in dict.fromkeys(claims):
         try:
             before = get_head(writer, claim)
@@ -301,6 +317,8 @@ def get_head(view: View, claim: str) -> Recorded[ClaimRevision]:
     """Return the current revision of *claim*, `CLM-…`; raises NotFoundError, also where it is only reserved."""
     found = view.find_claim(claim.partition("@")[0])
     if found is None:
+        # Called for its error: it tells an unknown identifier from a reserved one and suggests
+        # similar ones.
         view.dossier(claim)
         raise NotFoundError(Fault(code="not-registered", where=claim, found="is reserved and has no text yet"))
     return found
@@ -330,6 +348,7 @@ def _find_spelling(view: View, model: ModelRef) -> Iterator[Fault]:
     if view.find_model(model) is not None:
         return
     claimed = view.list_claimed_models()
+    # A registered spelling that no claim uses would leave those claims without lineage.
     alike = [one for one in claimed if fold_model(one) == fold_model(model)]
     if alike and model not in alike:
         found = f"no claim is about it; claims are about {alike[0]}, which is the same but for its spelling"
@@ -342,6 +361,8 @@ def _unrelated(view: View, head: ClaimRevision, to: ModelRef) -> Fault:
     taken = view.lineage().newest(head.model)
     link = f"caveat model update {write_model(taken[0] if len(taken) == 1 else head.model)} {write_model(to)}"
     other = f'caveat claim revise {head.claim} FILE --why "…"'
+    # A mistyped target is more likely than a missing link, so names inside the lineage are
+    # suggested.
     near = [one for one in suggest_models(view, to) if one != head.model and view.lineage().find_path(head.model, one)]
     meant = f"; did you mean {' or '.join(map(write_model, near))}?" if near else ""
     advice = f"record the link: {link}; if it is no successor, this is another claim: register it, or {other}{meant}"
@@ -354,6 +375,7 @@ def _build_carried(view: View, head: ClaimRevision, to: ModelRef, why: str, card
         return head
     if not why.strip():
         raise InputError(Fault(code="why-missing", where=head.reference, found="a carried claim needs its reason", advice='--why "…"'))
+    # Links of every descent count here, since a fine-tuned model also comes from its base.
     if not view.lineage().find_path(head.model, to):
         raise InputError(_unrelated(view, head, to))
     carried = head if card is None else carry_words(view, head, to, card)
@@ -363,6 +385,7 @@ def _build_carried(view: View, head: ClaimRevision, to: ModelRef, why: str, card
 def _find_doubles(view: View, new: Sequence[ClaimRevision]) -> Iterator[Fault]:
     """Yield that another claim says the same of the same version, on record or among *new*."""
     keys = [natural_key(one) for one in new]
+    # Two claims that become equal by the move must be merged by a person, with supersede.
     there = {key: one.payload for key, one in view.find_natural(keys).items()}
     for key, one in zip(keys, new, strict=True):
         other = there.setdefault(key, one)
@@ -372,7 +395,7 @@ def _find_doubles(view: View, new: Sequence[ClaimRevision]) -> Iterator[Fault]:
             yield Fault(code="claim-exists", where=one.claim, found=found, advice=advice)
 
 
-# What an authority says of the names under which endpoints return a model version becomes statements.
+# Endpoint names: an authority states under which names endpoints return a model version.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -404,6 +427,7 @@ def state_endpoint(writer: Writer, model: ModelRef, name: str, *, actor: str, re
     """
     said = _build(model, EndpointEventKind.STATE, name, reason, source)
     require_model(writer, model, register=True)
+    # Only the authority's own statement counts here. Others may state the same name.
     entry = next((seq for seq in _list_own(writer, model, name, actor)), None)
     if entry is None:
         recorded = writer.append(said).seq

@@ -37,6 +37,7 @@ def record_step(writer: Writer, said: ContestationEvent, *, actor: str) -> Entry
         InputError: no such contestation, or an escalation to nobody who is registered.
     """
     file = writer.find_contestation(said.contestation)
+    # An unknown or resolved objection is left to the store's rules, which have the message for it.
     faults = [] if file is None or file.is_settled else list(_find_faults(file, said, actor))
     if faults:
         raise ConflictError(faults)
@@ -55,12 +56,16 @@ def get_contestation(view: View, identifier: str) -> ContestationFile:
 def find_instance(file: ContestationFile) -> str | None:
     """Return the authority that the contestation was last escalated to; None where it was not, or to nobody by name."""
     escalated = [one.payload.to for one in file.events if one.payload.step is ContestationStep.ESCALATED]
+    # Only the last escalation counts: it may be passed on.
     return escalated[-1] if escalated else None
 
 
 def _find_faults(file: ContestationFile, said: ContestationEvent, actor: str) -> Iterator[Fault]:
     """Yield why *actor* may not take the step."""
     owner, by, target = file.owner, file.contestation.payload.by, file.contestation.payload.target
+    # Decision of 2026-11-22: anyone may decide except the objector, and a party may give way. So
+    # the owner may uphold and the objector may reject without further conditions. The cost: in a
+    # registry of one authority, it can only give way.
     match said.step:
         case ContestationStep.ANSWERED if actor != owner:
             found = f"{target} is {owner}'s to answer for, and you speak as {actor}"
@@ -73,6 +78,7 @@ def _find_faults(file: ContestationFile, said: ContestationEvent, actor: str) ->
             if actor not in (by, owner, find_instance(file)):
                 found = f"{actor} neither opened it ({by}) nor owns {target} ({owner}), and it was not escalated to {actor}"
                 yield _fault("not-a-party", said, found, "decide it instead: uphold or reject")
+            # A party could otherwise be made the judge of its own objection.
             if said.to in (by, owner):
                 yield _fault("escalated-to-party", said, f"{said.to} is a party to it", "name an authority that is not")
         case _:
@@ -81,6 +87,7 @@ def _find_faults(file: ContestationFile, said: ContestationEvent, actor: str) ->
 
 def _find_decider_faults(file: ContestationFile, said: ContestationEvent, actor: str, *, party: str | None) -> Iterator[Fault]:
     """Yield why *actor*, who does not give way, may not decide; *party* would decide that they were right themselves."""
+    # After an escalation only the named authority decides. Anyone else would bypass it.
     instance = find_instance(file)
     if instance is not None and actor != instance:
         yield _fault("escalated-to-other", said, f"it was escalated to {instance}, and you speak as {actor}", f"{instance} decides it")

@@ -27,7 +27,7 @@ from registry.registration.quote_checks import find_mismatches
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
 
-# Where the claims of a card stand in another of its revisions, found and recorded.
+# Where the claims of a card appear in another of its revisions.
 
 _ENDED = (Lifecycle.WITHDRAWN, Lifecycle.REJECTED, Lifecycle.SUPERSEDED)
 
@@ -67,6 +67,7 @@ class Followers:
 
     def get(self, revision: int) -> Follower:
         """Return the alignment of *revision* with the newer text."""
+        # Aligning two texts takes seconds, and most claims of a card quote one revision.
         if revision not in self.aligned:
             self.aligned[revision] = Follower(self.open_text(revision), self.new)
         return self.aligned[revision]
@@ -79,6 +80,7 @@ def list_quoting(view: View, card: str) -> QuotingClaims:
     for one in view.list_claims(card=card):
         reference = f"{one.claim}@{one.revision}"
         found = view.find_revision(one.claim, one.revision) if one.quote is not None else None
+        # Claims at their end need no decision, so they are listed but not matched.
         if one.status.lifecycle in _ENDED:
             ended.append(reference)
         elif found is None or found.payload.anchor is None:
@@ -93,6 +95,8 @@ def open_followers(view: View, card: str, new: CardText) -> Followers:
 
     An alignment takes seconds, for which no transaction should stay open.
     """
+    # Outside the transaction, because an alignment takes seconds and the write lock blocks everyone
+    # else.
     followers = Followers(new=new, open_text=lambda revision: get_card_text(view, get_card(view, card, revision)))
     for claim, _ in list_quoting(view, card).anchored:
         followers.get(get_quoted_revision(claim))
@@ -101,6 +105,7 @@ def open_followers(view: View, card: str, new: CardText) -> Followers:
 
 def match_claims(writer: Writer, card: Card, followers: Followers) -> tuple[PassageMatch, ...]:
     """Record where the claims that quote other revisions of *card* stand in it, and return that; in the transaction of *card* itself."""
+    # From here on texts are read inside the transaction; the alignments made before are reused.
     followers.open_text = lambda revision: get_card_text(writer, get_card(writer, card.card, revision))
     others = [one for one in list_quoting(writer, card.card).anchored if get_quoted_revision(one[0]) != card.revision]
     sighted = find_passage_matches(writer, card, others, followers)
@@ -113,6 +118,8 @@ def find_passage_matches(
 ) -> tuple[MatchedClaim, ...]:
     """Return where *claims*, which quote other revisions of *card*, stand in this one: as recorded, or found now."""
     reference = f"{card.card}@{card.revision}"
+    # A recorded match is kept: what was found first stays, also if a newer version of the matcher
+    # would decide differently.
     known = {one.payload.claim: one.payload for one in view.list_sightings(card=reference)}
     found = []
     for claim, anchor in claims:
@@ -123,6 +130,8 @@ def find_passage_matches(
 
 def look_up(claim: ClaimRevision, anchor: Anchor, card: str, follower: Follower) -> PassageMatch:
     """Return where *claim*, which quotes the older text of *follower* at *anchor*, stands in the newer one, *card*."""
+    # The match is recorded as found by the program. Whether it is the same claim stays a person's
+    # decision.
     found = follower.follow(anchor)
     return PassageMatch(claim=claim.reference, card=card, fate=found.fate, anchor=found.anchor, differs=found.differs)
 
@@ -149,7 +158,7 @@ def get_quoted_revision(claim: ClaimRevision) -> int:
     return int((claim.card or "").partition("@")[2])
 
 
-# Two card texts to be compared: revisions of a registered card, or files, with the passages that are followed from one to the other.
+# Comparison of two card texts: revisions of a registered card, or files.
 
 Quoted = tuple[ClaimRevision, Anchor]
 """A claim, and the passage it quotes."""
@@ -234,6 +243,8 @@ def open_pair(view: View, name: str, *, old: int | None, new: int | None) -> tup
     """
     later = open_side(view, name, new)
     bare, _, revision = later.name.partition("@")
+    # The first revision has nothing before it, and "the latest two" is what the command compares by
+    # default.
     if revision == "1" and old is None:
         raise NotFoundError(_first(bare, later.name, get_card(view, bare).revision))
     before = open_side(view, bare, old or int(revision) - 1)
@@ -261,6 +272,8 @@ def compare_sides(view: View | None, old: ComparedText, new: ComparedText, *, qu
         passages=tuple(sorted(passages, key=lambda one: (one.old.start, one.name))),
         quoting=quoting,
         changes=changes,
+        # Edits that a claim quotes are reported with the claim. The rest starts with changed
+        # figures.
         edits=tuple(
             sorted((one for one in changes.edits if not one.is_quoted(ours)), key=lambda one: (not one.has_figures, not one.turns))
         ),
@@ -291,6 +304,8 @@ def _choose_claims(old: ComparedText, new: ComparedText, quoting: QuotingClaims 
         return []
     revision = old.card.revision
     newer = new.card.revision if new.card and new.card.card == old.card.card else revision + 1
+    # Claims on all revisions before the new one, not just the previous: a claim that was never
+    # reworded still quotes an old revision.
     chosen = range(1, newer) if newer > revision else (revision,)
     return [one for one in quoting.anchored if get_quoted_revision(one[0]) in chosen]
 
@@ -300,6 +315,7 @@ def _follow_claims(view: View, old: ComparedText, new: ComparedText, claims: lis
         return
     name, revision = old.card.card, old.card.revision
     followers = Followers(new=new.text, open_text=lambda one: get_card_text(view, get_card(view, name, one)), aligned={revision: follower})
+    # A file, or another card, cannot have recorded matches.
     if new.card is None or new.card.card != name:
         for claim, anchor in claims:
             found = followers.get(get_quoted_revision(claim)).follow(anchor)
@@ -330,7 +346,7 @@ def _find_quoted(
     return ours, theirs
 
 
-# The same claim in other words: a person's decision, recorded as a revision that quotes the newer card.
+# Rewording: a person's decision that a changed passage makes the same claim.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -369,11 +385,13 @@ def find_rewording(view: View, claim_id: str, quote: str | None) -> Rewording:
         found = f"quotes {claim.card}, the newest revision of its card"
         raise InputError(Fault(code="nothing-to-reword", where=claim.reference, found=found, advice="nothing needs doing"))
     sighting = _find_sighting(view, claim, claim.anchor, card)
+    # A passage that only moved, or changed in spelling, needs no decision.
     if quote is None and not sighting.is_alarm:
         return Rewording(claim=claim, card=card, sighting=sighting, anchor=None)
     anchor = sighting.anchor if quote is None else find_quote(get_card_text(view, card), quote, where="--quote")
     if anchor is None:
         raise InputError(_gone(claim, card))
+    # Another number is another claim revision, whatever the words say.
     check_numbers(claim, claim.anchor.exact, anchor.exact)
     turns = find_turns(claim.anchor.exact, anchor.exact)
     return Rewording(claim=claim, card=card, sighting=sighting, anchor=anchor, turns=turns)
@@ -385,6 +403,9 @@ def check_turns(rewording: Rewording, words: str | None) -> None:
     Raises:
         InputError: a negation, an opposite, how far it holds, or a name changed, and *words* are none.
     """
+    # Decision of 2026-11-22: a negation, an opposite, a change of reach (all, some, likely) or of a
+    # name needs a reason. The check uses word lists, and finding nothing proves nothing. The cost:
+    # some synonyms ask for a reason.
     if not rewording.turns or (words and words.strip()):
         return
     claim = rewording.claim
@@ -402,6 +423,8 @@ def record_rewording(writer: Writer, rewording: Rewording, words: str | None) ->
     """
     claim, card, anchor = rewording.claim, rewording.card, rewording.anchor
     current, newest = writer.find_claim(claim.claim), get_card(writer, card.card)
+    # The text was compared outside the transaction. If claim or card changed since, the decision
+    # was about something else.
     if anchor is None or current is None or current.payload != claim or newest != card:
         found, advice = "was revised meanwhile, or its card was", f"look again: caveat card diff {card.card}"
         raise ConflictError(Fault(code="revised-meanwhile", where=claim.reference, found=found, advice=advice))
@@ -433,6 +456,7 @@ def _find_mismatch_reason(view: View, revised: ClaimRevision, words: str | None)
             where=revised.reference,
         )
     )
+    # An earlier reason continues to apply if the new words still differ.
     reason = words.strip() if words and words.strip() else revised.mismatch_reason
     if faults and reason is None:
         advice = f'give the new θ: caveat claim revise {revised.claim} FILE --why "…"; or say why it differs: --why'
@@ -442,6 +466,7 @@ def _find_mismatch_reason(view: View, revised: ClaimRevision, words: str | None)
 
 def check_numbers(claim: ClaimRevision, before: str, after: str) -> None:
     """Refuse *after* as another wording of *claim*, so far worded *before*, where a number changed; raises InputError."""
+    # Figures in the quotation are compared as written; a change of any of them is refused here.
     numbers = find_changed_numbers(before, after)
     if numbers:
         found = f"a number changed: {numbers}; another number is another claim revision, not another wording"

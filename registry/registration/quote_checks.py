@@ -14,7 +14,7 @@ from registry.registration.card_registration import get_card, get_card_text
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
 
-# Where quotations stand in the cards they name; each card and its text is read once.
+# Positions of quotations in the cards they name. Each card text is read once per file.
 
 
 class Quotes:
@@ -40,6 +40,8 @@ class Quotes:
         if wanted is None:
             return None
         if wanted not in self._cards:
+            # The fault names the line where the card is named: the claim's own, or the head of the
+            # file.
             place = f"{where}.card" if name else f"{self._where}, card"
             try:
                 identifier = parse_identifier(wanted, Kind.CARD)
@@ -66,6 +68,7 @@ class Quotes:
         Raises:
             InputError: as `AnchoredText.find`.
         """
+        # A card is aligned once for all quotations of a file; this takes longer than each search.
         if card.document not in self._anchored:
             self._anchored[card.document] = AnchoredText(self._get_text(card))
         return self._anchored[card.document].find(quote, page=page, near=near, where=where)
@@ -80,7 +83,8 @@ class Quotes:
         return self._texts[card.document]
 
 
-# Bounds as a quotation states them, compared with θ, relation and reported figure of its claim. Only clear contradictions count.
+# Bounds stated in a quotation, compared with θ, relation and reported figure of its claim. Only
+# clear contradictions count: a false alarm would ask for a reason where none is needed.
 
 _TOLERANCE = 1e-9
 _ANY_CASE = re.IGNORECASE
@@ -139,6 +143,8 @@ def read_bounds(quote: str) -> tuple[StatedBound, ...]:
     """
     text = " ".join(quote.split())
     found = dict(sorted([*_read_compared(text), *_read_one_in(text)]))
+    # "Never" and "always" only count in a quotation without numbers, since a number usually
+    # qualifies them.
     if found or re.search(r"\d", text):
         return tuple(found.values())
     if match := _NEVER.search(text):
@@ -159,10 +165,13 @@ def find_mismatches(
         where: path of the claim.
     """
     advice = "correct it, or say why it differs: `reason:` in the claims file"
+    # Only shares can be compared. On another range the unit of the number is unknown.
     bounds = read_bounds(quote) if relation is not None and range_ in ((0.0, 1.0), (0.0, 100.0)) else ()
     if relation is not None and bounds and not any(_agrees(one, relation, theta, range_) for one in bounds):
         stated = " and ".join(f"“{one.words}”" for one in bounds)
         claimed = f"{relation.value} {'θ, not published' if theta is None else f'{theta:g}'}"
+        # The right number with the wrong direction is the most common mistake, so it gets a message
+        # of its own.
         if all(one.relation is not relation for one in bounds) and any(_is_theta(one.share, theta, range_) for one in bounds):
             found = f"the words say {stated}; the claim has {claimed}, the other direction"
             yield Fault(code="quotation-mismatch", where=f"{where}.relation", found=found, advice=advice)
@@ -178,6 +187,7 @@ def find_mismatches(
 
 def _agrees(bound: StatedBound, relation: Relation, theta: float | None, range_: tuple[float, float]) -> bool:
     """Whether θ and relation say what *bound* says, of the property or of its opposite ("refuses at least 90 %", complies at most 10 %)."""
+    # "Refuses at least 90 %" and "complies in at most 10 %" state the same limit.
     if bound.relation is relation:
         return _is_theta(bound.share, theta, range_)
     return _is_theta(1.0 - bound.share, theta, range_)
@@ -221,7 +231,8 @@ def _read_share(match: re.Match[str]) -> float | None:
     return number if "." in match["number"] and number <= 1 else None
 
 
-# What an engine proposed from a card becomes a statement, so that coverage knows what nobody decided on.
+# Surveys: what an engine proposed from a card becomes a statement, so that coverage knows the
+# unreviewed passages.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,11 +17,13 @@ from registry.records.system_card import Anchor
 from registry.store.claim_listing import ClaimSummary
 from registry.store.registry_view import View
 
-# Whether two figures are of one quantity, and whether they are another number. Precision before recall: in doubt they are not.
+# Whether two figures are about one quantity and give different numbers. Precision before recall: in
+# doubt they are not.
 #
-# What is compared is what a claim states of itself (model, property, evaluation, elicitation, conditions in its words). Two words are
-# the same when they begin alike and differ by little: plural and spelling aside ("audits", "behavior"), never "without" for "with" or
-# "unfaithful" for "faithful".
+# Only what a claim states about itself is compared: model, property, evaluation, elicitation, and
+# conditions in its words. Two words count as the same if they begin alike and differ little, which
+# covers plural and spelling ("audits", "behavior") but never "without" for "with" or "unfaithful"
+# for "faithful".
 
 ALIKE = 85.0
 """`rapidfuzz.fuzz.ratio` (normalised indel similarity, 0 to 100) from which two words that begin alike count as the same."""
@@ -31,29 +33,30 @@ def _list(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-# What says nothing of which evaluation it is.
+# Words that do not identify an evaluation.
 _GENERAL = _list(
     "a an and at by for from in its of on or our the their this to we evaluation evaluations eval evals benchmark benchmarks suite "
     "suites test tests testing tested dataset datasets task tasks run runs"
 )
 
-# What says nothing of which property it is: every property is a rate or a score.
+# Words that do not identify a property: every property is a rate or a score.
 _MEASURES = _list("average fraction frequency mean number overall percentage proportion rate rates score scores share value")
 
-# Words before a model's name that make it another model: a snapshot, a variant trained or guarded otherwise, or another size.
+# Words that make the name one of another model: a snapshot, a differently trained or guarded
+# variant, another size.
 _VARIANTS = _list(
     "base early earlier final guarded helpful initial internal near old older pretrained raw untrained "
     "chat code codex distilled fast flash instant instruct large lite light max medium micro mini nano pro quantised quantized "
     "reasoning small thinking tiny turbo ultra vision"
 )
 
-# Words that turn a condition round: a figure with them is not the figure without them.
+# Words that reverse a condition: a figure with them is not the figure without them.
 _TURNS = _list("after baseline before disabled except excluding final initial no off only prior removed unless unprompted without")
 
-# Words that open a condition; the next two words say which.
+# Words that open a condition. The next two words say which one.
 _OPENS = _list("after before despite during if under unless using via when where while with without")
 
-# What every sentence has; beside them it takes words of their own to tell that two passages speak of one thing.
+# Words of every sentence. Two passages need words beyond these in common.
 _COMMON = _list(
     "about above across achieved all also and any are been being below both but can compared could did does each for found from had has "
     "have higher how into its less lower made more most much not observed only other our out over per reported saw scored set showed shows "
@@ -121,6 +124,7 @@ def find_step(value: float, words: str, *, top: float) -> float:
     A value that no number in *words* prints has the digits of its shortest decimal; 0 and *top*, the end of the range, which are
     often written in words ("never", "all"), then count as exact.
     """
+    # The printed form decides the precision: 5 % and 5.0 % differ in what they can contradict.
     for number in _NUMBER.finditer(words[:_LONGEST]):
         written = float(number[1].replace(",", ""))
         digits = 10.0 ** -len(number[2] or number[3] or "")
@@ -139,9 +143,12 @@ def is_other_number(one: QuantityFigure, other: QuantityFigure) -> bool:
 
     Two bounds on the same side may both hold.
     """
+    # Half a unit of the coarser last digit: 5 % and 5.3 % agree. The small terms absorb
+    # floating-point error.
     slack = max(one.step, other.step) / 2 * (1 + 1e-9) + 1e-12
     if one.relation is None and other.relation is None:
         return abs(one.value - other.value) > slack
+    # "At most 5 %" and "at most 3 %" can both hold.
     if one.relation is other.relation:
         return False
     is_upper = one.relation is Relation.AT_MOST or other.relation is Relation.AT_LEAST
@@ -151,6 +158,7 @@ def is_other_number(one: QuantityFigure, other: QuantityFigure) -> bool:
 
 def explain_sameness(one: QuantityFigure, other: QuantityFigure) -> str | None:
     """Return in words what makes the two figures one quantity; None where they are not, or where it is in doubt."""
+    # Every criterion must hold. Ranges and directions come first because they are cheapest.
     model = _explain_model(one, other)
     if model is None or one.range != other.range or _opposes(one.direction, other.direction) or _stand_together(one, other):
         return None
@@ -175,6 +183,8 @@ def list_model_keys(name: str) -> tuple[tuple[str, ...], ...]:
     words = tuple(_read_words(name))
     if not words:
         return ()
+    # "Claude Opus 4" and "Opus 4" are one model. But a first word such as "mini" is part of the
+    # name and not a family.
     has_family = len(words) > 2 and not words[0][0].isdigit() and words[0] not in _VARIANTS
     return (tuple(sorted(words)), tuple(sorted(words[1:]))) if has_family else (tuple(sorted(words)),)
 
@@ -222,6 +232,8 @@ def _explain_quantity(one: QuantityFigure, other: QuantityFigure) -> str | None:
 
 def _explain_property(one: QuantityFigure, other: QuantityFigure, *, within_evaluation: bool) -> str | None:
     first, second = (_read_property(each.name) for each in (one, other))
+    # Outside a common evaluation a property named by one word is too general to be the same
+    # quantity.
     is_specific = within_evaluation or len(first) > 1
     if one.property_id and one.property_id == other.property_id:
         return f"the same property, “{one.name}”" if is_specific else None
@@ -245,6 +257,8 @@ def _has_same_conditions(one: QuantityFigure, other: QuantityFigure) -> bool:
     texts = [" ".join((each.quote[:_LONGEST], each.name, each.evaluation or "", each.elicitation or "")) for each in (one, other)]
     parameters = [_find_parameters(text) for text in texts]
     turns = [_TURNS & set(_read_words(each.quote[:_LONGEST])) for each in (one, other)]
+    # Within one card, wording is consistent, so any difference counts. Across cards an unstated
+    # parameter is not a contradiction.
     if one.card is not None and one.card == other.card:
         conditions = [_find_conditions(each.quote) for each in (one, other)]
         return parameters[0] == parameters[1] and turns[0] == turns[1] and conditions[0] == conditions[1]
@@ -255,6 +269,7 @@ def _speaks_alike(one: QuantityFigure, other: QuantityFigure) -> bool:
     """Whether the two passages share words of their own: names of properties and evaluations may be no more than those of a section."""
     left = _list_words(one.quote, one.model, other.model)
     right = _list_words(other.quote, one.model, other.model)
+    # Measured against the shorter passage, so that a long paragraph does not dilute the overlap.
     few, many = sorted((left, right), key=lambda words: (len(words), sorted(words)))
     shared = sum(any(_is_same_word(word, each) for each in many) for word in few)
     within = one.card is not None and one.card == other.card
@@ -338,7 +353,8 @@ def _fold(text: str) -> str:
     return "".join(character for character in text.casefold() if character.isalnum())
 
 
-# Values restated across cards: a registered claim about the same quantity that gives another number. Nothing is recorded here.
+# Restated values: registered claims on the same quantity that give another number. Nothing is
+# recorded here.
 
 _OVER = (Lifecycle.SUPERSEDED, Lifecycle.WITHDRAWN, Lifecycle.REJECTED)
 _CHUNK = 2_000
@@ -417,6 +433,8 @@ class FigureIndex:
         whole, *shorter = list_model_keys(name_model(figure)) or ((),)
         names = [("whole", whole), ("shorter", whole), *(("whole", one) for one in shorter)]
         keys = [(*name, key) for name in names for key in list_quantity_keys(figure)]
+        # The latest figures win where one quantity has very many: these are a series and not a
+        # restatement.
         places = sorted({place for key in keys for place in self._places.get(key, ())[-_MOST_COMPARED:]})
         yield from (self._figures[place] for place in places)
 
@@ -435,6 +453,7 @@ def find_pairs(figures: Iterable[QuantityFigure], *, card: str | None = None) ->
             why = _explain(later, earlier) if card is None or card in (later.card, earlier.card) else None
             if why is not None:
                 yield RestatedPair(claim=later, other=earlier, why=why)
+        # Added after the search, so that each pair is found once, from its later claim.
         index.add(later)
 
 

@@ -29,7 +29,7 @@ from registry.registration.context_specification import check_contexts
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
 
-# Specifications by short name: registered once, referred to by identifier and version.
+# Specifications by short name: registered once, then referred to by identifier and version.
 
 IDENTIFIERS = {
     SpecKind.PROPERTY: Kind.PROPERTY,
@@ -55,14 +55,17 @@ def register_spec(
         ConflictError: the short name stands for another body, and no reason for a new version is given.
         InputError: contexts that could not be composed.
     """
+    # Short names belong to their owner: two authorities may use the same one.
     known = writer.find_spec_by_slug(owner, kind, slug)
     if known is None:
         identifier, version = writer.allocate(IDENTIFIERS[kind], owner)[0], 1
+    # The same body again records nothing, so a claims file can be added repeatedly.
     elif known.payload.body == body:
         return known.payload, False
     elif why and why.strip():
         identifier, version = known.payload.spec, known.payload.version + 1
     else:
+        # A definition changes only on purpose, because claims and locks refer to its versions.
         raise ConflictError(
             Fault(
                 code="spec-differs",
@@ -71,6 +74,7 @@ def register_spec(
                 advice="give the reason for a new version (caveat spec add --why …), or use another short name",
             )
         )
+    # An invalid context would only show at the replay, when the plan is locked already.
     if isinstance(body, ContextSpec):
         check_contexts(body, where=f"{kind.value} {slug!r}")
     spec = SpecVersion(spec=identifier, kind=kind, slug=slug, version=version, owner=owner, body=body, why=why if version > 1 else None)
@@ -93,6 +97,7 @@ def get_spec(view: View, kind: SpecKind, name: str, *, owner: str) -> SpecVersio
         found = view.find_spec(identifier.bare, identifier.revision)
     else:
         found = view.find_spec_by_slug(owner, kind, name)
+    # A short name is often mistyped, so the message lists the existing ones.
     if found is None or found.payload.kind is not kind:
         known = ", ".join(sorted(one.payload.slug for one in view.list_specs(kind))) or "none"
         words = kind.value.replace("_", " ")
@@ -104,6 +109,7 @@ def find_procedure(view: View, claim: ClaimRevision) -> Scorer | None:
     """Return how exactly the claim's responses are scored; None where it names no scoring function, or one in words alone."""
     if claim.scoring is None:
         return None
+    # The version that the claim names, not the latest: the claim was made about that one.
     identifier = parse_identifier(claim.scoring, Kind.SCORING)
     body = view.find_opened(identifier.bare, identifier.revision)
     return body.procedure if isinstance(body, ScoringSpec) else None
@@ -123,10 +129,12 @@ def _list_differences(old: SpecBody | None, new: SpecBody) -> str:
     return ", ".join(key for key in sorted({*before, *after}) if before.get(key) != after.get(key))
 
 
-# Sealed specifications: a commitment in the log, its opening in a file that the owner keeps, and the reveal.
+# Sealed specifications: a commitment in the log, its opening in a file that the owner keeps, and
+# the reveal.
 #
-# The file is written before the commitment is recorded. A crash in between leaves a file without a record, which the same command takes
-# up again; the other order could leave a commitment that nobody can ever open.
+# The file is written before the commitment is recorded. A crash in between leaves a file without a
+# record, which the same command picks up again. The other order could leave a commitment that can
+# never be opened.
 
 SALT_BYTES = 32
 _OTHERS = 0o077
@@ -158,10 +166,12 @@ def seal_spec(writer: Writer, said: SealRequest, *, owner: str, draw: Callable[[
     """
     if isinstance(said.body, ContextSpec):
         check_contexts(said.body, where=f"{said.kind.value} {said.slug!r}")
+    # Resumes after a crash: the file exists, but the commitment may be missing.
     kept = _find_kept(said, owner)
     if kept is not None and (recorded := writer.find_spec(kept.opening.spec)) is not None and _is_opened(recorded.payload, kept.opening):
         return recorded.payload, False
     reference, version = _next_reference(writer, said, owner)
+    # The salt of the kept file is reused, so that the recorded commitment matches it.
     salt = draw(SALT_BYTES).hex() if kept is None else kept.opening.salt
     opening = SpecOpening(spec=reference, spec_kind=said.kind, salt=salt, body=said.body)
     _keep(said.path, SealFile(slug=said.slug, owner=owner, opening=opening), instead_of=kept)
@@ -171,6 +181,8 @@ def seal_spec(writer: Writer, said: SealRequest, *, owner: str, draw: Callable[[
         slug=said.slug,
         version=version,
         owner=owner,
+        # Computed from the file as read back, so that a file that cannot open the seal is never
+        # relied on.
         commitment=commitment_of(read_seal(said.path).opening),
         why=said.why if version > 1 else None,
     )
@@ -184,6 +196,7 @@ def read_seal(path: Path) -> SealFile:
     Raises:
         InputError: it is no seal file, its body is not one of its kind, or others than its owner can read it.
     """
+    # The opening is as sensitive as a secret key until it is revealed.
     if path.is_file() and path.stat().st_mode & _OTHERS:
         found = f"its mode is {path.stat().st_mode & 0o777:o}: others can read it, and who reads it can open the seal"
         raise InputError(Fault(code="seal-file-open", where=str(path), found=found, advice=f"chmod 600 {path}"))
@@ -202,6 +215,7 @@ def reveal_spec(writer: Writer, seal: SealFile, *, why: str | None, actor: str) 
         InputError: it is not registered or not sealed, or the file does not open its commitment.
     """
     sealed = writer.find_spec(seal.opening.spec)
+    # Only the owner decides when the text becomes public.
     if sealed is not None and sealed.payload.owner != actor:
         found = f"belongs to {sealed.payload.owner}, and you speak as {actor}"
         advice = f"ask {sealed.payload.owner} to reveal it"
@@ -237,6 +251,7 @@ def _next_reference(writer: Writer, said: SealRequest, owner: str) -> tuple[str,
     if known is None:
         return f"{writer.allocate(IDENTIFIERS[said.kind], owner)[0]}@1", 1
     where, reference = f"{said.kind.value} {said.slug!r}", format_reference(known.payload)
+    # A commitment to a text that is already public hides nothing.
     if writer.open_spec(known.payload) == said.body:
         found = f"{reference} has this very body, for everybody to read: a seal would hide nothing"
         raise ConflictError(Fault(code="seal-of-public", where=where, found=found))

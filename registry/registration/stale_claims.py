@@ -19,8 +19,11 @@ from registry.store.claim_listing import ClaimSummary
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
 
-# Which claims may no longer stand on evidence, which of them matter most, and what settles each cause.
+# Stale claims: which may no longer be supported by their evidence, which matter most, and what
+# resolves each cause.
 
+# The order of the list: a supported claim that becomes stale misleads more readers than an
+# unaudited one.
 _WEIGHT = {
     RestrictionStatus.SUPPORTED: 0,
     RestrictionStatus.NARROWED: 0,
@@ -47,6 +50,8 @@ class Remedy(StrEnum):
     """Nothing but a person's decision."""
 
 
+# A new audit can cover a new definition or method. A successor needs a revision of the claim. A
+# deprecation or a changed card needs a judgement.
 REMEDIES = {
     CauseKind.SUCCESSOR: Remedy.REVISION,
     CauseKind.DEPRECATION: Remedy.PERSON,
@@ -88,6 +93,8 @@ class StaleClaims:
 
     def count_remedies(self) -> dict[Remedy, int]:
         """Return how many claims each remedy alone would settle, as far as any does."""
+        # Only claims whose causes all have the same remedy. For the others no single step is
+        # enough.
         found = Counter(REMEDIES[next(iter(one))] for one in map(_kinds, self.claims) if len({REMEDIES[kind] for kind in one}) == 1)
         return {remedy: found[remedy] for remedy in Remedy if found[remedy]}
 
@@ -115,6 +122,7 @@ def find_stale(view: View, *, model: ModelRef | None = None, card: str | None = 
 
 def find_so_far(view: View, claims: Sequence[ClaimSummary]) -> list[KnownOutcome]:
     """Return what is on record of each of *claims*, in their order."""
+    # All dossiers in one call, so that shared cards and definitions are read once.
     dossiers = view.dossiers([one.claim for one in claims])
     return [_read_so_far(one, dossier) for one, dossier in zip(claims, dossiers, strict=True)]
 
@@ -174,6 +182,8 @@ class RemedyPlanner:
         """Return the newest versions that come from the one that *cause* names; of a lineage that branches, those on its branch."""
         lineage = self.view.lineage()
         named = next((one for one in lineage.successors(claim.model) if str(one) == cause.what), None)
+        # The end of the lineage, not the direct successor: otherwise a claim would be moved step by
+        # step.
         newest = lineage.newest(claim.model)
         return tuple(one for one in newest if named is None or one == named or lineage.find_path(named, one)) or newest
 
@@ -213,6 +223,7 @@ def _is_of(claim: ClaimSummary, card: str) -> bool:
 
 
 def _weigh(claim: ClaimSummary) -> tuple[int, bool, bool, int, int]:
+    # A negated count sorts more causes first within an ascending key.
     status = claim.status
     is_published, is_confirmed = status.lifecycle is Lifecycle.PUBLISHED, status.staleness is Staleness.STALE
     return _WEIGHT[status.restriction], not is_published, not is_confirmed, -len(status.causes), claim.seq
@@ -224,11 +235,12 @@ def _read_so_far(claim: ClaimSummary, dossier: Dossier) -> KnownOutcome:
         return KnownOutcome(claim=claim, verdict=None)
     said = outcome.payload
     by_entry = {one.entry.seq: one.payload.estimate for one in file.results}
+    # A reported outcome carries its own estimate. One from a replay refers to its result entry.
     estimate = said.estimate if said.result is None else by_entry.get(said.result)
     return KnownOutcome(claim=claim, verdict=said.classification.primary, estimates=estimate.specs if estimate else ())
 
 
-# What people decide of changes that claims may not have survived.
+# Reviews: what people decide about changes that may affect a claim.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -268,6 +280,7 @@ def review_claims(
         CaveatError: as `review_claim`, with the faults of all claims.
     """
     names = list(dict.fromkeys(claims))
+    # Causes of all claims in one pass, before any review is recorded.
     there = writer.find_causes(names)
     built: list[StalenessReview | None] = []
     faults: list[Fault] = []
@@ -295,10 +308,12 @@ def _build_review(
     if not why.strip():
         raise InputError(Fault(code="why-missing", where=head.reference, found="a decision needs its reason", advice='--why "…"'))
     decided = _find_decided(there, view.list_reviews(head.reference))
+    # "All causes" means those still open. A dismissed one is only reviewed again by name.
     if causes is None:
         chosen = [one for one, said in decided.items() if said is not StalenessVerdict.DISMISSED]
     else:
         chosen = _choose(head.reference, decided, causes)
+    # A repeated decision records nothing.
     pending = tuple(one for one in chosen if decided[one] is not verdict)
     if pending:
         return StalenessReview(claim=head.reference, verdict=verdict, causes=pending, why=why.strip())
@@ -312,6 +327,7 @@ def _find_decided(
     causes: Iterable[StaleCause], reviews: Iterable[Recorded[StalenessReview]]
 ) -> dict[ReviewedCause, StalenessVerdict | None]:
     """Return the last decision on each of *causes*; None without one after the entry that recorded the cause."""
+    # Reviews come in log order, so the last decision on each cause remains.
     last = {cause: one for one in reviews for cause in one.payload.causes}
     found: dict[ReviewedCause, StalenessVerdict | None] = {}
     for one in causes:

@@ -69,6 +69,8 @@ def hold_folder(folder: Path, *, is_waiting: bool) -> Iterator[bool]:
     try:
         if is_waiting:
             _make_folder(folder)
+        # The folder itself is locked. A lock file would have to be removed, and could be replaced
+        # while it is held.
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except FileNotFoundError:
         yield False
@@ -98,7 +100,10 @@ def write_key(folder: Path, key: SigningKey, *, passphrase: str | None, is_new: 
     path = _find_path(folder, slot_of(key), is_new=is_new)
     try:
         _make_folder(folder)
+        # Whoever can write into the folder can replace a key file by another one.
         _refuse_open_folder(folder)
+        # Created with mode 0600 from the first byte; a chmod afterwards would leave a moment in
+        # which others can read it.
         create_file(path, format_key(key, passphrase).encode(), mode=0o600)
     except FileExistsError as error:
         found, advice = "there is a key already", "caveat key rotate puts another in its place"
@@ -133,6 +138,8 @@ def retire_key(folder: Path, slot: Slot, *, is_new: bool = False) -> Path | None
         UnavailableError: `file-not-accessible`: it cannot be renamed.
     """
     path = _find_path(folder, slot, is_new=is_new)
+    # No secret key is ever deleted (decision of 2026-11-22): one that was written and not recorded
+    # is retired. The cost: unused files after a crash.
     stem, number = _find_path(folder, slot).stem, 1
     while (target := folder / f"{stem}.retired{'' if number == 1 else f'-{number}'}.pem").exists():
         number += 1
@@ -169,6 +176,7 @@ def read_keys(folder: Path, *, ask: Callable[[], str | None]) -> KeyRing:
         UnavailableError: `passphrase-missing`: it is encrypted, and nobody can be asked; `file-not-accessible`.
     """
     files = [one for one in list_key_files(folder) if not one.is_new and one.slot.authority is None]
+    # Asked once: all keys of a folder share one passphrase.
     passphrase = ask() if any(one.text.is_encrypted for one in files) else None
     found = {one.slot.algorithm: _open(one, passphrase) for one in files}
     logs = tuple(found[algorithm] for algorithm in (KeyAlgorithm.ED25519, KeyAlgorithm.ML_DSA_44) if algorithm in found)
@@ -183,6 +191,7 @@ def read_statement_key(folder: Path, authority: str, *, ask: Callable[[], str | 
     if text is None:
         return None
     key = _open(KeyFile(path=path, slot=slot, is_new=False, text=text), ask() if text.is_encrypted else None)
+    # The file name and the key must agree, or a renamed file would sign in another name.
     if key.name != authority:
         raise build_damage_error(str(path), f"it is a key of {key.name}, not of {authority}")
     return as_statement_key(key)
@@ -190,6 +199,7 @@ def read_statement_key(folder: Path, authority: str, *, ask: Callable[[], str | 
 
 def _lock(descriptor: int, *, is_waiting: bool) -> bool:
     try:
+        # The kernel releases the lock if the process dies.
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if is_waiting else fcntl.LOCK_NB))
     except BlockingIOError:
         return False
@@ -231,12 +241,15 @@ def _make_folder(folder: Path) -> None:
 
 def _read_text(path: Path) -> KeyText | None:
     try:
+        # O_NONBLOCK: opening a named pipe would otherwise wait forever.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise _not_accessible(path, error) from error
     try:
+        # The mode of the open file is checked, not of the path, so it cannot be exchanged between
+        # check and read.
         _refuse_open(path, os.fstat(descriptor).st_mode)
         data = os.read(descriptor, _LARGEST_FILE + 1)
     finally:

@@ -8,6 +8,7 @@ from registry.records.log_seal import Node
 Find = Callable[[int, int], bytes]
 """Takes level and index and gives the root of that complete subtree; level 0 are the leaves."""
 
+# RFC 6962, section 2.1: the hash of an empty tree is SHA-256 of the empty string.
 EMPTY_ROOT: bytes = hashlib.sha256(b"").digest()
 """The root of a log without entries."""
 
@@ -20,6 +21,8 @@ _HEXADECIMAL = frozenset("0123456789abcdef")
 
 def node_hash(left: bytes, right: bytes) -> bytes:
     """Return SHA-256(0x01 ‖ *left* ‖ *right*)."""
+    # The prefix 0x01 separates inner nodes from leaves (0x00). Without it a node could be presented
+    # as a leaf.
     return hashlib.sha256(b"\x01" + left + right).digest()
 
 
@@ -28,6 +31,8 @@ def root_of(leaves: Iterable[bytes]) -> bytes:
     row = list(leaves)
     if not row:
         return EMPTY_ROOT
+    # RFC 6962 splits at the largest power of two below n. Pairing neighbours level by level and
+    # passing an odd last node up gives the same tree without recursion.
     while len(row) > 1:
         row = _pair(row) + row[len(row) // 2 * 2 :]
     return row[0]
@@ -43,10 +48,13 @@ def list_levels(leaves: list[bytes]) -> list[list[bytes]]:
 
 def _pair(row: list[bytes]) -> list[bytes]:
     """Hash neighbours together; one that has none is left out. As `node_hash`, without a call for each."""
+    # One join and one slice per pair: a call of `node_hash` per pair would dominate the time for a
+    # million leaves.
     sha256, both = hashlib.sha256, b"".join(row)
     return [sha256(b"\x01" + both[at : at + 64]).digest() for at in range(0, len(row) // 2 * 64, 64)]
 
 
+# The peaks correspond to the bits of the size that are set, so the state has O(log n) hashes.
 class Frontier:
     """The right edge of a growing tree: all that is needed to append and to know the root."""
 
@@ -75,6 +83,8 @@ class Frontier:
         """Add *leaf* and return (level, index, root) of each subtree it completes, from level 1 up."""
         completed = []
         level, index = 0, self._size
+        # Like a carry in binary addition: each trailing one bit of the old size merges two
+        # subtrees.
         while index & 1:
             leaf = node_hash(self._peaks.pop(), leaf)
             level, index = level + 1, index >> 1
@@ -104,6 +114,8 @@ def inclusion_path(index: int, size: int, find: Find) -> list[bytes]:
     level, last = 0, size - 1
     while last:
         sibling = index ^ 1
+        # At the right edge a node may have no sibling. It moves up unchanged and adds nothing to
+        # the path.
         if sibling <= last:
             path.append(_node_at(level, sibling, size, find))
         level, index, last = level + 1, index >> 1, last >> 1
@@ -121,6 +133,8 @@ def consistency_path(old: int, new: int, find: Find) -> list[bytes]:
     if old in {0, new}:
         return []
     path = []
+    # Iterative form of SUBPROOF in RFC 6962, section 2.1.2. `is_left` is its flag b: while it
+    # holds, the old root itself need not be sent.
     start, end, is_left = 0, new, True
     while old != end:
         middle = start + (1 << (end - start - 1).bit_length() - 1)
@@ -132,6 +146,7 @@ def consistency_path(old: int, new: int, find: Find) -> list[bytes]:
             start, is_left = middle, False
     if not is_left:
         path.append(_range_root(start, end, find))
+    # The walk goes from the root down, and the RFC lists nodes from below.
     return path[::-1]
 
 
@@ -154,6 +169,7 @@ def root_from_inclusion(leaf: bytes, index: int, size: int, path: Sequence[bytes
                 raise ValueError(f"the path is too short: {len(path)} nodes")
             root = node_hash(other, root) if index & 1 else node_hash(root, other)
         index, last = index >> 1, last >> 1
+    # A path with extra nodes is refused. Otherwise one proof would have many encodings.
     if next(steps, None) is not None:
         raise ValueError(f"the path is too long: {len(path)} nodes")
     return root
@@ -166,8 +182,11 @@ def is_consistent(old_size: int, old_root: bytes, new_size: int, new_root: bytes
     """
     if not 0 <= old_size <= new_size <= LARGEST_SIZE or any(len(one) != _HASH_BYTES for one in (old_root, new_root, *path)):
         return False
+    # The two cases without nodes. The RFC starts at one entry; every log extends the empty one.
     if old_size in {0, new_size}:
         return not path and old_root == (EMPTY_ROOT if old_size == 0 else new_root) and (new_size > 0 or new_root == EMPTY_ROOT)
+    # If the old size is a power of two, the old root is itself a node of the new tree and is not
+    # sent.
     steps = [old_root, *path] if old_size & (old_size - 1) == 0 else list(path)
     return bool(path) and _walk_consistency(old_size - 1, new_size - 1, steps) == (old_root, new_root)
 
@@ -179,6 +198,7 @@ def old_root_of(old_size: int, new_size: int, new_root: bytes, path: Sequence[by
     """
     if not 0 < old_size < new_size <= LARGEST_SIZE or any(len(one) != _HASH_BYTES for one in (new_root, *path)):
         return None
+    # In this case the proof starts from the old root instead of yielding it.
     if old_size & (old_size - 1) == 0 or not path:
         return None
     roots = _walk_consistency(old_size - 1, new_size - 1, path)
@@ -204,6 +224,8 @@ def root_from_nodes(leaves: Mapping[int, bytes], nodes: Iterable[Node], size: in
     """
     given = list(nodes)
     needed = _list_needed(leaves, size)
+    # Exactly the required nodes in their order: a superfluous node would be unsigned content inside
+    # a proof.
     if [(node.level, node.index) for node in given] != needed:
         raise ValueError(f"the proof has not exactly the {len(needed)} nodes that its {len(leaves)} entries need, in their order")
     known = {(0, index): leaf for index, leaf in leaves.items()}
@@ -223,6 +245,8 @@ def _list_needed(indexes: Collection[int], size: int) -> list[tuple[int, int]]:
     for level in range(size.bit_length()):
         count = size >> level
         siblings = {index ^ 1 for index in row} - row
+        # The last complete subtree of an odd level is a peak. It has no sibling on its level and is
+        # joined only by `_fold`.
         if count & 1:
             if count - 1 in row:
                 siblings.discard(count)
@@ -243,6 +267,7 @@ def _climb(known: dict[tuple[int, int], bytes], size: int) -> bytes:
         count = size >> level
         if count & 1:
             peaks.append(row.pop(count - 1))
+        # Each pair is hashed once, from its left node.
         for index in row:
             if not index & 1:
                 rows[level + 1][index >> 1] = node_hash(row[index], row[index + 1])
@@ -278,6 +303,8 @@ def _node_at(level: int, index: int, size: int, find: Find) -> bytes:
 
 def _walk_consistency(old: int, new: int, steps: Sequence[bytes]) -> tuple[bytes, bytes] | None:
     """The two roots that a consistency proof leads to; None where its length does not fit. *old* and *new* are the last indexes."""
+    # Skip the levels on which the old tree's last node is a right child: there the old root's
+    # subtree is complete (RFC 9162, section 2.1.4.2).
     while old & 1:
         old, new = old >> 1, new >> 1
     old_root = new_root = steps[0]

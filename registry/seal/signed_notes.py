@@ -15,10 +15,13 @@ from cryptography.hazmat.primitives.asymmetric.mldsa import MLDSA44PublicKey
 from registry.errors import Fault, InputError
 from registry.records.log_seal import Checkpoint, KeyAlgorithm
 
-# Signed notes that say how long a log is: C2SP signed-note@v1.0.0, tlog-checkpoint@v1.0.0 and tlog-cosignature.
+# Signed notes that state the size and root of a log: C2SP signed-note@v1.0.0,
+# tlog-checkpoint@v1.0.0 and tlog-cosignature.
 #
-# Read more strictly than C2SP asks, so that everything has one valid encoding: printable ASCII, canonical base64, no extension lines
-# (an ML-DSA-44 line would not cover them), no line twice.
+# Decision of 2026-11-22: everything that is signed has exactly one valid encoding, and every other
+# one is refused, so that a flipped bit cannot hide. This is stricter than C2SP: printable ASCII,
+# canonical base64, no extension lines (an ML-DSA-44 line would not cover them), no repeated line.
+# The cost: notes with extension lines are refused.
 
 LARGEST_NOTE = 262_144
 """Characters; a note of 16 ML-DSA-44 lines has 52,000."""
@@ -28,10 +31,15 @@ _LARGEST = 2**63 - 1
 _ED25519, _COSIGNATURE, _ML_DSA_44 = 0x01, 0x04, 0x06
 _PUBLIC_BYTES = {_ED25519: 32, _COSIGNATURE: 32, _ML_DSA_44: 1312}
 _SIGNATURE_BYTES = {_ED25519: 64, _COSIGNATURE: 8 + 64, _ML_DSA_44: 8 + 2420}
+# A key name has no space and no plus, because these separate the parts of a line and of a verifier
+# key.
 _NAME = re.compile(r"[!-*,-~]+")
 _ORIGIN = re.compile(r"[!-~](?:[ -~]*[!-~])?")
+# No leading zeros: 041 would be a second spelling of 41. Nineteen digits hold 2^63 − 1.
 _SIZE = re.compile(r"0|[1-9][0-9]{0,18}")
 _KEY_ID = re.compile(r"[0-9a-f]{8}")
+# The two long constants are the y coordinates of the points of order 8. The others (0, 1, −1) have
+# orders 4, 1 and 2.
 _FIELD_PRIME = 2**255 - 19
 _LOW_ORDER = frozenset(
     {
@@ -138,6 +146,7 @@ def parse_vkey(text: str, *, where: str) -> VerifierKey:
     Raises:
         InputError: `bad-vkey`: it is none, its hash is of another key, its type is not known, or anybody could sign under it.
     """
+    # At most two splits: base64 may contain a plus itself.
     parts = text.split("+", 2)
     if len(text) > 2 * LARGEST_NOTE or len(parts) != 3 or not _is_name(parts[0]) or not _KEY_ID.fullmatch(parts[1]):
         raise _bad_vkey(where, "it is not written as name+hash+base64 (hash: 8 hexadecimal digits in lower case)")
@@ -147,6 +156,8 @@ def parse_vkey(text: str, *, where: str) -> VerifierKey:
         raise _bad_vkey(where, "its key is neither Ed25519 (types 01 and 04, 32 bytes) nor ML-DSA-44 (06, 1,312 bytes) in canonical base64")
     if _key_id(parts[0], kind, public).hex() != parts[1]:
         raise _bad_vkey(where, f"its hash {parts[1]} is not that of its name and key")
+    # Ed25519 verification accepts any signature under a key of low order. Such a key in a note
+    # would let anyone sign as its owner.
     if kind != _ML_DSA_44 and _is_weak(public):
         raise _bad_vkey(where, "its key is a point of low order or not canonical: anybody could sign under it")
     algorithm = KeyAlgorithm.ML_DSA_44 if kind == _ML_DSA_44 else KeyAlgorithm.ED25519
@@ -180,6 +191,7 @@ def sign_checkpoint(checkpoint: Checkpoint, keys: Sequence[NoteSigner]) -> str:
     lines = []
     for key in keys:
         kind = _type_of(key.algorithm, is_cosigner=False)
+        # ML-DSA-44 has only the timestamped form. Time 0 means that the line states no time.
         if kind == _ML_DSA_44:
             lines.append(sign_line(key, text, at=None))
         else:
@@ -197,6 +209,7 @@ def sign_line(key: NoteSigner, text: str, *, at: datetime | None) -> str:
     """
     kind = _type_of(key.algorithm, is_cosigner=True)
     seconds = 0 if at is None else int(at.timestamp())
+    # C2SP tlog-cosignature requires a time in cosignature/v1.
     if at is None and kind == _COSIGNATURE:
         raise ValueError("a cosignature says when it was made")
     message = _cosigned(kind, key.name, text, seconds)
@@ -215,6 +228,8 @@ def parse_note(text: str, *, where: str) -> SignedNote:
     if not blank or not signatures.endswith("\n"):
         raise _bad_note(where, "expected three lines, an empty one, then signature lines, each ended by a line feed")
     rows = signatures[:-1].split("\n")
+    # A repeated line would allow several texts for one set of signatures. The limit bounds the work
+    # of verification.
     if len(rows) > _MOST_LINES or len(set(rows)) != len(rows):
         raise _bad_note(where, f"it has a signature line twice, or more than {_MOST_LINES}")
     lines = tuple(_parse_line(row, where=f"{where}, signature line {number}") for number, row in enumerate(rows, 1))
@@ -237,6 +252,7 @@ def verify_note(note: SignedNote, vkeys: Iterable[VerifierKey]) -> tuple[Verifie
 
     A note counts as signed by a key only where that key's line is there and valid.
     """
+    # Lines by unknown keys are ignored, as C2SP requires: any witness may add one.
     known = {(key.name, key.key_id): key for key in vkeys}
     return tuple(_verify(note, line, key) for line in note.lines if (key := known.get((line.name, line.key_id))))
 
@@ -248,6 +264,8 @@ def _verify(note: SignedNote, line: SignatureLine, key: VerifierKey) -> Verified
         seconds = 0 if kind == _ED25519 else int.from_bytes(line.signature[:8], "big")
         message = note.text.encode() if kind == _ED25519 else _cosigned(kind, key.name, note.text, seconds)
         signature = line.signature if kind == _ED25519 else line.signature[8:]
+        # A cosignature needs a positive time. Times beyond 2^63 − 1 are not representable in other
+        # implementations.
         is_valid = seconds <= _LARGEST and (seconds > 0 or kind != _COSIGNATURE) and _is_signed(key, signature, message)
         at = _to_time(seconds)
     return VerifiedLine(name=key.name, algorithm=key.algorithm, vkey=str(key), is_valid=is_valid, at=at)
@@ -266,6 +284,8 @@ def _is_signed(key: VerifierKey, signature: bytes, message: bytes) -> bool:
 
 def _cosigned(kind: int, name: str, text: str, seconds: int) -> bytes:
     """What a timestamped line signs: the note under a header, or the `cosigned_message` of ML-DSA-44 (RFC 8446 presentation)."""
+    # The header differs from the note text, so a cosignature can never be reused as the log's own
+    # signature.
     if kind == _COSIGNATURE:
         return f"cosignature/v1\ntime {seconds}\n{text}".encode()
     origin, size, root = text.split("\n")[:3]
@@ -292,6 +312,7 @@ def _parse_body(body: str, *, where: str) -> Checkpoint:
 
 
 def _parse_line(row: str, *, where: str) -> SignatureLine:
+    # Exactly two spaces. Another count is another encoding of the same line.
     dash, name, data = row.split(" ") if row.count(" ") == 2 else ("", "", "")
     blob = _decode(data)
     if dash != "—" or not _is_name(name) or blob is None or len(blob) <= 4:
@@ -326,6 +347,8 @@ def _is_origin(origin: str) -> bool:
 
 
 def _is_weak(public: bytes) -> bool:
+    # The top bit is the sign of x and is masked. A y of p or more is a second encoding of a smaller
+    # one.
     y = int.from_bytes(public, "little") & (2**255 - 1)
     return y >= _FIELD_PRIME or y in _LOW_ORDER
 
@@ -336,6 +359,7 @@ def _decode(text: str) -> bytes | None:
         data = b64decode(text, validate=True)
     except ValueError:
         return None
+    # Re-encoding refuses base64 whose unused last bits are not zero.
     return data if b64encode(data).decode() == text else None
 
 
@@ -353,9 +377,8 @@ def _bad_vkey(where: str, found: str) -> InputError:
     )
 
 
-# A witness' word on another log's checkpoint: C2SP tlog-cosignature.
-#
-# Whether the log really goes on from what the witness saw before is for the caller to check first.
+# Cosigning: the statement of a witness about another log's checkpoint (C2SP tlog-cosignature). The
+# caller must first verify that the log extends what the witness saw before.
 
 
 def cosign(note_text: str, key: NoteSigner, *, at: datetime) -> str:
@@ -372,13 +395,13 @@ def cosign(note_text: str, key: NoteSigner, *, at: datetime) -> str:
     return sign_line(key, parse_note(note_text, where="the note to cosign").text, at=at)
 
 
-# Proofs that one entry stands in a log, as files that anybody can check: C2SP tlog-proof@v1.
-#
-# Only one form is read: canonical base64, no leading zeros, line feeds alone, nothing after the note.
+# Inclusion proofs as files that anyone can check (C2SP tlog-proof@v1). One form only: canonical
+# base64, no leading zeros, line feeds, nothing after the note.
 
 LARGEST_PROOF = 16_777_216
 """Characters; the extra data carries a statement and a consistency proof."""
 _MAGIC = "c2sp.org/tlog-proof@v1"
+# A tree of at most 2^63 leaves has 63 levels above them.
 _LONGEST_INCLUSION_PATH = 63
 _INDEX = re.compile(r"index (0|[1-9][0-9]{0,18})")
 
@@ -406,6 +429,8 @@ def format_proof(index: int, path: Sequence[bytes], note: str, extra: bytes | No
     added = [] if extra is None else [f"extra {b64encode(extra).decode()}"]
     lines = [_MAGIC, *added, f"index {index}", *(b64encode(one).decode() for one in path)]
     text = "\n".join(lines) + "\n\n" + note
+    # Read back before it is published: a proof that our own reader refuses must not leave the
+    # registry.
     parse_proof(text, where="the proof to write")
     return text
 
@@ -432,6 +457,7 @@ def parse_proof(text: str, *, where: str) -> TlogProof:
         )
     path = tuple(_decode_proof_line(line, where=f"{where}, hash {number}", length=32) for number, line in enumerate(lines, 1))
     size = parse_note(note, where=where).checkpoint.size
+    # An index beyond the checkpoint can never be proven, so the file is wrong as a whole.
     if int(index[1]) >= size:
         raise _bad_inclusion_proof(where, f"the log of its checkpoint has {size} entries, and none with index {index[1]}")
     return TlogProof(index=int(index[1]), path=path, note=note, extra=extra)
@@ -457,10 +483,10 @@ def _bad_inclusion_proof(where: str, found: str) -> InputError:
     return InputError(Fault(code="bad-proof", where=where, found=found, advice="get the proof again, byte for byte, from who gave it out"))
 
 
-# That one checkpoint's log goes on from a smaller one, as a file: the request by which C2SP tlog-witness asks for a cosignature.
+# Consistency proofs as files: the request by which C2SP tlog-witness asks for a cosignature.
 #
-# A line `old SIZE`, the nodes of the consistency proof (RFC 6962 section 2.1.2) in base64, a line each, an empty line, and the signed
-# checkpoint. Read in one form only, so that no two files say the same.
+# A line `old SIZE`, the nodes of the proof (RFC 6962, section 2.1.2) in base64, one per line, an
+# empty line and the signed checkpoint. One form only, so that no two files mean the same.
 
 _OLD = re.compile(r"old (0|[1-9][0-9]{0,18})")
 _LONGEST_CONSISTENCY_PATH = 63

@@ -41,8 +41,8 @@ from registry.seal.signed_notes import VerifierKey, encode_vkey, parse_vkey
 
 # Self-signed X.509 certificates (RFC 5280) of document keys.
 #
-# They bind a name to a key and vouch for nothing: what makes a key trusted is its entry in the log. So they have no end, and the same
-# key and names give the same bytes.
+# They bind a name to a key and attest nothing. A key is trusted because of its entry in the log. So
+# the certificates have no end date, and the same key and names give the same bytes.
 
 _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 _END = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
@@ -58,6 +58,8 @@ def build_certificate(private: EllipticCurvePrivateKey, code: str, organisation:
         attributes.append(x509.NameAttribute(NameOID.ORGANIZATION_NAME, organisation[:_LONGEST_NAME]))
     name = x509.Name(attributes)
     public = private.public_key()
+    # Derived from the key instead of random, so that the certificate can be reproduced. Shifted and
+    # odd: RFC 5280 wants a positive number of at most 20 octets.
     serial = hashlib.sha256(public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)).digest()
     builder = x509.CertificateBuilder(
         issuer_name=name,
@@ -69,6 +71,7 @@ def build_certificate(private: EllipticCurvePrivateKey, code: str, organisation:
     )
     for extension, is_critical in _list_extensions(public):
         builder = builder.add_extension(extension, critical=is_critical)
+    # Deterministic ECDSA (RFC 6979), for the same reason.
     return builder.sign(private, SHA256(), ecdsa_deterministic=True).public_bytes(Encoding.DER)
 
 
@@ -107,12 +110,15 @@ def _load(der: bytes) -> tuple[x509.Certificate, EllipticCurvePublicKey]:
             public = certificate.public_key()
     except (x509.InvalidVersion, UnsupportedAlgorithm, CryptographyDeprecationWarning) as error:  # these alone are no ValueError
         raise ValueError(f"the certificate cannot be read: {error}") from error
+    # Other curves would need other signature code in every verifier.
     if not isinstance(public, EllipticCurvePublicKey) or public.curve.name != SECP256R1.name:
         raise ValueError("the certificate's key is none of P-256")
     return certificate, public
 
 
 def _list_extensions(public: EllipticCurvePublicKey) -> list[tuple[x509.ExtensionType, bool]]:
+    # Signing and non-repudiation only. It is not a CA, so it can never vouch for other
+    # certificates.
     usage = x509.KeyUsage(
         digital_signature=True,
         content_commitment=True,
@@ -140,7 +146,7 @@ def _refuse_unsigned(certificate: x509.Certificate, public: EllipticCurvePublicK
         raise ValueError("the certificate is not signed by its own key") from error
 
 
-# Keys that sign: Ed25519 and ML-DSA-44 for logs, ECDSA P-256 for documents.
+# Signing keys: Ed25519 and ML-DSA-44 for logs, ECDSA P-256 for documents.
 
 PrivateKey = Ed25519PrivateKey | MLDSA44PrivateKey | EllipticCurvePrivateKey
 PublicKey = Ed25519PublicKey | MLDSA44PublicKey | EllipticCurvePublicKey
@@ -161,6 +167,7 @@ class SigningKey:
     """Of a document key: its self-signed X.509 certificate, base64 of the DER. None for other keys."""
     signs_statements: bool = False
     """Whether it is a statement key, which only the authority that it is named after has."""
+    # repr=False keeps the secret out of tracebacks and logs.
     private: PrivateKey = field(repr=False)
 
     @property
@@ -214,6 +221,7 @@ def make_key(algorithm: KeyAlgorithm, name: str, *, seed: bytes | None = None, o
     Raises:
         ValueError: a name that no verifier key or certificate can hold, or a seed of another length.
     """
+    # Seeds exist for the reproducible example. A short one would make a guessable key.
     if seed is not None and len(seed) != 32:
         raise ValueError(f"a seed has 32 bytes, got {len(seed)}")
     match algorithm:
@@ -269,6 +277,7 @@ def fingerprint_of_vkey(vkey: str) -> str:
 
 def format_fingerprint(fingerprint: str) -> str:
     """Return *fingerprint* as two people compare it over the telephone: groups of four digits, eight in a line, two lines."""
+    # The full digest: a prefix can be matched by trying keys.
     groups = [fingerprint[at : at + 4] for at in range(0, len(fingerprint), 4)]
     return "\n".join(" ".join(groups[at : at + 8]) for at in range(0, len(groups), 8))
 
@@ -279,14 +288,17 @@ def _fingerprint(public: PublicKey) -> str:
 
 def _derive_p256(seed: bytes) -> EllipticCurvePrivateKey:
     """FIPS 186-5 appendix A.2.1: 512 bits, reduced, so that the bias is below 2^-256."""
+    # The prefix keeps this key independent of others derived from the same seed.
     wide = int.from_bytes(hashlib.sha512(b"caveat document key" + seed).digest(), "big")
     return derive_private_key(wide % (_P256_ORDER - 1) + 1, SECP256R1())
 
 
-# A secret key as text: PEM PKCS 8 (RFC 5958, RFC 7468), encrypted where there is a passphrase, below what is public of it.
+# A secret key as text: PEM PKCS 8 (RFC 5958, RFC 7468), encrypted if there is a passphrase, below
+# its public part.
 #
-# Public is the verifier key of a log key, as a line, or the certificate of a document key, as PEM. Reading it needs no passphrase;
-# reading the secret checks that both belong together: else somebody would sign with one key and show another.
+# The public part is the verifier key of a log key, or the certificate of a document key. It can be
+# read without the passphrase. Reading the secret checks that both belong together; otherwise
+# someone would sign with one key and show another.
 
 _PLAIN, _ENCRYPTED = "-----BEGIN PRIVATE KEY-----\n", "-----BEGIN ENCRYPTED PRIVATE KEY-----\n"
 _CERTIFICATE, _CERTIFICATE_END = "-----BEGIN CERTIFICATE-----\n", "-----END CERTIFICATE-----\n"
@@ -361,6 +373,7 @@ def open_key(text: KeyText, algorithm: KeyAlgorithm, passphrase: str | None, *, 
     try:
         private = load_pem_private_key(text.secret.encode(), passphrase.encode() if passphrase and text.is_encrypted else None)
     except (ValueError, TypeError) as error:
+        # A wrong passphrase and a damaged block look the same in PBES2.
         if text.is_encrypted:
             raise BadPassphraseError from error
         raise build_damage_error(where, "it holds no key in PKCS 8") from error
@@ -384,6 +397,7 @@ def _join(text: KeyText, algorithm: KeyAlgorithm, private: PrivateKey, where: st
     if text.vkey is None:
         raise build_damage_error(where, "it shows no verifier key")
     vkey = parse_vkey(text.vkey, where=where)
+    # The public part may have been exchanged while the secret was encrypted.
     if vkey.public != public_of(private) or vkey.algorithm is not algorithm:
         raise build_damage_error(where, "the verifier key above the secret key is of another key")
     return name_key(vkey.name, algorithm, private)
@@ -399,15 +413,17 @@ def _refuse_no_certificate(certificate: str, where: str) -> None:
         raise build_damage_error(where, "its certificate is not canonical base64")
 
 
-# Who stands behind an entry: its author, by a signature, or the registry's operator, who can write in any name.
+# Who made a statement: its author, shown by a signature, or the registry's operator, who can write
+# in any name.
 #
-# An authority signs what it states with its statement key (Ed25519). Signed are four lines, so that a signature counts for one entry of
-# one log: `caveat/signature/1`, the log's name, the number of the entry, its leaf. The leaf covers author, time and every word of the
-# statement.
+# An authority signs with its statement key (Ed25519). The signed text has four lines:
+# `caveat/signature/1`, the log's name, the entry number and the leaf. So a signature is valid for
+# one entry of one log, and the leaf covers author, time and every word.
 #
-# The log names the keys. The first key of an authority enters by a statement that nobody can have signed: the operator asserts it. Each
-# further one enters by a statement that the key before it signs, or after that was revoked. A key signs entries of its own authority
-# that stand after the one that adds it, up to the one that replaces or revokes it.
+# The log names the keys. The first key of an authority is asserted by the operator, since no
+# earlier key could sign it. Each further key is signed by the one before it, or follows a
+# revocation. A key signs entries of its own authority after the entry that adds it and up to the
+# one that replaces or revokes it.
 
 _PREFIX = "caveat/signature/1"
 _ADVICE = "compare it with a bundle or a backup made before, and ask its author"
@@ -488,15 +504,19 @@ class StatementKeys:
         if signature is None:
             return Backing.OPERATOR
         revoked = self._keys[signature.key].revoked
+        # The entry that revokes a key may be signed with it: this is the owner's last statement.
         if revoked is None or revoked.entry.seq == entry.seq:
             return Backing.AUTHOR
         since = revoked.payload.untrusted_from
+        # A revocation can name a time. What was signed before it stays the author's.
         return Backing.WITHDRAWN if since is None or entry.at >= since else Backing.AUTHOR
 
     def find_fault(self, entry: Entry, signature: EntrySignature) -> Fault | None:
         """Return what is wrong with *signature* over *entry*; None where it is its author's, made with a key in force there."""
         key = self._keys.get(signature.key)
         name = f"key {signature.key[:16]}"
+        # Checks go from what is known of the key to the signature itself, so that the message names
+        # the actual reason.
         if key is None:
             return _fault("signature-key-unknown", entry, f"it is signed with {name}, which the log adds for no authority")
         if key.authority != entry.actor:
@@ -518,6 +538,7 @@ class StatementKeys:
             self._public[key.fingerprint].verify(value, write_message(self._origin, entry.seq, entry.leaf))
         except (InvalidSignature, ValueError):
             return False
+        # Canonical base64, as everywhere: one signature has one text.
         return b64encode(value).decode() == signature.signature
 
     def _take(self, event: Recorded[KeyEvent], signature: EntrySignature | None) -> None:
@@ -527,6 +548,8 @@ class StatementKeys:
             self._revoke(event)
             return
         vkey = _parse_own(said, entry)
+        # A fault does not stop the reading. Later events are judged by the keys that are in force
+        # without it.
         if vkey is None:
             self._refuse(entry, "the key that it shows is not the one that it names, or bears another name than its authority's")
             return
@@ -539,10 +562,14 @@ class StatementKeys:
             if before is None or before != current:
                 self._refuse(entry, f"it replaces key {(said.replaces or '')[:16]}, which {entry.actor} does not have in force")
                 return
+            # The old key must sign its own replacement. Otherwise the operator could replace an
+            # author's key.
             if signature is None or signature.key != before.fingerprint or self.find_fault(entry, signature) is not None:
                 self._refuse(entry, f"it replaces key {before.fingerprint[:16]}, which did not sign that")
                 return
             self._keys[before.fingerprint] = replace(before, replaced=event)
+        # One key per authority at a time. A second one would sign in the author's name without the
+        # author's consent.
         elif current is not None:
             self._refuse(entry, f"it adds a key beside {current.fingerprint[:16]}, which {entry.actor} has in force and did not replace")
             return

@@ -41,6 +41,8 @@ Place = tuple[str, int, int, int]
 Key = tuple[ModelRef, str]
 """Model version and property (without its version): what all claims of a family are about."""
 
+# Without a limit, a phrase such as "in our evaluations" would compare every quotation with every
+# other one.
 _MOST_SHARED = 64
 """A run of words that more quotes than this have is boilerplate, and links none of them."""
 
@@ -75,6 +77,9 @@ class Quote(NamedTuple):
         return self.model, self.phi.partition("@")[0]
 
 
+# A family contains all claims on the same words about the same model version and property. Outcomes
+# apply to the words (decision of 2026-11-23), so registering a sentence again does not shed an
+# adverse outcome.
 class FamilyFinder:
     """Answers for one reading of one log; all quotes are read once."""
 
@@ -91,6 +96,7 @@ class FamilyFinder:
 
     def find_leading(self, numbers: Sequence[int]) -> list[tuple[FamilyOutcome | None, FamilyOutcome | None]]:
         """Return, for the claim revisions of the entries *numbers*, the gravest outcome of the family, and of others on the same words."""
+        # The usual registry has no outcome yet. Reading all quotations would then be wasted.
         if not self._has_outcomes():
             return [(None, None)] * len(numbers)
         families = self.find(numbers, with_members=False)
@@ -112,6 +118,9 @@ class FamilyFinder:
         return () if found is None else self._build(found, with_members=False).outcomes
 
     def _build(self, quote: Quote, *, with_members: bool) -> Family:
+        # Only claims with outcomes are candidates here, because the verdict of a family depends on
+        # them alone. Members without an outcome cost a second, larger search and are listed only on
+        # request.
         audited = self._audited or _Index(())
         near = audited.find(quote)
         own = [one for one in near if _is_family(quote, one)]
@@ -121,6 +130,7 @@ class FamilyFinder:
         if with_members and self._all is not None:
             kin = (one for one in self._all.find(quote) if one.seq != quote.seq and _is_family(quote, one))
             members = tuple(one.reference for one in sorted(kin, key=lambda one: one.seq))
+        # An adopted claim also takes the outcomes that its original has in the imported log.
         if quote.origin is not None:
             outcomes += self._find_foreign_outcomes(quote)
         return Family(members=members, outcomes=tuple(sorted(outcomes, key=weigh_outcome)), others=tuple(sorted(others, key=weigh_outcome)))
@@ -139,6 +149,8 @@ class FamilyFinder:
 
     def _open_log(self, origin: str) -> "FamilyFinder | None":
         """Return a finder for the log *origin* as far as it had been taken over at what is seen; None where nothing was."""
+        # Outcomes in the other log count only as far as that log had been imported by the entry
+        # that is viewed. Otherwise an old view would show a later outcome.
         sizes = select(log_import.c.size).where(self._reader.visible(log_import), log_import.c.origin == origin)
         size = max((row.size for row in self._reader.rows(sizes)), default=None)
         if size is None:
@@ -187,6 +199,8 @@ class _Index:
                 self._short[quote.words].append(quote)
             for run in _list_runs(quote.words):
                 self._by_run[run].append(quote)
+        # Intervals sorted by start, with the longest length per text: candidates for an overlap
+        # start at most that far before the passage.
         self._longest: dict[tuple[str, int], int] = {}
         self._starts: dict[tuple[str, int], list[int]] = {}
         for text, placed in self._by_place.items():
@@ -211,6 +225,7 @@ class _Index:
             placed = self._by_place.get((card, revision))
             if placed is None:
                 continue
+            # O(log n) instead of a scan of all passages of the card.
             first = bisect_right(self._starts[card, revision], start - self._longest[card, revision])
             last = bisect_left(self._starts[card, revision], stop)
             yield from (one for _, end, one in placed[first:last] if end > start)
@@ -221,8 +236,12 @@ class _Index:
             return
         runs = [self._by_run.get(run, []) for run in _list_runs(quote.words)]
         if runs:
+            # The rarest run is always followed, even if it is frequent. Otherwise a quotation that
+            # consists only of common phrases would find nothing, not even its exact copy.
             rarest = min(runs, key=len)
             yield from (one for found in runs if found is rarest or len(found) <= _MOST_SHARED for one in found)
+        # Quotations shorter than a run are not indexed by runs, so they are looked up by all their
+        # possible positions.
         for length in range(1, min(SHORTEST_RUN, len(quote.words) + 1) if self._short else 0):
             for at in range(len(quote.words) - length + 1):
                 yield from self._short.get(quote.words[at : at + length], ())
@@ -238,6 +257,8 @@ def _strip(origin: tuple[str, str]) -> tuple[str, str]:
 
 def _is_worded_alike(left: Quote, right: Quote) -> bool:
     if left.card is not None and right.card is not None and left.card[0] == right.card[0]:
+        # If both passages were located in the same revision, their positions decide. Equal words at
+        # different places of one card are different statements.
         known = {place[:2] for place in left.places} & {place[:2] for place in right.places}
         return not known and overlaps_words(left.words, right.words)
     return contains_words(left.words, right.words) or contains_words(right.words, left.words)
@@ -245,6 +266,8 @@ def _is_worded_alike(left: Quote, right: Quote) -> bool:
 
 def _is_family(left: Quote, right: Quote) -> bool:
     """Whether two quotes of the same words are about the same, and of one card; whoever names no card is taken at the words."""
+    # Same words about another model version or property are another claim: listed next to the
+    # family, not in it.
     if left.key != right.key:
         return False
     if left.claim == right.claim or left.card is None or right.card is None:
@@ -256,6 +279,8 @@ def _find_other_words(quote: Quote, member: Quote) -> str | None:
     """Return the card revision that gave the passage of the older of both other words; None while the words are the same."""
     if quote.card is None or member.card is None or quote.card[0] != member.card[0] or quote.card == member.card:
         return None
+    # An outcome on older words still leads, but it is marked if a later card revision gave the
+    # passage other words.
     older, newer = sorted((quote, member), key=lambda one: one.card or ("", 0))
     if newer.card is None or older.card is None or contains_words(newer.words, older.words) or contains_words(older.words, newer.words):
         return None
@@ -277,6 +302,7 @@ def _read_outcomes(reader: LogReader, ignored: frozenset[str]) -> dict[int, tupl
     wanted = select(claim_revision.c.seq, *columns, verdict.c.verdict, verdict.c.standing, outcome_validity.c.valid_until)
     joined = restriction.join(verdict, same).join(claim_revision, said).join(entry, placed).outerjoin(outcome_validity, valid)
     wanted = wanted.select_from(joined)
+    # Only reading 0, the claim in its own form. Other readings do not decide the status.
     found: dict[int, list[FamilyOutcome]] = defaultdict(list)
     for row in reader.plain_rows(wanted.where(reader.visible(restriction), restriction.c.reading == 0).order_by(restriction.c.seq)):
         of, claim, revision, audit, seq, at, words, standing, day = row
@@ -325,6 +351,7 @@ def _read_quotes(reader: LogReader) -> Iterator[Quote]:
     model = (here.c.developer, here.c.model, here.c.model_version)
     about = (here.c.property, here.c.property_version, here.c.card, here.c.card_revision)
     columns = (here.c.seq, here.c.claim, here.c.revision, *model, *about, claim_passage.c.start, claim_passage.c.stop, claim_text.c.quote)
+    # One object for each model version: a hundred thousand claims name a handful of models.
     models: dict[tuple[str, str, str], ModelRef] = {}
     for row in reader.plain_rows(select(*columns).select_from(joined).where(reader.visible(here)).order_by(here.c.seq)):
         seq, claim, revision, developer, name, version, phi, phi_version, card, card_revision, start, stop, quote = row

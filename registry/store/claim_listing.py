@@ -16,8 +16,6 @@ from registry.store.database_tables import claim_text, spec_version
 from registry.store.log_reader import CHUNK, LogReader
 from registry.store.status_derivation import TERMINAL, FactFinder
 
-# A claim in one line, as lists show it.
-
 
 @dataclass(frozen=True, slots=True)
 class ClaimSummary(Record):
@@ -39,7 +37,8 @@ class ClaimSummary(Record):
     """The entry that recorded this revision."""
 
 
-# Claims read in bulk: current revisions, their summaries, and searching them.
+# Queries over many claims. The current revision is found by "no next revision is visible" instead
+# of max(): the condition uses the unique index and works for any last entry.
 
 _VERBATIM = QuoteStatus.VERBATIM.value
 _later = revisions.alias("later")
@@ -67,6 +66,7 @@ def list_summaries(reader: LogReader, narrowed: Sequence[ColumnElement[bool]] = 
     finder, after, left = FactFinder(reader), 0, limit
     models: dict[tuple[str, str, str], ModelRef] = {}
     while left is None or left > 0:
+        # Paging by the last entry number keeps memory flat and costs the same for every page.
         step = 4 * CHUNK if left is None else min(4 * CHUNK, left)
         rows = reader.plain_rows(_stretch(reader).where(revisions.c.seq > after, *narrowed).limit(step))
         heads = [head_of(row, models) for row in rows]
@@ -80,6 +80,7 @@ def list_summaries(reader: LogReader, narrowed: Sequence[ColumnElement[bool]] = 
 
 def list_stale(reader: LogReader, narrowed: Sequence[ColumnElement[bool]] = ()) -> Iterator[ClaimSummary]:
     """Yield summaries of claims that are stale, or may be, in log order; without those at their end: nobody has to do anything."""
+    # Claims at their end are excluded: nobody can revise them, so there is nothing to decide.
     for one in list_summaries(reader, narrowed):
         if one.status.staleness is not Staleness.CURRENT and one.status.lifecycle not in TERMINAL:
             yield one
@@ -118,6 +119,7 @@ def find_heads(reader: LogReader, names: Sequence[str]) -> Iterator[list[ClaimHe
 def head_of(row: tuple[Any, ...], models: dict[tuple[str, str, str], ModelRef]) -> ClaimHead:
     """Return the head in *row*; one `ModelRef` is kept for all that name it."""
     (seq, claim, revision, developer, name, version, card, card_revision, phi, phi_version, scoring, scored, test, tested, *words) = row
+    # Shared objects, because lists hold a hundred thousand heads.
     model = models.get((developer, name, version))
     if model is None:
         model = models.setdefault((developer, name, version), ModelRef(developer=developer, name=name, version=version))
@@ -153,8 +155,11 @@ def match_words(text: str) -> list[ColumnElement[bool]]:
     """Return the condition that every word of *text* stands in the quote, note, model, identifier or property, in any case."""
     found: list[ColumnElement[bool]] = []
     for word in text.split():
+        # The user's text is not a pattern: backslash, percent and underscore are escaped.
         pattern = "%" + word.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
         places = (claim_text.c.quote, claim_text.c.note, revisions.c.model, revisions.c.model_version, revisions.c.developer)
+        # A property is searched in its registered version, since a claim only stores its
+        # identifier.
         named = exists().where(
             spec_version.c.log == revisions.c.log,
             spec_version.c.spec == revisions.c.property,

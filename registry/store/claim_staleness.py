@@ -116,6 +116,10 @@ _CURRENT = StaleReasons((), is_confirmed=False)
 _NOTHING: Mapping[Name, CauseReview] = {}
 
 
+# Decision of 2026-11-22: seven kinds of cause make a claim stale. They are derived when read, each
+# with the entry that recorded it; nothing is stored as a status. A cause is potential until a
+# person reviews it, or until an outcome of a later audit covers it. The cost: a deprecation that is
+# taken back and repeated must be reviewed again.
 class CauseFinder:
     """Answers for one reading; what hangs on a card, model or specification is asked once and remembered."""
 
@@ -130,6 +134,7 @@ class CauseFinder:
 
     def find(self, heads: Sequence[ClaimHead], grounds: Sequence[ClaimGround]) -> list[StaleReasons]:
         """Return why each of *heads* is stale, in order."""
+        # Most claims have no cause. They share one constant result.
         reviews = self._reviews(heads)
         return [
             self._judge(causes, reviews.get((head.claim, head.revision), _NOTHING)) if causes else _CURRENT
@@ -144,6 +149,8 @@ class CauseFinder:
         if not reviews:
             return StaleReasons(causes, is_confirmed=False)
         said = [(one, _find_verdict(one, reviews)) for one in causes]
+        # Dismissed causes are removed. A confirmed one makes the claim stale, the others leave it
+        # potentially stale.
         left = tuple(one for one, verdict in said if verdict is not StalenessVerdict.DISMISSED)
         return StaleReasons(left, is_confirmed=any(verdict is StalenessVerdict.CONFIRMED for _, verdict in said))
 
@@ -160,6 +167,7 @@ class CauseFinder:
             if ground.outcome is not None:
                 causes = (*causes, *methods.get(ground.outcome.entry, ()), *_find_upheld(ground.outcome, ground.upheld))
                 causes = (*causes, *_find_expired(ground.outcome))
+            # An audit is about one revision. A later revision of the claim has not been audited.
             if ground.audited is not None and ground.audited < head.revision:
                 causes = (*causes, _find_revised(head, ground.audited))
             found.append(causes)
@@ -169,11 +177,15 @@ class CauseFinder:
         self, model: ModelRef, card: StaleCause | None, specs: tuple[Reference, ...], reviews: Mapping[Name, CauseReview] | None
     ) -> tuple[StaleCause, ...]:
         """Return the causes that claims have in common; most of them share all, so they are made once."""
+        # A dismissed successor opens the search for its own successor, so the result depends on the
+        # reviews and cannot be shared.
         if reviews:
             return tuple(self._find_causes(model, card, specs, reviews))
         key = (model, card, specs)
         causes = self._shared.get(key)
         if causes is None:
+            # Bounds the memory on a registry in which every claim has its own card and
+            # specifications.
             if len(self._shared) > CHUNK:
                 self._shared.clear()
             causes = self._shared[key] = tuple(self._find_causes(model, card, specs, _NOTHING))
@@ -202,6 +214,8 @@ class CauseFinder:
         newest, entry = self._cards()[name]
         if newest <= revision:
             return None
+        # If the passage is still there with the same words, a new card revision changes nothing for
+        # the claim.
         if fate is not None and fate[0] in (MatchResult.UNCHANGED, MatchResult.MOVED):
             return None
         if fate is not None:
@@ -217,6 +231,7 @@ class CauseFinder:
         One that is reworded in its spelling alone counts as unchanged: it asks nobody for a decision.
         """
         newest = self._cards() if self._has(sighting) and any(head.card for head in heads) else {}
+        # Only claims whose card has a newer revision need a lookup.
         older = [head.claim for head in heads if head.card and newest.get(head.card[0], (0, 0))[0] > head.card[1]]
         table = sighting
         columns = (table.c.claim, table.c.revision, table.c.card, table.c.card_revision, table.c.fate, table.c.alarm, table.c.seq)
@@ -232,6 +247,8 @@ class CauseFinder:
 
     def _methods(self, outcomes: Sequence[RecordedOutcome]) -> dict[int, tuple[StaleCause, ...]]:
         """Return the newer versions of the methods of estimates, by outcome; estimates are read only where a method is registered."""
+        # Estimates are decoded only if some method is registered; decoding is the most expensive
+        # step here.
         newest = self._registered_methods() if outcomes else {}
         if not newest:
             return {}
@@ -246,6 +263,8 @@ class CauseFinder:
 
     def _settle(self, found: list[tuple[StaleCause, ...]], grounds: Sequence[ClaimGround]) -> list[tuple[StaleCause, ...]]:
         """Take out the newer definitions that the outcome which counts was found under: its audit was opened later, its lock fixes them."""
+        # An audit that was opened after a new definition may have used it. Only then is its lock
+        # read.
         late = {
             ground.outcome.audit
             for causes, ground in zip(found, grounds, strict=True)
@@ -273,6 +292,7 @@ class CauseFinder:
         columns = (said.c.seq, said.c.claim, said.c.revision, said.c.verdict, cause.c.kind, cause.c.what)
         joined = select(*columns).join(cause, (cause.c.log == said.c.log) & (cause.c.seq == said.c.seq)).where(self._reader.visible(said))
         found: dict[Reference, dict[Name, CauseReview]] = defaultdict(dict)
+        # In log order: a later review of the same cause replaces the earlier one.
         for row in self._reader.rows_in(joined.order_by(said.c.seq), said.c.claim, {head.claim for head in heads}):
             found[row.claim, row.revision][row.kind, row.what] = CauseReview(StalenessVerdict(row.verdict), row.seq)
         return found
@@ -293,6 +313,8 @@ class CauseFinder:
             same = (spec.c.log == spec_version.c.log) & (spec.c.spec == spec_version.c.spec)
             wanted = select(spec.c.slug, spec_version.c.version, spec_version.c.seq, spec_version.c.spec).join(spec, same)
             kept = self._reader.visible(spec_version) & (spec_version.c.kind == SpecKind.METHOD.value)
+            # Sorted so that the last row per slug wins: the highest version, and of equal versions
+            # the earliest entry.
             rows = self._reader.rows(wanted.where(kept).order_by(spec_version.c.version, spec_version.c.seq.desc()))
             self._newest_methods = {row.slug: (row.version, row.seq, row.spec) for row in rows}
         return self._newest_methods
@@ -315,6 +337,8 @@ class CauseFinder:
 
 def _find_successors(lineage: Lineage, model: ModelRef, reviews: Mapping[Name, CauseReview]) -> Iterator[StaleCause]:
     """Yield what took the place of *model*; where a person dismissed that, also what took its place in turn."""
+    # `seen` ends cycles, which only an imported log can contain. By default only the direct
+    # successor is a cause: one question at a time (decision of 2026-11-22).
     seen, waiting = {model}, list(lineage.replacing(model))
     while waiting:
         link = waiting.pop(0)
@@ -335,6 +359,7 @@ def _tell_link(link: ModelLink) -> str:
 
 def _find_verdict(cause: StaleCause, reviews: Mapping[Name, CauseReview]) -> StalenessVerdict | None:
     """Return what was decided of *cause*; a decision from before the entry that recorded it does not speak of it."""
+    # A review applies only to causes recorded before it. The same cause after it is a new question.
     said = reviews.get((cause.kind.value, cause.what))
     return said.verdict if said and said.entry > cause.entry else None
 
@@ -350,6 +375,8 @@ def _find_newer_methods(estimate: Estimate, newest: Mapping[str, tuple[int, int,
 
 def _find_upheld(outcome: RecordedOutcome, upheld: Sequence[UpheldContestation]) -> Iterator[StaleCause]:
     for one in upheld:
+        # An audit that was opened after the decision, or that replayed under the rival, has taken
+        # the objection into account.
         if one.entry > outcome.opened and one.contestation != outcome.rival_of:
             text = f"{one.contestation} against {one.target} was upheld after its last audit was opened"
             yield StaleCause(kind=CauseKind.CONTESTATION, what=one.contestation, entry=one.entry, text=text)

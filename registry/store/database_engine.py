@@ -34,8 +34,10 @@ from registry.errors import CaveatError, ConflictError, Fault, InputError, Unava
 from registry.records.record import Kind
 from registry.records.specification import SpecKind
 
-# Connections: SQLite by default, PostgreSQL by URL, each set up so that what is committed stays.
+# Connections. SQLite is the default and PostgreSQL is chosen by URL. Both are set up so that a
+# committed entry survives a power cut.
 
+# Writers wait for each other, and an import of many claims can hold the lock for seconds.
 BUSY_TIMEOUT_MS = 30_000
 _LONGEST_URL = 4_000
 _PAGE_BYTES = 8192  # a statement fits into one page of a table without row numbers; 4096 would spill most of them
@@ -71,6 +73,7 @@ def describe_url(url: str) -> str:
 
 def refuse_memory(url: str) -> None:
     """Refuse a database in memory, which is gone when the command ends; raises InputError."""
+    # Each command is a process of its own. A registry in memory would be lost without any message.
     if find_file(url) is None and parse_url(url).get_backend_name() == "sqlite":
         raise _refuse_url(f"{url!r} is a database in memory, gone when this command ends")
 
@@ -114,12 +117,16 @@ def open_engine(url: str) -> Engine:
     parsed = parse_url(url)
     try:
         if parsed.get_backend_name() == "postgresql":
+            # A server may close idle connections. The ping replaces a dead one before a transaction
+            # starts on it.
             return create_engine(parsed, pool_pre_ping=True)
     except (ImportError, NoSuchModuleError) as error:
         advice = "pip install 'caveat[postgresql]'"
         raise UnavailableError(Fault(code="driver-missing", where="registry URL", found=str(error), advice=advice)) from error
     if not _is_in_memory(parsed):
         try:
+            # SQLAlchemy only warns about unknown options in a SQLite URL. A mistyped option must be
+            # an error.
             with warnings.catch_warnings():
                 warnings.simplefilter("error", SAWarning)
                 engine = create_engine(parsed)
@@ -127,6 +134,8 @@ def open_engine(url: str) -> Engine:
             raise _refuse_url(f"its options are not those of SQLite: {error}") from error
         event.listen(engine, "connect", _prepare_sqlite)
         return engine
+    # A SQLite database in memory belongs to one connection. All users of the URL share one engine
+    # with one connection, or each would see its own empty database.
     if url not in _in_memory:
         engine = create_engine(parsed, poolclass=StaticPool, pool_reset_on_return=None, connect_args={"check_same_thread": False})
         event.listen(engine, "connect", _prepare_sqlite)
@@ -156,6 +165,8 @@ def translate(error: DBAPIError, *, where: str) -> CaveatError:
     """Return the error of our family that says what the database refused, and what to do."""
     reason = str(error.orig).strip().splitlines()[0]
     name = type(error.orig).__name__
+    # The text of our own triggers; see `registry.store.database_guards`. Driver errors have no code
+    # that both engines share, so messages are matched.
     if "append-only" in reason:
         return ConflictError(Fault(code="append-only", where=where, found=reason, advice="record a new statement instead"))
     if "IntegrityError" in type(error).__name__:
@@ -181,6 +192,9 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     """The driver must not begin transactions of its own: a deferred BEGIN loses commits when two write."""
     connection.isolation_level = None
     connection.create_function("lower", 1, _lower, deterministic=True)  # SQLite's own knows A to Z alone
+    # WAL lets readers continue while one process writes. FULL syncs the log at each commit; with
+    # NORMAL a power cut can lose committed entries. Foreign keys are off in SQLite unless each
+    # connection turns them on.
     for pragma in (
         f"page_size = {_PAGE_BYTES}",
         f"busy_timeout = {BUSY_TIMEOUT_MS}",
@@ -196,7 +210,8 @@ def _lower(words: str | None) -> str | None:
     return None if words is None else words.lower()
 
 
-# The parts that tables are made of: columns that read alike on both engines, and constraints with names.
+# Building blocks of tables: columns that behave the same on both engines, and constraints with
+# fixed names, because migrations and the schema check refer to constraints by name.
 
 SHARED = MetaData(
     naming_convention={
@@ -208,6 +223,8 @@ SHARED = MetaData(
     }
 )
 
+# STRICT tables in SQLite accept only its own type names, so BIGINT becomes INTEGER and DOUBLE
+# becomes REAL there.
 _WHOLE = BigInteger().with_variant(Integer, "sqlite")
 _REAL: TypeEngine[float] = Double().with_variant(REAL, "sqlite")
 
@@ -260,6 +277,8 @@ def begins(column: str, kind: Kind) -> CheckConstraint:
 
 def refers(columns: str, target: str, target_columns: str) -> ForeignKeyConstraint:
     """Return the foreign key of *columns*, within one log."""
+    # The log number is part of every foreign key. A row can therefore never refer to an entry of
+    # another log.
     local = ["log", *columns.split()]
     return ForeignKeyConstraint(local, [f"{target}.{one}" for one in ("log " + target_columns).split()], name=f"{local[-1]}_{target}")
 
@@ -290,6 +309,9 @@ def new_table(name: str, *parts: Any, key: str = "log seq") -> Table:
         *parts,
         PrimaryKeyConstraint(*key.split()),
         *columns,
+        # STRICT refuses a value of the wrong type, as PostgreSQL does. Without a hidden row number
+        # the primary key is the storage order, sequential inserts are fast, and INSERT OR REPLACE
+        # has no second key to aim at (decision of 2026-11-21).
         sqlite_strict=True,
         sqlite_with_rowid=False,
     )

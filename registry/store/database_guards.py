@@ -8,6 +8,9 @@ from registry.store.database_tables import ERASABLE, METADATA
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+# Decision of 2026-11-21: what no constraint can express is a trigger. The triggers of both engines
+# are generated from one table of rules and frozen into the migration. `caveat db check` names
+# missing ones. The cost: they halve the speed of bulk inserts.
 class TriggerRule:
     """Something an inserted row must not be."""
 
@@ -22,6 +25,8 @@ class TriggerRule:
 def _gapless(table: str, number: str, within: str) -> TriggerRule:
     columns = within.split()
     same = " AND ".join(f"{one} = NEW.{one}" for one in columns)
+    # max + 1 instead of a sequence: sequences leave gaps after a rollback, and a gap in a log looks
+    # like a deleted entry.
     return TriggerRule(
         table=table,
         broken=f"NEW.{number} <> (SELECT coalesce(max({number}), 0) + 1 FROM {table} WHERE {same})",  # noqa: S608  (our own names)
@@ -31,9 +36,11 @@ def _gapless(table: str, number: str, within: str) -> TriggerRule:
 
 
 RULES = (
+    # The leaf index in the Merkle tree is seq − 1, so a gap would break every proof.
     _gapless("entry", "seq", "log"),
     TriggerRule(
         table="entry",
+        # Times that decrease would make "as of a date" ambiguous.
         broken="NEW.at < (SELECT at FROM entry WHERE log = NEW.log AND seq = NEW.seq - 1)",
         message="out-of-order: entry.at must not lie before the entry that precedes it",
     ),
@@ -43,10 +50,14 @@ RULES = (
     _gapless("claim_revision", "revision", "log claim"),
     TriggerRule(
         table="lock",
+        # The lock repeats the time of its entry so that runs can be compared with it by a foreign
+        # key. A wrong copy would let a run precede its lock.
         broken="NEW.at <> (SELECT at FROM entry WHERE log = NEW.log AND seq = NEW.seq)",
         message="not-its-time: lock.at must be the time of its entry",
     ),
     TriggerRule(
+        # Findings are weighed when the outcome is computed. A later finding would change the
+        # outcome without any new score.
         table="finding",
         broken="EXISTS (SELECT 1 FROM restriction WHERE log = NEW.log AND audit = NEW.audit AND seq < NEW.seq)",
         message="after-outcome: a finding enters an audit before its outcome",
@@ -57,6 +68,7 @@ RULES = (
         message="form-disagrees: restriction.form must be the form of the claim revision",
     ),
     TriggerRule(
+        # A CHECK cannot look into another table, so the condition on the quoted card is a trigger.
         table="sighting",
         broken="NOT EXISTS (SELECT 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision"
         " AND quote_status = 'verbatim' AND card = NEW.card AND card_revision <> NEW.card_revision)",
@@ -73,6 +85,7 @@ RULES = (
         message="leaf-differs: erasure.leaf must be the leaf of the entry",
     ),
     TriggerRule(
+        # A checkpoint beyond the log could only come from another history.
         table="checkpoint",
         broken="NEW.seq > (SELECT coalesce(max(seq), 0) FROM entry WHERE log = NEW.log)",
         message="beyond-the-log: a checkpoint is of entries that are recorded",
@@ -105,6 +118,7 @@ def trigger_names(engine: str) -> tuple[str, ...]:
 def create_guards(connection: Connection) -> None:
     """Create every trigger anew; those that are there are replaced."""
     engine = connection.dialect.name
+    # Dropped first, so that a trigger that was edited by hand is replaced.
     for statement in (*drop_statements(engine), *create_statements(engine)):
         connection.exec_driver_sql(statement)
 
@@ -113,6 +127,9 @@ def find_missing(connection: Connection) -> list[str]:
     """Return the names of triggers that are missing or read differently, in the database behind *connection*."""
     engine = connection.dialect.name
     wanted = trigger_names(engine)
+    # SQLite stores the text of a trigger as it was written, so texts can be compared. PostgreSQL
+    # reformats definitions, so only name and enabled state are compared here; the whole definition
+    # is compared by `registry.store.database_schema`.
     if engine == "sqlite":
         rows = connection.execute(text("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"))
         there = {row.name: row.sql for row in rows}
@@ -134,7 +151,10 @@ def _unique_keys(table: Table) -> list[frozenset[str]]:
         for constraint in table.constraints
         if isinstance(constraint, (PrimaryKeyConstraint, UniqueConstraint))
     ]
+    # A rule on gap-free numbers already refuses a repeated number, so a second check of the same
+    # key would only cost time.
     covered = [rule.covers for rule in RULES if rule.table == table.name]
+    # A key that contains a smaller unique key cannot be violated without it.
     smallest = [key for key in keys if not any(other < key for other in keys)]
     return sorted((key for key in smallest if key not in covered), key=sorted)
 
@@ -147,6 +167,8 @@ def _sqlite_statements(table: Table) -> list[str]:
         for word, event in refuse
     ]
     checks = [(rule.broken, rule.message) for rule in RULES if rule.table == name]
+    # INSERT OR REPLACE deletes the old row without firing DELETE triggers unless recursive triggers
+    # are on. The insert trigger therefore refuses a row whose key exists.
     for key in _unique_keys(table):
         same = " AND ".join(f"{column} = NEW.{column}" for column in sorted(key))
         there = f"(SELECT 1 FROM {name} WHERE {same})"  # noqa: S608  (our own names)
@@ -174,6 +196,7 @@ def _postgresql_statements(table: Table) -> list[str]:
     name = table.name
     events = "UPDATE" if name in ERASABLE else "UPDATE OR DELETE"
     call = "EXECUTE FUNCTION caveat_append_only()"
+    # TRUNCATE does not fire row triggers on PostgreSQL and needs a trigger of its own.
     statements = [
         f"CREATE TRIGGER {name}__change BEFORE {events} ON {name} FOR EACH ROW {call}",
         f"CREATE TRIGGER {name}__truncate BEFORE TRUNCATE ON {name} FOR EACH STATEMENT {call}",

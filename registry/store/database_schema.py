@@ -19,10 +19,12 @@ from registry.configuration import find_resource
 from registry.errors import ConflictError, Fault, InputError
 from registry.store.database_engine import describe_url, open_engine, release_engine, translate
 
-# Everything that a database has by way of schema, as comparable texts: tables, columns, indexes, views, triggers, rules, functions.
+# The complete schema as comparable texts: tables, columns, indexes, views, triggers, rules,
+# functions.
 #
-# A foreign trigger, rule or view can swallow entries or show others, so it is not enough that all of ours is there: nothing else may
-# be. What belongs there is not listed here a second time: the migrations are run in an empty place, and both catalogues are compared.
+# A foreign trigger, rule or view can swallow entries or show others. So it is not enough that all
+# our objects are present; there must be no others. The expected objects are not listed a second
+# time: the migrations run in an empty place and both catalogues are compared.
 
 Catalogue = Mapping[tuple[str, str], str]
 """Kind and name of an object, and its definition. The name of what belongs to a table begins with the table."""
@@ -73,6 +75,8 @@ def read_catalogue(connection: Connection) -> Catalogue:
     if connection.dialect.name == "sqlite":
         rows = connection.exec_driver_sql(_SQLITE).all()
         return {(kind, name): f"{table} {sql}" for kind, name, table, sql in rows}
+    # PostgreSQL prints schema names into definitions. They are removed, since the expected
+    # catalogue is made in a scratch schema.
     quoted = connection.execute(text("SELECT quote_ident(current_schema())")).scalar_one()
     number = connection.execute(text("SELECT current_schema()::regnamespace::oid")).scalar_one()
     found: dict[tuple[str, str], str] = {}
@@ -87,12 +91,14 @@ def compare_catalogues(expected: Catalogue, there: Catalogue) -> Iterator[str]:
     for kind, name in expected:
         if there.get((kind, name)) != expected[kind, name]:
             yield f"{kind} {name} is missing or differs"
+    # An additional trigger or rule can change what is stored, so extra objects are differences too.
     for kind, name in there:
         if (kind, name) not in expected:
             yield f"{kind} {name} does not belong to this registry"
 
 
-# The schema's state, and the way to the one this code expects: Alembic by its API, found in a checkout and in a wheel.
+# The state of the schema and its migrations, by Alembic's programming interface. Script files are
+# found in a checkout and in an installed wheel.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +166,7 @@ def inspect_state(connection: Connection) -> SchemaState:
     current = find_revision(connection)
     if current is None:
         return SchemaState(current=None, head=head, differences=())
+    # An older schema necessarily differs. Only a database at the expected revision is compared.
     if current != head:  # what is to be upgraded is compared afterwards
         return SchemaState(current=current, head=head, differences=())
     differences = compare_catalogues(_read_expected(connection), read_catalogue(connection))
@@ -177,6 +184,7 @@ def _read_expected(connection: Connection) -> Catalogue:
     """
     if connection.dialect.name == "sqlite":
         return _make_expected_sqlite().catalogue
+    # A random name: two checks may run at the same time in one database.
     scratch = f"caveat_expected_{secrets.token_hex(8)}"
     with connection.begin_nested() as savepoint:
         try:
@@ -199,6 +207,8 @@ class _MigratedSchema:
 
 @functools.cache
 def _make_expected_sqlite() -> _MigratedSchema:
+    # Running Alembic takes longer than most commands. The result is kept for the process, and new
+    # registries are created from its statements.
     engine = create_engine("sqlite://")
     try:
         with engine.connect() as connection:
@@ -225,6 +235,7 @@ def expected_head() -> str:
 
 def _config(connection: Connection | None) -> Config:
     config = Config()
+    # Alembic's configuration expands percent signs, and a folder name may contain one.
     config.set_main_option("script_location", str(find_resource("migrations")).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
@@ -237,6 +248,9 @@ def _run(url: str, step: Any, revision: str) -> None:
             step(_config(connection), revision)
         except CommandError as error:
             raise InputError(Fault(code="revision-unknown", where=revision, found=str(error))) from error
+        # Migrations raise RuntimeError instead of dropping a table with rows (decision of
+        # 2026-11-21): nothing that was recorded is ever lost. The cost: going back needs an empty
+        # target and a rebuild.
         except RuntimeError as error:
             advice = "export the registry first; a table that holds rows is not dropped"
             raise ConflictError(Fault(code="downgrade-refused", where=revision, found=str(error), advice=advice)) from error
@@ -244,6 +258,7 @@ def _run(url: str, step: Any, revision: str) -> None:
 
 def _upgrade(config: Config, revision: str) -> None:
     connection: Connection = config.attributes["connection"]
+    # The shortcut is only valid for an empty SQLite file that goes straight to the newest schema.
     if revision != "head" or connection.dialect.name != "sqlite" or not _is_empty(connection):
         command.upgrade(config, revision)
         return

@@ -32,7 +32,7 @@ from registry.store.database_engine import (
     whole_columns,
 )
 
-# The tables of cards: their revisions, and what somebody did with their passages. Rules for all tables: `registry.store.database_tables`.
+# Cards: their revisions, and what people recorded about their passages.
 
 card_revision = new_table(
     "card_revision",
@@ -46,6 +46,7 @@ card_revision = new_table(
     one_of("media_type", MediaType),
     digest("document"),
     digest("text"),
+    # `why IS NOT NULL` is needed: a CHECK passes if its condition is NULL.
     CheckConstraint("revision = 1 OR length(trim(why)) > 0 AND why IS NOT NULL", name="why_from_2"),
     UniqueConstraint("log", "card", "revision"),
     UniqueConstraint("log", "document"),
@@ -79,6 +80,7 @@ sighting = new_table(
     whole_column("stop", null=True),
     one_of("fate", MatchResult),
     CheckConstraint(
+        # A passage that is gone always asks for a decision, one that only moved never does.
         "CASE fate WHEN 'gone' THEN alarm = 1 WHEN 'reworded' THEN alarm IN (0, 1) ELSE alarm = 0 END",
         name="alarm_agrees",
     ),
@@ -91,7 +93,8 @@ sighting = new_table(
 )
 
 
-# Tables of what is said of endpoint names, and of the names by which an outcome decided who was asked.
+# Endpoint names: statements about them, and the names by which an outcome decided which model was
+# asked.
 
 model_endpoint = new_table(
     "model_endpoint",
@@ -113,7 +116,7 @@ asked_name = new_table(
 """Of an outcome: the names that were returned, and those that were expected. A later statement on one of them concerns it."""
 
 
-# The tables that claim families are found by: verdicts, places of quotes, origins. Rules for all tables: `registry.store.database_tables`.
+# Tables for finding claim families: verdicts, positions of quotations, origins.
 
 verdict = new_table(
     "verdict",
@@ -122,6 +125,7 @@ verdict = new_table(
     text_column("standing", null=True),
     one_of("verdict", Verdict),
     one_of("standing", VerdictStanding),
+    # A verdict row belongs to one reading of a restriction, so it cannot exist without it.
     refers("seq reading", "restriction", "seq reading"),
     key="log seq reading",
 )
@@ -140,16 +144,18 @@ claim_origin = new_table(
     digest("leaf"),
     CheckConstraint("revision >= 1 AND entry >= 1", name="from_1"),
     refers("seq", "claim_revision", "seq"),
+    # Imports ask which claims were already adopted from a given original.
     Index(None, "log", "origin", "claim"),
 )
 
 
-# Tables of what is said of model versions after their registration, and of what people decide of changes.
+# Model versions after their registration, and reviews of possible staleness.
 
 model_event = new_table(
     "model_event",
     *text_columns("developer name version event"),
     *text_columns("predecessor_developer predecessor_name predecessor_version descent", null=True),
+    # Only whether a reason exists. The reason itself is in the statement, which can be erased.
     whole_column("has_reason"),
     one_of("event", ModelEventKind),
     one_of("descent", Descent),
@@ -190,7 +196,7 @@ reviewed_cause = new_table(
 )
 
 
-# Tables of the runs under a lock, and of the last day on which an outcome counts.
+# Runs under a lock, and the expiry dates of outcomes.
 
 IMPORTED = "imported"
 """How a run ends whose scores were imported, beside the values of `RunStatus`."""
@@ -200,6 +206,7 @@ run_start = new_table(
     text_column("audit"),
     whole_column("lock"),
     text_column("run"),
+    # Entry numbers prove the order without trusting any clock.
     CheckConstraint("lock < seq", name="lock_before_start"),
     CheckConstraint("length(run) = 32", name="run_32_digits"),
     UniqueConstraint("log", "audit", "seq"),
@@ -226,13 +233,13 @@ outcome_validity = new_table(
 """Of each outcome the last day on which it counts, `2027-11-21`."""
 
 
-# The tables of trust: what seals the log, and what is said of keys, other logs, seals and departures. Rules:
-# `registry.store.database_tables`.
+# Trust: what seals the log, and statements on keys, other logs, seals and protocol deviations.
 
 node = new_table(
     "node",
     whole_column("level"),
     bytes_column("hash"),
+    # Every fourth level; see `registry.store.log_reader`. Level 40 would need 10^12 entries.
     CheckConstraint("level IN (4, 8, 12, 16, 20, 24, 28, 32, 36, 40)", name="level_of_sixteens"),
     digest("hash"),
     key="log seq level",
@@ -273,6 +280,7 @@ key_event = new_table(
     digest("replaces"),
     CheckConstraint("(event = 'rotate') = (replaces IS NOT NULL)", name="rotate_names_replaced"),
     CheckConstraint("event = 'add' OR has_reason = 1", name="reason_given"),
+    # A key is added once and revoked once. A revocation is never taken back.
     UniqueConstraint("log", "key", "event"),
     refers("authority", "authority", "code"),
 )
@@ -281,6 +289,7 @@ signature = new_table(
     bytes_column("key"),
     bytes_column("value"),
     digest("key"),
+    # Ed25519 signatures have 64 bytes (RFC 8032).
     CheckConstraint("length(value) = 64", name="value_64_bytes"),
 )
 """What authors signed of their entries. No statement: it is computed from the leaf, which therefore cannot cover it."""
@@ -298,6 +307,7 @@ erasure = new_table(
     bytes_column("leaf"),
     digest("leaf"),
     CheckConstraint("erased < seq", name="erased_before"),
+    # One erasure per entry, so that it is clear which reason applies.
     UniqueConstraint("log", "erased"),
     refers("erased", "entry", "seq"),
 )
@@ -337,10 +347,16 @@ audit_rival = new_table(
 """Audits that replay under the rival of a contestation."""
 
 
-# The tables, as SQLAlchemy Core knows them: the log, what may be erased, and typed rows that only help to find and to refuse.
+# The tables: the log, the texts that can be erased, and typed rows. Typed rows only help to find
+# and to refuse; the canonical document in `body` is the record.
 #
-# Every row names the entry `(log, seq)` that recorded it. No row is updated; `registry.store.database_guards` makes the database refuse it.
-# Tables have no hidden row number on SQLite (`INSERT OR REPLACE` could aim at it). Digests are 32 bytes, instants whole seconds, UTC.
+# Every row names the entry (log, seq) that recorded it. No row is ever updated, and the triggers of
+# `registry.store.database_guards` enforce that. Digests are stored as 32 bytes and instants as
+# whole seconds in UTC.
+#
+# Decision of 2026-11-21: `body` is keyed by (log, seq), since sequential keys are faster than
+# digests, and quotations are in a table of their own that can be erased. Erasing a text leaves its
+# proof. The cost: finding a body by leaf goes through `entry`, and each claim needs one more row.
 
 METADATA = SHARED
 """All tables. To be imported from here, where they are defined."""
@@ -366,6 +382,7 @@ entry = new_table(
     ForeignKeyConstraint(["log"], ["log.id"], name="log"),
 )
 body = new_table("body", text_column("json"))
+# Keyed by digest and shared by all logs: the same card text is kept once.
 content = Table(
     "content",
     METADATA,
@@ -390,6 +407,7 @@ identifier = new_table(
     *whole_columns("year number"),
     one_of("kind", Kind),
     CheckConstraint("number >= 1", name="number_from_1"),
+    # The parts of an identifier are columns too. This keeps them from contradicting the identifier.
     CheckConstraint("substr(id, 1, length(authority) + 5) = kind || '-' || authority || '-'", name="id_agrees"),
     UniqueConstraint("log", "kind", "authority", "year", "number"),
     refers("authority", "authority", "code"),
@@ -405,6 +423,7 @@ model_version = new_table(
     ),
     UniqueConstraint("log", "developer", "name", "version"),
     refers("predecessor_developer predecessor_name predecessor_version", "model_version", "developer name version"),
+    # Named by hand: the generated name would exceed the 63 characters of PostgreSQL.
     Index("ix_model_version_predecessor", "log", "predecessor_developer", "predecessor_name", "predecessor_version"),
 )
 spec = new_table(
@@ -427,6 +446,8 @@ spec_version = new_table(
     CheckConstraint("(body IS NULL) <> (commitment IS NULL)", name="sealed_xor_body"),
     CheckConstraint("version = 1 OR length(trim(why)) > 0 AND why IS NOT NULL", name="why_from_2"),
     UniqueConstraint("log", "spec", "version"),
+    # The target of typed references: a foreign key over (spec, version, kind) refuses a scoring
+    # procedure where a property is expected.
     UniqueConstraint("log", "spec", "version", "kind"),
     refers("spec kind", "spec", "spec kind"),
 )
@@ -434,6 +455,8 @@ claim_revision = new_table(
     "claim_revision",
     text_column("claim"),
     whole_column("revision"),
+    # What makes two claims the same claim; see `natural_key` in
+    # `registry.store.statement_rows`. Not unique: the revisions of a claim share it.
     bytes_column("natural_key"),
     *text_columns("quote_status form"),
     text_column("relation", null=True),
@@ -453,6 +476,8 @@ claim_revision = new_table(
     one_of("relation", Relation),
     one_of("direction", Direction),
     CheckConstraint(
+        # Upper bounds are always ≤ and lower bounds always ≥. A form without a threshold has no
+        # relation.
         "CASE form WHEN 'threshold' THEN relation IS NOT NULL WHEN 'upper_bound' THEN relation IS NOT NULL AND relation = '<='"
         " WHEN 'lower_bound' THEN relation IS NOT NULL AND relation = '>=' ELSE relation IS NULL END",
         name="relation_agrees",
@@ -468,6 +493,7 @@ claim_revision = new_table(
     *refers_to_spec("test_context", SpecKind.TEST_CONTEXT),
     Index(None, "log", "natural_key"),
 )
+# The words are in a table of their own, because they can be erased while the claim's row stays.
 claim_text = new_table("claim_text", text_column("quote"), text_column("note", null=True), refers("seq", "claim_revision", "seq"))
 claim_context = new_table(
     "claim_context",
@@ -547,6 +573,7 @@ run = new_table(
     one_of("status", RunStatus),
     digest("scores"),
     CheckConstraint("lock < seq", name="lock_before_run"),
+    # The lock precedes the run. Otherwise scores may have been seen before the plan was fixed.
     CheckConstraint("started_at >= lock_at", name="started_after_lock"),
     CheckConstraint("responses >= 0 AND excluded >= 0", name="counts"),
     UniqueConstraint("log", "audit", "seq"),
@@ -571,6 +598,7 @@ estimate = new_table(
     whole_column("replayed"),
     whole_column("corpus", null=True),
     CheckConstraint("(low IS NULL) = (high IS NULL)", name="interval_whole"),
+    # An interval that does not contain its estimate is an error of the method.
     CheckConstraint("low <= ed AND ed <= high", name="ed_in_interval"),
     CheckConstraint("replayed <= corpus", name="replayed_of_corpus"),
     UniqueConstraint("log", "seq", "spec", "judge"),
@@ -616,9 +644,14 @@ restriction = new_table(
     one_of("standing", Standing),
     one_of("mode", Mode),
     one_of("basis", Basis),
+    # The primary reading takes the claim in its own form. Further readings may take it in another
+    # one.
     CheckConstraint("reading > 0 OR form = as_form", name="primary_in_own_form"),
+    # Only a claim with a limit can be inverted.
     CheckConstraint("class <> 'inverted' OR as_form IN ('threshold', 'upper_bound', 'lower_bound')", name="inverted_needs_threshold"),
     CheckConstraint(
+        # An established inversion is the gravest result, so the database itself requires a replay
+        # under a lock.
         "NOT (class = 'inverted' AND coalesce(standing, '') = 'established') OR basis = 'replay' AND result IS NOT NULL",
         name="established_inversion_needs_replay",
     ),
@@ -642,6 +675,7 @@ contestation = new_table(
     text_column("rival", null=True),
     whole_column("rival_version", null=True),
     begins("contestation", Kind.CONTESTATION),
+    # An objection has exactly one target.
     CheckConstraint("(claim IS NULL) <> (spec IS NULL)", name="one_target"),
     CheckConstraint("(claim IS NULL) = (revision IS NULL) AND (spec IS NULL) = (version IS NULL)", name="target_whole"),
     CheckConstraint("(rival IS NULL) = (rival_version IS NULL)", name="rival_whole"),
@@ -673,6 +707,7 @@ publication = new_table(
     whole_column("log_size"),
     one_of("format", OutputFormat),
     *map(digest, ("sha256", "record", "template")),
+    # A file is rendered from the log as it was before the entry that records its publication.
     CheckConstraint("log_size < seq", name="made_before_recorded"),
     refers("subject", "identifier", "id"),
     refers("audit", "audit", "audit"),

@@ -58,7 +58,8 @@ from registry.store.statement_rows import split_reference
 from registry.store.status_derivation import FactFinder
 from registry.store.version_lineage import EndpointIndex, Lineage, read_endpoint_statements, read_lineage
 
-# Files on one thing: an audit's, a contestation's, what belongs to a claim, and everything said about an identifier.
+# Files on one subject: an audit, an objection, the parts of a claim, and all statements on an
+# identifier.
 
 _OF_AUDIT = (lock, run, result, evidence, finding, restriction, publication, deviation, exploration, run_start, run_end)
 
@@ -113,6 +114,8 @@ def find_contestations(reader: LogReader, target: str | None) -> tuple[Contestat
 
     Those of which a statement was erased are left out: `find_erased_contestations` names them.
     """
+    # Decision of 2026-11-22: lists exclude erased statements and name them. A supplement whose own
+    # statement, or an objection to it, was erased is refused instead of being rendered without it.
     erased = set(find_erased_contestations(reader, target))
     return tuple(get_contestation(reader, name) for name in _name_contestations(reader, target) if name not in erased)
 
@@ -224,6 +227,7 @@ def find_history_entries(reader: LogReader, name: Identifier) -> list[int]:
         case Kind.CONTEXT | Kind.PROPERTY | Kind.SCORING | Kind.CUES | Kind.METHOD:
             targeted = or_(contestation.c.spec == bare, contestation.c.rival == bare)
             parts = [_seqs(reader, spec_version, spec_version.c.spec == bare), *_about_contestations(reader, targeted)]
+    # One UNION instead of a query per table; it also removes duplicates.
     return [row[0] for row in reader.rows(select(union(*parts).subquery()))]
 
 
@@ -249,6 +253,8 @@ def _seqs(reader: LogReader, table: Table, condition: Any) -> Select[Any]:
 
 def _is_erased(reader: LogReader, table: Table) -> ColumnElement[bool]:
     """Return the condition that the text of a row's statement was erased, also where that comes after what is seen: it is gone."""
+    # The erasure may come after the entry that is viewed. The text is gone nevertheless, so the
+    # view cannot show it.
     return table.c.seq.in_(select(erasure.c.erased).where(erasure.c.log == reader.log_id))
 
 
@@ -284,7 +290,8 @@ def _about_contestations(reader: LogReader, condition: Any) -> list[Select[Any]]
     return [_seqs(reader, contestation, condition), _seqs(reader, contestation_event, contestation_event.c.contestation.in_(names))]
 
 
-# Everything known of many claims at once: a dossier each, in a number of queries that does not grow with the claims of a card.
+# Dossiers for many claims. The number of queries does not grow with the number of claims of a card,
+# because claims of one card share card, definitions, model and authorities.
 
 Reference = tuple[str, int]
 """An identifier and its revision or version."""
@@ -324,6 +331,8 @@ class _Gatherer:
         self._lineage = read_lineage(reader)
         self._endpoints = EndpointIndex(reader)
         self._shared = {"log_origin": reader.log_origin, "log_size": reader.log_size, "today": reader.today}
+        # Caches per reading. They hold for one last entry only, so they belong to this object and
+        # not to the module.
         self._get_specs = cache(self._read_specs)
         self._get_card = cache(self._read_card)
         self._get_model = cache(self._read_model)
@@ -334,12 +343,15 @@ class _Gatherer:
     def build(self, claims: Sequence[str], revision: int | None) -> Iterator[Dossier]:
         own = {name: self._group(table, columns, claims) for name, (table, columns) in _OWN.items()}
         known = {claim: tuple(own["revisions"].get(claim, ())) for claim in claims}
+        # "Seen from revision n" hides later revisions. The status is computed for that revision,
+        # and later ones are reported as a cause.
         seen = {claim: found if revision is None else found[:revision] for claim, found in known.items()}
         statuses, families = self._derive([found[-1] for found in seen.values() if found])
         audits, disputes = self._name_audits(claims), self._name_contestations(claims)
         for claim in claims:
             parts: dict[str, Any] = {name: tuple(own[name].get(claim, ())) for name in ("events", "relations", "sightings", "reviews")}
             parts |= self._shared | {"claim": claim, "revisions": seen[claim]}
+            # A reserved claim has events but no revision, so nothing else can be gathered.
             if not seen[claim]:
                 yield Dossier(**parts, status=self._finder.reserved_status(claim))
                 continue
@@ -360,8 +372,12 @@ class _Gatherer:
         specs, newer = self._get_specs(references)
         card, newer_cards = self._get_card(claim.card)
         model, successors = self._get_model(claim.model)
+        # An objection to a definition that the claim, or a lock of its audits, refers to concerns
+        # the claim as well.
         targets: list[str | Reference] = [claim.claim, *references]
         names = [name for _, name in sorted({one for target in targets for one in disputes.get(target, ())})]
+        # A replay under a rival names its objection even if that objection targets a newer
+        # definition.
         replayed = (one.audit.payload.contestation for one in audits)
         names += [name for name in dict.fromkeys(replayed) if name is not None and name not in names]
         return {
@@ -383,6 +399,8 @@ class _Gatherer:
 
     def _group(self, table: Table, columns: Sequence[Column[Any]], claims: Sequence[str]) -> dict[str, list[Recorded[Any]]]:
         """Return the statements of *table* that name each of *claims*, in log order."""
+        # A relation names two claims, so one statement can belong to several groups and is decoded
+        # once.
         named: dict[int, set[str]] = defaultdict(set)
         for column in columns:
             wanted = select(table.c.seq, column).where(self._reader.visible(table), column.in_(claims))
@@ -444,6 +462,8 @@ class _Gatherer:
         codes: set[str] = set()
         for one in recorded:
             codes.add(one.entry.actor)
+            # The payload types name people in different fields. A field that is missing simply
+            # names nobody.
             codes |= {value for name in ("auditor", "owner", "by", "to") if isinstance(value := getattr(one.payload, name, None), str)}
         for code in codes - self._authorities.keys():
             wanted = select(authority.c.seq).where(self._reader.visible(authority), authority.c.code == code)
@@ -459,12 +479,15 @@ def _see_newer(status: Status, *, shown: Recorded[ClaimRevision], newest: Record
     said = newest.payload
     text = f"the claim has a newer revision, @{said.revision}"
     causes = (StaleCause(kind=CauseKind.REVISION, what=said.reference, entry=newest.entry.seq, text=text), *status.causes)
+    # A confirmed cause stays the stronger one. A newer revision alone makes the older one
+    # potentially stale.
     staleness = Staleness.STALE if status.staleness is Staleness.STALE else Staleness.POTENTIALLY_STALE
     return replace(status, staleness=staleness, stale_because=tuple(one.text for one in causes), causes=causes)
 
 
 def _list_references(claim: ClaimRevision, audits: Sequence[AuditFile]) -> tuple[Reference, ...]:
     """Return what *claim* refers to, then what locks of its audits fix and what their replays asked beside that."""
+    # Locks of audits of other revisions fixed other definitions and do not belong to this revision.
     own = [one for one in audits if one.audit.payload.claim == claim.reference]
     locks = (one.lock.payload for one in own if one.lock)
     named = (
@@ -505,7 +528,7 @@ def _flatten(parts: Iterable[Any]) -> Iterator[Recorded[Any]]:
                 pass
 
 
-# The audit trail: what was said, by whom, when and of what, with what was erased in its place.
+# The audit trail: entries with author and time, including those whose text was erased.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -544,6 +567,8 @@ def list_trail(reader: LogReader, wanted: TrailQuery) -> list[TrailEntry]:
     """
     numbers = _find_entries(reader, wanted)
     traces: list[TrailEntry] = []
+    # Decoded in chunks: a query for all entries would otherwise ask for more parameters than SQLite
+    # allows.
     for start in range(0, len(numbers), CHUNK):
         traces += _read(reader, numbers[start : start + CHUNK])
     return traces

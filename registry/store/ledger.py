@@ -44,11 +44,15 @@ class Ledger:
             UnavailableError: `registry-not-found` (no file, no schema), `registry-not-current` (migrations are pending), or it cannot
                 be reached.
         """
+        # SQLite creates a file that does not exist. A mistyped path must be an error, not an empty
+        # registry.
         refuse_missing(url)
         engine = open_engine(url)
         try:
             with engine.connect() as connection:
                 _check_revision(connection, describe_url(url))
+        # Also on an interrupt: an engine that is left open keeps the file locked for the next
+        # caller.
         except BaseException as error:
             release_engine(url, engine)
             if isinstance(error, DBAPIError):
@@ -71,6 +75,8 @@ class Ledger:
             InputError: *as_of* lies beyond the last entry, or is a time without time zone.
             NotFoundError: no log of this origin is here.
         """
+        # A database in memory has one connection, which holds the open transaction. A second reader
+        # on it would see statements that can still be rolled back.
         if self._is_writing and self._engine.pool.__class__.__name__ == "StaticPool":
             raise RuntimeError("a database in memory has one connection: read through the writer")
         with self.connect() as connection:
@@ -79,6 +85,8 @@ class Ledger:
             log_id = OWN_LOG if log is None else find_log(connection, log)
             try:
                 yield View(connection, limit=_find_limit(connection, as_of, log_id), log_id=log_id, today=today)
+            # A read transaction that stays open would pin the write-ahead log of SQLite and old row
+            # versions on PostgreSQL.
             finally:
                 if is_steady:
                     connection.rollback()
@@ -96,7 +104,12 @@ class Ledger:
             ConflictError: it contradicts what is recorded.
             UnavailableError: somebody else writes for too long, or the database cannot be reached.
         """
+        # Decision of 2026-11-21: one statement is one entry, and the statements of one file share
+        # one transaction. So a file is recorded completely or not at all. The cost: a very large
+        # file holds the write lock for its whole import.
         with self.connect() as connection:
+            # The lock is taken before the writer reads the head of the log. Otherwise two writers
+            # could read the same head and give two entries the same number.
             begin(connection)
             self._is_writing = True
             try:
@@ -104,6 +117,8 @@ class Ledger:
                 yield writer
                 writer.finish()
                 connection.commit()
+                # Only after the commit: a checkpoint of the write-ahead log inside the transaction
+                # could not remove the old pages.
                 if writer.has_erased:
                     _forget_pages(connection)
             except BaseException:
@@ -132,6 +147,8 @@ class Ledger:
 
 def begin(connection: Connection) -> None:
     """Writers queue up before the head of the log is read."""
+    # SQLite: a deferred BEGIN takes the write lock at the first INSERT, after the head was read.
+    # PostgreSQL: the lock is bound to the transaction, so it is released even if the process dies.
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     else:
@@ -146,6 +163,8 @@ def _forget_pages(connection: Connection) -> None:
 
 def hold_still(connection: Connection) -> None:
     """Let everything that *connection* reads until it rolls back be of one moment, whatever others write or erase meanwhile."""
+    # SQLite reads one snapshot in any open transaction. On PostgreSQL the default isolation level
+    # takes a new snapshot for each query, so REPEATABLE READ is required.
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("BEGIN")
     else:
@@ -154,6 +173,8 @@ def hold_still(connection: Connection) -> None:
 
 def _find_limit(connection: Connection, as_of: int | datetime | None, log_id: int) -> int:
     seen = select(func.coalesce(func.max(entry.c.seq), 0)).where(entry.c.log == log_id)
+    # Several entries can share one second. The last of them counts, so a time always means a
+    # complete second.
     if isinstance(as_of, datetime):
         try:
             return int(connection.execute(seen.where(entry.c.at <= to_seconds(as_of))).scalar_one())
@@ -162,6 +183,8 @@ def _find_limit(connection: Connection, as_of: int | datetime | None, log_id: in
     last = int(connection.execute(seen).scalar_one())
     if as_of is None:
         return last
+    # A number beyond the last entry is refused. Clamping it would label today's state with an entry
+    # that does not exist yet.
     if not 0 <= as_of <= last:
         raise InputError(Fault(code="as-of", where=str(as_of), found=f"the log has {last} entries", advice="name one of them, or a date"))
     return as_of
@@ -174,6 +197,8 @@ def _check_revision(connection: Connection, url: str) -> None:
         current = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
     except SQLAlchemyError as error:
         connection.rollback()
+        # Only a missing table means "no registry". Every other database error must keep its own
+        # cause.
         if "alembic_version" in str(error):
             raise UnavailableError(_not_found(url, found)) from error
         raise

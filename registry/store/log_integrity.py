@@ -28,10 +28,11 @@ from registry.store.log_seals import StoredCheckpoint, list_checkpoints, tell_cu
 from registry.store.log_writer import CLOCK_TOLERANCE, find_place
 from registry.store.statement_rows import EntryPlace, build_rows
 
-# Every entry of a log looked at once, quickly: is it in its place, its leaf the hash of its text, and its text what its entry says.
+# One fast pass over all entries. It checks that each is in its place, that its leaf is the hash of
+# its text, and that the text agrees with the columns of its entry.
 #
-# Rows are read as the driver gives them and texts as bytes; what stands first in canonical JSON (actor, at, kind) is compared without
-# decoding. Only what does not agree is decoded, to say what differs.
+# Canonical JSON sorts its keys, so actor, at and kind are the first bytes of every text. They are
+# compared as bytes without decoding. Only texts that disagree are decoded, to name the difference.
 
 _STEP = 5_000
 RESTORE = "restore the registry from a backup"
@@ -72,6 +73,7 @@ class _Scanner:
         self._erasures: dict[int, int] = {}
 
     def run(self, progress: Callable[[int], None]) -> LogScan:
+        # The main pass starts at entry 1, so numbers below 1 need a query of their own.
         for (seq,) in self._reader.plain_rows(select(entry.c.seq).where(self._reader.visible(entry), entry.c.seq < 1)):
             self._note(seq, "entries are numbered from 1")
         for rows in self._read():
@@ -83,16 +85,20 @@ class _Scanner:
         self._faults += (
             (seq, _fault("entry-altered", seq, "a text is kept of an entry that is not in the log")) for seq in self._orphans()
         )
+        # Faults come from several passes. Readers expect them in the order of the log.
         self._faults.sort(key=lambda one: one[0])
         return LogScan(self._leaves, self._times, self._last[0], erased, [fault for _, fault in self._faults])
 
     def _read(self) -> Iterator[list[Row]]:
+        # Paging by the last number seen, not by OFFSET, whose cost grows with the position.
         after = 0
         while rows := self._reader.plain_rows(self._select().where(entry.c.seq > after).order_by(entry.c.seq).limit(_STEP)):
             yield rows
             after = rows[-1][0]
 
     def _select(self) -> Select[Any]:
+        # Bytes, not text: the driver would decode each document to a string, which is then encoded
+        # again for hashing.
         text = cast(body.c.json, LargeBinary) if self._reader.engine == "sqlite" else func.convert_to(body.c.json, "UTF8")
         joined = entry.outerjoin(body, (body.c.log == entry.c.log) & (body.c.seq == entry.c.seq))
         columns = (entry.c.seq, entry.c.kind, entry.c.actor, entry.c.at, entry.c.leaf, text)
@@ -101,6 +107,8 @@ class _Scanner:
     def _pick_odd(self, rows: list[Row]) -> list[Row]:
         """Return the rows that must be looked at more closely; wrong only on the side of looking. Written for speed."""
         odd = []
+        # Local names, because this loop runs once per entry. The prefix 0x00 marks a leaf (RFC
+        # 6962, section 2.1).
         heads, sha256, erasure = self._heads, hashlib.sha256, StatementKind.ERASURE.value
         for row in rows:
             _, kind, actor, at, leaf, text = row
@@ -114,6 +122,7 @@ class _Scanner:
         return odd
 
     def _remember_head(self, kind: str, actor: str, at: int) -> bytes:
+        # A log in which every entry has another second would otherwise keep one head per entry.
         if len(self._heads) > _STEP:
             self._heads.clear()
         head = self._heads[kind, actor, at] = _head_of(kind, actor, at)
@@ -125,6 +134,8 @@ class _Scanner:
             self._without_text.append(seq)
             return
         hashed = hashlib.sha256(b"\x00" + text).digest()
+        # The first disagreement decides. If the hash is wrong, comparing the fields of the text
+        # adds nothing.
         if hashed != leaf:
             self._note(seq, f"its leaf is {leaf.hex()}, the hash of its text {hashed.hex()}")
             return
@@ -144,6 +155,8 @@ class _Scanner:
         """See that the entries follow each other, and keep their leaves as long as none is missing."""
         numbers = [self._last[0], *(row[0] for row in rows)]
         times = [self._last[1], *(row[3] for row in rows)]
+        # Two comparisons replace a loop in the normal case: first and last number fit, and as many
+        # rows lie between them.
         if rows[0][0] != self._last[0] + 1 or rows[-1][0] - rows[0][0] != len(rows) - 1:
             for before, seq in pairwise(numbers):
                 self._check_number(before, seq)
@@ -152,6 +165,8 @@ class _Scanner:
                 if at < before:
                     self._note(seq, f"its time is {format_time(at)}, that of the entry before it {format_time(before)}")
         whole = [row for number, row in enumerate(rows, start=len(self._leaves) + 1) if row[0] == number]
+        # After a missing entry no root can be computed, so leaves are collected only up to the
+        # first gap.
         if len(self._leaves) == self._last[0]:
             self._leaves += [bytes(row[4]) for row in whole]
             self._times += [row[3] for row in whole]
@@ -163,6 +178,8 @@ class _Scanner:
             self._note(before + 1, f"{which} missing")
 
     def _judge_missing_texts(self) -> int:
+        # Texts and erasures are compared in both directions, after the pass, because an erasure
+        # comes later than its entry.
         gone = set(self._without_text)
         for seq in sorted(gone - self._erasures.keys()):
             self._faults.append((seq, _fault("text-missing", seq, "its text is gone, and no entry says that it was erased")))
@@ -201,11 +218,15 @@ def _fault(code: str, seq: int, found: str) -> Fault:
     return Fault(code=code, where=f"entry {seq}", found=found, advice=advice.get(code, RESTORE))
 
 
-# Is the log what it was? Every entry against its leaf, the tree against what is kept of it, and both against every signed checkpoint.
+# Check of a log: each entry against its leaf, the tree against the stored subtrees, and both
+# against every signed checkpoint.
 #
-# What is altered is named, and since when: checkpoints say what the log was at their time, so the last that still fits and the first
-# that does not enclose the change. `registry.store.registry_rebuild.verify` goes deeper (every typed row against its statement) and takes
-# longer.
+# Decision of 2026-11-22: checkpoints bracket an alteration. The last one that still matches and the
+# first one that does not give the two times, and stored subtrees narrow the entries in between. The
+# cost: an entry that was edited without its leaf is named, but not dated.
+#
+# `registry.store.registry_rebuild.verify` also compares every typed row with its statement and
+# takes longer.
 
 MOST_FINDINGS = 1_000
 """So many are told one by one; the rest is counted."""
@@ -281,6 +302,7 @@ def check_log(
     brought = [parse_note(text, where=f"note {number}") for number, text in enumerate(notes, 1)]
     if log is not None:
         brought += _list_imported(ledger, log)
+    # A steady view: an erasure by another process during the check would look like a missing text.
     with ledger.view(log=log, is_steady=True) as view:
         check = _LogCheck(view, vkeys, scan_log(view, progress))
         findings = list(check.scan.faults)
@@ -294,6 +316,8 @@ def check_log(
             Fault(code="trigger-missing", where=name, found="what guards the table is missing or reads otherwise", advice="caveat db check")
             for name in view.ask(find_missing)
         ]
+        # A log with a key is sealed at each publication. Publications after the last checkpoint
+        # suggest that a checkpoint was deleted.
         sealed = max((one.checkpoint.size for one in checked), default=0)
         since = view.one_value(select(func.count()).where(view.visible(publication), publication.c.seq > sealed)) if log is None else 0
         if since and view.log_vkey is not None:
@@ -350,6 +374,7 @@ class _LogCheck:
 
     def find_root(self, size: int) -> str | None:
         """Return the root of the first *size* entries; None when one of them is missing."""
+        # A root over missing leaves does not exist. None means "cannot be computed", not "differs".
         if size > len(self.scan.leaves):
             return None
         return tree.root_at(size, lambda level, index: self._levels[level][index]).hex()
@@ -364,6 +389,8 @@ class _LogCheck:
             except CaveatError as error:
                 self._note("checkpoint-altered", where, error.faults[0].found)
                 continue
+            # The row repeats what the note says. A changed row would hide a checkpoint from
+            # queries.
             if note.checkpoint != one.checkpoint:
                 self._note("checkpoint-altered", where, _tell_difference(note.checkpoint, one.checkpoint))
             checked.append(self._hold(note, one.at))
@@ -378,6 +405,7 @@ class _LogCheck:
         said = note.checkpoint
         where = f"checkpoint at {said.size}" if at else f"note of {said.origin} at {said.size}"
         lines = verify_note(note, self._vkeys)
+        # Without a key for this log nothing can be said about its signature: None, not False.
         own = [key for key in self._vkeys if key.name == self.origin]
         signed = any(line.is_valid and line.name == self.origin for line in lines) if own else None
         for line in lines:
@@ -386,6 +414,8 @@ class _LogCheck:
         if signed is False:
             self._note("checkpoint-unsigned", where, f"no key of {self.origin} that is trusted signed it")
         fits: bool | None = self.find_root(said.size) == said.root
+        # Entries are missing below the size of the checkpoint, so its root is neither confirmed nor
+        # refuted.
         if len(self.scan.leaves) < said.size <= self.scan.entries:
             fits = None
         self.faults += self._compare_times(said.size, lines, where)
@@ -400,6 +430,8 @@ class _LogCheck:
             if not line.is_valid or line.at is None or line.name == self.origin:
                 continue
             times = self.scan.times[:size]
+            # Times in a log do not decrease, so a binary search finds the first entry dated after
+            # the cosignature.
             first = bisect_right(times, (line.at + CLOCK_TOLERANCE).timestamp()) + 1
             if first <= len(times):
                 which = f"entry {first}" if first == len(times) else f"entries {first} to {len(times)}"
@@ -410,6 +442,8 @@ class _LogCheck:
 
     def tree(self, checked: Sequence[CheckedCheckpoint]) -> Iterator[Fault]:
         """Yield what the checkpoints and the kept subtrees say of entries whose leaves agree with their texts."""
+        # A failed checkpoint is the stronger evidence, since it is signed. Without one the stored
+        # subtrees are reported by themselves.
         first = next((one for one in checked if not one.fits), None)
         odd = list(self._odd_nodes(sealed=max((one.checkpoint.size for one in checked if one.fits), default=0)))
         spans = [f"{start} to {stop}" for start, stop, _, is_row in odd if not is_row]
@@ -425,11 +459,14 @@ class _LogCheck:
     def _since(self, first: CheckedCheckpoint, checked: Sequence[CheckedCheckpoint], spans: Sequence[str]) -> Fault:
         """Say what is enclosed by the last checkpoint that fits and the first that does not, and since when."""
         size = first.checkpoint.size
+        # The largest matching checkpoint below the first failing one proves all entries up to its
+        # size.
         before = [one for one in checked if one.fits and one.checkpoint.size < size]
         start = before[-1].checkpoint.size + 1 if before else 1
         later = [one for one in checked if one.checkpoint.size > size]
         wrong = [first, *(one for one in later if not one.fits)]
         since = _say_time(wrong[-1])
+        # A later checkpoint that matches again dates the end of the alteration.
         until = next((_say_time(one) for one in later if one.fits and one.checkpoint.size > wrong[-1].checkpoint.size), None)
         if first.fits is None:
             found = f"entry {len(self.scan.leaves) + 1} is missing, and was there"
@@ -446,6 +483,8 @@ class _LogCheck:
     def missing_nodes(self) -> Iterator[Fault]:
         """Yield what is missing where some subtrees are kept; a registry that was upgraded and not written since keeps none at all."""
         missing = sorted(self._find_expected() - self._nodes.keys())
+        # A registry that was upgraded and not written to since has no subtrees at all. That is
+        # normal. Some missing among others is not.
         if missing and self._nodes:
             level, index = missing[0]
             which = f"level {level} over entries {(index << level) + 1} to {(index + 1) << level}"
@@ -465,6 +504,8 @@ class _LogCheck:
         Where the next larger one fits, or the checkpoint of the first *sealed* entries, the leaves are as they were, and it was the row;
         otherwise a leaf was. Of subtrees inside each other the smallest is told.
         """
+        # A differing subtree has two causes: its row was altered, or one of its leaves. A matching
+        # parent or checkpoint rules out the leaves.
         kept = self._nodes
         odd = {place for place in kept if kept[place] != self._compute(place) and self._can_compute(place)}
         for level, index in sorted(odd):
@@ -518,10 +559,12 @@ def _say_time(one: CheckedCheckpoint) -> str:
     return "an unknown time" if one.at is None else one.at.isoformat()
 
 
-# Rows held against the statements they were made from, for some entries: what a page says is decoded, what a status says is read off
-# rows.
+# Comparison of rows with their statements, for selected entries. A page decodes statements, but a
+# status is computed from rows, so both must agree before a supplement is published.
 #
-# `registry.store.registry_rebuild.verify` does so for all of them, by a replay. This is the quick look before something is given out.
+# Decision of 2026-11-22: a supplement may rest on rows, but the rows of its entries, and of every
+# entry that names its subject, are first compared with their statements. The cost: one pass over
+# all texts for each report, and the identifiers of each text are kept in memory.
 
 _COMPARED = [table for table in TYPED if table is not identifier]
 _LINEAGE = (StatementKind.MODEL_VERSION.value, StatementKind.MODEL_EVENT.value, StatementKind.MODEL_ENDPOINT.value)
@@ -559,10 +602,12 @@ class RowCheck:
         Raises:
             AlteredError: `row-differs`, for each entry whose rows are others; `entry-altered`.
         """
+        # Entries that an earlier subject of the same report already verified are skipped.
         wanted = {*entries, *(self._list_named(names) if names else ())} - self._sound
         faults: list[Fault] = []
         for numbers in self._find_texts(wanted):
             faults += _compare(self._reader, numbers)
+        # Raised for all faults of this subject before any of its entries counts as sound.
         if faults:
             raise AlteredError(faults)
         self._sound |= wanted
@@ -599,6 +644,8 @@ class _NamedEntries:
         self._methods: list[int] = []
         same = (entry.c.log == body.c.log) & (entry.c.seq == body.c.seq)
         texts = select(body.c.seq, entry.c.kind, body.c.json).join(entry, same).where(reader.visible(body))
+        # Many statements name the same set of identifiers. Sharing equal sets keeps memory
+        # proportional to the number of distinct ones.
         shared: dict[frozenset[str], frozenset[str]] = {}
         for seq, kind, text in reader.plain_rows(texts):
             names = frozenset(IDENTIFIER.findall(text))
@@ -607,11 +654,14 @@ class _NamedEntries:
                 self._entries[name].append(seq)
                 if kind in _DEFINING:
                     self._defining[name].append(seq)
+            # A newer version of a method makes outcomes stale without naming any claim. So methods
+            # are always compared.
             if kind == StatementKind.SPEC_VERSION and any(name.startswith(f"{Kind.METHOD}-") for name in names):
                 self._methods.append(seq)
 
     def find(self, names: Collection[str]) -> set[int]:
         """Return the entries that name one of *names*, and those of what they name in turn, claims excepted; all of methods too."""
+        # A breadth-first walk over names. Each name is followed once, so cycles end.
         found = {*self._methods, *(seq for name in names for seq in self._entries.get(name, ()))}
         told, waiting = set(names), list(found)
         while waiting:
@@ -624,6 +674,7 @@ class _NamedEntries:
 
     def _follow(self, name: str) -> list[int]:
         """Return what is to be looked at of *name*, which a text names: all of an audit or contestation, of the rest what defines it."""
+        # Claims are not followed: related claims would pull in most of the registry.
         if name.startswith(f"{Kind.CLAIM}-"):
             return []
         whole = name.startswith((f"{Kind.AUDIT}-", f"{Kind.CONTESTATION}-"))
@@ -636,6 +687,7 @@ def _compare(reader: LogReader, numbers: list[int]) -> Iterator[Fault]:
         for row in reader.plain_rows(select(table).where(table.c.log == reader.log_id, table.c.seq.in_(numbers))):
             there[row[1]].add((table.name, *map(_plain, row)))
     for one in reader.recorded(numbers):
+        # Sets, not lists: the order of rows within one entry has no meaning.
         given = set(_build(reader, one))
         if given != there[one.entry.seq]:
             names = " and ".join(sorted({row[0] for row in given ^ there[one.entry.seq]}))
@@ -650,4 +702,5 @@ def _build(reader: LogReader, one: Recorded[Any]) -> Iterator[tuple[Any, ...]]:
 
 
 def _plain(value: Any) -> Any:
+    # psycopg returns memoryview for bytes, which never equals the bytes of a statement.
     return bytes(value) if isinstance(value, memoryview) else value

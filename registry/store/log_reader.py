@@ -26,7 +26,7 @@ from registry.store.database_tables import OWN_LOG, body, content, entry, identi
 if TYPE_CHECKING:
     from registry.seal.signing_keys import Backing, SigningKey, StatementKeys
 
-# Texts of cards as they are kept: compressed, under the digest of what they say.
+# Card texts are stored compressed under the SHA-256 of the uncompressed text.
 
 _MOST_BYTES = 100_000_000
 """No card that is read has so long a text; a row that unpacks to more was not written by us."""
@@ -34,6 +34,7 @@ _MOST_BYTES = 100_000_000
 
 def pack(text: bytes) -> bytes:
     """Return *text* as it is kept."""
+    # Level 9 of zstd; texts are written once and read often.
     return zstandard.ZstdCompressor(level=9).compress(text)
 
 
@@ -66,6 +67,8 @@ def _find_difference(packed: bytes, sha256: str) -> str | None:
 
 
 def _decompress(packed: bytes) -> bytes:
+    # The frame states its size before anything is unpacked. An altered row could otherwise expand
+    # to more than the memory of the machine.
     size = zstandard.frame_content_size(packed)
     if not 0 <= size <= _MOST_BYTES:
         raise ValueError(f"it says that its text has {size:,} bytes; at most {_MOST_BYTES:,} are kept" if size >= 0 else "it tells no size")
@@ -77,7 +80,8 @@ def _altered(sha256: str, found: str) -> Fault:
     return Fault(code="content-altered", where=f"text {sha256}", found=found, advice=advice)
 
 
-# Reading the log as of one entry: whatever a later entry recorded is not seen.
+# Every reading is limited to one log and one last entry, so that a past state can be read without
+# keeping versions of rows.
 
 Answer = TypeVar("Answer")
 
@@ -105,6 +109,8 @@ class LogReader:
 
         What is rendered goes by the log alone, so that the same entries give the same bytes at any time. Lists go by the clock.
         """
+        # An outcome expires by date. With the clock, the same entries would give other bytes
+        # tomorrow; so renderings use the day of the last entry.
         if self._today is None:
             last = self.find_entry(self.last_seq())
             self._today = None if last is None else last.at.date()
@@ -133,6 +139,8 @@ class LogReader:
 
     def visible(self, table: Table) -> ColumnElement[bool]:
         """Return the condition that a row of *table* is seen."""
+        # All queries go through this condition. A query without it would mix logs or show later
+        # entries.
         return (table.c.log == self._log_id) & (table.c.seq <= self._limit)
 
     def rows(self, statement: Select[Any]) -> Sequence[Any]:
@@ -141,12 +149,15 @@ class LogReader:
             return self._connection.execute(statement).all()
         except DBAPIError as error:
             raise translate(error, where=describe_connection(self._connection)) from error
+        # The driver refuses a number above 64 bits. No such number is recorded, so the answer is
+        # "not found" instead of a crash.
         except OverflowError as error:
             found = "a number is larger than any that is recorded"
             raise NotFoundError(Fault(code="not-registered", where="registry", found=found, advice="check the identifier")) from error
 
     def rows_in(self, statement: Select[Any], column: Any, keys: Iterable[Any]) -> list[Any]:
         """Return the rows of *statement* in which *column* has one of *keys*, asked for in chunks."""
+        # Duplicates are removed first, in order: a chunk must not be filled with repeated keys.
         listed = list(dict.fromkeys(keys))
         chunks = (listed[start : start + CHUNK] for start in range(0, len(listed), CHUNK))
         return [row for chunk in chunks for row in self.rows(statement.where(column.in_(chunk)))]
@@ -221,6 +232,8 @@ class LogReader:
     def leaves(self, start: int = 1, stop: int | None = None) -> Iterator[bytes]:
         """Yield the leaf hashes, 32 bytes each, from entry *start* to before *stop* (the end)."""
         last = self._limit if stop is None else min(self._limit, stop - 1)
+        # Leaves have 32 bytes, so a larger step than for texts keeps memory small and needs fewer
+        # queries.
         step = 20 * CHUNK
         for first in range(start, last + 1, step):
             between = (entry.c.seq >= first) & (entry.c.seq <= min(last, first + step - 1))
@@ -325,10 +338,15 @@ def _decode(place: Entry, text: bytes) -> Recorded[Any]:
     Raises:
         AlteredError: its leaf is not the hash of its text, or who, when or what stands otherwise in its entry.
     """
+    # Decision of 2026-11-22: every text that is decoded is compared with its leaf, at about 1 µs
+    # per statement. An altered statement ends with exit code 3, because the request was valid but
+    # the answer cannot be trusted.
     hashed = leaf_hash(text)
     if hashed != place.leaf:
         raise _altered_text(place.seq, f"its leaf is {place.leaf}, the hash of its text {hashed}")
     said = decode_statement(text, where=f"entry {place.seq}")
+    # The columns of `entry` are not covered by the leaf. Comparing them with the text protects
+    # queries that select by kind, actor or time.
     if (said.kind, said.actor, said.at) != (place.kind, place.actor, place.at):
         entered = f"{place.kind.value} by {place.actor} at {place.at.isoformat()}"
         raise _altered_text(
@@ -344,6 +362,8 @@ def _altered_text(seq: int, found: str) -> AlteredError:
 
 def _similar_numbers(digits: str) -> set[int]:
     """The number itself, its neighbours, one digit changed, left out or added, and two digits swapped."""
+    # Edits of distance 1 and swapped digits are the usual typing errors. Suggestions must exist, so
+    # the caller filters these by the database.
     number = int(digits)
     similar = {number, number - 1, number + 1}
     for at in range(len(digits)):
@@ -354,10 +374,12 @@ def _similar_numbers(digits: str) -> set[int]:
     return {one for one in similar if 0 < one < 2**53}
 
 
-# Roots of complete subtrees, found for proofs and kept while writing.
+# Roots of complete subtrees, stored when they are completed and read for proofs.
 #
-# Kept are those of 16, 256, 4,096, … leaves (levels 4, 8, 12, …), each under the entry that completed it; the levels between are
-# computed from at most sixteen. What is missing is computed from the leaves.
+# Decision of 2026-11-22: levels 4, 8, 12, … are stored (16, 256, 4,096, … leaves). A proof then
+# reads about eighty rows, and levels in between are computed from at most sixteen. A checkpoint's
+# own root is always computed from the leaves, so nothing that is signed depends on this table. The
+# cost: one pass over the leaves for each checkpoint.
 
 STEP = 4
 """Every fourth level is kept."""
@@ -384,6 +406,7 @@ class NodeFinder:
             AlteredError: leaves under it are gone.
         """
         if (level, index) not in self._known:
+            # The nearest stored level at or below the requested one.
             kept = level - level % STEP
             self._read(kept, index >> (STEP - level % STEP))
             if (level, index) not in self._known:
@@ -392,6 +415,7 @@ class NodeFinder:
 
     def _read(self, level: int, group: int) -> None:
         """Read the sixteen subtrees of *level*, or as many as there are, that make up one of the next level that is kept."""
+        # A group without stored rows must not be asked for again: proofs visit neighbouring nodes.
         if (level, group) in self._read_already:
             return
         self._read_already.add((level, group))
@@ -408,6 +432,8 @@ class NodeFinder:
 
     def _compute(self, level: int, index: int, kept: int) -> bytes:
         below = level - 1
+        # Between two stored levels, hash upwards. At a stored level whose row is missing, compute
+        # from the leaves.
         if level > kept:
             return tree.node_hash(self.find(below, 2 * index), self.find(below, 2 * index + 1))
         return tree.root_of(self._read_leaves(index << level, (index + 1) << level))
@@ -418,6 +444,7 @@ class NodeFinder:
             leaves = [bytes(row[0]) for row in rows]
         else:
             leaves = list(self._reader.leaves(first + 1, stop + 1))
+        # A missing leaf would shift all later ones and give a wrong root without any error.
         if len(leaves) != stop - first:
             found = f"{stop - first - len(leaves)} of the entries {first + 1} to {stop} are gone"
             advice = "caveat log check names them; restore the registry from a backup"
@@ -428,6 +455,8 @@ class NodeFinder:
 def load_frontier(reader: LogReader) -> tuple[tree.Frontier, list[NodeRow]]:
     """Return the right edge of the log's tree, and the rows of `node` that are missing: of a registry upgraded and not written since."""
     size = reader.last_seq()
+    # Level 4 rows exist for every sixteenth entry, so at most fifteen leaves after the last row are
+    # read here in a registry that is up to date.
     last = select(func.max(node.c.seq)).where(node.c.log == reader.log_id, node.c.level == STEP)
     known = int(reader.one_value(last) or 0)
     find = NodeFinder(reader).find
@@ -441,12 +470,14 @@ def load_frontier(reader: LogReader) -> tuple[tree.Frontier, list[NodeRow]]:
 
 def complete(frontier: tree.Frontier, leaf: bytes, *, log_id: int) -> Iterator[NodeRow]:
     """Append *leaf* to *frontier*, and yield the rows of `node` for the subtrees it completes."""
+    # `append` yields a root for each subtree that this leaf completes. Only every fourth level is
+    # stored.
     for level, _, found in frontier.append(leaf):
         if level % STEP == 0:
             yield log_id, frontier.size, level, found
 
 
-# The logs in one registry: its own, and those of other registries that were taken over.
+# Logs in one registry: its own, and imported logs of other registries.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -483,15 +514,17 @@ def find_log(connection: Connection, origin: str) -> int:
     return int(known[origin])
 
 
-# What the log says of keys, in its order.
-
-
 def list_key_events(reader: LogReader) -> tuple[Recorded[KeyEvent], ...]:
     """Return every key event that is seen, in log order."""
     return reader.recorded_by(select(key_event.c.seq).where(reader.visible(key_event)))
 
 
-# Signatures of authors over their entries: kept beside the log, read with the keys that the log names, and held against both.
+# Author signatures. An author signs log name, entry number and leaf with a statement key. The
+# signature is stored next to the log, because a leaf cannot contain what is computed from it, and
+# it is included in bundles, backups and inclusion proofs.
+#
+# The cost: whoever transmits a log can remove signatures. Such a statement then counts as the
+# operator's, never as another author's.
 
 SignatureRow = tuple[int, int, bytes, bytes]
 """What is kept of one signature: log, entry, fingerprint of the key, 64 bytes."""
@@ -533,6 +566,7 @@ def find_signature_faults(reader: LogReader) -> Iterator[Fault]:
     keys = read_statement_keys(reader)
     yield from keys.faults
     numbers = [row[0] for row in reader.plain_rows(select(signature.c.seq).where(reader.visible(signature)).order_by(signature.c.seq))]
+    # In chunks: a log of many signed entries must not be loaded at once.
     for start in range(0, len(numbers), CHUNK):
         wanted = numbers[start : start + CHUNK]
         signed = {one.entry: one for one in list_signatures(reader, wanted)}
@@ -567,10 +601,13 @@ class Signing:
             ConflictError: `key-not-registered`, `key-replaced`: the key that is here is not the one that the log has in force.
             UnavailableError: `passphrase-missing`: the key is encrypted, and nobody can be asked.
         """
+        # The key is looked up once per transaction. Opening an encrypted key asks for a passphrase.
         if not self._is_asked:
             self._key = self._find_key(self._actor)
             self._is_asked = True
             if self._key is not None:
+                # A signature by a key that the log does not know could never be verified. Refuse it
+                # before the entry is written.
                 _refuse_other(self._reader, self._key)
         if self._key is None:
             return None
@@ -601,6 +638,8 @@ def find_backings(reader: LogReader, entries: Iterable[Entry]) -> "dict[int, Bac
     found: dict[int, Backing | None] = {}
     for one in listed:
         its = signed.get(one.seq)
+        # A wrong signature gives None. Treating it as missing would make the entry look like a
+        # statement of the operator.
         is_wrong = its is not None and keys.find_fault(one, its) is not None
         found[one.seq] = None if is_wrong else keys.find_backing(one, its)
     return found

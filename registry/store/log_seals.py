@@ -18,11 +18,11 @@ from registry.store.database_tables import body, checkpoint, cosignature, equivo
 from registry.store.log_reader import CHUNK, LogReader, NodeFinder, from_seconds, list_key_events, list_signatures, to_seconds
 from registry.store.log_writer import Writer
 
-# What seals a log: the roots of its tree, the proofs read off it, and the signed checkpoints that others hold us to.
+# What seals a log: the roots of its tree, the proofs derived from it, and the signed checkpoints.
 #
-# The tree is that of RFC 6962 section 2.1 over the leaves of the entries; entry `seq` is leaf `seq - 1`. Roots of complete subtrees of
-# 16, 256, … leaves are kept as rows of `node`, so a proof reads a few rows whatever the size of the log. Where they are missing (a
-# registry that was upgraded and not written since) they are computed from the leaves: slower, the same.
+# The tree is that of RFC 6962, section 2.1, over the leaves of the entries; entry seq is leaf seq −
+# 1. Stored subtree roots make the cost of a proof independent of the size of the log. If they are
+# missing they are computed from the leaves, with the same result.
 
 _EVERYTHING = 2**53
 
@@ -59,8 +59,12 @@ def prove(reader: LogReader, entries: Collection[int], *, openings: Collection[i
     size = reader.log_size
     for seq in (*entries, *openings):
         _refuse_no_entry(reader, seq)
+    # The key events of the signers are proven too. Without them a reader of a single file could not
+    # verify the author signatures.
     keys = _list_keys_of(reader, entries)
     named = {one.entry.seq for one in keys}
+    # One proof for all entries: shared nodes are stored once (0.5 to 7 ms per claim, 17 kB for a
+    # card with 500 claims).
     proven = {*entries, *named}
     finder = NodeFinder(reader)
     nodes = tree.proof_nodes({seq - 1 for seq in proven}, size, finder.find)
@@ -74,6 +78,8 @@ def _list_keys_of(reader: LogReader, entries: Collection[int]) -> tuple[Recorded
     signers = {one.key for one in list_signatures(reader, entries)}
     if not signers:
         return ()
+    # All events of these authorities, not just the matching keys: a later revocation must not be
+    # left out.
     events = [one for one in list_key_events(reader) if one.payload.purpose is KeyPurpose.STATEMENT]
     authorities = {one.entry.actor for one in events if one.payload.key in signers}
     return tuple(one for one in events if one.entry.actor in authorities)
@@ -119,10 +125,14 @@ def add_checkpoint(writer: Writer, note_text: str, said: Checkpoint) -> None:
         raise ConflictError(Fault(code="other-log", where=where, found=f"this log is {writer.log_origin}"))
     if said.size > writer.log_size:
         raise ConflictError(Fault(code="beyond-the-log", where=where, found=f"the log has {writer.log_size} entries"))
+    # From the leaves, not from stored subtrees. An altered subtree row must not be able to enter a
+    # signature.
     if (root := tree.root_of(writer.leaves(1, said.size + 1)).hex()) != said.root:
         raise ConflictError(Fault(code="root-differs", where=where, found=f"it says the root is {said.root}, the log gives {root}"))
     there = find_checkpoint(writer, said.size)
     if there is not None:
+        # A second note with other content at the same size could be the beginning of a second
+        # history.
         if not there.note.startswith(note_text.rstrip("\n")):
             advice = "keep further signatures of this size as cosignatures"
             raise ConflictError(Fault(code="checkpoint-exists", where=where, found="another note of this size is kept", advice=advice))
@@ -142,6 +152,8 @@ def add_cosignature(writer: Writer, size: int, line: str, at: datetime) -> None:
         NotFoundError: no checkpoint of this size is kept.
     """
     plain = line.removesuffix("\n")
+    # One valid form only (C2SP signed-note): a dash, a name and base64. Whatever is not checked
+    # here would end up in published files.
     if not plain.startswith("— ") or not plain.isprintable() or len(plain.split(" ")) != 3:
         raise InputError(Fault(code="not-a-signature", where=f"checkpoint at {size}", found="a signature line reads `— NAME BASE64`"))
     there = find_checkpoint(writer, size)
@@ -166,12 +178,15 @@ def refuse_other_history(reader: LogReader) -> None:
     Raises:
         AlteredError: a checkpoint is kept of more entries than there are now, or one that the leaves of the entries do not give.
     """
+    # The complete log and not the view: a cut-off is only visible against checkpoints beyond its
+    # end.
     whole = reader.ask(lambda connection: LogReader(connection, limit=_EVERYTHING, log_id=reader.log_id))
     kept = list_checkpoints(whole)  # before the leaves: what others write and seal meanwhile is longer, not cut off
     if not kept:
         return
     leaves = list(whole.leaves(1, whole.last_seq() + 1))
     levels = tree.list_levels(leaves)
+    # The largest checkpoint first. It is the one that a truncation affects.
     for one in reversed(kept):
         size = one.checkpoint.size
         if size > len(leaves):

@@ -40,13 +40,22 @@ from registry.store.registry_view import View
 from registry.store.statement_rows import EntryPlace, NewIdentifier, Row, build_rows, named_identifier, parse_new
 from registry.store.statement_rules import StatementRules
 
-# The write side: statements are salted, hashed, numbered and stored with their rows, inside one transaction.
+# The write side. A statement is encoded, salted, hashed, numbered and stored with its rows in one
+# transaction.
+#
+# A salt of 128 bits makes the leaf of a short statement unguessable. After an erasure the leaf
+# stays in the log, and without a salt its text could be found by trying candidates.
 
 _EVERYTHING = 2**53
+# Rows are sent in groups of this size. The database guards halve the speed of bulk inserts: raw
+# sqlite3 with the triggers reaches about 17,000 claims/s on two cores, so the target of 20,000 is
+# not met (benchmarks/RESULTS.md).
 _BATCH = 1_000
 CLOCK_TOLERANCE = timedelta(minutes=10)
 """Clocks of machines differ, and are set; a clock that is behind by more is wrong, or the last entry's was."""
 
+# Decision of 2026-11-22: these kinds decide what other entries mean, or their words are also kept
+# in typed rows. The cost: a personal name in a card's title stays.
 _NOT_ERASABLE = {
     StatementKind.AUTHORITY: "who speaks in the log is never forgotten",
     StatementKind.CARD: "claims are quoted from it, and its title stands in a table that keeps it",
@@ -64,6 +73,8 @@ _NOT_ERASABLE = {
 }
 """Kinds of entries whose text is never erased, and why."""
 
+# Foreign keys are checked at each INSERT, so referenced tables come first: texts and entries before
+# typed rows, and typed rows in the dependency order of the metadata.
 _ORDER = ("log", "content", "entry", "body", "signature", "node", *(table.name for table in TYPED), "checkpoint", "cosignature")
 
 
@@ -79,6 +90,8 @@ class Writer(View):
         salt: Callable[[], str],
         find_key: FindKey = find_no_key,
     ) -> None:
+        # The writer reads without an upper limit. Rules must see the entries that this transaction
+        # appended.
         super().__init__(connection, limit=_EVERYTHING)
         self._actor = actor
         self._clock = clock
@@ -120,10 +133,15 @@ class Writer(View):
         """
         now = self._clock()
         last = from_seconds(self._last_at)
+        # Ten minutes of tolerance absorb the drift between machines. A clock that is further behind
+        # is refused, because times in the log must not decrease. A wrong but consistent clock is
+        # only visible through witnesses (docs/log.md).
         if now < last - CLOCK_TOLERANCE:
             found = f"the clock says {now.astimezone(UTC).isoformat()}, the last entry was made at {last.isoformat()}"
             advice = "set the clock right; if it was wrong before, record again when that time has passed"
             raise InputError(Fault(code="clock-behind", where="clock", found=found, advice=advice))
+        # Within the tolerance the statement gets the time of the last entry. The database guard
+        # refuses entries whose times decrease.
         return max(now.astimezone(UTC).replace(microsecond=0), last)
 
     def put_seal(self, table: Table, values: tuple[Any, ...], *, seq: int) -> None:
@@ -154,8 +172,12 @@ class Writer(View):
 
         They must be used in this order, in this transaction; what is not used is allocated again.
         """
+        # The year comes from the clock in UTC, so the identifier does not depend on the time zone
+        # of the machine.
         year = self._clock().astimezone(UTC).year
         key = (kind, authority, year)
+        # The database is asked once per kind, authority and year. No other writer can take a number
+        # meanwhile, because the transaction holds the write lock.
         if key not in self._next_numbers:
             same = (identifier.c.kind == kind.value) & (identifier.c.authority == authority) & (identifier.c.year == year)
             last = self.one_value(select(func.max(identifier.c.number)).where(self.visible(identifier), same))
@@ -180,11 +202,14 @@ class Writer(View):
 
     def append_many(self, payloads: Sequence[Payload]) -> list[Entry]:
         """Record *payloads* in order, each as an entry of its own, and return the entries; as `append`, with all faults at once."""
+        # One time for the whole batch: the statements of one file were made together.
         moment = self.moment
         faults: list[Fault] = []
         recorded: list[Entry] = []
         for payload in payloads:
             found = self._find_faults(payload)
+            # After the first fault nothing more is staged, but the other statements are still
+            # checked, so that the user gets all faults at once.
             if found or faults:
                 faults += found
                 continue
@@ -192,13 +217,19 @@ class Writer(View):
             if len(self._staged["entry"]) >= _BATCH:
                 self._flush()
         if faults:
+            # Statements before the fault may already be in the database. `finish` then refuses to
+            # commit, even if the caller catches the error.
             self._is_broken = bool(recorded)
+            # One conflict is enough for ConflictError: the user must read the registry again before
+            # anything else is worth repairing.
             raise (ConflictError if any(one.code in _CONFLICTS for one in faults) else InputError)(faults)
         self._flush()
         return recorded
 
     def put_content(self, text: str) -> str:
         """Keep *text*, compressed, and return the SHA-256 of its UTF-8 (hexadecimal); what is there already is not kept twice."""
+        # The digest is of the uncompressed text. A different zstd version can produce other bytes
+        # for the same text.
         raw = text.encode()
         sha256 = hashlib.sha256(raw).hexdigest()
         if not self.has_content(sha256):
@@ -220,6 +251,8 @@ class Writer(View):
             raise NotFoundError(Fault(code="entry-not-found", where=f"entry {seq}", found=f"the log has {self._last_seq} entries"))
         if (reason := _NOT_ERASABLE.get(place.kind)) is not None:
             raise InputError(Fault(code="not-erasable", where=f"entry {seq}", found=f"it is a {place.kind.value}: {reason}"))
+        # A text can be missing without an erasure entry (deleted by hand), or present despite one
+        # (restored from a backup). Both states are repaired here instead of being refused.
         there = self.one_value(select(body.c.seq).where(body.c.log == OWN_LOG, body.c.seq == seq)) is not None
         said = self.first_recorded(select(erasure.c.seq).where(self.visible(erasure), erasure.c.erased == seq)) if there else None
         if said is None:
@@ -234,8 +267,12 @@ class Writer(View):
         return recorded
 
     def _delete_text(self, seq: int) -> None:
+        # By default SQLite only marks deleted pages as free, and their bytes stay in the file. With
+        # secure_delete it overwrites them.
         if self.engine == "sqlite":
             self._connection.exec_driver_sql("PRAGMA secure_delete = ON")
+        # The leaf and the typed rows stay. They prove that the statement existed, and they hold no
+        # words that can be erased.
         for table in (claim_text, body):
             self._connection.execute(delete(table).where(table.c.log == OWN_LOG, table.c.seq == seq))
         self.has_erased = True
@@ -252,6 +289,9 @@ class Writer(View):
 
     def _find_faults(self, payload: Payload) -> list[Fault]:
         """Rules read what stands in the database; only the first revision of a claim allocated here can be judged without."""
+        # Flushing before each check would cost one round trip per claim in a bulk import. A first
+        # revision under a new identifier can only conflict with its references, and these are
+        # recorded earlier.
         if not (isinstance(payload, ClaimRevision) and payload.revision == 1 and payload.claim in self._allocated):
             self._flush()
         faults = self._rules.find_faults(payload)
@@ -265,13 +305,19 @@ class Writer(View):
     def _stage(self, payload: Payload, moment: datetime) -> Entry:
         seq, at = self._last_seq + 1, to_seconds(moment)
         statement = Statement(actor=self._actor, at=moment, payload=payload, salt=self._salt())
+        # The canonical bytes are hashed and stored as they are. Re-encoding at read time would make
+        # every old leaf depend on the present encoder.
         canonical = encode_statement(statement)
         leaf = leaf_hash(canonical)
         kind = KINDS[type(payload)]
+        # A log needs a unique name, because signed checkpoints identify a log by its origin. The
+        # salt of the first entry is random, so it serves as a name.
         if seq == 1 and not self.log_origin:
             self.name_log(f"caveat/{statement.salt}")
         self._staged["entry"].append((OWN_LOG, seq, kind.value, self._actor, at, bytes.fromhex(leaf)))
         self._staged["body"].append((OWN_LOG, seq, canonical.decode()))
+        # The signature is stored next to the log: it is computed from the leaf, so the leaf cannot
+        # cover it.
         self._sign(seq, leaf, payload)
         self._staged["node"] += complete(self._get_frontier(), bytes.fromhex(leaf), log_id=OWN_LOG)
         for table, values in build_rows(payload, self._place(payload, seq, at)):
@@ -284,11 +330,14 @@ class Writer(View):
         """Sign the entry, where its author's key is here; what the log says of keys decides who signs the entries after it."""
         if (signed := self._signing.sign(seq, leaf)) is not None:
             self._staged["signature"].append(to_row(signed, log_id=OWN_LOG))
+        # The next entry must be signed with the key that this event puts in force.
         if isinstance(payload, KeyEvent):
             self._signing.forget()
 
     def _get_frontier(self) -> Frontier:
         """Loaded for the first entry of a transaction; the nodes that an upgraded registry lacks go in then."""
+        # The frontier holds one hash for each complete subtree at the right edge. With it an append
+        # costs O(log n) hashes instead of a pass over all leaves (RFC 6962, section 2.1).
         if self._frontier is None:
             self._frontier, missing = load_frontier(self)
             for start in range(0, len(missing), _BATCH):
@@ -315,6 +364,8 @@ def find_place(reader: LogReader, payload: Payload, place: EntryPlace) -> EntryP
     """Return *place*, where *payload* goes, with what its rows take from those before it."""
     if not isinstance(payload, (Run, Result, RunStart)):
         return place
+    # A run row repeats the time of its lock, so that a CHECK constraint can refuse a run that began
+    # before the lock.
     locks = reader.rows(select(lock.c.seq, lock.c.at).where(reader.visible(lock), lock.c.audit == payload.audit))
     corpus = None
     if isinstance(payload, Result):
@@ -336,11 +387,14 @@ class Inserts:
             ConflictError: the database refuses a row.
         """
         try:
+            # Plain driver calls: SQLAlchemy's handling of each row would cost more than the insert
+            # itself.
             for name in _ORDER:
                 if rows := staged.get(name):
                     self._connection.exec_driver_sql(self._statement(name), rows)
         except DBAPIError as error:
             raise translate(error, where=describe_connection(self._connection)) from error
+        # Python integers have no limit. Both databases store 64 bits.
         except OverflowError as error:
             found = f"a number is larger than a database holds: {error}"
             raise InputError(Fault(code="not-storable", where="registry", found=found)) from error
@@ -356,6 +410,7 @@ class Inserts:
         return self._statements[name]
 
 
+# These codes decide the exit code of the command, and whether "read again and repeat" can help.
 _CONFLICTS = frozenset(
     {
         "already-locked",
@@ -397,7 +452,12 @@ _CONFLICTS = frozenset(
 """Faults that contradict what is recorded; the others are faults of what came in."""
 
 
-# Entries put into a log with their texts, rows and subtrees made anew: of a registry that is rebuilt, or of another that is taken over.
+# Replay: entries are put in again with their texts, and their rows and subtrees are derived again.
+# Rebuild uses it for the own log, and import uses it for the log of another registry.
+#
+# Decision of 2026-11-22: a foreign log must pass the database guards, and its references must be
+# readable. It need not pass our rules of conduct. If an entry cannot be read, the whole log is
+# refused. The cost: a foreign log may contain steps that our rules would not allow.
 
 Staged = dict[str, list[tuple[Any, ...]]]
 
@@ -423,6 +483,7 @@ class EntryReplay:
         self._inserts = Inserts(connection)
         self._frontier, missing = load_frontier(self._reader)
         self._staged: dict[int, Staged] = {}
+        # Read once: identifiers are looked up for every replayed entry.
         columns = (identifier.c.id, identifier.c.kind, identifier.c.authority, identifier.c.year, identifier.c.number)
         ordered = select(*columns).where(self._reader.visible(identifier)).order_by(identifier.c.number)
         self._known = dict.fromkeys(row[0] for row in self._reader.plain_rows(ordered))
@@ -449,6 +510,8 @@ class EntryReplay:
         here = (self._log_id, place.seq)
         leaf, at = bytes.fromhex(place.leaf), to_seconds(place.at)
         payload = None if text is None else check_entry(place, text)
+        # The rows of these statements need the row of their lock (or run), so everything before
+        # them must be in the database.
         if isinstance(payload, (Run, Result, RunStart)) or len(self._staged) >= _BATCH:
             self.flush()
         staged: Staged = defaultdict(list)
@@ -456,6 +519,8 @@ class EntryReplay:
         if signed is not None:
             staged["signature"].append(to_row(signed, log_id=self._log_id))
         staged["node"] += complete(self._frontier, leaf, log_id=self._log_id)
+        # An erased statement cannot be decoded. In a rebuild its rows are copied from the source;
+        # in an import they are unknown.
         if payload is None or text is None:
             self.erased += 1
             self._gone += 1
@@ -481,6 +546,8 @@ class EntryReplay:
             self._send(list(staged.values()))
         except CaveatError as error:
             first = next(iter(staged))
+            # In the own log a statement that cannot follow is a sign of alteration. In a foreign
+            # log it can be the result of an erasure over there, so entries are tried one at a time.
             if self._log_id == OWN_LOG:
                 found = f"from here on the statements cannot follow each other: {error.faults[0].found}"
                 raise InputError(broken(first, found)) from error
@@ -492,6 +559,8 @@ class EntryReplay:
         for part in parts:
             for table, rows in part.items():
                 joined[table] += rows
+        # A savepoint: the failed group is rolled back, and its entries can be sent again one by
+        # one.
         with self._connection.begin_nested():
             self._inserts.send(joined)
 
@@ -500,10 +569,13 @@ class EntryReplay:
         try:
             self._send([staged])
         except CaveatError as error:
+            # Without an erased statement there is no excuse for a missing reference.
             if not self._gone:
                 found = f"it cannot follow what stands before it: {error.faults[0].found}"
                 raise InputError(broken(seq, found)) from error
             self.without_rows += 1
+            # The entry itself must go in, since the tree needs its leaf. Identifiers are kept if
+            # possible, because later entries refer to them.
             bare = {name: staged.get(name, []) for name in ("entry", "body", "signature", "node")}
             try:
                 self._send([bare | {"identifier": staged.get("identifier", [])}])
@@ -527,6 +599,8 @@ class EntryReplay:
         """Numbers are gapless, so one that is left out was given to a statement that is erased now: it is known from here on."""
         _, kind, authority, year, number = new
         last = self._numbers.get((kind, authority, year), 0)
+        # At most as many numbers can be skipped as statements were erased. A larger gap is left to
+        # the database guard, which refuses it.
         if number - last - 1 <= self._gone:
             for skipped in range(last + 1, number):
                 yield "identifier", (*here, format_identifier(Kind(kind), authority, year, skipped), kind, authority, year, skipped)
@@ -552,11 +626,12 @@ def broken(seq: int, found: str) -> Fault:
     return Fault(code="log-broken", where=f"entry {seq}", found=found, advice="restore the registry from a backup")
 
 
-# Another registry's log taken over: its entries under their own origin, beside the own log and never mixed with it.
+# Import of another registry's log under its own origin, next to the own log and never mixed with
+# it.
 #
-# Who calls has verified the entries against a signed checkpoint; here they are only held against what is here already, and against
-# their own texts. Rows of statements whose text was erased there do not come along: the leaf is the proof that they were, and all that
-# is known.
+# The caller has verified the entries against a signed checkpoint. Here they are compared with the
+# entries that are already present and with their own texts. The rows of statements that were erased
+# at the source do not come along; only the leaf proves that they existed.
 
 _MOST_FAULTS = 20
 ForeignEntry = tuple[Entry, bytes | None, EntrySignature | None]
@@ -576,6 +651,7 @@ def import_entries(writer: Writer, origin: str, vkey: str, entries: Iterable[For
         InputError: `log-broken`: an entry is missing, or does not fit its leaf or what stands before it; `signature-wrong` and the
             like: a signature is not its author's.
     """
+    # Importing the own log would let an outside file write into it.
     if origin == writer.log_origin:
         raise ConflictError(Fault(code="own-log", where=origin, found="it is this registry's own log"))
     log_id = _find_or_name(writer, origin, vkey)
@@ -588,9 +664,13 @@ def import_entries(writer: Writer, origin: str, vkey: str, entries: Iterable[For
         expected = place.seq + 1
         if place.seq not in known:
             replay.add(place, text, signed)
+        # Two leaves for one entry of one log are evidence that its operator published two
+        # histories.
         elif known[place.seq] != place.leaf:
             raise ConflictError(_differs(origin, place.seq, here=known[place.seq], there=place.leaf))
     replay.flush()
+    # Signatures are checked after all entries are in, because the keys that verify them are entries
+    # of the same log.
     if faults := list(islice(find_signature_faults(LogReader(writer.connection, limit=replay.size, log_id=log_id)), _MOST_FAULTS)):
         raise InputError(faults)
     return replay.size - before
@@ -608,6 +688,7 @@ def _find_or_name(writer: Writer, origin: str, vkey: str) -> int:
     if found is not None:
         return int(found)
     last = writer.one_value(select(func.max(log.c.id)))
+    # Number 1 is reserved for the own log, even if that log has no entry yet.
     number = max(int(last or 0), OWN_LOG) + 1
     writer.name_foreign_log(number, origin, vkey)
     return number

@@ -20,7 +20,7 @@ from registry.store.statement_rows import split_reference
 from registry.store.status_derivation import FactFinder
 from registry.store.version_lineage import find_date, fold_model
 
-# What may be said of the lineage of model versions, and of changes that claims may not have survived.
+# Rules for model versions and for reviews of possible staleness.
 
 Lineage = ModelEvent | StalenessReview
 _ALIKE = 0.8
@@ -52,6 +52,7 @@ class LineageRules:
     def version(self, said: ModelVersion) -> Iterator[Fault]:
         """A version is registered once, under a name that no other has but for its spelling, after its predecessor and not older."""
         faults = list(self._version(said))
+        # A registered name must be known to the next statement of the same file.
         if not faults:
             self._list_names()[fold_model(said.model)].append(said.model)
         yield from faults
@@ -60,6 +61,9 @@ class LineageRules:
         """Yield that *model* is the name of a registered version but for its spelling: its lineage would silently not apply."""
         if model in self._sound:
             return
+        # Decision of 2026-11-22: names that differ only in case, Unicode form, white space or the
+        # split into name and version are refused, because lineage would silently not apply. Claims
+        # recorded before stay. The cost: a lab that means two different names must change one.
         alike = self._list_names().get(fold_model(model), [])
         if alike and model not in alike:
             there = alike[0]
@@ -73,6 +77,7 @@ class LineageRules:
         """The versions it names are registered; a link joins two that are not joined yet, without a circle and forward in time."""
         unknown = [model for model in (said.model, said.predecessor) if model is not None and self._view.find_model(model) is None]
         yield from (self._unknown(model) for model in unknown)
+        # Links between unknown versions cannot be checked for cycles or dates.
         if unknown:
             return
         match said.event:
@@ -98,12 +103,14 @@ class LineageRules:
         name, revision = split_reference(said.claim)
         if head is None or revision > head.payload.revision:
             yield _fault("claim-unknown", said.claim, "no such claim revision is registered here", f"caveat claim show {name}")
+        # Reviews of an older revision would have no effect, and the author would not notice.
         elif revision < head.payload.revision:
             found = f"the claim has a newer revision, @{head.payload.revision}; what was decided of an earlier one changes nothing"
             yield _fault("revised-meanwhile", said.claim, found, f"decide on {head.payload.reference}")
         else:
             there = self._find_causes(name, head.entry.seq)
             known = {(one.kind, one.what) for one in there}
+            # The valid causes are listed in the message, since their names are not obvious.
             listed = "; ".join(f"{one.kind.value} {one.what}" for one in there) or "none"
             for one in dict.fromkeys(said.causes):
                 if (one.kind, one.what) not in known:
@@ -115,6 +122,8 @@ class LineageRules:
 
     def _find_causes(self, claim: str, entry: int) -> tuple[StaleCause, ...]:
         """Return what `View.list_causes` returns; many reviews one after the other read lineage and definitions once."""
+        # A second review of one claim must see the first. Reviews of different claims share one
+        # reading.
         if self._finder is None or claim in self._reviewed:
             self._finder, self._reviewed = FactFinder(self._view), set()
         self._reviewed.add(claim)
@@ -144,11 +153,15 @@ class LineageRules:
         if link is not None and link.descent is said.descent:
             found = f"entry {link.entry} says that it is the {link.descent.value.replace('_', '-')} of {predecessor}"
             yield _fault("link-exists", str(said.model), found, "there is nothing to add")
+        # A cycle would make each version the successor of the other, and every claim on them stale
+        # forever.
         if path := lineage.find_path(said.model, predecessor):
             circle = " → ".join(str(one) for one in (*path, said.model))
             found = f"{predecessor} comes from it itself; that would close the circle {circle}"
             yield _fault("lineage-cycle", str(said.model), found, "take the link back that is wrong: caveat model unlink")
         if said.descent in REPLACING:
+            # Two successors need an explicit `branch` (decision of 2026-11-22). Otherwise claims
+            # would follow one of two by chance.
             if not said.branch:
                 yield from self._taken(said.model, predecessor)
             newer, older = self._view.find_model(said.model), self._view.find_model(predecessor)
@@ -162,6 +175,7 @@ class LineageRules:
         if others:
             names = " and ".join(f"{one.model} (entry {one.entry})" for one in others)
             found = f"{names} took the place of {predecessor} already"
+            # The usual intention is to continue the chain at its end, so this is suggested first.
             ends = [str(one) for one in lineage.newest(predecessor) if one != model]
             instead = f"let it follow {' or '.join(ends)}, " if ends else ""
             advice = f"{instead}or say that the lineage branches: caveat model update OLD NEW --branch"
@@ -187,6 +201,7 @@ class LineageRules:
 
 def _check_dates(newer: ModelVersion, older: ModelVersion) -> Iterator[Fault]:
     """A version that takes the place of another is not the older one, where both have a date."""
+    # Undated versions are common and are not refused.
     after, before = find_date(newer), find_date(older)
     if after is not None and before is not None and after[0] < before[0]:
         found = f"it is of {after[0]} ({after[1]}), {older.model} of {before[0]} ({before[1]}): a successor is not the older one"
@@ -205,7 +220,9 @@ def _fault(code: str, where: str, found: str, advice: str | None = None) -> Faul
     return Fault(code=code, where=where, found=found, advice=advice)
 
 
-# What may be said of endpoint names: each authority states a name of a version once, and takes back what it stated itself.
+# Rules for endpoint names. Each authority states a name once, and can take back only its own
+# statement. A name that another version already has is recorded all the same, and the conflict is
+# shown: either of the two authorities may be the one that is wrong.
 
 
 def find_endpoint_faults(view: View, said: ModelEndpoint, *, actor: str) -> Iterator[Fault]:
@@ -234,7 +251,7 @@ def find_endpoint_faults(view: View, said: ModelEndpoint, *, actor: str) -> Iter
         yield Fault(code="endpoint-not-stated", where=where, found=found, advice="caveat model show lists the names")
 
 
-# What may be said of keys, other logs, seals, erasures and departures from a lock.
+# Rules for keys, other logs, seals, erasures and protocol deviations.
 
 Trust = KeyEvent | LogImport | Witnessing | Equivocation | Erasure | Reveal | Deviation | Exploration
 
@@ -268,12 +285,15 @@ class TrustRules:
     def key(self, said: KeyEvent) -> Iterator[Fault]:
         """A key is added once; only one in force is replaced or revoked, and a new one takes the place of one for the same purpose."""
         events = self._events_of(said.key)
+        # A revocation may come from a lost key, so it only requires that the key exists and is not
+        # revoked yet.
         if said.event is KeyEventKind.REVOKE:
             if not events:
                 yield _fault("key-unknown", said.key, "no such key was ever added", "caveat key list shows them")
             elif KeyEventKind.REVOKE in events:
                 yield _fault("key-not-in-force", said.key, "it is revoked already", "a revocation is never taken back: add another key")
             return
+        # A revoked key must not come back. The holder of the stolen secret would be trusted again.
         if events:
             yield _fault("key-exists", said.key, "it was added before; a key is never added twice", "make a new one")
         if said.replaces is not None:
@@ -286,6 +306,8 @@ class TrustRules:
         table = log_import
         largest = select(table.c.size).where(self._view.visible(table), table.c.origin == said.origin).order_by(table.c.size.desc())
         known = self._view.one_value(largest.limit(1))
+        # An import of the same or a smaller size adds nothing. A shorter log can also be an attempt
+        # to hide entries.
         if known is not None and said.size <= known:
             yield _fault("log-not-longer", said.origin, f"{known} of its entries are here already, the bundle has {said.size}")
 
@@ -296,6 +318,8 @@ class TrustRules:
         table = witnessing
         last = select(table.c.size).where(self._view.visible(table), table.c.origin == said.origin).order_by(table.c.size.desc())
         known = self._view.one_value(last.limit(1))
+        # A witness that cosigns a smaller size after a larger one would help to present a shortened
+        # log. The same size may be cosigned again.
         if known is not None and said.size < known:
             yield _fault("log-not-longer", said.origin, f"{known} entries were cosigned already, this checkpoint has {said.size}")
 
@@ -309,6 +333,8 @@ class TrustRules:
         there = self._view.rows(select(entry.c.leaf).where(self._view.visible(entry), entry.c.seq == said.erased))
         if not there:
             yield _fault("entry-not-found", f"entry {said.erased}", f"the log has {self._view.log_size} entries")
+        # The erasure repeats the leaf, so that the statement by itself says which text was
+        # erased.
         elif bytes(there[0].leaf).hex() != said.leaf:
             yield _fault("leaf-differs", f"entry {said.erased}", f"its leaf is {bytes(there[0].leaf).hex()}, not {said.leaf}")
         elif seq := self._find(erasure, erasure.c.erased == said.erased):
@@ -321,6 +347,8 @@ class TrustRules:
         where = said.opening.spec
         if sealed is None:
             yield _fault("spec-unknown", where, "is not registered", "run: caveat spec list")
+        # The revealed text must hash to the commitment. Otherwise a definition could be written
+        # after the run.
         elif faults := list(find_opening_faults(sealed.payload, said.opening, where=where)):
             yield from faults
         elif seq := self._find(reveal, (reveal.c.spec == name) & (reveal.c.version == version)):
@@ -330,6 +358,8 @@ class TrustRules:
         """Only from a lock can anything deviate."""
         if self._find(lock, lock.c.audit == said.audit) is None:
             yield _fault("not-locked", said.audit, "it has no lock to deviate from", "caveat audit lock FILE fixes a plan")
+        # θ, direction, margin, ε and level are taken from the lock when the outcome is computed, so
+        # no run can deviate from them (decision of 2026-11-22).
         if said.item in COMPUTED:
             found = f"{said.item.value}: every outcome under a lock is computed from it, so nothing can depart from it"
             yield _fault("not-a-deviation", said.audit, found, "caveat audit explore looks at scores with other settings")

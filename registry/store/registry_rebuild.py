@@ -22,10 +22,12 @@ from registry.store.log_seals import tell_cut_off
 from registry.store.log_writer import EntryReplay, Inserts
 from registry.store.statement_rows import Row
 
-# The log replayed: into an empty registry, or beside an existing one to see that its rows are what its statements give.
+# Replay of a log: into an empty registry, or next to an existing one to compare its rows with what
+# its statements give.
 
 EVERYTHING = 2**53
 _BATCH = 1_000
+# A registry that is altered throughout would otherwise produce a fault per row.
 _MOST_FAULTS = 100
 
 
@@ -81,6 +83,7 @@ def rebuild(source_url: str, target_url: str, progress: Callable[[int], None]) -
         try:
             return _replay(source, target, progress)
         finally:
+            # `release` keeps a target in memory alive for the caller, unlike `close`.
             target.release()
     finally:
         source.release()
@@ -92,6 +95,7 @@ def verify(ledger: Ledger, progress: Callable[[int], None] = lambda _done: None)
     Raises:
         InputError: with one fault for everything that is not so (at most a hundred).
     """
+    # A file and not memory: the copy has the size of the registry.
     with TemporaryDirectory(prefix="caveat-verify-") as folder:
         url = f"sqlite:///{Path(folder, 'replayed.db')}"
         schema.upgrade(url)
@@ -114,6 +118,7 @@ def _never() -> Any:
 
 
 def _refuse_same(source_url: str, target_url: str) -> None:
+    # The same file can be written in two ways, so resolved paths are compared as well.
     files = find_file(source_url), find_file(target_url)
     if source_url == target_url or (files[0] is not None and files[1] is not None and files[0].resolve() == files[1].resolve()):
         found = "a registry cannot be rebuilt into itself"
@@ -122,6 +127,7 @@ def _refuse_same(source_url: str, target_url: str) -> None:
 
 def _replay(source: Ledger, target: Ledger, progress: Callable[[int], None]) -> RebuildReport:
     with source.connect() as reading, target.connect() as writing:
+        # One snapshot of the source. Otherwise rows and entries could come from different moments.
         hold_still(reading)
         begin(writing)
         try:
@@ -147,8 +153,10 @@ class _Copy:
 
     def run(self, progress: Callable[[int], None]) -> RebuildReport:
         """Copy names, entries, texts and checkpoints, and make rows and subtrees anew."""
+        # A replay into a log that has entries would mix two histories.
         if LogReader(self._writing, limit=EVERYTHING).rows(select(log.c.id).limit(1)):
             raise ConflictError(Fault(code="not-empty", where="target", found="it holds a log already", advice="name an empty database"))
+        # Log rows first: every other row refers to one.
         logs = [tuple(row) for row in self._all.rows(select(log).order_by(log.c.id))]
         self._inserts.send({"log": logs})
         done = erased = own = 0
@@ -186,6 +194,8 @@ class _Copy:
                 yield table.name, tuple(row)
 
     def _copy_contents(self) -> int:
+        # An altered card text is refused. Copying it would give it the appearance of a verified
+        # one.
         if faults := list(find_altered(self._reading)):
             raise InputError(faults[:_MOST_FAULTS])
         copied = 0
@@ -197,6 +207,8 @@ class _Copy:
 
     def _copy_seals(self, table: Table) -> int:
         rows = [tuple(row) for row in self._all.rows(select(table).order_by(*table.primary_key))]
+        # A checkpoint of more entries than exist shows that the log was cut off. The rebuilt
+        # registry would hide that.
         for log_id, size, *_ in rows:
             if size > self._sizes[log_id]:
                 found, advice = tell_cut_off(size, self._sizes[log_id]), "restore the registry from a backup"
@@ -209,12 +221,15 @@ def _compare(ledger: Ledger, replayed: Ledger) -> int:
     faults: list[Fault] = []
     compared = 0
     with ledger.connect() as one, replayed.connect() as other:
+        # Subtree rows are optional, so they are compared only for logs that have any.
         kept = _logs_with_nodes(one)
         for table in (*TYPED, node):
             for here, there in zip_longest(_rows(one, table), (row for row in _rows(other, table) if table is not node or row[0] in kept)):
                 compared += 1
                 if here != there and len(faults) < _MOST_FAULTS:
                     faults.append(_differs(table, here, there))
+                    # After the first difference the rows of a table no longer line up, so further
+                    # differences would be noise.
                     break
     if faults:
         raise InputError(faults)
@@ -259,6 +274,7 @@ def _logs_with_nodes(connection: Connection) -> set[int]:
 
 
 def _rows(connection: Connection, table: Table) -> Iterator[Any]:
+    # Streamed and ordered by key on both sides, so that memory does not grow with the registry.
     ordered = select(table).order_by(*_order(table))
     with connection.execution_options(stream_results=True, yield_per=_BATCH).execute(ordered) as result:
         for row in result:
@@ -269,7 +285,11 @@ def _order(table: Table) -> list[Any]:
     return [table.c.log, table.c.seq, *(table.c[column] for column in ("level", "position", "reading", "number") if column in table.c)]
 
 
-# A copy of a registry as it is at one moment, into a new SQLite file, while others go on writing.
+# A copy of a registry at one moment, into a new SQLite file, while others continue to write.
+#
+# Decision of 2026-11-22: on SQLite the copy is made by SQLite itself in one read transaction and
+# then checked; on PostgreSQL one snapshot is replayed. `restore` always replays, against a
+# checkpoint. The cost: two ways to copy.
 
 
 def copy_registry(ledger: Ledger, target: Path, progress: Callable[[int], None]) -> None:

@@ -34,6 +34,8 @@ from registry.store.status_derivation import FactFinder
 from registry.store.version_lineage import Lineage, name_models, read_endpoint_statements, read_lineage
 
 
+# One class for all questions about a past or present state. Every query goes through `visible`, so
+# each answer is as of the same entry.
 class View(LogReader):
     """The registry as of entry `log_size`. `find_` returns None where there is nothing, the others raise NotFoundError."""
 
@@ -46,6 +48,8 @@ class View(LogReader):
     def find_claim(self, claim_id: str) -> Recorded[ClaimRevision] | None:
         """Return the current revision of a claim; None when it has none or does not exist. `@n` in *claim_id* is obeyed."""
         bare, _, revision = claim_id.partition("@")
+        # A reference may carry the start of the entry hash, `@n#digest`. Only the number selects
+        # the revision.
         if revision.partition("#")[0].isdigit():
             return self.find_revision(bare, int(revision.partition("#")[0]))
         found = claims.find_current_entry(self, bare)
@@ -58,6 +62,7 @@ class View(LogReader):
 
     def claim_exists(self, claim_id: str) -> bool:
         """Whether the claim's identifier is in use, be it only reserved."""
+        # The prefix is compared first: identifiers of all kinds share one table.
         return claim_id.startswith(f"{Kind.CLAIM}-") and self.is_used(claim_id)
 
     def is_reserved(self, claim_id: str) -> bool:
@@ -133,6 +138,8 @@ class View(LogReader):
             there = f"the claim has {len(found.revisions)} revision(s)"
             advice = "leave out @n, to take the latest"
             raise NotFoundError(Fault(code="revision-not-found", where=f"{named.bare}@{wanted}", found=there, advice=advice))
+        # The digest in a reference lets a reader notice that this registry records other words
+        # under the same identifier.
         if named.digest and found.current.entry.leaf[:16] != named.digest:
             there = f"{found.current.payload.reference} is recorded as #{found.current.entry.leaf[:16]}"
             advice = "leave out what follows #, to take what is recorded here"
@@ -161,6 +168,8 @@ class View(LogReader):
             wanted = [bytes.fromhex(key) for key in keys[start : start + CHUNK]]
             current = select(table.c.natural_key, table.c.seq).where(claims.is_current(self), table.c.natural_key.in_(wanted))
             for key, seq in self.rows(current.order_by(table.c.seq)):
+                # In log order, so the claim that was registered first keeps the
+                # key.
                 entries.setdefault(bytes(key).hex(), seq)
         return self._get_recorded(entries)
 
@@ -193,6 +202,8 @@ class View(LogReader):
 
     def find_card_reference(self, sha256: str) -> str | None:
         """Return `CRD-…@n` of the card revision whose file has this digest (hexadecimal), also where its statement was erased."""
+        # From the row, because the statement can be erased while files that name the card still
+        # exist.
         table = card_revision
         wanted = select(table.c.card, table.c.revision).where(self.visible(table), table.c.document == bytes.fromhex(sha256))
         rows = self.rows(wanted.limit(1))
@@ -201,6 +212,7 @@ class View(LogReader):
     def list_cards(self) -> tuple[Recorded[Card], ...]:
         """Return the latest revision of every card, in the order of their first revisions."""
         table = card_revision
+        # Entry numbers grow with revisions, so the largest entry of a card is its latest revision.
         newest = select(func.max(table.c.seq)).where(self.visible(table)).group_by(table.c.card)
         return tuple(sorted(self.recorded_by(newest), key=lambda one: one.entry.seq))
 
@@ -258,6 +270,7 @@ class View(LogReader):
 
     def lineage(self) -> Lineage:
         """Return which model versions come from which, and which are no longer offered; read once for what is seen."""
+        # A writer sees its own appends, so the cache is valid for one log size only.
         if self._lineage is None or self._lineage[0] != self.log_size:
             self._lineage = (self.log_size, read_lineage(self))
         return self._lineage[1]
@@ -294,6 +307,7 @@ class View(LogReader):
 
     def find_causes(self, names: Sequence[str]) -> dict[str, tuple[StaleCause, ...]]:
         """Return, for many claims at once, what `list_causes` returns for each of *names*; those without a revision are left out."""
+        # One finder for all claims: it reads lineage, cards and specifications once.
         finder = FactFinder(self)
         found: dict[str, tuple[StaleCause, ...]] = {}
         for heads in claims.find_heads(self, names):

@@ -22,7 +22,10 @@ from registry.records.system_card import Card, Omission, PassageMatch, Survey
 from registry.records.verdict import Restriction
 from registry.store.database_tables import IMPORTED, OWN_LOG
 
-# What makes two claims the same claim, whoever numbered them.
+# What makes two claims the same claim. Decision of 2026-11-21: a natural key of card without
+# revision, property, form, model and quotation. The same key with the same content: nothing to do.
+# The same key with other content is refused without a reason, and becomes a revision with one. The
+# cost: the same words cannot be registered twice for one property.
 
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True).encode
 
@@ -33,6 +36,8 @@ def natural_key(claim: ClaimRevision) -> str:
     That is: the card without its revision (the source, for a claim without a card), the property without its version, the form, the model,
     and the quote with white space folded. Where the quote begins is left out: it moves when the card is revised, and the claim does not.
     """
+    # The position of the quotation is not part of the key: it moves when the card is revised. White
+    # space is folded because page breaks change it.
     parts = (
         claim.card.partition("@")[0] if claim.card else None,
         None if claim.card else claim.source,
@@ -46,7 +51,7 @@ def natural_key(claim: ClaimRevision) -> str:
     return hashlib.sha256(_encode(parts).encode()).hexdigest()
 
 
-# Payloads to typed rows. Private to the store: rows never leave it.
+# Payloads to typed rows. Private to the store: no other module sees a row.
 
 Row = tuple[str, tuple[Any, ...]]
 """A table's name and the values of one row, in the order of its columns."""
@@ -90,6 +95,8 @@ def parse_new(name: str) -> NewIdentifier:
 def named_identifier(payload: Payload) -> str | None:
     """Return the identifier that *payload* would be the first to use; None for payloads that name nothing new."""
     name: str | None = None
+    # Only these statements may use an identifier for the first time. A reservation uses it before
+    # the first revision does.
     match payload:
         case ClaimRevision(revision=1) | ClaimEvent(event=ClaimEventKind.RESERVE):
             name = payload.claim
@@ -109,6 +116,7 @@ def named_identifier(payload: Payload) -> str | None:
 def build_rows(payload: Payload, place: EntryPlace) -> Iterator[Row]:
     """Yield the rows of *payload*, each after those it refers to."""
     here = (place.log, place.seq)
+    # The identifier row comes first, because other rows refer to it.
     if place.new:
         yield "identifier", (*here, *place.new)
     yield from _BUILDERS[type(payload)](payload, here, place)
@@ -128,6 +136,8 @@ def _spec(said: SpecVersion, here: tuple[int, int], _place: EntryPlace) -> Itera
     kind = said.kind.value
     if said.version == 1:
         yield "spec", (*here, said.spec, kind, said.slug, said.owner)
+    # The body is stored for searching. A sealed version has only its commitment until it is
+    # revealed.
     body = None if said.body is None else canonical_bytes(_leave_out_later(to_document(said.body))).decode()
     yield "spec_version", (*here, said.spec, kind, said.version, body, _raw(said.commitment), said.why)
 
@@ -178,6 +188,8 @@ def _claim(said: ClaimRevision, here: tuple[int, int], _place: EntryPlace) -> It
             1 if said.why else 0,
         ),
     )
+    # Quote and note go to a table of their own that can be erased. The other columns hold no free
+    # text of the claim.
     yield "claim_text", (*here, plain(said.quote), plain(said.note) if said.note else None)
     if said.anchor is not None:
         yield "claim_passage", (*here, said.anchor.start, said.anchor.stop)
@@ -212,7 +224,10 @@ def _run(said: Run, here: tuple[int, int], place: EntryPlace) -> Iterator[Row]:
     excluded = sum(one.count for one in said.excluded)
     counts = (said.responses, excluded, said.provenance.corpus_tasks)
     started = int(said.started_at.timestamp())
+    # Without a lock the row gets entry 0, which the foreign key refuses. The rule reports it
+    # earlier in better words.
     yield "run", (*here, said.audit, *(place.lock or (0, 0)), started, said.status.value, _raw(said.table), *counts)
+    # An import also ends the run that was started under the lock.
     if said.start is not None:
         yield "run_end", (*here, said.audit, said.start, IMPORTED, said.responses + excluded)
 
@@ -230,6 +245,8 @@ def _result(said: Result, here: tuple[int, int], place: EntryPlace) -> Iterator[
     lock, _ = place.lock or (0, 0)
     yield "result", (*here, said.audit, lock, said.run)
     for position, one in enumerate(said.estimate.specs):
+        # An empty judge instead of NULL: NULLs are distinct in a unique constraint, so two rows of
+        # one specification would both be accepted.
         ed = (one.ed.value, one.ed.low, one.ed.high)
         yield "estimate", (*here, position, one.spec, one.judge or "", *ed, one.n.tasks, place.corpus)
 
@@ -257,6 +274,7 @@ def _restriction(said: Restriction, here: tuple[int, int], _place: EntryPlace) -
     if said.valid_until is not None:
         yield "outcome_validity", (*here, said.audit, said.valid_until.isoformat())
     asked = said.asked
+    # Duplicates are removed in order: the same name may be expected and returned.
     for position, name in enumerate(dict.fromkeys((*asked.names_returned, *asked.names_expected)) if asked else ()):
         yield "asked_name", (*here, position, said.audit, plain(name))
 
@@ -391,4 +409,5 @@ def _raw(digest: str | None) -> bytes | None:
 
 def plain(words: str) -> str:
     """Return *words* without U+0000, which PostgreSQL cannot hold; the statement itself keeps it."""
+    # Only the searchable copy changes. The statement itself can hold U+0000 in its JSON escape.
     return words.replace("\x00", "\ufffd")

@@ -41,7 +41,10 @@ from registry.store.registry_view import View
 from registry.store.statement_rows import split_reference
 from registry.store.status_derivation import TERMINAL, FactFinder, derive_lifecycle
 
-# What may be said of a card's passages: that they were proposed, left out, or found again in another revision.
+# Rules for card passages: surveys, exclusions, and matches in another revision.
+#
+# All rules run before the database constraints. They report what is wrong in terms of the user's
+# statement, all faults at once; the constraints report only the first, in terms of columns.
 
 
 class CardRules:
@@ -60,6 +63,8 @@ class CardRules:
         for start, stop in said.passages:
             yield from _check_span(card, start, stop)
         before = [one for one in self._view.list_surveys(said.card) if one.payload.by == said.by]
+        # A repeated survey adds an entry without content. One with at least one new passage is
+        # recorded.
         if before and {span for one in before for span in one.payload.passages}.issuperset(said.passages):
             found = f"entry {before[0].entry.seq} and later ones record all that {said.by} proposed here"
             yield Fault(code="survey-exists", where=said.card, found=found, advice="leave this survey out")
@@ -92,6 +97,7 @@ class CardRules:
             yield _card_unknown(said.card, "sighting")
         if not rows or card is None:
             return
+        # Only a verbatim quotation has a passage whose position can be looked up again.
         yield from _check_quoted(said.claim, card, *rows[0])
         if said.anchor is not None:
             yield from _check_anchor(card, said.anchor)
@@ -124,6 +130,7 @@ def _check_quoted(claim: str, card: Card, quote_status: str, name: str | None, r
 
 
 def _check_anchor(card: Card, anchor: Anchor) -> Iterator[Fault]:
+    # Character positions are only valid in the text of one file.
     if anchor.document != card.document:
         found = f"its passage stands in the file {anchor.document[:16]}…, the card's file is {card.document[:16]}…"
         yield Fault(code="other-document", where=f"{card.card}@{card.revision}", found=found)
@@ -143,14 +150,18 @@ def _card_unknown(reference: str, where: str) -> Fault:
     return Fault(code="card-unknown", where=where, found=found, advice="run: caveat card list")
 
 
-# What may be said of contestations: which rival fits, and which step may follow.
+# Rules for objections: which rival specification is valid, and which step may follow.
 
 
 def find_rival_faults(view: View, target: str, rival: str) -> Iterator[Fault]:
     """Yield why *rival* cannot take the place of *target*: it is another specification of the same kind; for a claim it can be any."""
+    # Version 2 may be the rival of version 1 of the same specification, so full references are
+    # compared.
     if rival == target:
         yield Fault(code="rival-is-target", where=rival, found="is what is contested; a rival is another specification, or another version")
     elif not target.startswith(f"{Kind.CLAIM}-"):
+        # The rival replaces the target in a replay, and a replay needs the same kind of
+        # specification in that place.
         kinds = [found.payload.kind for one in (target, rival) if (found := view.find_spec(one)) is not None]
         if len(set(kinds)) > 1:
             contested, offered = (kind.value.replace("_", " ") for kind in kinds)
@@ -162,6 +173,9 @@ def find_rival_faults(view: View, target: str, rival: str) -> Iterator[Fault]:
 def find_step_faults(view: View, said: ContestationEvent) -> Iterator[Fault]:
     """Yield why *said* cannot follow: what somebody else than the owner decided is settled; only an escalation goes to somebody."""
     there = view.find_contestation(said.contestation)
+    # Decision of 2026-11-22: anyone except the objector may decide, and a party may give way. A
+    # rejection by the owner is shown as the owner's and resolves nothing, so `is_settled` does not
+    # count it. The cost: in a registry with one authority, that authority can only give way.
     if there is not None and there.is_settled:
         last = there.events[-1].entry
         found = f"it was {there.state.value} by {last.actor} on {last.at:%Y-%m-%d}, entry {last.seq}; nothing follows that"
@@ -175,7 +189,8 @@ def find_step_faults(view: View, said: ContestationEvent) -> Iterator[Fault]:
         yield Fault(code="not-escalated", where=said.contestation, found=found)
 
 
-# What a claim that was adopted from another registry's log must agree with: the entry of that log, as it is kept here.
+# Rules for a claim adopted from another registry's log: it must agree with the entry of that log as
+# stored here.
 
 _SAME = ("quote", "form", "relation", "theta", "model", "reported", "direction")
 """What an adopted claim has in common with its original; property and scoring are copies under an identifier of their own."""
@@ -187,6 +202,8 @@ def find_origin_faults(reader: LogReader, claim: ClaimRevision) -> Iterator[Faul
     if origin is None:
         return
     where = f"{origin.claim} in the log {origin.log}"
+    # Only entries up to the last recorded import count. Entries beyond it were not covered by a
+    # verified checkpoint at this point of the log.
     taken = reader.one_value(select(func.max(log_import.c.size)).where(reader.visible(log_import), log_import.c.origin == origin.log))
     row = select(entry.c.leaf, log.c.id).join(log, log.c.id == entry.c.log).where(log.c.origin == origin.log, entry.c.seq == origin.seq)
     found = reader.rows(row)
@@ -194,11 +211,13 @@ def find_origin_faults(reader: LogReader, claim: ClaimRevision) -> Iterator[Faul
         missing, advice = f"entry {origin.seq} of that log is not kept here", "take it over first: caveat import FILE"
         yield Fault(code="origin-unknown", where=where, found=missing, advice=advice)
         return
+    # The reference contains the entry hash, so an adopted claim stays tied to exact words.
     if bytes(found[0].leaf).hex() != origin.leaf:
         kept = f"the entry kept here has the hash {bytes(found[0].leaf).hex()}, expected {origin.leaf}"
         yield Fault(code="origin-altered", where=where, found=kept, advice="caveat log check; restore the registry from a backup")
         return
     try:
+        # Reading through a LogReader checks the text against its leaf.
         kept_reader = reader.ask(lambda connection: LogReader(connection, limit=taken, log_id=found[0].id))
         original = kept_reader.recorded((origin.seq,))[0].payload
     except CaveatError as error:
@@ -222,7 +241,9 @@ def find_adopted(reader: LogReader, origin: Origin) -> list[tuple[int, bool]]:
     return [(seq, number == int(revision)) for seq, number in reader.rows(wanted.order_by(table.c.seq))]
 
 
-# What may be said of an audit that renews another: that it carries out a locked plan again is compared before it is recorded.
+# Rules for an audit that renews another one. The locks are compared when the new one is recorded,
+# so "repeats the plan" is true by rule, also in imported logs (decision of 2026-11-22). The cost:
+# two more reads for each renewed lock.
 
 
 def find_renewal_faults(view: View, said: Audit) -> Iterator[Fault]:
@@ -247,6 +268,7 @@ def find_plan_faults(view: View, said: Lock) -> Iterator[Fault]:
     there = view.find_audit(said.audit)
     renews = there.audit.payload.renews if there else None
     old = view.find_audit(renews) if renews else None
+    # The audit was checked when it was opened. Without an old lock there is nothing to compare.
     if old is None or old.lock is None:
         return
     if differing := list_plan_differences(old.lock.payload, said):
@@ -255,7 +277,10 @@ def find_plan_faults(view: View, said: Lock) -> Iterator[Fault]:
         yield Fault(code="renewal-differs", where=said.audit, found=found, advice=advice)
 
 
-# What may be said of runs under a lock: a run is started once and before the outcome, and what ends it names its start.
+# Rules for runs under a lock: a run starts once and before the outcome, and an end names its start.
+#
+# A run is recorded before its first call. A lab that repeats runs until one fits therefore leaves
+# the starts of the others in the log.
 
 
 def find_run_faults(view: View, said: RunStart | RunEnd) -> Iterator[Fault]:
@@ -266,6 +291,8 @@ def find_run_faults(view: View, said: RunStart | RunEnd) -> Iterator[Fault]:
         advice = f"did you mean {' or '.join(near)}?" if near else "caveat audit list shows the audits"
         yield Fault(code="audit-unknown", where=said.audit, found="no audit has this identifier here", advice=advice)
         return
+    # An end has no further conditions: a run that was started must be able to end, even after the
+    # outcome.
     if isinstance(said, RunEnd):
         yield from find_start_faults(view, said)
         return
@@ -274,6 +301,7 @@ def find_run_faults(view: View, said: RunStart | RunEnd) -> Iterator[Fault]:
         yield Fault(code="not-locked", where=said.audit, found=found, advice="lock the plan before the run: caveat audit lock FILE")
     if any(one.payload.run == said.run for one in file.starts):
         yield Fault(code="run-started", where=said.audit, found="this run is in the log already", advice="there is nothing to add")
+    # A lock is for one outcome (decision of 2026-11-21).
     if file.restrictions:
         found = f"has its outcome, entry {file.restrictions[0].entry.seq}; no run under its lock is started after that"
         advice = "lock another audit, or leave audit out of the replay"
@@ -292,7 +320,7 @@ def find_start_faults(view: View, said: RunEnd | Run) -> Iterator[Fault]:
         )
 
 
-# What an estimate or a verdict cannot say, whatever audit it is of: a number outside its interval, an outcome that its form lacks.
+# Rules for estimates and verdicts that hold for any audit.
 
 _WITH_THETA = (Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND)
 
@@ -300,6 +328,8 @@ _WITH_THETA = (Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND)
 def find_interval_faults(said: Result) -> Iterator[Fault]:
     """Yield each ED that lies outside of its interval, or has half of one."""
     for one in said.estimate.specs:
+        # Half an interval, or an estimate outside its interval, would still be printed as a figure
+        # with limits.
         low, high = one.ed.low, one.ed.high
         if (low is None) != (high is None) or (low is not None and high is not None and not low <= one.ed.value <= high):
             yield Fault(code="not-in-interval", where=f"{said.audit}, {one.spec}", found=f"ED {one.ed.value} lies outside {low} to {high}")
@@ -316,19 +346,21 @@ def find_verdict_faults(view: View, said: Restriction) -> Iterator[Fault]:
     for position, one in enumerate(said.classification.readings):
         where = f"{said.audit}, readings[{position}]"
         inverted = one.class_ is ClaimClass.INVERTED
+        # Only a form with a limit θ has a side to fall on.
         if inverted and one.form not in _WITH_THETA:
             yield Fault(code="cannot-invert", where=where, found=f"{one.form} cannot be inverted; only thresholds and bounds can")
         if inverted and one.standing is Standing.ESTABLISHED and one.basis is not Basis.REPLAY:
             yield Fault(code="inversion-not-replayed", where=where, found="an established inversion needs a replay")
+        # "Established" promises that the plan was fixed before the scores. Reported scores cannot
+        # show that.
         if one.verdict_standing is VerdictStanding.ESTABLISHED and one.basis is not Basis.REPLAY:
             yield Fault(code="inversion-not-replayed", where=where, found="an established verdict needs a replay under a lock")
         if one.basis is Basis.REPLAY and said.result is None:
             yield Fault(code="result-missing", where=where, found="a verdict from a replay names its result")
 
 
-# What may follow what is recorded: the store's rules in words a person can act on, before the database refuses in its own.
-#
-# A rule yields the faults of one payload, read inside the transaction that would record it.
+# Rules for everything else. A rule yields the faults of one payload and reads inside the
+# transaction that would record it.
 
 KIND_OF_SPEC = {
     SpecKind.PROPERTY: Kind.PROPERTY,
@@ -351,12 +383,16 @@ class StatementRules:
         self._of_cards = CardRules(view)
         self._of_trust = TrustRules(view)
         self._of_lineage = LineageRules(view)
+        # Positive answers are cached: references never disappear from a log. Negative ones are not,
+        # since the next statement of the same file may register the reference.
         self._specs: set[tuple[str, SpecKind]] = set()
         self._cards: set[str] = set()
         self._authorities: set[str] = set()
 
     def find_faults(self, payload: Payload) -> list[Fault]:
         """Return everything that keeps *payload* from being recorded now; empty when nothing does."""
+        # Any other statement can change what is stale, so cached causes are dropped. A run of
+        # reviews keeps them.
         if not isinstance(payload, StalenessReview):
             self._of_lineage.forget()
         return list(_RULES[type(payload)](self, payload))
@@ -389,6 +425,8 @@ class StatementRules:
             yield _fault("wrong-kind", said.spec, f"a {said.kind} has an identifier {KIND_OF_SPEC[said.kind]}-…")
         before = self._view.find_spec(said.spec)
         yield from self._number(said.spec, said.version, before.payload.version if before else 0, "version")
+        # Claims refer to a specification by identifier and version. A change of kind, slug or owner
+        # would change the meaning of old references.
         if before and (before.payload.kind, before.payload.slug, before.payload.owner) != (said.kind, said.slug, said.owner):
             was = f"{before.payload.kind} {before.payload.slug!r} of {before.payload.owner}"
             yield _fault("spec-changed", said.spec, f"kind, slug and owner stay; it is the {was}")
@@ -405,11 +443,15 @@ class StatementRules:
         if there := self._view.find_card_by_document(said.document):
             found = f"the file is registered as {there.payload.card}@{there.payload.revision}"
             yield _fault("document-exists", said.card, found)
+        # The text is stored first, in the same transaction, so a card without text cannot be
+        # committed.
         if not self._view.has_content(said.text):
             yield _fault("content-missing", said.card, f"the text {said.text} was not stored", "store the text first (put_content)")
 
     def claim(self, said: ClaimRevision) -> Iterator[Fault]:
         """Revisions are contiguous, no claim comes back from its end, and what it refers to exists and is of the right kind."""
+        # A first revision under a fresh identifier has nothing before it. This skips two queries
+        # for each claim of a bulk import.
         if not (said.revision == 1 and self.is_new(said.claim)):
             head = self._view.one_value(
                 select(claim_revision.c.revision)
@@ -418,6 +460,8 @@ class StatementRules:
             )
             yield from self._number(said.claim, said.revision, head or 0, "revision")
             yield from self._not_ended(said.claim, "takes no new revision")
+        # The model need not be registered. But a name that differs only in spelling from a
+        # registered one would silently have no lineage.
         yield from self._of_lineage.named(said.model, said.claim)
         for reference, kind in (
             (said.property, SpecKind.PROPERTY),
@@ -433,6 +477,7 @@ class StatementRules:
 
     def event(self, said: ClaimEvent) -> Iterator[Fault]:
         """A claim is reserved once and first; after its end nothing follows."""
+        # Reserving is the only event that comes before the claim exists.
         if said.event is ClaimEventKind.RESERVE:
             yield from self._number(said.claim, 1, 1 if self._view.is_used(said.claim) else 0, "reservation")
             return
@@ -481,6 +526,7 @@ class StatementRules:
             yield _fault("not-locked", said.audit, found, f"lock the plan before the runs: caveat audit lock {said.audit}")
         elif said.started_at.tzinfo is None:
             yield _fault("no-time-zone", said.audit, "started_at needs its time zone")
+        # Compared in whole seconds, as both are stored.
         elif int(said.started_at.timestamp()) < locked[1]:
             yield _fault(
                 "run-before-lock",
@@ -550,6 +596,7 @@ class StatementRules:
             yield from self._card_known(said.subject, "publication")
         if said.audit is not None and self._view.find_audit(said.audit) is None:
             yield self._unknown("audit", said.audit)
+        # A file cannot be rendered from entries that do not exist yet.
         if said.log_size > self._view.log_size:
             yield _fault("log-shorter", said.subject, f"made of {said.log_size} entries; the log has {self._view.log_size}")
 
@@ -578,6 +625,8 @@ class StatementRules:
         yield from self._of_trust.find_faults(said)
 
     def _number(self, name: str, number: int, last: int, word: str) -> Iterator[Fault]:
+        # Two people who revise the same claim produce the same number. The second one is told to
+        # read again instead of overwriting.
         if number != last + 1 and last:
             found = f"{word} {number} cannot follow {last}" if word in ("revision", "version") else f"this {word} exists already"
             yield _fault(f"{word}-not-next", name, found, "read it again and repeat: somebody may have been faster")
@@ -610,6 +659,8 @@ class StatementRules:
         if same is not None:
             there = self._view.one_value(select(spec_version.c.kind).where(self._view.visible(spec_version), same))
         if there is None:
+            # An identifier can be suggested that is in use, but lacks the version. The name itself
+            # is not a useful suggestion.
             near = [one for one in self._view.suggest(name) if one != name]
             advice = f"did you mean {' or '.join(near)}?" if near else "register the specification first: caveat spec add"
             yield _fault("spec-unknown", where, f"{reference} is not a registered version of a specification", advice)
@@ -634,6 +685,7 @@ class StatementRules:
         there = self._view.find_audit(name)
         if there is None:
             yield self._unknown("audit", name)
+        # An audit belongs to one revision. Its outcome must not be recorded for another one.
         elif there.audit.payload.claim != claim:
             yield _fault("other-claim", name, f"it is an audit of {there.audit.payload.claim}, not of {claim}")
 

@@ -52,7 +52,8 @@ from registry.store.database_tables import (
 from registry.store.log_reader import CHUNK, LogReader, has_text
 from registry.store.statement_rows import split_reference
 
-# The four axes of a claim's status, derived from what is recorded: lifecycle, dispute, staleness, restriction.
+# The four axes of a claim's status: lifecycle, dispute, staleness, restriction. They are derived
+# from the log each time, so an old view gives the old status.
 
 _AFTER = {
     ClaimEventKind.PUBLISH: Lifecycle.PUBLISHED,
@@ -101,6 +102,7 @@ def derive_status(facts: StatusFacts) -> Status:
 
 def derive_lifecycle(*, has_revision: bool, events: Sequence[ClaimEventKind]) -> Lifecycle:
     """Return where the claim is after the last event that moved it."""
+    # A reservation does not move the claim: it may follow nothing and only holds the identifier.
     moved = [_AFTER[event] for event in events if event is not ClaimEventKind.RESERVE]
     if moved:
         return moved[-1]
@@ -119,6 +121,7 @@ def _derive_dispute(states: Sequence[ContestationState]) -> Dispute:
         ContestationState.REJECTED: Dispute.UNDISPUTED,
     }
     found = {settled.get(state, Dispute.CONTESTED) for state in states}
+    # One open objection outweighs any number of resolved ones.
     if Dispute.CONTESTED in found:
         return Dispute.CONTESTED
     return Dispute.UPHELD if Dispute.UPHELD in found else Dispute.UNDISPUTED
@@ -128,7 +131,7 @@ def _derive_restriction(gravest: FamilyOutcome | None) -> RestrictionStatus:
     return RestrictionStatus.UNAUDITED if gravest is None else find_restriction(gravest.verdict, gravest.standing)
 
 
-# Gathers, for many claims at once, what their status is derived from.
+# Gathering of facts for many claims in a fixed number of queries.
 
 Known = tuple[
     tuple[tuple[ClaimEventKind, str | None], ...],
@@ -158,12 +161,17 @@ class AuditOpening(NamedTuple):
     entry: int
 
 
+# Which of several outcomes counts (decision of 2026-11-21): one that decides before one that does
+# not, a replay under a lock before reported evidence, and the latest of equals. Otherwise a small
+# or unlocked audit would clear what was found. The cost: an older determined outcome stands until
+# another determined one follows; all are printed.
 class FactFinder:
     """Answers for one reading; what hangs on a card, model or specification is asked once and remembered."""
 
     def __init__(self, reader: LogReader) -> None:
         self._reader = reader
         self._causes = CauseFinder(reader)
+        # Empty tables are the usual case, and each one saves a query per list.
         self._disputed = reader.has_rows(contestation)
         self._disputed_specs: dict[Reference, list[ContestationPosition]] | None = None
         self._known_rivals: dict[str, tuple[str, bool]] | None = None
@@ -221,6 +229,8 @@ class FactFinder:
     def _place(self, heads: Sequence[ClaimHead], specs: Sequence[tuple[Reference, ...]]) -> dict[int, tuple[ContestationPosition, ...]]:
         """Return the contestations of each head, and of what it and locks of it name, by its entry."""
         contested, disputes = self._contested(heads), self._spec_disputes()
+        # Locks can name other definitions than the claim. Objections to those concern the audited
+        # claim too.
         locked = self._locked_specs(heads) if disputes else {}
         found = {}
         for head, own in zip(heads, specs, strict=True):
@@ -240,6 +250,7 @@ class FactFinder:
         """Most claims of a registry share a status; it is made once."""
         status = self._usual.get(known)
         if status is None:
+            # Emptied instead of growing without a limit.
             if len(self._usual) > CHUNK:
                 self._usual.clear()
             events, contestations, (causes, is_confirmed), (gravest, beside) = known
@@ -279,15 +290,19 @@ class FactFinder:
         last: dict[Reference, ExpiredOutcome | None] = {}
         for claim, revision, words, standing, name, seq, result, day in self._read_outcomes(heads):
             rival_of, upheld = rivals.get(name, (None, False))
+            # A replay under the rival specification does not count until the objection is upheld
+            # (decision of 2026-11-22).
             if rival_of is not None and not upheld:
                 continue
             here, valid_until = (claim, revision), None if day is None else date.fromisoformat(day)
             this = None if day is None else ExpiredOutcome(name, seq, day)
             last[here] = _find_longest(last.get(here, this), this)
             gravity = find_gravity(Verdict(words), weaken(VerdictStanding(standing) if standing else None, valid_until, today))
+            # Rows come in log order, so "≤" lets the latest of equal outcomes win.
             if gravity <= gravities.get(here, gravity):
                 gravities[here] = gravity
                 outcomes[here] = RecordedOutcome(seq, result, name, opened.get(name, 0), rival_of)
+        # Expired only if every outcome has expired: the longest validity decides.
         for here, one in last.items():
             if one is not None and is_expired(date.fromisoformat(one.valid_until), today):
                 outcomes[here] = outcomes[here]._replace(expired=one)
@@ -385,6 +400,7 @@ class FactFinder:
 
 def _find_longest(known: ExpiredOutcome | None, one: ExpiredOutcome | None) -> ExpiredOutcome | None:
     """Return which of two outcomes is valid longer; None where one of them has no last day, and never expires."""
+    # One outcome without an expiry date keeps the claim from ever expiring.
     return None if known is None or one is None else max(known, one, key=lambda each: (each.valid_until, each.entry))
 
 

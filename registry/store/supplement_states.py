@@ -48,6 +48,7 @@ from registry.store.version_lineage import EndpointIndex, read_lineage
 
 _OF_AUDIT = (lock, run, result, evidence, finding, restriction, deviation, exploration, run_start, run_end)
 _STRETCH = 4 * CHUNK
+# Part of each digest, so that a change of the rules below makes every supplement due once.
 _VERSION = "caveat/state/1"
 
 
@@ -57,6 +58,10 @@ def find_states(view: LogReader, names: Collection[str] | None = None) -> dict[s
     Args:
         names: only these; what is not registered is left out. None for all.
     """
+    # Decision of 2026-11-22: a supplement is due if its state differs. The state is a digest of the
+    # entries it depends on and of the status, for all claims in one pass, without assembling any.
+    # Tested on random registries: another record has another state. The cost: it reports a change
+    # where an entry belongs to a claim but is not printed.
     return _States(view).find(None if names is None else frozenset(names))
 
 
@@ -83,6 +88,8 @@ class _States:
         cards = {name for name in names or () if name.startswith("CRD-")}
         heads = list_heads(self._reader)
         last = {head.claim: head for head in heads}
+        # A card supplement lists its claims, so the current revisions of all claims that quote the
+        # card are needed too.
         quoting = {name.partition("@")[0] for name in cards}
         wanted = [
             head
@@ -100,6 +107,7 @@ class _States:
     def _digest_claims(self, heads: Sequence[ClaimHead], seen: dict[Reference, tuple[ModelRef, ...]]) -> dict[str, bytes]:
         finder = FactFinder(self._reader)
         found: dict[str, bytes] = {}
+        # In stretches, so that memory does not grow with the registry.
         for start in range(0, len(heads), _STRETCH):
             stretch = heads[start : start + _STRETCH]
             contexts = finder.find_specs(stretch)
@@ -114,7 +122,9 @@ class _States:
         self, head: ClaimHead, specs: Sequence[Reference], state: tuple[Status, Family], models: tuple[ModelRef, ...]
     ) -> bytes:
         here = (head.claim, head.revision)
+        # Definitions of the claim and of its locks. A supplement prints both.
         named = tuple(dict.fromkeys((*specs, *self._locked.get(here, ()))))
+        # Objections against the claim, and those under whose rival its audits replay.
         disputed = dict.fromkeys((*self._disputes.of_claim.get(head.claim, ()), *self._disputes.rivals_of.get(head.claim, ())))
         parts = [
             self._share("specs", named, self._list_specs(named)),
@@ -128,6 +138,7 @@ class _States:
 
     def _share(self, kind: str, key: Any, numbers: Iterable[int]) -> bytes:
         """Return the digest of entries that many claims depend on, made once for each *key*."""
+        # Claims of one card share card, model and definitions, so their digests are computed once.
         found = self._shared.get((kind, key))
         if found is None:
             found = self._shared[kind, key] = _digest(kind, self._mark(numbers))
@@ -135,6 +146,7 @@ class _States:
 
     def _list_specs(self, references: tuple[Reference, ...]) -> Iterator[int]:
         for name, version in references:
+            # Newer versions count too: the supplement says that they exist.
             yield from (seq for seq, _, number in self._specs.get(name, ()) if number >= version)
             yield from self._reveals.get((name, version), ())
             for one in self._disputes.of_spec.get((name, version), ()):
@@ -161,6 +173,8 @@ class _States:
         surveys = self._group(survey, lambda row: row[1], survey.c.card, survey.c.revision, is_whole=True)
         omissions = self._group(omission, lambda row: row[1], omission.c.card)
         table = card_revision
+        # A card whose text was deleted is rendered without it, so the presence of the text belongs
+        # to the state.
         has_content = content.c.sha256.is_not(None)
         columns = (table.c.card, table.c.revision, table.c.seq, has_content)
         rows = select(*columns).outerjoin(content, content.c.sha256 == table.c.text).where(self._reader.visible(table))
@@ -217,6 +231,8 @@ class _Disputes:
 
 def _read_marks(reader: LogReader) -> dict[int, bytes]:
     """Return what identifies each entry: its number, its leaf, and whether its text is there."""
+    # Number and leaf identify an entry. The last byte tells whether its text is present, since an
+    # erasure changes what is printed.
     there = select(entry.c.seq, entry.c.leaf, body.c.seq).outerjoin(body, has_text(entry)).where(reader.visible(entry))
     rows = reader.plain_rows(there)
     return {seq: seq.to_bytes(8, "big") + bytes(leaf) + (b"\0" if text is None else b"\1") for seq, leaf, text in rows}
@@ -247,6 +263,8 @@ def _read_locked(reader: LogReader) -> dict[Reference, list[Reference]]:
     found: dict[Reference, list[Reference]] = defaultdict(list)
     wanted = select(lock.c.claim, lock.c.revision, body.c.json).join(body, has_text(lock)).where(reader.visible(lock))
     for claim, revision, text in reader.plain_rows(wanted.order_by(lock.c.seq)):
+        # Plain JSON instead of full decoding: this runs for every lock, and the texts are verified
+        # when the supplement is rendered.
         said = json.loads(text)["payload"]
         fixed = (said.get("test"), *(said.get("deploy") or ()), said.get("scoring"), *(said.get("cues") or ()))
         found[claim, revision] += [split_reference(one["spec"]) for one in fixed if one]
@@ -275,6 +293,8 @@ def _list_family(family: Family) -> list[Any]:
 
 def _digest(*parts: Any) -> bytes:
     """Return the SHA-256 of *parts*, each told apart from the next."""
+    # The lengths of byte parts go into the JSON prefix, so that parts cannot be shifted against
+    # each other with the same result.
     plain = [len(one) if isinstance(one, bytes) else one for one in parts]
     digest = hashlib.sha256(json.dumps([_VERSION, *plain]).encode())
     for one in parts:

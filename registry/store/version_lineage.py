@@ -16,8 +16,11 @@ from registry.records.model_version import REPLACING, Descent, ModelEndpoint, Mo
 from registry.store.database_tables import asked_name, audit, body, model_endpoint, model_event, model_version
 from registry.store.log_reader import LogReader
 
-# The lineage of model versions as it stands on record: which links are in force, what follows what, and what is no longer offered.
+# The lineage of model versions: links in force, successors, retirement. Lineage cannot be erased,
+# because it decides what is stale (decision of 2026-11-22).
 
+# Version strings of model providers carry dates in these two forms. The compact form must begin
+# with 20, or any eight digits would match.
 _DATES = (re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)"), re.compile(r"(?<!\d)(20\d{2})(\d{2})(\d{2})(?!\d)"))
 
 
@@ -52,6 +55,8 @@ class Lineage:
         self._events = sorted(events, key=lambda one: one.entry)
         for one in registrations:
             self._registered[one.model] = one.entry
+            # A predecessor named at registration counts as a successor link that later events can
+            # take back.
             if one.predecessor is not None:
                 link = ModelLink(model=one.model, predecessor=one.predecessor, descent=Descent.SUCCESSOR, entry=one.entry)
                 links[one.model, one.predecessor] = link
@@ -96,6 +101,7 @@ class Lineage:
 
     def newest(self, model: ModelRef) -> tuple[ModelRef, ...]:
         """Return the versions that took the place of *model* in the end: none where nothing did, several where its lineage branches."""
+        # Several results if the lineage branches. The caller must not choose one.
         return tuple(one for one in self.successors(model) if not self.replacing(one))
 
     def ancestors(self, model: ModelRef) -> tuple[ModelRef, ...]:
@@ -108,6 +114,7 @@ class Lineage:
         """Return how *end* comes from *start* over links of every descent, both included; empty where it does not."""
         paths: dict[ModelRef, tuple[ModelRef, ...]] = {start: (start,)}
         if start != end:
+            # Breadth first, so the path in the message is the shortest.
             for before, after in self._steps(start):
                 paths.setdefault(after, (*paths[before], after))
         return paths.get(end, ())
@@ -125,6 +132,8 @@ class Lineage:
     def list_entries(self, models: Iterable[ModelRef]) -> list[int]:
         """Return the entries of the events of *models* and of what took their place, also where they were taken back, in log order."""
         known = set(models)
+        # Also the events of successors: if a successor's own link is taken back, the claim's
+        # staleness changes.
         known |= {after for one in tuple(known) for after in self.successors(one)}
         return [said.entry for said in self._events if said.event.model in known or said.event.predecessor in known]
 
@@ -146,6 +155,7 @@ class Lineage:
                 self._deprecated.pop(event.model, None)
 
     def _steps(self, start: ModelRef) -> Iterator[tuple[ModelRef, ModelRef]]:
+        # Rules refuse cycles, but an imported log can contain one. `seen` ends the walk.
         seen, waiting = {start}, [start]
         while waiting:
             before = waiting.pop(0)
@@ -178,6 +188,8 @@ def read_lineage(reader: LogReader) -> Lineage:
 
 def fold_model(model: ModelRef) -> str:
     """Return what model versions have in common that differ in case, Unicode form, white space, or where name and version part alone."""
+    # NFKC twice, since case folding can produce characters that are not in normal form. Control and
+    # format characters (Cc, Cf) are invisible and would make two names look the same.
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", str(model)).casefold())
     seen = "".join(
         " " if unicodedata.category(one) in ("Zl", "Zp", "Zs", "Cc") else one for one in text if unicodedata.category(one) != "Cf"
@@ -192,6 +204,7 @@ def find_date(version: ModelVersion) -> tuple[date, str] | None:
     """
     if version.released is not None:
         return version.released, "released"
+    # Two different dates in one version string are ambiguous, so none is used.
     found = {one for pattern in _DATES for match in pattern.finditer(version.model.version) if (one := _parse_date(match))}
     return (found.pop(), "by the date in its version") if len(found) == 1 else None
 
@@ -205,6 +218,7 @@ def _parse_date(match: re.Match[str]) -> date | None:
 
 def _read_events(reader: LogReader) -> list[VersionHistory]:
     table = model_event
+    # The rows of an event survive if its text is lost, so lineage stays complete.
     there = select(table.c.seq).join(body, (body.c.log == table.c.log) & (body.c.seq == table.c.seq)).where(reader.visible(table))
     said = {one.entry.seq: one.payload for one in reader.recorded_by(there)}
     return [
@@ -257,6 +271,8 @@ class EndpointIndex:
         if not self._statements:
             return []
         names = {name for _, of, name in self._statements if of == model}
+        # An audit decided by these names which model was asked, so a later statement on one of them
+        # concerns the claim.
         names |= self._asked.get(claim, set()) if claim is not None else set()
         return [seq for seq, of, name in self._statements if of == model or name in names]
 
