@@ -40,7 +40,7 @@ def stop_at(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
 
     monkeypatch.setattr(os, "replace", count(os.replace))
     monkeypatch.setattr(os, "fsync", count(os.fsync))
-    monkeypatch.setattr(draw.Journal, "add", count(draw.Journal.add))
+    monkeypatch.setattr(draw.FolderJournal, "add", count(draw.FolderJournal.add))
 
 
 def test_whatever_step_it_is_stopped_at_the_next_call_completes_it(folder: Regenerated, tmp_path: Path) -> None:
