@@ -127,15 +127,15 @@ def _rate(run: RunStore, folder: Path, audits: tuple[AuditFile, ...]) -> RatedRe
     store = open_store(folder / "judge")
     try:
         judgments = [judge_sheet(task, store.find_response, level=plan.level, rater_limit=plan.rater_limit) for task in tasks]
-        rated_at = min(one.sent_at for one in store.list_responses(Purpose.RATING) if one.sent_at is not None)
+        rated_at = min(response.sent_at for response in store.list_responses(Purpose.RATING) if response.sent_at is not None)
     finally:
         store.close()
     return RatedReplay(
         run=REPLAY.run,
-        audits=tuple(one.audit.payload.audit for one in audits),
+        audits=tuple(audit.audit.payload.audit for audit in audits),
         judgments=tuple(judgments),
         rated_at=rated_at,
-        concluded_at=min(outcome.entry.at for one in audits for outcome in one.restrictions),
+        concluded_at=min(outcome.entry.at for audit in audits for outcome in audit.restrictions),
     )
 
 
@@ -213,7 +213,7 @@ def run_update(story: DemoStory, folder: Path, *, time_limit_s: float, progress:
     updated = publish_supplements(story, folder / FOLDER, moment=CONCLUDED_AGAIN, time_limit_s=time_limit_s, progress=progress)
     return UpdateStory(
         audits=tuple(one for _, each in concluded for one in each),
-        changes=tuple(sort_changes(one for one in changes if one is not None)),
+        changes=tuple(sort_changes(change for change in changes if change is not None)),
         updated=updated,
     )
 
@@ -235,19 +235,19 @@ def _prepare_renewal(ledger: Ledger, folder: Path) -> RenewalGroups:
 def _list_claims(ledger: Ledger) -> Iterator[str]:
     """Give the claims about the old version whose plans were locked, as they stood in the first act."""
     with ledger.view() as view:
-        for one in view.list_audits():
-            payload = one.audit.payload
-            if one.lock is not None and payload.renews is None and get_claim(view, payload.claim).model == OLD:
+        for audit in view.list_audits():
+            payload = audit.audit.payload
+            if audit.lock is not None and payload.renews is None and get_claim(view, payload.claim).model == OLD:
                 yield payload.claim.partition("@")[0]
 
 
-def _conclude(ledger: Ledger, one: RenewalGroup, grouped: RenewalGroups) -> tuple[RenewalGroup, list[AuditConclusion]]:
+def _conclude(ledger: Ledger, renewal_group: RenewalGroup, grouped: RenewalGroups) -> tuple[RenewalGroup, list[AuditConclusion]]:
     """Record the outcomes of the audits of *one*, as `caveat audit renew` does when its run is over."""
     chosen, concluded = [], []
-    for each in one.chosen:
+    for each in renewal_group.chosen:
         with ledger.view() as view:
-            measured = measure(view, each, one.run, list_runs(grouped.search, each, but=one.run))
+            measured = measure(view, each, renewal_group.run, list_runs(grouped.search, each, but=renewal_group.run))
         with ledger.write(actor=AUTHORITY.code) as writer:
             concluded.append(record_outcome(writer, each, measured))
             chosen.append(replace(each, renewed=get_audit(writer, concluded[-1].audit)))
-    return replace(one, chosen=tuple(chosen)), concluded
+    return replace(renewal_group, chosen=tuple(chosen)), concluded

@@ -247,7 +247,7 @@ def _prepare(folder: Path) -> str:
         _refuse_other(url, folder)
     upgrade(url)
     (folder / "registry.cfg").write_text(f"[registry]\nurl = sqlite:///{database.name}\nauthority = {AUTHORITY.code}\n", encoding="utf-8")
-    there = {one.slot for one in list_key_files(folder / "caveat-keys")}
+    there = {key_file.slot for key_file in list_key_files(folder / "caveat-keys")}
     for key in (*read_demo_keys().keys, make_demo_statement_key()):
         if slot_of(key) not in there:
             write_key(folder / "caveat-keys", key, passphrase=None)

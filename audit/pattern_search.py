@@ -72,5 +72,5 @@ def _compile(pattern: str) -> tuple[regex.Pattern[str], bool, str]:
         return regex.compile(regex.escape(pattern)), True, ""
 
 
-def _escape(found: re.Match[str]) -> str:
-    return found[0] if found[0].startswith("\\") else "".join(f"\\{brace}" for brace in found[0])
+def _escape(match: re.Match[str]) -> str:
+    return match[0] if match[0].startswith("\\") else "".join(f"\\{brace}" for brace in match[0])

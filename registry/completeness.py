@@ -75,8 +75,8 @@ def build_stated(claim: ClaimRevision, *, scoring: SpecVersion | None = None, te
 def check_claim(dossier: Dossier) -> tuple[Completeness, ...]:
     """Return the items of the current revision of a registered claim, with the definitions that it names."""
     claim = dossier.current.payload
-    known = {f"{one.payload.spec}@{one.payload.version}": one.payload for one in dossier.specs}
-    for opening in (one.payload.opening for one in dossier.reveals):
+    known = {f"{spec.payload.spec}@{spec.payload.version}": spec.payload for spec in dossier.specs}
+    for opening in (reveal.payload.opening for reveal in dossier.reveals):
         known[opening.spec] = replace(known[opening.spec], body=opening.body, commitment=None)
     scoring, context = (known.get(reference) if reference else None for reference in (claim.scoring, claim.test_context))
     return check_completeness(build_stated(claim, scoring=scoring, test_context=context))

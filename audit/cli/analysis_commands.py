@@ -329,9 +329,9 @@ def _seal(app: App, split: "CueInventories", options: dict[str, Any]) -> "tuple[
     if split.held_out is None:
         raise ValueError("no cue is held out")
     path = options["seal"] or Path(f"{options['slug']}.seal.yaml")
-    said = SealRequest(kind=SpecKind.CUE_INVENTORY, slug=options["slug"], body=split.held_out, path=path)
+    seal_request = SealRequest(kind=SpecKind.CUE_INVENTORY, slug=options["slug"], body=split.held_out, path=path)
     with app.ledger.write(actor=app.config.authority) as writer:
-        sealed, _ = seal_spec(writer, said, owner=app.config.authority, draw=secrets.token_bytes)
+        sealed, _ = seal_spec(writer, seal_request, owner=app.config.authority, draw=secrets.token_bytes)
     reference = format_reference(sealed)
     many = format_items(len(split.held_out.cues), "cue")
     app.say(f"sealed {many} as {reference}: keep {path}, and the answers of raters, secret until the run is over")

@@ -78,15 +78,15 @@ _INTERVALS = {
 }
 
 
-def print_estimate(console: Console, found: Estimate) -> None:
+def print_estimate(console: Console, estimate: Estimate) -> None:
     """Print one block per specification of P_deploy, then the warnings."""
-    unit = Unit(low=found.range[0], high=found.range[1])
-    margin = unit.given_difference(found.margin)
-    intervals = _INTERVALS[IntervalMethod(found.interval)]
-    console.print(f"{intervals} at {share(found.level)}, margin ±{margin}, ε = {found.epsilon:g}, contexts {found.contexts}")
-    for spec in found.specs:
-        _print_spec(console, spec, unit, margin=found.margin)
-    print_warnings(console, found.warnings, named=len(found.specs) > 1)
+    unit = Unit(low=estimate.range[0], high=estimate.range[1])
+    margin = unit.given_difference(estimate.margin)
+    intervals = _INTERVALS[IntervalMethod(estimate.interval)]
+    console.print(f"{intervals} at {share(estimate.level)}, margin ±{margin}, ε = {estimate.epsilon:g}, contexts {estimate.contexts}")
+    for spec in estimate.specs:
+        _print_spec(console, spec, unit, margin=estimate.margin)
+    print_warnings(console, estimate.warnings, named=len(estimate.specs) > 1)
 
 
 def _describe_ned(ned: NormalisedDifferential) -> str:
@@ -138,13 +138,17 @@ def _describe_power(detectable: float, unit: Unit) -> str:
     return f"this design finds |ED| from {unit.difference(detectable)} with 80 % power"
 
 
-def _print_regression(console: Console, found: Regression, unit: Unit, cuts: tuple[float, ...]) -> None:
-    counted = f"{found.tasks_replayed} of {found.tasks_all} tasks replayed"
-    if found.value is None:
-        console.print(show(f"ED over all tasks by regression ({counted}): none: {found.reason}"))
+def _print_regression(console: Console, regression: Regression, unit: Unit, cuts: tuple[float, ...]) -> None:
+    counted = f"{regression.tasks_replayed} of {regression.tasks_all} tasks replayed"
+    if regression.value is None:
+        console.print(show(f"ED over all tasks by regression ({counted}): none: {regression.reason}"))
         return
-    interval = f"none: {found.reason}" if found.low is None or found.high is None else unit.differences(found.low, found.high, *cuts)
-    value = unit.difference(found.value, *cuts)
+    interval = (
+        f"none: {regression.reason}"
+        if regression.low is None or regression.high is None
+        else unit.differences(regression.low, regression.high, *cuts)
+    )
+    value = unit.difference(regression.value, *cuts)
     console.print(show(f"ED over all tasks by regression ({counted}): {value}, interval {interval}; it decides nothing"))
 
 
@@ -181,35 +185,37 @@ _TESTS = (
 _SUMS = (ContrastKind.DIFFERENCE, ContrastKind.DIFFERENCE_IN_DIFFERENCES)
 
 
-def print_contrasts(console: Console, found: Contrasts) -> None:
+def print_contrasts(console: Console, contrasts: Contrasts) -> None:
     """Print the arms, one line for each contrast, the tests on tasks, then what needs a sentence, and the warnings."""
-    unit = Unit(low=found.range[0], high=found.range[1])
-    margin = unit.given_difference(found.margin)
-    console.print(f"intervals at {share(found.level)}, margin ±{margin}, contexts {found.contexts}, Holm over {found.family}\n")
-    arms = [(one.arm, unit.score(one.mean), str(one.tasks), str(one.contexts), str(one.responses), str(one.excluded)) for one in found.arms]
+    unit = Unit(low=contrasts.range[0], high=contrasts.range[1])
+    margin = unit.given_difference(contrasts.margin)
+    console.print(f"intervals at {share(contrasts.level)}, margin ±{margin}, contexts {contrasts.contexts}, Holm over {contrasts.family}\n")
+    arms = [
+        (arm.arm, unit.score(arm.mean), str(arm.tasks), str(arm.contexts), str(arm.responses), str(arm.excluded)) for arm in contrasts.arms
+    ]
     columns = ("arm", "mean", "tasks", "contexts", "responses", "excluded")
     console.print(build_table(columns, arms, numbers=columns[1:]))
-    judges = [one.judge for one in found.contrasts if one.judge is not None]
+    judges = [contrast.judge for contrast in contrasts.contrasts if contrast.judge is not None]
     if judges:
         console.print(show(f"means of the judge {judges[0]}"), style="dim")
     console.print()
-    rows = [_describe_contrast(one, unit, found.margin) for one in found.contrasts]
+    rows = [_describe_contrast(one, unit, contrasts.margin) for one in contrasts.contrasts]
     numbers = ("tasks", "value", "p", "p (Holm)")
     console.print(build_table(("contrast", "tasks", "value", "interval", "p", "p (Holm)"), rows, numbers=numbers))
-    if any(one.kind in _SUMS for one in found.contrasts):
+    if any(one.kind in _SUMS for one in contrasts.contrasts):
         console.print(f"differences in {unit.points}", style="dim")
-    if any(one.kind not in _SUMS for one in found.contrasts):
+    if any(one.kind not in _SUMS for one in contrasts.contrasts):
         console.print("p of a ratio tests 1; of a mitigation, 0: nothing of the effect is gone", style="dim")
-    _print_tests(console, found)
-    for one in found.contrasts:
+    _print_tests(console, contrasts)
+    for one in contrasts.contrasts:
         _print_notes(console, one, unit)
-    for method in dict.fromkeys(one.method for one in found.contrasts):
+    for method in dict.fromkeys(one.method for one in contrasts.contrasts):
         console.print(show(f"method: {method}"))
-    print_warnings(console, found.warnings, named=True)
+    print_warnings(console, contrasts.warnings, named=True)
 
 
-def _print_tests(console: Console, found: Contrasts) -> None:
-    rows = [_describe_tests(one) for one in found.contrasts if one.kind in _SUMS]
+def _print_tests(console: Console, contrasts: Contrasts) -> None:
+    rows = [_describe_tests(contrast) for contrast in contrasts.contrasts if contrast.kind in _SUMS]
     if rows:
         columns = ("contrast", "t", "p (t)", "W+", "not zero", "p (W+)", "d_z", "interval of d_z")
         console.print("\non tasks, with the contexts as they are:")
@@ -217,51 +223,53 @@ def _print_tests(console: Console, found: Contrasts) -> None:
         console.print(_TESTS, style="dim")
 
 
-def _print_notes(console: Console, one: Contrast, unit: Unit) -> None:
+def _print_notes(console: Console, contrast: Contrast, unit: Unit) -> None:
     """Say what the table has no column for."""
-    name = _name_contrast(one)
-    for reason in _list_reasons(one):
+    name = _name_contrast(contrast)
+    for reason in _list_reasons(contrast):
         console.print(show(f"{name}{reason}"))
-    if one.uncorrected is not None and one.uncorrected.value is not None:
-        console.print(show(f"{name}: uncorrected, descriptive only: {_describe_measure(one.uncorrected, unit, one.kind)}"))
-    if one.within_margin:
+    if contrast.uncorrected is not None and contrast.uncorrected.value is not None:
+        console.print(show(f"{name}: uncorrected, descriptive only: {_describe_measure(contrast.uncorrected, unit, contrast.kind)}"))
+    if contrast.within_margin:
         console.print(show(f"{name}: the whole interval lies within the margin"))
-    if one.pooled is not None:
-        console.print(show(f"{name}: pooled over responses (cells are unequal) {_format_contrast(one.pooled, unit, one.kind)}"))
-    if one.under_exclusions is not None:
-        bounds = unit.differences(one.under_exclusions.low, one.under_exclusions.high, 0.0)
+    if contrast.pooled is not None:
+        console.print(show(f"{name}: pooled over responses (cells are unequal) {_format_contrast(contrast.pooled, unit, contrast.kind)}"))
+    if contrast.under_exclusions is not None:
+        bounds = unit.differences(contrast.under_exclusions.low, contrast.under_exclusions.high, 0.0)
         console.print(show(f"{name}: under the worst and best scores of what was excluded: {bounds}"))
-    _print_tasks(console, one, unit)
+    _print_tasks(console, contrast, unit)
 
 
-def _list_reasons(one: Contrast) -> list[str]:
+def _list_reasons(contrast: Contrast) -> list[str]:
     """Return why something is not there, each reason once."""
-    whole = [reason for reason in (one.measure.reason, one.reason) if reason]
-    tests = (("paired t", one.paired_t), ("Wilcoxon", one.wilcoxon), ("d_z", one.cohens_d))
+    whole = [reason for reason in (contrast.measure.reason, contrast.reason) if reason]
+    tests = (("paired t", contrast.paired_t), ("Wilcoxon", contrast.wilcoxon), ("d_z", contrast.cohens_d))
     parts = [f", {what}: {test.reason}" for what, test in tests if test is not None and test.reason and test.reason not in whole]
     return [*(f": {reason}" for reason in dict.fromkeys(whole)), *parts]
 
 
-def _print_tasks(console: Console, one: Contrast, unit: Unit) -> None:
-    if one.pointwise is None:
+def _print_tasks(console: Console, contrast: Contrast, unit: Unit) -> None:
+    if contrast.pointwise is None:
         return
-    name = _name_contrast(one)
-    tasks = [(task.task_id, unit.difference(task.value, 0.0)) for task in one.pointwise[:_MOST_TASKS]]
+    name = _name_contrast(contrast)
+    tasks = [(task.task_id, unit.difference(task.value, 0.0)) for task in contrast.pointwise[:_MOST_TASKS]]
     console.print(build_table(("task", name), tasks, numbers=(name,)))
-    if len(one.pointwise) > _MOST_TASKS:
-        console.print(f"… and {len(one.pointwise) - _MOST_TASKS} tasks more; --json gives all")
+    if len(contrast.pointwise) > _MOST_TASKS:
+        console.print(f"… and {len(contrast.pointwise) - _MOST_TASKS} tasks more; --json gives all")
 
 
-def _name_contrast(one: Contrast) -> str:
-    return one.name if one.judge is None else f"{one.name} ({one.judge})"
+def _name_contrast(contrast: Contrast) -> str:
+    return contrast.name if contrast.judge is None else f"{contrast.name} ({contrast.judge})"
 
 
-def _describe_contrast(one: Contrast, unit: Unit, margin: float) -> tuple[str, ...]:
-    cuts = (0.0, margin, -margin) if one.kind in _SUMS else (one.null,)
-    value = "–" if one.measure.value is None else _format_contrast(one.measure.value, unit, one.kind, *cuts)
-    band = "–" if one.measure.low is None or one.measure.high is None else _write_band(one.measure, unit, one.kind, cuts)
-    tasks = str(one.tasks) if one.families is None else f"{one.tasks} ({one.families} families)"
-    return (_name_contrast(one), tasks, value, band, format_p(one.p), format_p(one.p_holm))
+def _describe_contrast(contrast: Contrast, unit: Unit, margin: float) -> tuple[str, ...]:
+    cuts = (0.0, margin, -margin) if contrast.kind in _SUMS else (contrast.null,)
+    value = "–" if contrast.measure.value is None else _format_contrast(contrast.measure.value, unit, contrast.kind, *cuts)
+    band = (
+        "–" if contrast.measure.low is None or contrast.measure.high is None else _write_band(contrast.measure, unit, contrast.kind, cuts)
+    )
+    tasks = str(contrast.tasks) if contrast.families is None else f"{contrast.tasks} ({contrast.families} families)"
+    return (_name_contrast(contrast), tasks, value, band, format_p(contrast.p), format_p(contrast.p_holm))
 
 
 def _describe_measure(measure: Measure, unit: Unit, kind: ContrastKind) -> str:
@@ -279,11 +287,11 @@ def _write_band(measure: Measure, unit: Unit, kind: ContrastKind, cuts: tuple[fl
     return " to ".join(_format_contrast(end, unit, kind, *cuts) for end in (measure.low, measure.high) if end is not None)
 
 
-def _describe_tests(one: Contrast) -> tuple[str, ...]:
-    t, ranks, d = one.paired_t, one.wilcoxon, one.cohens_d
+def _describe_tests(contrast: Contrast) -> tuple[str, ...]:
+    t, ranks, d = contrast.paired_t, contrast.wilcoxon, contrast.cohens_d
     interval = "–" if d is None or d.low is None or d.high is None else f"{format_number(d.low)} to {format_number(d.high)}"
     return (
-        _name_contrast(one),
+        _name_contrast(contrast),
         "–" if t is None or t.statistic is None else format_number(t.statistic),
         format_p(None if t is None else t.p),
         "–" if ranks is None or ranks.statistic is None else f"{ranks.statistic:g}",
@@ -301,39 +309,39 @@ _WIDTH = 41
 """Columns of the forest, odd, so that 0 can stand in the middle."""
 
 
-def print_ablation(console: Console, found: Ablation) -> None:
+def print_ablation(console: Console, ablation: Ablation) -> None:
     """Print ED, one line for each cue, the forest of their intervals, what is relevant, then the warnings."""
-    unit = Unit(low=found.range[0], high=found.range[1])
-    margin = unit.given_difference(found.margin)
-    cues = "1 cue" if found.family == 1 else f"{found.family} cues"
-    console.print(f"intervals at {share(found.level)}, margin ±{margin}, contexts {found.contexts}, Holm over {cues}")
-    ed = f"none: {found.ed.reason}" if found.ed.value is None else f"{_describe_interval_line(found.ed, unit)} {unit.points}"
-    console.print(show(f"ED of the contexts as they are, against {found.spec}: {ed}\n"))
-    rows = [_describe_change(one, unit) for one in found.changes]
+    unit = Unit(low=ablation.range[0], high=ablation.range[1])
+    margin = unit.given_difference(ablation.margin)
+    cues = "1 cue" if ablation.family == 1 else f"{ablation.family} cues"
+    console.print(f"intervals at {share(ablation.level)}, margin ±{margin}, contexts {ablation.contexts}, Holm over {cues}")
+    ed = f"none: {ablation.ed.reason}" if ablation.ed.value is None else f"{_describe_interval_line(ablation.ed, unit)} {unit.points}"
+    console.print(show(f"ED of the contexts as they are, against {ablation.spec}: {ed}\n"))
+    rows = [_describe_change(change, unit) for change in ablation.changes]
     console.print(build_table(("cue", "arm", "tasks", "before", "after", "ΔED", "p (Holm)", "finding"), rows, numbers=_ABLATION_NUMBERS))
     console.print(f"ΔED = ED before − ED after, in {unit.points}", style="dim")
     console.print()
-    for line in render_forest(found, unit):
+    for line in render_forest(ablation, unit):
         console.print(show(line), no_wrap=True, crop=False)
     console.print("─ interval after Holm (a placebo's own), ┆ margin, │ no change, ◆ ΔED", style="dim")
-    _print_intervals(console, found, unit)
-    if found.class_before is not None:
-        after = ", ".join(f"{one.cue}: {one.class_after.value}" for one in found.changes if one.class_after is not None)
-        console.print(show(f"\nclass of the claim as it is: {found.class_before.value}; with the change: {after}"))
-    for one in found.inventories:
-        listed = len(one.ablated) + len(one.not_ablated)
-        sealed = f"; further cues are sealed as {one.held_out}" if one.held_out else ""
-        console.print(show(f"\n{one.name} ({one.source}): {len(one.ablated)} of {listed} cues ablated{sealed}"))
-    print_warnings(console, found.warnings)
+    _print_intervals(console, ablation, unit)
+    if ablation.class_before is not None:
+        after = ", ".join(f"{one.cue}: {one.class_after.value}" for one in ablation.changes if one.class_after is not None)
+        console.print(show(f"\nclass of the claim as it is: {ablation.class_before.value}; with the change: {after}"))
+    for inventory in ablation.inventories:
+        listed = len(inventory.ablated) + len(inventory.not_ablated)
+        sealed = f"; further cues are sealed as {inventory.held_out}" if inventory.held_out else ""
+        console.print(show(f"\n{inventory.name} ({inventory.source}): {len(inventory.ablated)} of {listed} cues ablated{sealed}"))
+    print_warnings(console, ablation.warnings)
 
 
-def render_forest(found: Ablation, unit: Unit) -> list[str]:
+def render_forest(ablation: Ablation, unit: Unit) -> list[str]:
     """Return one line for each cue, its interval drawn between the ends of the axis, then the axis."""
-    shown = [(one, one.holm or _range(one.change)) for one in found.changes]
+    shown = [(change, change.holm or _range(change.change)) for change in ablation.changes]
     ends = [abs(end) for one, band in shown for end in ((band.low, band.high) if band else (one.change.value,)) if end is not None]
-    reach = max([*ends, found.margin]) or 1.0
+    reach = max([*ends, ablation.margin]) or 1.0
     width = max(len(_name_cue(one)) for one, _ in shown)
-    lines = [f"{_name_cue(one):<{width}}  {_draw(one, band, found.margin, reach)}" for one, band in shown]
+    lines = [f"{_name_cue(one):<{width}}  {_draw(one, band, ablation.margin, reach)}" for one, band in shown]
     axis = unit.differences(-reach, reach)
     return [*lines, f"{'':<{width}}  {axis}"]
 
@@ -376,22 +384,22 @@ def _describe_finding(change: CueChange) -> str:
     return "audit-relevant" + ("" if change.material else ": the class changes")
 
 
-def _print_intervals(console: Console, found: Ablation, unit: Unit) -> None:
+def _print_intervals(console: Console, ablation: Ablation, unit: Unit) -> None:
     """Print every interval of every cue, and why one is missing."""
-    columns = ["cue", share(found.level), "Holm", "all cues at once", "beyond the placebo"]
+    columns = ["cue", share(ablation.level), "Holm", "all cues at once", "beyond the placebo"]
     rows = [
         (
-            one.cue,
-            _format_level(_range(one.change), unit),
-            _format_level(one.holm, unit),
-            _format_level(one.simultaneous, unit),
-            "–" if one.beyond_placebo is None else _describe_interval_line(one.beyond_placebo, unit),
+            change.cue,
+            _format_level(_range(change.change), unit),
+            _format_level(change.holm, unit),
+            _format_level(change.simultaneous, unit),
+            "–" if change.beyond_placebo is None else _describe_interval_line(change.beyond_placebo, unit),
         )
-        for one in found.changes
+        for change in ablation.changes
     ]
     console.print(f"\nintervals of ΔED, {unit.points}")
     console.print(build_table(columns, rows, numbers=columns[1:]))
-    for one in found.changes:
+    for one in ablation.changes:
         for reason in dict.fromkeys(filter(None, (one.change.reason, one.reason))):
             console.print(show(f"{_name_cue(one)}, arm {one.arm}: {reason}"))
 
@@ -417,36 +425,36 @@ _PASSED = {True: "passed", False: "failed", None: "undecided"}
 
 def summarise_reports(reports: Sequence[JudgeReport]) -> dict[str, Any]:
     """Return the reports as the document `caveat/judges/1`."""
-    return {"schema": "caveat/judges/1", "reports": [to_document(one) for one in reports]}
+    return {"schema": "caveat/judges/1", "reports": [to_document(report) for report in reports]}
 
 
 def print_reports(console: Console, reports: Sequence[JudgeReport]) -> None:
     """Print one block for each judge and specification."""
-    for number, one in enumerate(reports):
+    for number, report in enumerate(reports):
         if number:
             console.print()
-        _print_report(console, one)
+        _print_report(console, report)
 
 
-def _print_report(console: Console, one: JudgeReport) -> None:
-    unit = Unit(low=one.range[0], high=one.range[1])
-    name = f"judge {one.judge}" if one.judge else "the judge"
-    console.print(show(f"{name}, P_deploy specification {one.spec}"), style="bold")
-    margin = unit.given_difference(one.margin)
-    console.print(f"intervals at {share(one.level)}, margin ±{margin}, contexts {one.contexts}")
-    lines = [_JudgeRow("judged", one.phi_test, one.phi_deploy, one.ed)]
-    lines += [_JudgeRow(each.method, each.phi_test, each.phi_deploy, each.ed) for each in one.corrected]
+def _print_report(console: Console, judge_report: JudgeReport) -> None:
+    unit = Unit(low=judge_report.range[0], high=judge_report.range[1])
+    name = f"judge {judge_report.judge}" if judge_report.judge else "the judge"
+    console.print(show(f"{name}, P_deploy specification {judge_report.spec}"), style="bold")
+    margin = unit.given_difference(judge_report.margin)
+    console.print(f"intervals at {share(judge_report.level)}, margin ±{margin}, contexts {judge_report.contexts}")
+    lines = [_JudgeRow("judged", judge_report.phi_test, judge_report.phi_deploy, judge_report.ed)]
+    lines += [_JudgeRow(each.method, each.phi_test, each.phi_deploy, each.ed) for each in judge_report.corrected]
     console.print(
-        build_table(("", "Φ_test", "Φ_deploy", f"ED, {unit.points}"), [_describe_judge(line, unit, one.margin) for line in lines])
+        build_table(("", "Φ_test", "Φ_deploy", f"ED, {unit.points}"), [_describe_judge(line, unit, judge_report.margin) for line in lines])
     )
     for reason in dict.fromkeys(reason for line in lines for reason in line.list_reasons()):
         console.print(show(reason))
-    for each in one.corrected:
+    for each in judge_report.corrected:
         console.print(show(f"{each.method}: {each.detail}"))
-    _print_repeats(console, one.repeats, unit)
-    _print_labels(console, one.labels, unit)
-    _print_invariance(console, one)
-    print_warnings(console, one.warnings)
+    _print_repeats(console, judge_report.repeats, unit)
+    _print_labels(console, judge_report.labels, unit)
+    _print_invariance(console, judge_report)
+    print_warnings(console, judge_report.warnings)
 
 
 class _JudgeRow(NamedTuple):
@@ -500,13 +508,13 @@ def _print_labels(console: Console, labels: Sequence[JudgeAgreement], unit: Unit
         return
     rows = [
         (
-            _SIDES[one.side],
-            f"{one.labelled} of {one.responses}",
-            _write_difference(one.bias, unit, 0.0),
-            _write_rate(one.sensitivity),
-            _write_rate(one.specificity),
+            _SIDES[label.side],
+            f"{label.labelled} of {label.responses}",
+            _write_difference(label.bias, unit, 0.0),
+            _write_rate(label.sensitivity),
+            _write_rate(label.specificity),
         )
-        for one in labels
+        for label in labels
     ]
     console.print()
     console.print(build_table(("side", "labelled", "judge less person", "sensitivity", "specificity"), rows))
@@ -518,43 +526,47 @@ def _write_rate(rate: Measure | None) -> str:
     return _write_score(rate, _SHARE)
 
 
-def _print_invariance(console: Console, one: JudgeReport) -> None:
-    if not one.invariance:
+def _print_invariance(console: Console, judge_report: JudgeReport) -> None:
+    if not judge_report.invariance:
         console.print("invariance: not checked; give labels, second scores (--rescored) or marks (--mark)")
         return
     console.print()
-    for check in one.invariance:
+    for check in judge_report.invariance:
         console.print(show(f"{_PASSED[check.passed]}: {check.check}. {check.note}"))
     overall = {
         True: "the scorer passed every check that was made",
         False: "the scorer is not invariant: a difference of its scores is not a difference of behaviour",
         None: "whether the scorer is invariant is not decided",
-    }[one.invariant]
+    }[judge_report.invariant]
     console.print(overall, style="bold")
 
 
 # How the link between recognition and ED looks in a terminal.
 
 
-def print_links(console: Console, found: RecognitionLinks) -> None:
+def print_links(console: Console, recognition_links: RecognitionLinks) -> None:
     """Print ED of both groups and their difference for each specification, then what is not known, then the warnings."""
-    console.print(show(f"Recognition and ED: {found.interpretation}"), style="bold")
-    console.print(show(f"mentions from {found.source}; intervals at {share(found.level)}; δ {found.margin:g}\n"))
-    unit = Unit(low=found.range[0], high=found.range[1])
-    for one in found.links:
-        name = one.spec if one.judge is None else f"{one.spec}, judge {one.judge}"
+    console.print(show(f"Recognition and ED: {recognition_links.interpretation}"), style="bold")
+    console.print(
+        show(f"mentions from {recognition_links.source}; intervals at {share(recognition_links.level)}; δ {recognition_links.margin:g}\n")
+    )
+    unit = Unit(low=recognition_links.range[0], high=recognition_links.range[1])
+    for link in recognition_links.links:
+        name = link.spec if link.judge is None else f"{link.spec}, judge {link.judge}"
         console.print(show(name))
         console.print(
-            build_table(("test-side responses", "responses", "tasks", "contexts", "ED"), _list_rows(one, unit), numbers=("responses",))
+            build_table(("test-side responses", "responses", "tasks", "contexts", "ED"), _list_rows(link, unit), numbers=("responses",))
         )
-        console.print(show(f"difference, over {one.tasks} tasks with both: {_describe_link(one.difference, unit)}"))
-        if one.unknown or one.deploy_mentioned:
-            console.print(f"not known: {one.unknown} test-side responses; deployment responses that mention a test: {one.deploy_mentioned}")
-    print_warnings(console, found.warnings)
+        console.print(show(f"difference, over {link.tasks} tasks with both: {_describe_link(link.difference, unit)}"))
+        if link.unknown or link.deploy_mentioned:
+            console.print(
+                f"not known: {link.unknown} test-side responses; deployment responses that mention a test: {link.deploy_mentioned}"
+            )
+    print_warnings(console, recognition_links.warnings)
 
 
-def _list_rows(one: RecognitionLink, unit: Unit) -> list[tuple[str, ...]]:
-    groups: tuple[tuple[str, LinkGroup], ...] = (("mention a test", one.mentioned), ("do not", one.not_mentioned))
+def _list_rows(recognition_link: RecognitionLink, unit: Unit) -> list[tuple[str, ...]]:
+    groups: tuple[tuple[str, LinkGroup], ...] = (("mention a test", recognition_link.mentioned), ("do not", recognition_link.not_mentioned))
     return [(name, str(each.responses), str(each.tasks), str(each.contexts), _describe_link(each.ed, unit)) for name, each in groups]
 
 
@@ -571,25 +583,25 @@ def _describe_link(measure: Measure, unit: Unit) -> str:
 _SHIFT_NUMBERS = ("tasks", "ΔΦ_test", "ΔΦ_deploy", "ΔED")
 
 
-def print_shift(console: Console, found: Shift, range_: tuple[float, float]) -> None:
+def print_shift(console: Console, shift: Shift, range_: tuple[float, float]) -> None:
     """Print one line for each specification of P_deploy, what is paired, then the warnings."""
     unit = Unit(low=range_[0], high=range_[1])
-    console.print(show(f"{found.before} → {found.after}: after − before, {share(found.level)} intervals"))
+    console.print(show(f"{shift.before} → {shift.after}: after − before, {share(shift.level)} intervals"))
     rows = [
         (
-            one.spec if one.judge is None else f"{one.spec}, judge {one.judge}",
-            str(one.tasks) if one.families is None else f"{one.tasks} ({one.families} families)",
-            *(_format_shift(number, unit) for number in (one.phi_test, one.phi_deploy, one.ed)),
+            spec.spec if spec.judge is None else f"{spec.spec}, judge {spec.judge}",
+            str(spec.tasks) if spec.families is None else f"{spec.tasks} ({spec.families} families)",
+            *(_format_shift(number, unit) for number in (spec.phi_test, spec.phi_deploy, spec.ed)),
         )
-        for one in found.specs
+        for spec in shift.specs
     ]
     console.print(build_table(("against", *_SHIFT_NUMBERS), rows, numbers=_SHIFT_NUMBERS))
     console.print(f"in {unit.points}", style="dim")
-    for method in dict.fromkeys(one.ed.method for one in found.specs):
+    for method in dict.fromkeys(one.ed.method for one in shift.specs):
         console.print(f"intervals: {method}")
-    for reason in dict.fromkeys(one.ed.reason for one in found.specs if one.ed.reason):
+    for reason in dict.fromkeys(one.ed.reason for one in shift.specs if one.ed.reason):
         console.print(show(f"no interval: {reason}"))
-    for warning in found.warnings:
+    for warning in shift.warnings:
         console.print(show(f"warning: {warning}"))
 
 

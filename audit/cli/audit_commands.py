@@ -216,19 +216,19 @@ def show(app: App, *, audit_id: Identifier) -> None:
     with app.view(by_clock=True) as view:
         found = get_audit(view, audit_id.bare)
         dossier = view.dossier(found.audit.payload.claim)
-        asked = find_asked_now(found, view.list_endpoint_names(), get_claim(view, found.audit.payload.claim).model)
+        asked_now = find_asked_now(found, view.list_endpoint_names(), get_claim(view, found.audit.payload.claim).model)
     outcome = found.restrictions[-1] if found.restrictions else None
     document = {
         "schema": "caveat/audit-show/1",
         **to_document(found),
         "runs_under_lock": [to_document(one) for one in found.history],
-        "checklist": [to_document(one) for one in build_audit_items(dossier, found, outcome)],
-        "asked_now": to_document(asked) if asked else None,
+        "checklist": [to_document(audit_item) for audit_item in build_audit_items(dossier, found, outcome)],
+        "asked_now": to_document(asked_now) if asked_now else None,
     }
 
     def text(console: Any) -> None:
         print_disputes(console, dossier.contestations)
-        print_audit(console, found, dossier, asked)
+        print_audit(console, found, dossier, asked_now)
 
     app.report(document, text)
 
@@ -273,11 +273,11 @@ def _find_contexts(view: "View", claim: "ClaimRevision") -> "NamedContexts":
 
     def find_slug(reference: str) -> str | None:
         named = parse_identifier(reference)
-        found = view.find_spec(named.bare, named.revision)
-        body = view.open_spec(found.payload) if found is not None else None
-        return found.payload.slug if found is not None and isinstance(body, ContextSpec) and body.contexts else None
+        spec = view.find_spec(named.bare, named.revision)
+        body = view.open_spec(spec.payload) if spec is not None else None
+        return spec.payload.slug if spec is not None and isinstance(body, ContextSpec) and body.contexts else None
 
-    deploy = {slug: one for one in claim.deploy_contexts if (slug := find_slug(one))}
+    deploy = {slug: deploy_context for deploy_context in claim.deploy_contexts if (slug := find_slug(deploy_context))}
     test = claim.test_context or ""
     return NamedContexts(test=test if test and find_slug(test) else "", deploy=deploy if len(deploy) == len(claim.deploy_contexts) else {})
 
@@ -413,13 +413,13 @@ def deviate(app: App, /, *, audit_id: Identifier, item: str, done: str | None, p
             else "warning: an outcome from such scores will be reported, not established: lock another audit for what is really done"
         )
     document = {"schema": "caveat/audit-deviate/1", "new": is_new, "entry": said.entry.seq, "deviation": to_document(said.payload)}
-    one = said.payload
+    payload = said.payload
     app.report(
         document,
         lambda console: console.print(
             show(
-                f"{'Recorded' if is_new else 'Recorded already'} as entry {said.entry.seq}: {one.item.words} of {one.audit}\n"
-                f"  planned  {one.planned}\n  done     {one.done}\n  why      {one.reason}"
+                f"{'Recorded' if is_new else 'Recorded already'} as entry {said.entry.seq}: {payload.item.words} of {payload.audit}\n"
+                f"  planned  {payload.planned}\n  done     {payload.done}\n  why      {payload.reason}"
             )
         ),
     )

@@ -57,7 +57,7 @@ def list_fixed(lock: Lock) -> Iterator[tuple[str, str]]:
     yield "direction", lock.direction.value.replace("_", " ")
     yield from _list_plan(lock)
     specs = [("test contexts", lock.test), ("scoring", lock.scoring)]
-    specs += [(f"deployment contexts ({one.name})", one) for one in lock.deploy] + [("cues", one) for one in lock.cues]
+    specs += [(f"deployment contexts ({one.name})", one) for one in lock.deploy] + [("cues", cue) for cue in lock.cues]
     yield from ((name, _name(one)) for name, one in specs if one is not None)
     if lock.tasks is not None:
         yield "tasks", f"{lock.tasks.count}, SHA-256 {lock.tasks.sha256[:_SHOWN]}"
@@ -134,7 +134,7 @@ def summarise_case_outcome(case: Case, outcome: CaseOutcome) -> dict[str, Any]:
         "restricted_claim": outcome.restricted.restricted,
         "estimate": None if outcome.estimate is None else to_document(outcome.estimate),
         "conditions_not_checked": document["conditions_not_checked"],
-        "checklist": [to_document(one) for one in build_case_items(case, outcome.estimate)],
+        "checklist": [to_document(case_item) for case_item in build_case_items(case, outcome.estimate)],
     }
 
 
@@ -145,12 +145,12 @@ def print_case_outcome(console: Console, case: Case, outcome: CaseOutcome) -> No
     console.print(show(f"\noriginal claim\n  {text.original}\n\nrestricted claim\n  {text.restricted}"))
     console.print(show(f"\nwhy\n  {primary.why}"))
     _print_margin(console, case, outcome)
-    rows = [describe_reading(one) for one in outcome.classification.readings]
+    rows = [describe_reading(reading) for reading in outcome.classification.readings]
     console.print()
     console.print(build_table(("reading", "verdict", "TRACE label", "basis", "sign of ED"), rows))
     print_conditions(console, primary)
     if len(primary.specs) > 1:
-        several = any(one.judge for one in primary.specs)
+        several = any(spec.judge for spec in primary.specs)
         specs = [
             (
                 one.spec,
@@ -188,10 +188,16 @@ def _print_margin(console: Console, case: Case, outcome: CaseOutcome) -> None:
         console.print(f"  an evaluation that {verb} by more than {unit.difference(abs(margin), 0.0)} would already flip this claim")
 
 
-def describe_reading(one: ReadingVerdict) -> tuple[str, str, str, str, str]:
+def describe_reading(reading_verdict: ReadingVerdict) -> tuple[str, str, str, str, str]:
     """Return a reading as a row: form, verdict with its standing, TRACE label, basis, sign of ED."""
-    verdict = format_verdict(one.verdict, one.verdict_standing)
-    return one.form.value.replace("_", " "), verdict, describe_label(one), one.basis.value, one.direction.value if one.direction else "–"
+    verdict = format_verdict(reading_verdict.verdict, reading_verdict.verdict_standing)
+    return (
+        reading_verdict.form.value.replace("_", " "),
+        verdict,
+        describe_label(reading_verdict),
+        reading_verdict.basis.value,
+        reading_verdict.direction.value if reading_verdict.direction else "–",
+    )
 
 
 def describe_label(one: ReadingVerdict | SpecVerdict) -> str:
@@ -204,7 +210,7 @@ def print_conditions(console: Console, primary: ReadingVerdict) -> None:
     if not primary.conditions:
         return
     console.print()
-    rows = [(get_words(one.condition), get_words(one.status), one.note) for one in primary.conditions]
+    rows = [(get_words(condition.condition), get_words(condition.status), condition.note) for condition in primary.conditions]
     console.print(build_table(("condition of an established verdict", "status", "why"), rows))
 
 
@@ -241,28 +247,30 @@ def summarise_concluded(
 
 def print_concluded(console: Console, concluded: AuditConclusion, items: Sequence[ChecklistItem]) -> None:
     """Print the outcome of an import, verdict first."""
-    one = concluded.restriction
-    console.print(f"{concluded.audit} of {one.claim}{'' if concluded.is_new else ': recorded before, nothing changed'}", style="bold")
-    print_outcome(console, one, items)
-    console.print(f"\nNext: caveat report {one.claim.partition('@')[0]} -o supplements")
+    restriction = concluded.restriction
+    console.print(
+        f"{concluded.audit} of {restriction.claim}{'' if concluded.is_new else ': recorded before, nothing changed'}", style="bold"
+    )
+    print_outcome(console, restriction, items)
+    console.print(f"\nNext: caveat report {restriction.claim.partition('@')[0]} -o supplements")
 
 
-def print_outcome(console: Console, one: Restriction, items: Sequence[ChecklistItem]) -> None:
+def print_outcome(console: Console, restriction: Restriction, items: Sequence[ChecklistItem]) -> None:
     """Print what became of a claim, and which of the *items* of minimum reporting are missing."""
-    console.print(show(one.text.verdict), style="bold")
-    if one.post_hoc:
+    console.print(show(restriction.text.verdict), style="bold")
+    if restriction.post_hoc:
         console.print("Post hoc: the scores could have been seen before the plan was fixed.")
-    console.print(show(f"\n  original    {one.text.original}\n  restricted  {one.text.restricted}\n"))
-    rows = [describe_reading(reading) for reading in one.classification.readings]
+    console.print(show(f"\n  original    {restriction.text.original}\n  restricted  {restriction.text.restricted}\n"))
+    rows = [describe_reading(reading) for reading in restriction.classification.readings]
     console.print(build_table(("reading", "verdict", "TRACE label", "basis", "sign of ED"), rows))
-    print_conditions(console, one.classification.primary)
-    console.print(show(f"\nwhy: {one.classification.primary.why}"))
-    if one.asked is not None:
-        console.print(show(f"who was asked: {one.asked.text}"))
-    for resolves in one.text.resolves:
+    print_conditions(console, restriction.classification.primary)
+    console.print(show(f"\nwhy: {restriction.classification.primary.why}"))
+    if restriction.asked is not None:
+        console.print(show(f"who was asked: {restriction.asked.text}"))
+    for resolves in restriction.text.resolves:
         console.print(show(f"what would resolve it: {resolves}"))
-    if one.valid_until is not None:
-        console.print(f"valid until {one.valid_until}")
+    if restriction.valid_until is not None:
+        console.print(f"valid until {restriction.valid_until}")
     missing = ", ".join(item.item for item in items if item.status is ItemStatus.MISSING)
     console.print(show(f"minimum reporting: {count_items(items)}{f': {missing}' if missing else ''}"))
 
@@ -304,8 +312,8 @@ def _print_lock(console: Console, file: AuditFile) -> None:
             console.print(f"not fixed before the replay: {name}")
     else:
         console.print("no lock: nothing shows that the plan was fixed before the scores")
-    if file.lock and (told := describe_runs(file.history)):
-        console.print(show(told))
+    if file.lock and (runs := describe_runs(file.history)):
+        console.print(show(runs))
 
 
 def _print_outcomes(console: Console, file: AuditFile, dossier: Dossier, asked_now: ModelIdentity | None) -> None:
@@ -321,11 +329,11 @@ def _print_outcomes(console: Console, file: AuditFile, dossier: Dossier, asked_n
 
 
 def _print_deviations(console: Console, file: AuditFile) -> None:
-    said = [one.payload for one in file.deviations]
-    for one in list_departures(said):
-        reasons = [more.reason for more in said if more.reason and more.departure == one.departure]
+    said = [deviation.payload for deviation in file.deviations]
+    for departure in list_departures(said):
+        reasons = [more.reason for more in said if more.reason and more.departure == departure.departure]
         why = f"explained: {'; then: '.join(reasons)}" if reasons else "not explained"
-        console.print(show(f"✗ otherwise than locked: {one.item.words}: {one.done}; planned: {one.planned}; {why}"))
+        console.print(show(f"✗ otherwise than locked: {departure.item.words}: {departure.done}; planned: {departure.planned}; {why}"))
 
 
 def summarise_audit(file: AuditFile, *, today: date | None) -> dict[str, Any]:

@@ -105,7 +105,7 @@ def draw_intervals(rows: Sequence[FigureRow], *, margin: float, title: str, unit
 def draw_scatter(dots: Sequence[ScatterDot], *, title: str, x_name: str, unit: str) -> Element:
     """Return the structural score of each skill against its contrast, with the interval of each point."""
     left, bottom = 64.0, _SCATTER_HEIGHT - _FOOT
-    across = _build_axis([0.0, *(one.x for one in dots)], left=left, width=WIDTH - left - 24)
+    across = _build_axis([0.0, *(dot.x for dot in dots)], left=left, width=WIDTH - left - 24)
     ends = [end for one in dots for end in _list_ends(one.measure)]
     up = _build_axis([0.0, *ends], left=0.0, width=bottom - _TOP)
     svg = _open(_SCATTER_HEIGHT, title, f"{len(dots)} points with vertical intervals.")
@@ -125,7 +125,7 @@ def draw_scatter(dots: Sequence[ScatterDot], *, title: str, x_name: str, unit: s
 def _add_labels(svg: Element, points: Sequence[tuple[str, Point]]) -> None:
     """Write the name of each point where it covers no other name or point; one that fits nowhere is left to the table."""
     taken = [(x - 5, y - 5, x + 5, y + 5) for _, (x, y) in points]
-    for name, (x, y) in sorted(points, key=lambda one: one[1]):
+    for name, (x, y) in sorted(points, key=lambda point: point[1]):
         text = _shorten(name, 30)
         width = 4.7 * len(text)
         for right, drop in ((True, 3.0), (False, 3.0), (True, -8.0), (False, -8.0), (True, 14.0), (False, 14.0)):
@@ -137,8 +137,8 @@ def _add_labels(svg: Element, points: Sequence[tuple[str, Point]]) -> None:
                 break
 
 
-def _overlap(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+def _overlap(box: Box, other: Box) -> bool:
+    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
 
 
 def _draw_dot(svg: Element, dot: ScatterDot, x: float, up: Axis, bottom: float) -> None:

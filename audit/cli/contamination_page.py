@@ -80,48 +80,48 @@ def write_pooled(study: ContaminationStudy) -> Element:
 
 def _list_pooled(aggregate: Aggregate) -> Iterator[Sequence[Cell]]:
     name = "kept by the study" if aggregate.name == "kept" else "all"
-    for one in aggregate.effects:
+    for effect in aggregate.effects:
         yield (
             name,
-            one.name,
-            str(one.units),
-            write_points(one.published.delta if one.published else None),
-            write_points(one.measure.value),
-            write_interval(one.measure),
-            format_p(one.paired_t.p),
-            format_p(one.wilcoxon.p),
-            write_measure(one.cohens_d),
-            _write_seen_whole(one),
+            effect.name,
+            str(effect.units),
+            write_points(effect.published.delta if effect.published else None),
+            write_points(effect.measure.value),
+            write_interval(effect.measure),
+            format_p(effect.paired_t.p),
+            format_p(effect.wilcoxon.p),
+            write_measure(effect.cohens_d),
+            _write_seen_whole(effect),
         )
     if aggregate.mitigation is not None:
         yield (name, element("td", _tell_mitigation(aggregate.mitigation), colspan="9"))
 
 
-def _tell_mitigation(one: Mitigation) -> str:
-    if is_without_baseline(one):
+def _tell_mitigation(mitigation: Mitigation) -> str:
+    if is_without_baseline(mitigation):
         told = (
             "Mitigation 1 − (D−A)/(B−A): not identified, no baseline in the realistic context. Context and skill together, ratio of means"
         )
-        return f"{told}: {format_plain(one.descriptive)}"
-    return f"Mitigation 1 − (D−E)/(B−A), a ratio of means: {format_plain(one.identified)}"
+        return f"{told}: {format_plain(mitigation.descriptive)}"
+    return f"Mitigation 1 − (D−E)/(B−A), a ratio of means: {format_plain(mitigation.identified)}"
 
 
-def is_without_baseline(one: Mitigation) -> bool:
+def is_without_baseline(mitigation: Mitigation) -> bool:
     """Whether mitigation is not identified because the realistic context was never run without the skill."""
-    return one.identified.value is None and one.identified.reason == NO_BASELINE
+    return mitigation.identified.value is None and mitigation.identified.reason == NO_BASELINE
 
 
 def write_properties(kept: Aggregate) -> Element:
     """Return the table of dimensions and patterns."""
     rows = [
         (
-            one.property.replace("_", " "),
-            one.contrast,
-            f"{one.range[0]:g} to {one.range[1]:g}",
-            str(one.skills),
-            write_measure(one.measure),
+            property_.property.replace("_", " "),
+            property_.contrast,
+            f"{property_.range[0]:g} to {property_.range[1]:g}",
+            str(property_.skills),
+            write_measure(property_.measure),
         )
-        for one in kept.properties
+        for property_ in kept.properties
     ]
     text = "The judge's four dimensions, and the patterns that were looked for; means over the kept skills, not adjusted for their number."
     return build_section(
@@ -150,8 +150,8 @@ def write_skills(study: ContaminationStudy) -> Element:
 
 def _list_contrast_cells(skill: SkillContrasts) -> Iterator[Sequence[Cell]]:
     """Give one row per contrast; the first carries the name of the skill beside them all."""
-    for position, one in enumerate(skill.effects):
-        printed = one.published
+    for position, effect in enumerate(skill.effects):
+        printed = effect.published
         name = element(
             "th",
             skill.skill + (" *" if skill.left_out else ""),
@@ -160,15 +160,15 @@ def _list_contrast_cells(skill: SkillContrasts) -> Iterator[Sequence[Cell]]:
         )
         yield (
             *((name,) if position == 0 else ()),
-            one.name,
+            effect.name,
             write_points(printed.delta if printed else None),
             "–" if printed is None else f"{format_p(printed.t_p)} / {format_p(printed.wilcoxon_p)}",
             write_points(printed.cohens_d if printed else None),
-            write_measure(one.measure),
-            f"{format_p(one.paired_t.p)} / {format_p(one.wilcoxon.p)}",
-            format_p(one.p_holm),
-            write_measure(one.cohens_d),
-            _write_seen_whole(one),
+            write_measure(effect.measure),
+            f"{format_p(effect.paired_t.p)} / {format_p(effect.wilcoxon.p)}",
+            format_p(effect.p_holm),
+            write_measure(effect.cohens_d),
+            _write_seen_whole(effect),
         )
     if skill.mitigation is not None:
         text = _tell_mitigation(skill.mitigation)
@@ -176,10 +176,10 @@ def _list_contrast_cells(skill: SkillContrasts) -> Iterator[Sequence[Cell]]:
         yield ("", printed_ratio, element("td", text, colspan="7"))
 
 
-def _write_seen_whole(one: Effect) -> str:
-    if not one.seen_whole_units:
-        return "none" if one.seen_whole.value is None else write_measure(one.seen_whole)
-    return f"{write_measure(one.seen_whole)}, {one.seen_whole_units} {one.unit}{'' if one.seen_whole_units == 1 else 's'}"
+def _write_seen_whole(effect: Effect) -> str:
+    if not effect.seen_whole_units:
+        return "none" if effect.seen_whole.value is None else write_measure(effect.seen_whole)
+    return f"{write_measure(effect.seen_whole)}, {effect.seen_whole_units} {effect.unit}{'' if effect.seen_whole_units == 1 else 's'}"
 
 
 def write_inventory(study: ContaminationStudy) -> Element:
@@ -187,16 +187,16 @@ def write_inventory(study: ContaminationStudy) -> Element:
     inventory = study.inventory
     rows = [
         (
-            f"{one.arm} {one.condition}",
-            str(one.skills),
-            str(one.responses),
-            str(one.excluded),
-            write_count(one.beyond_judge),
-            write_count(one.at_token_limit),
-            write_count(one.cached),
-            write_count(one.judge_cached),
+            f"{arm.arm} {arm.condition}",
+            str(arm.skills),
+            str(arm.responses),
+            str(arm.excluded),
+            write_count(arm.beyond_judge),
+            write_count(arm.at_token_limit),
+            write_count(arm.cached),
+            write_count(arm.judge_cached),
         )
-        for one in inventory.arms
+        for arm in inventory.arms
     ]
     columns = (
         "Arm",
@@ -208,9 +208,12 @@ def write_inventory(study: ContaminationStudy) -> Element:
         "From a cache",
         "Judged from a cache",
     )
-    lines = [f"{one.skill}, task {one.task_id}, run {one.run}, arm {one.arm}: no score, {one.reason}" for one in inventory.exclusions]
+    lines = [
+        f"{exclusion.skill}, task {exclusion.task_id}, run {exclusion.run}, arm {exclusion.arm}: no score, {exclusion.reason}"
+        for exclusion in inventory.exclusions
+    ]
     lines += [f"{one.skill}: left out of the aggregates by the study ({one.reason})" for one in inventory.left_out]
-    lines += [f"{one.where}: {one.message}" for one in inventory.notes]
+    lines += [f"{note.where}: {note.message}" for note in inventory.notes]
     lines += describe_absent(study.absent)
     return build_section(
         "What was read", build_table(columns, rows), element("ul", *(element("li", line) for line in lines)) if lines else None
@@ -223,17 +226,17 @@ def write_states(study: ContaminationStudy) -> Element | None:
         return None
     rows = [
         (
-            one.skill,
-            one.state,
-            f"{one.scored_at[:16]} → {one.scored_at_now[:16]}",
-            str(one.compared),
-            write_count(one.texts_changed),
-            str(one.scores_changed),
-            write_count(one.rescored),
-            str(one.failed),
-            *(f"{write_points(then)} → {write_points(now)}" for then, now in one.deltas.values()),
+            state.skill,
+            state.state,
+            f"{state.scored_at[:16]} → {state.scored_at_now[:16]}",
+            str(state.compared),
+            write_count(state.texts_changed),
+            str(state.scores_changed),
+            write_count(state.rescored),
+            str(state.failed),
+            *(f"{write_points(then)} → {write_points(now)}" for then, now in state.deltas.values()),
         )
-        for one in study.states
+        for state in study.states
     ]
     columns = (
         "Skill",
@@ -255,16 +258,16 @@ def write_files(study: ContaminationStudy) -> Element:
     """Return part by part how many published figures were recomputed, how many compared with a copy alone, how many agree."""
     parts: list[Element] = []
     if study.compatibility is not None:
-        found = study.compatibility
-        parts.append(element("p", describe_figures(found.total)))
+        compatibility = study.compatibility
+        parts.append(element("p", describe_figures(compatibility.total)))
         rows = [
             (name, *map(format_count, (one.recomputed, one.reproduced, one.copied, one.copies_agree)))
-            for name, one in found.by_part.items()
+            for name, one in compatibility.by_part.items()
         ]
         columns = ("Part", "Recomputed here", "Of these, agree", "Compared with a copy alone", "Of these, agree")
         parts.append(build_table(columns, rows))
-        if found.differ:
-            lines = [f"{one.path}: published {one.published:g}, found {one.recomputed}" for one in found.differ[:50]]
+        if compatibility.differ:
+            lines = [f"{one.path}: published {one.published:g}, found {one.recomputed}" for one in compatibility.differ[:50]]
             parts.append(element("ul", *(element("li", line) for line in lines)))
     names = element("p", f"{len(study.files)} files were read; their SHA-256 stand in results.json.", class_="quiet")
     return build_section("The published figures, compared" if study.compatibility is not None else "Files", *parts, names)
@@ -345,12 +348,14 @@ NET_NEGATIVE = "net_negative"
 
 def find_effect(skill: SkillContrasts, name: str) -> Effect | None:
     """Return the contrast of *skill*; None when it was not tried under both conditions."""
-    return next((one for one in skill.effects if one.name == name), None)
+    return next((effect for effect in skill.effects if effect.name == name), None)
 
 
 def list_effects(study: ContaminationStudy, name: str) -> list[tuple[SkillContrasts, Effect]]:
     """Return the skills that have the contrast, from the lowest to the highest value, left-out ones last."""
-    found = [(one, effect) for one in study.skills if (effect := find_effect(one, name)) is not None and effect.measure.value is not None]
+    found = [
+        (skill, effect) for skill in study.skills if (effect := find_effect(skill, name)) is not None and effect.measure.value is not None
+    ]
     return sorted(found, key=lambda pair: (pair[0].left_out is not None, pair[1].measure.value or 0.0, pair[0].skill))
 
 
@@ -422,7 +427,7 @@ def tell_net(measure: Measure) -> str:
 def draw_patterns(study: ContaminationStudy) -> Element | None:
     """Return the shares of patterns found, skill by skill; None where none were looked for."""
     figures = []
-    for name in dict.fromkeys(one.property for skill in study.skills for one in skill.patterns):
+    for name in dict.fromkeys(pattern.property for skill in study.skills for pattern in skill.patterns):
         rows = [row for skill in study.skills if (row := _build_pattern_row(skill, name)) is not None]
         if rows:
             margin = study.margin / (HIGHEST - LOWEST)
@@ -433,7 +438,7 @@ def draw_patterns(study: ContaminationStudy) -> Element | None:
 
 
 def _build_pattern_row(skill: SkillContrasts, name: str) -> FigureRow | None:
-    known = {one.contrast: one for one in skill.patterns if one.property == name}
+    known = {pattern.contrast: pattern for pattern in skill.patterns if pattern.property == name}
     first: PatternEffect | None = known.get("B−A")
     if first is None or first.measure.value is None:
         return None
@@ -502,7 +507,7 @@ def build_page(study: ContaminationStudy) -> str:
 
 def has_published(study: ContaminationStudy) -> bool:
     """Whether a published figure stands beside any of ours."""
-    return study.compatibility is not None or any(one.published is not None for skill in study.skills for one in skill.effects)
+    return study.compatibility is not None or any(effect.published is not None for skill in study.skills for effect in skill.effects)
 
 
 def _build_policy() -> Element:
@@ -530,7 +535,7 @@ def _write_head(study: ContaminationStudy) -> Element:
         ("Generated by", ", ".join(inventory.generators) or "unknown"),
         ("Judged by", ", ".join(inventory.judges) or "unknown"),
     )
-    lead = next((one for one in study.changes), None)
+    lead = next((change for change in study.changes), None)
     return element(
         "header",
         element(
@@ -550,7 +555,7 @@ def _write_head(study: ContaminationStudy) -> Element:
 
 
 def _write_changes(study: ContaminationStudy) -> Element | None:
-    rows = [(element("th", one.about, scope="row"), one.published, one.ours, one.why) for one in study.changes]
+    rows = [(element("th", change.about, scope="row"), change.published, change.ours, change.why) for change in study.changes]
     if not rows:
         return None
     text = f"Intervals at {share(study.level)}. Holm: {study.family}."
@@ -614,22 +619,22 @@ def _draw_contexts(study: ContaminationStudy) -> Element | None:
 def _draw_correlations(study: ContaminationStudy, kept: Aggregate) -> Element | None:
     known = {one.skill: one for one in study.skills if one.left_out is None}
     figures: list[Element] = []
-    for one in kept.correlations:
-        effects = [(skill, effect) for skill in known.values() if (effect := find_effect(skill, one.contrast)) is not None]
+    for correlation in kept.correlations:
+        effects = [(skill, effect) for skill in known.values() if (effect := find_effect(skill, correlation.contrast)) is not None]
         dots = [ScatterDot(x=skill.structural_score, measure=effect.measure, label=skill.skill) for skill, effect in effects]
         if len(dots) < 2:
             continue
-        printed = "" if one.published is None else f"; published {format_number(one.published)} without an interval"
-        coefficients = f"Pearson {format_plain(one.pearson)}, Spearman {format_plain(one.spearman)}"
-        found = f"{one.contrast}: {coefficients}, {format_items(one.skills, 'skill')}{printed}."
+        printed = "" if correlation.published is None else f"; published {format_number(correlation.published)} without an interval"
+        coefficients = f"Pearson {format_plain(correlation.pearson)}, Spearman {format_plain(correlation.spearman)}"
+        found = f"{correlation.contrast}: {coefficients}, {format_items(correlation.skills, 'skill')}{printed}."
         text = f"{found} A name that would cover another is left out."
-        drawn = draw_scatter(
+        scatter = draw_scatter(
             dots,
-            title=f"Structural score and {one.contrast}",
+            title=f"Structural score and {correlation.contrast}",
             x_name="structural contamination score of the skill",
-            unit=f"{one.contrast}, points",
+            unit=f"{correlation.contrast}, points",
         )
-        figures.append(build_figure(drawn, text))
+        figures.append(build_figure(scatter, text))
     return build_section("Structural score and behavioural change", *figures) if figures else None
 
 
@@ -733,10 +738,10 @@ def _list_scores(study: ContaminationStudy, recording: StudyRecording) -> Iterab
     wanted = {one.skill for one in study.skills}
     for skill in recording.skills:
         types = {task.task_id: task.type_ for task in skill.tasks}
-        for one in skill.responses if skill.name in wanted else ():
-            scores = [one.dimensions.get(name) for name in DIMENSIONS]
-            key = (f"{skill.name}/{one.task_id}", one.arm, one.arm, one.run)
-            yield (*key, one.composite, one.excluded, skill.name, types[one.task_id], one.chars, *scores)
+        for response in skill.responses if skill.name in wanted else ():
+            scores = [response.dimensions.get(name) for name in DIMENSIONS]
+            key = (f"{skill.name}/{response.task_id}", response.arm, response.arm, response.run)
+            yield (*key, response.composite, response.excluded, skill.name, types[response.task_id], response.chars, *scores)
 
 
 def _list_contrast_rows(study: ContaminationStudy) -> Iterable[Sequence[object]]:
@@ -747,28 +752,32 @@ def _list_contrast_rows(study: ContaminationStudy) -> Iterable[Sequence[object]]
         yield from (_list_cells(name, effect) for effect in aggregate.effects)
 
 
-def _list_cells(name: str, one: Effect) -> Sequence[object]:
-    said = one.published
-    printed = (None,) * 7 if said is None else (said.delta, said.n, said.t, said.t_p, said.wilcoxon_w, said.wilcoxon_p, said.cohens_d)
+def _list_cells(name: str, effect: Effect) -> Sequence[object]:
+    published = effect.published
+    printed = (
+        (None,) * 7
+        if published is None
+        else (published.delta, published.n, published.t, published.t_p, published.wilcoxon_w, published.wilcoxon_p, published.cohens_d)
+    )
     return (
         name,
-        one.name,
-        one.unit,
-        one.units,
-        one.measure.value,
-        one.measure.low,
-        one.measure.high,
-        one.paired_t.statistic,
-        one.paired_t.p,
-        one.p_holm,
-        one.p_holm_all,
-        one.wilcoxon.statistic,
-        one.wilcoxon.p,
-        one.cohens_d.value,
-        one.seen_whole.value,
-        one.seen_whole.low,
-        one.seen_whole.high,
-        one.seen_whole_units,
+        effect.name,
+        effect.unit,
+        effect.units,
+        effect.measure.value,
+        effect.measure.low,
+        effect.measure.high,
+        effect.paired_t.statistic,
+        effect.paired_t.p,
+        effect.p_holm,
+        effect.p_holm_all,
+        effect.wilcoxon.statistic,
+        effect.wilcoxon.p,
+        effect.cohens_d.value,
+        effect.seen_whole.value,
+        effect.seen_whole.low,
+        effect.seen_whole.high,
+        effect.seen_whole_units,
         *printed,
-        one.measure.reason,
+        effect.measure.reason,
     )

@@ -47,10 +47,10 @@ def demo(app: App, /, *, output: Path, update: bool) -> None:
     recognition = run_recognition(story, output)
     with track(app, "drawing supplements", unit="files") as progress:
         published = publish_supplements(story, output / "supplements", time_limit_s=app.config.time_limit_s, progress=progress)
-    written = list_supplements(story, output / "supplements")
+    supplements = list_supplements(story, output / "supplements")
     act = _update(app, story, output) if update else None
-    document = _summarise(story, written) | summarise_recognition(recognition) | ({"update": _summarise_update(act)} if act else {})
-    app.report(document, lambda console: _print_all(console, story, recognition, written=written, output=output, act=act))
+    document = _summarise(story, supplements) | summarise_recognition(recognition) | ({"update": _summarise_update(act)} if act else {})
+    app.report(document, lambda console: _print_all(console, story, recognition, written=supplements, output=output, act=act))
     errors = [str(error) for one in (published, act.updated if act else None) if one is not None for error in one.errors]
     for error in sorted(set(errors)):
         app.say(error)
@@ -71,10 +71,10 @@ def _summarise_update(act: "UpdateStory") -> dict[str, Any]:
     from registry.codec.canonical_documents import to_document
 
     return {
-        "audits": [one.audit for one in act.audits],
-        "changes": [to_document(one) for one in act.changes],
+        "audits": [audit.audit for audit in act.audits],
+        "changes": [to_document(change) for change in act.changes],
         "drawn": _count_drawn(act),
-        "files": [str(one) for one in act.updated.completed.paths] if act.updated else [],
+        "files": [str(path) for path in act.updated.completed.paths] if act.updated else [],
     }
 
 
@@ -82,22 +82,22 @@ def _count_drawn(act: "UpdateStory") -> int:
     return len({one.name for one in act.updated.drawn}) if act.updated else 0
 
 
-def _summarise(story: "DemoStory", written: "list[WrittenFile]") -> dict[str, Any]:
+def _summarise(story: "DemoStory", written_files: "list[WrittenFile]") -> dict[str, Any]:
     return {
         "schema": "caveat/demo/1",
         "registry": story.url,
         "cards": [f"{card.card}@{card.revision}" for card in story.cards],
         "audits": [
             {
-                "audit": one.audit,
-                "claim": one.restriction.claim,
-                "class": one.restriction.classification.primary.class_.value,
-                "standing": one.restriction.classification.primary.standing,
-                "basis": one.restriction.basis.value,
+                "audit": audit.audit,
+                "claim": audit.restriction.claim,
+                "class": audit.restriction.classification.primary.class_.value,
+                "standing": audit.restriction.classification.primary.standing,
+                "basis": audit.restriction.basis.value,
             }
-            for one in story.audits
+            for audit in story.audits
         ],
-        "files": [{"path": str(one.path), "sha256": one.sha256} for one in written],
+        "files": [{"path": str(written_file.path), "sha256": written_file.sha256} for written_file in written_files],
     }
 
 
@@ -135,16 +135,16 @@ def _print_audits(console: Any, story: "DemoStory") -> None:
     from registry.cli.terminal_output import build_table, show
     from registry.records.verdict import Basis
 
-    locked = sum(one.restriction.basis is Basis.REPLAY for one in story.audits)
+    locked = sum(audit.restriction.basis is Basis.REPLAY for audit in story.audits)
     console.print(f"{len(story.audits)} audits, {locked} of them under a locked plan", style="bold")
     rows = [(one.restriction.claim, show(one.restriction.text.verdict)) for one in story.audits]
     console.print(build_table(("claim", "verdict"), rows))
 
 
-def _print_files(console: Any, story: "DemoStory", written: "list[WrittenFile]", output: Path, *, is_last: bool) -> None:
+def _print_files(console: Any, story: "DemoStory", written_files: "list[WrittenFile]", output: Path, *, is_last: bool) -> None:
     from registry.cli.terminal_output import build_table
 
-    drawn = written
+    drawn = written_files
     console.print(
         f"\n{len(drawn)} files in {output / 'supplements'}. Begin with a card, then a claim with a recorded replay:", style="bold"
     )

@@ -146,17 +146,17 @@ def _describe_models(paths: Sequence[str], reading: "LogOptions") -> Provenance:
     return Provenance(model_returned="; ".join(names) or None, models_returned=names, unnamed_responses=unnamed)
 
 
-def settle_beginning(given: datetime | None, evidence: ImportedEvidence, *, written: str | None) -> datetime | None:
+def settle_beginning(moment: datetime | None, evidence: ImportedEvidence, *, written: str | None) -> datetime | None:
     """Return when the first response was made: as the logs say, else as it was *given*.
 
     Raises:
         InputError: the two contradict each other; a date *written* without a time needs to be the day alone.
     """
     logged = evidence.started_at
-    if logged is None or given is None:
-        return logged or given
+    if logged is None or moment is None:
+        return logged or moment
     is_day = len(written or "") <= len("2026-11-21")
-    if (given.date() != logged.date()) if is_day else (abs(given - logged) > _SAME_MOMENT):
+    if (moment.date() != logged.date()) if is_day else (abs(moment - logged) > _SAME_MOMENT):
         found = f"{written} is given, and the logs say that the first response was made at {logged:%Y-%m-%dT%H:%M:%SZ}"
         raise InputError(Fault(code="run-date-differs", where="--run-date", found=found, advice="leave --run-date out"))
     return logged
@@ -205,7 +205,7 @@ def describe_warnings(imported: "ImportedLog", *, now: datetime) -> "list[str]":
         missing = 0 if file.declared is None else file.declared - file.found
         if missing:
             said.append(f"warning: {file.name} states {file.declared} responses and has {file.found}")
-        said += [f"warning: {file.name}: {one}" for one in file.warnings]
+        said += [f"warning: {file.name}: {warning}" for warning in file.warnings]
         said += [f"{file.name}: {one.count} without a score: {one.reason}" for one in file.left_out if one.is_row]
         said += [f"{file.name}: {one.count} not taken: {one.reason}" for one in file.left_out if not one.is_row]
     model = imported.provenance.model_returned or imported.provenance.model_requested or ""

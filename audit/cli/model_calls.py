@@ -154,7 +154,7 @@ class CallPurpose:
 def report_plan(app: App, calls: Iterable[Call], wanted: Probe, options: Mapping[str, Any], asking: CallPurpose) -> None:
     """Report what the calls that are known before the first one would come to; nothing is sent."""
     prices = _read_prices(options)
-    amount = sum((estimate_call(one.body, discount_batch(prices) if options["batch"] else prices) for one in calls), SpentAmount())
+    amount = sum((estimate_call(call.body, discount_batch(prices) if options["batch"] else prices) for call in calls), SpentAmount())
     cost = "cost unknown: no price for it (--prices FILE)" if amount.usd is None else f"at most {format_usd(amount.usd)}"
     message = (
         f"{format_items(amount.calls, 'call')} to {wanted.model}: about {amount.input_tokens:,} input tokens, "

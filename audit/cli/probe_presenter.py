@@ -34,7 +34,7 @@ def summarise_candidates(evaluation: str, counts: Sequence[CandidateCount]) -> d
         "evaluation": evaluation,
         "patterns": VERSION,
         "is_rate_of_recognition": False,
-        "groups": [to_document(one) for one in counts],
+        "groups": [to_document(count) for count in counts],
     }
 
 
@@ -57,78 +57,78 @@ def print_candidates(console: Console, evaluation: str, counts: Sequence[Candida
     console.print(build_table(columns, rows, numbers=columns[2:5]))
 
 
-def print_recognition(console: Console, found: Recognition) -> None:
+def print_recognition(console: Console, recognition: Recognition) -> None:
     """Print rates, differences, the classifier's errors, quotes, then the warnings."""
-    console.print(show(f"Verbalised recognition in {found.evaluation}, as {found.classifier} classified it"), style="bold")
+    console.print(show(f"Verbalised recognition in {recognition.evaluation}, as {recognition.classifier} classified it"), style="bold")
     console.print("Rates belong to this evaluation, not to a model. Mention rates are not ED.\n")
-    if found.groups:
-        _print_rates(console, found)
-        _print_classes(console, found)
-    _print_differences(console, found)
-    _print_accuracy(console, found.accuracy)
-    for example in found.examples:
+    if recognition.groups:
+        _print_rates(console, recognition)
+        _print_classes(console, recognition)
+    _print_differences(console, recognition)
+    _print_accuracy(console, recognition.accuracy)
+    for example in recognition.examples:
         cell = f"{example.arm}, task {example.task_id}, context {example.context_id}, sample {example.sample}"
         console.print(show(f"{example.class_.value}, {example.channel.value} ({cell}): “{example.quote}”"))
-    print_warnings(console, found.warnings)
+    print_warnings(console, recognition.warnings)
 
 
-def _print_rates(console: Console, found: Recognition) -> None:
-    corrected = () if found.accuracy is None else ("corrected",)
+def _print_rates(console: Console, recognition: Recognition) -> None:
+    corrected = () if recognition.accuracy is None else ("corrected",)
     columns = ("arm", "channel", "texts", "classified", "recognised", *corrected, "bounds")
-    rows = [_describe_group(one, is_corrected=bool(corrected)) for one in found.groups]
+    rows = [_describe_group(group, is_corrected=bool(corrected)) for group in recognition.groups]
     console.print(build_table(columns, rows, numbers=columns[2:4]))
     console.print(
-        f"recognised: aware or aware_but_told; intervals at {share(found.level)}, contexts {found.contexts}; "
+        f"recognised: aware or aware_but_told; intervals at {share(recognition.level)}, contexts {recognition.contexts}; "
         "bounds: if none, or every, text without a class were"
     )
-    for one in found.groups:
+    for one in recognition.groups:
         if one.excluded:
             reasons = ", ".join(f"{each.count} {each.reason}" for each in one.excluded)
             console.print(show(f"without a class: {_name(one)}, {one.channel.value}: {reasons}"))
 
 
-def _print_differences(console: Console, found: Recognition) -> None:
-    for one in found.differences:
-        name = one.channel.value if one.spec is None else f"{one.channel.value}, {one.spec}"
-        known = one.corrected if one.difference.value is not None else None
+def _print_differences(console: Console, recognition: Recognition) -> None:
+    for difference in recognition.differences:
+        name = difference.channel.value if difference.spec is None else f"{difference.channel.value}, {difference.spec}"
+        known = difference.corrected if difference.difference.value is not None else None
         corrected = "" if known is None else f"; corrected {_describe(known, signed=True)}"
-        sides = f"{found.test} − {found.deploy}, {name}"
-        console.print(show(f"{sides}: {_describe(one.difference, signed=True)}{corrected} (difference of mention rates, not ED)"))
+        sides = f"{recognition.test} − {recognition.deploy}, {name}"
+        console.print(show(f"{sides}: {_describe(difference.difference, signed=True)}{corrected} (difference of mention rates, not ED)"))
 
 
-def _describe_group(one: GroupRate, *, is_corrected: bool) -> tuple[str, ...]:
-    bounds = one.under_exclusions
-    corrected = "–" if one.corrected is None or not one.present else _describe(one.corrected)
+def _describe_group(group_rate: GroupRate, *, is_corrected: bool) -> tuple[str, ...]:
+    bounds = group_rate.under_exclusions
+    corrected = "–" if group_rate.corrected is None or not group_rate.present else _describe(group_rate.corrected)
     return (
-        _name(one),
-        one.channel.value,
-        f"{one.present} of {one.responses}",
-        str(one.classified),
-        _describe(one.recognised) if one.present else "unavailable",
+        _name(group_rate),
+        group_rate.channel.value,
+        f"{group_rate.present} of {group_rate.responses}",
+        str(group_rate.classified),
+        _describe(group_rate.recognised) if group_rate.present else "unavailable",
         *([corrected] if is_corrected else []),
         "–" if bounds is None else _SHARE.numbers(bounds.low, bounds.high, 0.0),
     )
 
 
-def _name(one: GroupRate) -> str:
-    return one.arm if one.spec is None else f"{one.arm}, {one.spec}"
+def _name(group_rate: GroupRate) -> str:
+    return group_rate.arm if group_rate.spec is None else f"{group_rate.arm}, {group_rate.spec}"
 
 
-def _print_classes(console: Console, found: Recognition) -> None:
+def _print_classes(console: Console, recognition: Recognition) -> None:
     rows = [
         (
-            _name(one),
-            one.channel.value,
-            *("not known" if each.count is None else str(each.count) for each in one.classes),
-            f"{one.recognised_candidates} of {one.recognised_count}",
+            _name(group),
+            group.channel.value,
+            *("not known" if class_.count is None else str(class_.count) for class_ in group.classes),
+            f"{group.recognised_candidates} of {group.recognised_count}",
         )
-        for one in found.groups
-        if one.classes
+        for group in recognition.groups
+        if group.classes
     ]
     if rows:
         columns = ("arm", "channel", *(one.value for one in RecognitionClass), "marked too")
         console.print(build_table(columns, rows, numbers=columns[2:]))
-    untold = sum(one.told_unknown for one in found.groups)
+    untold = sum(one.told_unknown for one in recognition.groups)
     if untold:
         console.print(f"of {untold} recognised passages it is not known whether the prompt itself says that it is a test")
 
@@ -148,13 +148,13 @@ def _print_accuracy(console: Console, one: ClassifierAccuracy | None) -> None:
         console.print(show(line))
 
 
-def _describe(one: Measure, *, signed: bool = False) -> str:
-    if one.value is None:
-        return f"none: {one.reason}"
-    value = _SHARE.difference(one.value) if signed else _SHARE.score(one.value, 0.0)
-    if one.low is None or one.high is None:
-        return f"{value}, no interval: {one.reason}"
-    return f"{value} ({_SHARE.differences(one.low, one.high) if signed else _SHARE.numbers(one.low, one.high, 0.0)})"
+def _describe(measure: Measure, *, signed: bool = False) -> str:
+    if measure.value is None:
+        return f"none: {measure.reason}"
+    value = _SHARE.difference(measure.value) if signed else _SHARE.score(measure.value, 0.0)
+    if measure.low is None or measure.high is None:
+        return f"{value}, no interval: {measure.reason}"
+    return f"{value} ({_SHARE.differences(measure.low, measure.high) if signed else _SHARE.numbers(measure.low, measure.high, 0.0)})"
 
 
 def write_mentions(path: Path, mentions: Sequence[ResponseMention]) -> None:
@@ -166,23 +166,23 @@ def write_mentions(path: Path, mentions: Sequence[ResponseMention]) -> None:
     names = ("task_id", "arm", "spec", "context_id", "sample", "mentioned", "excluded_reason")
     rows = [
         (
-            *(one.cell.task_id, one.cell.arm, one.cell.spec or "", one.cell.context_id, str(one.cell.sample)),
-            "" if one.mentioned is None else str(int(one.mentioned)),
-            one.unknown or "",
+            *(mention.cell.task_id, mention.cell.arm, mention.cell.spec or "", mention.cell.context_id, str(mention.cell.sample)),
+            "" if mention.mentioned is None else str(int(mention.mentioned)),
+            mention.unknown or "",
         )
-        for one in mentions
+        for mention in mentions
     ]
     _write_rows(path, names, rows)
 
 
-def write_passages(path: Path, passages: Sequence[ResponsePassage], found: Sequence[PassageAnswer]) -> None:
+def write_passages(path: Path, passages: Sequence[ResponsePassage], passage_answers: Sequence[PassageAnswer]) -> None:
     """Write the passages that are marked, recognised, or without a class though they hold a text, as CSV.
 
     Raises:
         InputError: the file cannot be written.
     """
-    by_passage = {(one.passage.cell, one.passage.channel): one for one in found}
-    rows = [_describe_passage(one, by_passage.get((one.cell, one.channel))) for one in passages if one.absent is None]
+    by_passage = {(passage_answer.passage.cell, passage_answer.passage.channel): passage_answer for passage_answer in passage_answers}
+    rows = [_describe_passage(passage, by_passage.get((passage.cell, passage.channel))) for passage in passages if passage.absent is None]
     _write_rows(path, _COLUMNS, [row for row in rows if row is not None])
 
 
@@ -196,19 +196,19 @@ def _write_rows(path: Path, names: Sequence[str], rows: Sequence[Sequence[str]])
         raise InputError(Fault(code="file-not-accessible", where=str(path), found=error.strerror or str(error))) from error
 
 
-def _describe_passage(one: ResponsePassage, found: PassageAnswer | None) -> tuple[str, ...] | None:
-    families = find_families(one.text)
-    class_ = found.class_ if found else None
-    if not families and (found is None or class_ is RecognitionClass.NONE):
+def _describe_passage(response_passage: ResponsePassage, passage_answer: PassageAnswer | None) -> tuple[str, ...] | None:
+    families = find_families(response_passage.text)
+    class_ = passage_answer.class_ if passage_answer else None
+    if not families and (passage_answer is None or class_ is RecognitionClass.NONE):
         return None
-    cell, hit = one.cell, next(find_hits(one.text), None)
-    start, stop = (found.reading.start, found.reading.stop) if found else (None, None)
+    cell, hit = response_passage.cell, next(find_hits(response_passage.text), None)
+    start, stop = (passage_answer.reading.start, passage_answer.reading.stop) if passage_answer else (None, None)
     return (
-        *(cell.task_id, cell.arm, cell.spec or "", cell.context_id, str(cell.sample), one.channel.value, ";".join(families)),
-        "" if hit is None else " ".join(one.text[max(0, hit.start - _AROUND) : hit.stop + _AROUND].split()),
+        *(cell.task_id, cell.arm, cell.spec or "", cell.context_id, str(cell.sample), response_passage.channel.value, ";".join(families)),
+        "" if hit is None else " ".join(response_passage.text[max(0, hit.start - _AROUND) : hit.stop + _AROUND].split()),
         "" if class_ is None else class_.value,
-        (found.reading.excluded or "") if found else "",
-        "" if start is None else one.text[start:stop],
+        (passage_answer.reading.excluded or "") if passage_answer else "",
+        "" if start is None else response_passage.text[start:stop],
         "" if start is None else str(start),
         "" if stop is None else str(stop),
     )

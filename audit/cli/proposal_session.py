@@ -71,9 +71,9 @@ def find_card(app: App, name: str) -> KnownCard:
         raise NotFoundError(
             Fault(code="card-not-found", where=name, found=found, advice="give CRD-… (caveat card list) or the path of a file")
         )
-    known = _find_registered(app, path)
-    if known is not None:
-        return known
+    registered = _find_registered(app, path)
+    if registered is not None:
+        return registered
     from registry.intake.card_reader import read_card
 
     text, source = read_card(path), CardSource(title=path.stem, publisher=None, card=None)
@@ -90,11 +90,11 @@ def _find_registered(app: App, path: Path) -> KnownCard | None:
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     with app.view() as view:
-        known = view.find_card_by_document(digest)
-        if known is None:
+        card = view.find_card_by_document(digest)
+        if card is None:
             return None
-        app.say(f"{path.name} is registered as {known.payload.card}@{known.payload.revision}")
-        return _gather(app, view, known.payload)
+        app.say(f"{path.name} is registered as {card.payload.card}@{card.payload.revision}")
+        return _gather(app, view, card.payload)
 
 
 def _read_registered(app: App, name: str) -> KnownCard:
@@ -111,7 +111,7 @@ def _read_registered(app: App, name: str) -> KnownCard:
 def _gather(app: App, view: "View", card: Card) -> KnownCard:
     from registry.registration.card_registration import get_card_text
 
-    known = tuple(one.payload.model for one in view.list_models() if one.payload.model.developer == card.publisher)
+    known = tuple(model.payload.model for model in view.list_models() if model.payload.model.developer == card.publisher)
     names = tuple(dict.fromkeys(one.name for one in known))
     source = CardSource(title=card.title, publisher=card.publisher, card=f"{card.card}@{card.revision}", models=names)
     claims = tuple(_read_claims(view, card))
@@ -122,27 +122,27 @@ def _gather(app: App, view: "View", card: Card) -> KnownCard:
         registered=_list_properties(app, view),
         claims=claims,
         sighted=tuple(_find_sighted(view, card, claims)),
-        left_out=tuple(one.payload for one in view.list_omissions(card.card)),
+        left_out=tuple(omission.payload for omission in view.list_omissions(card.card)),
         figures=_read_figures(view),
     )
 
 
 def _read_claims(view: "View", card: Card) -> Iterator[ClaimRevision]:
-    numbers = [one.seq for one in view.list_claims(card=card.card) if one.quote is not None]  # None: reserved, or its text was erased
+    numbers = [claim.seq for claim in view.list_claims(card=card.card) if claim.quote is not None]  # None: reserved, or its text was erased
     yield from (one.payload for one in view.recorded(numbers))
 
 
 def _find_sighted(view: "View", card: Card, claims: tuple[ClaimRevision, ...]) -> Iterator[tuple[ClaimRevision, Anchor]]:
     """Yield the claims whose passages were seen in *card* and need no decision there, as they are recorded."""
-    current = {one.reference: one for one in claims}
-    for one in view.list_sightings(card=f"{card.card}@{card.revision}"):
-        seen = one.payload
+    current = {claim.reference: claim for claim in claims}
+    for sighting in view.list_sightings(card=f"{card.card}@{card.revision}"):
+        seen = sighting.payload
         if seen.anchor is not None and not seen.is_alarm and seen.claim in current:
             yield current[seen.claim], seen.anchor
 
 
 def _list_properties(app: App, view: "View") -> dict[str, PropertySpec | None]:
-    specs = (one.payload for one in view.list_specs(SpecKind.PROPERTY) if one.payload.owner == app.config.authority)
+    specs = (spec.payload for spec in view.list_specs(SpecKind.PROPERTY) if spec.payload.owner == app.config.authority)
     bodies = {one.slug: view.open_spec(one) for one in specs}
     return {slug: body if isinstance(body, PropertySpec) else None for slug, body in bodies.items()}
 
@@ -166,12 +166,12 @@ def _has_registry(app: App) -> bool:
 # The part of `caveat claim propose` that asks a language model: what it would take, its calls, and the limits on them.
 
 
-def report_plan(app: App, found: KnownCard, outline: Outline, options: Mapping[str, Any]) -> None:
+def report_plan(app: App, known_card: KnownCard, outline: Outline, options: Mapping[str, Any]) -> None:
     """Report what asking about the card would come to; nothing is sent, and no folder is made."""
-    asking, prices, folder = _build_asking(options), _read_prices(options), _name_folder(found, options)
+    asking, prices, folder = _build_asking(options), _read_prices(options), _name_folder(known_card, options)
     store = open_store(folder) if (folder / "responses.db").is_file() else None
     try:
-        plan = forecast_calls(plan_calls(found.text, outline, asking, store=store), prices, store)
+        plan = forecast_calls(plan_calls(known_card.text, outline, asking, store=store), prices, store)
     finally:
         if store is not None:
             store.close()
@@ -193,19 +193,19 @@ def report_plan(app: App, found: KnownCard, outline: Outline, options: Mapping[s
     app.report(document, lambda console: console.print(f"{heading}\n{message}", markup=False))
 
 
-def propose(app: App, found: KnownCard, outline: Outline, options: Mapping[str, Any]) -> Proposals:
+def propose(app: App, known_card: KnownCard, outline: Outline, options: Mapping[str, Any]) -> Proposals:
     """Return what the language model proposes; answers are kept in the run folder, and never asked for twice.
 
     Raises:
         CaveatError: a limit was reached, the endpoint cannot be used, or it was ended by request: what was answered is kept.
     """
     asking = _build_asking(options)
-    with _open(_name_folder(found, options)) as store:
+    with _open(_name_folder(known_card, options)) as store:
         prices = _read_prices(options)
         ask, before = _build_asker(app, store, asking, options), count_spent(store, prices, UNSENT)
         session = AnswerSession(store=store, ask=ask, retry_failed=options["retry_failed"], repeat_lost=options["repeat_lost"])
         try:
-            return propose_by_claude(found.text, outline, found.source, asking, session)
+            return propose_by_claude(known_card.text, outline, known_card.source, asking, session)
         finally:
             app.say(_tell_spent(store, before, count_spent(store, prices, UNSENT)))
 
@@ -222,10 +222,10 @@ def _build_asking(options: Mapping[str, Any]) -> QuestionSettings:
     return asking if options["max_tokens"] is None else replace(asking, max_tokens=options["max_tokens"])
 
 
-def _name_folder(found: KnownCard, options: Mapping[str, Any]) -> Path:
+def _name_folder(known_card: KnownCard, options: Mapping[str, Any]) -> Path:
     """Where answers are kept: a folder for each card, so that the same command goes on."""
     run: Path | None = options["run"]
-    return run or Path(f"{found.text.sha256[:12]}.proposing")
+    return run or Path(f"{known_card.text.sha256[:12]}.proposing")
 
 
 def _build_asker(app: App, store: RunStore, asking: QuestionSettings, options: Mapping[str, Any]) -> Callable[[Iterable[Call], int], None]:
@@ -302,7 +302,7 @@ def tell_proposals(proposals: Proposals, *, unsure: int, registered: int, sighte
         yield from (f"    {count} × {reason}" for reason, count in reasons[:_MOST_REASONS])
         if len(reasons) > _MOST_REASONS:
             yield f"    and {len(reasons) - _MOST_REASONS} more reasons (--json has them all)"
-    yield from (f"note: {one}" for one in proposals.notes)
+    yield from (f"note: {note}" for note in proposals.notes)
 
 
 def _noun(count: int, word: str) -> str:
@@ -323,43 +323,43 @@ class ProposalAnswer:
     """Lines about it: what was read, proposed, dropped and not read."""
 
 
-def read_passages(app: App, found: KnownCard) -> Outline:
+def read_passages(app: App, known_card: KnownCard) -> Outline:
     """Return the card's passages."""
     from registry.intake.outline.card_passages import read_outline
 
-    pages = len(found.text.pages)
+    pages = len(known_card.text.pages)
     with track(app, "reading passages", total=pages, unit="pages") as advance:
-        outline = read_outline(found.text)
+        outline = read_outline(known_card.text)
         advance(pages)
     return outline
 
 
-def offer(app: App, found: KnownCard, outline: Outline, choice: CardSelection, options: Mapping[str, Any]) -> ProposalAnswer:
+def offer(app: App, known_card: KnownCard, outline: Outline, choice: CardSelection, options: Mapping[str, Any]) -> ProposalAnswer:
     """Return what the engine proposes, as far as it was asked for, stands in the card, and nobody has decided on yet."""
     from registry.registration.restated_values import add_restated
 
-    narrowed = choice.narrow(outline, found.text)
-    whole = doubt_addressed(drop_unanchored(_ask(app, found, outline, choice, options), found.text), outline)
+    narrowed = choice.narrow(outline, known_card.text)
+    whole = doubt_addressed(drop_unanchored(_ask(app, known_card, outline, choice, options), known_card.text), outline)
     chosen, unsure = choice.keep(whole, narrowed)
-    new, registered = drop_registered(chosen, found.claims)
-    new, sighted = drop_sighted(new, found.sighted)
-    still, left_out = drop_left_out(new, found.left_out)
-    proposals = add_restated(still, found.figures)
+    new, registered = drop_registered(chosen, known_card.claims)
+    new, sighted = drop_sighted(new, known_card.sighted)
+    still, left_out = drop_left_out(new, known_card.left_out)
+    proposals = add_restated(still, known_card.figures)
     told = tell_proposals(proposals, unsure=unsure, registered=registered, sighted=sighted, left_out=left_out)
-    warnings = (f"warning: {one}" for one in found.text.warnings)
+    warnings = (f"warning: {warning}" for warning in known_card.text.warnings)
     return ProposalAnswer(proposals=proposals, survey=build_survey(whole), told=(*warnings, *told))
 
 
-def _ask(app: App, found: KnownCard, outline: Outline, choice: CardSelection, options: Mapping[str, Any]) -> Proposals:
+def _ask(app: App, known_card: KnownCard, outline: Outline, choice: CardSelection, options: Mapping[str, Any]) -> Proposals:
     """The rules read the whole card, since what stands elsewhere tells whose a figure is; a model is asked about the chosen part alone."""
     if options["engine"] == "claude":
-        proposals = propose(app, found, choice.narrow(outline, found.text), options)
+        proposals = propose(app, known_card, choice.narrow(outline, known_card.text), options)
         part = choice.describe()
         return replace(proposals, by=f"{proposals.by}, {part}") if part else proposals
     from audit.propose.rule_engine import propose_by_rules
 
     with track(app, "proposing", total=len(outline.passages), unit="passages") as advance:
-        return propose_by_rules(found.text, outline, found.source, _count_up(advance))
+        return propose_by_rules(known_card.text, outline, known_card.source, _count_up(advance))
 
 
 def _count_up(advance: Callable[[int], None]) -> Callable[[int], None]:

@@ -114,10 +114,10 @@ def _build_choice(options: dict[str, Any]) -> "CardSelection":
     return CardSelection(section=options["section"], pages=pages, confidence=None if least is None else Confidence(least))
 
 
-def _answer(app: App, found: "KnownCard", offered: "ProposalAnswer", options: dict[str, Any]) -> None:
+def _answer(app: App, known_card: "KnownCard", offered: "ProposalAnswer", options: dict[str, Any]) -> None:
     from registry.codec.canonical_documents import to_document
 
-    text, proposals = _render(found, offered, options), offered.proposals
+    text, proposals = _render(known_card, offered, options), offered.proposals
     output: Path | None = options["output"]
     if output is not None:
         from audit.propose.proposal_review import write_whole
@@ -140,10 +140,10 @@ def _tell_next(proposals: "Proposals", path: Path) -> str:
     return f"Next: {card}caveat claim add {path}"
 
 
-def _know_models(found: "KnownCard", given: "ModelRef | None") -> "KnownModels":
+def _know_models(known_card: "KnownCard", model_ref: "ModelRef | None") -> "KnownModels":
     from audit.propose.proposed_claims_file import KnownModels
 
-    return KnownModels(publisher=found.source.publisher, given=given, registered=found.models)
+    return KnownModels(publisher=known_card.source.publisher, given=model_ref, registered=known_card.models)
 
 
 def _read_given(options: dict[str, Any]) -> "ModelRef | None":
@@ -152,16 +152,16 @@ def _read_given(options: dict[str, Any]) -> "ModelRef | None":
     return None if options["model"] is None else parse_model(options["model"], where="--model")
 
 
-def _render(found: "KnownCard", offered: "ProposalAnswer", options: dict[str, Any]) -> str:
+def _render(known_card: "KnownCard", offered: "ProposalAnswer", options: dict[str, Any]) -> str:
     from audit.propose.proposed_claims_file import ClaimsSheet, build_entries, render_sheet
 
-    proposals, known = offered.proposals, _know_models(found, _read_given(options))
+    proposals, known = offered.proposals, _know_models(known_card, _read_given(options))
     default = known.choose_default(proposals.proposals)
     head = (
         f"Claims of {proposals.title}, proposed by {proposals.by}. Nothing is registered yet.",
         "Read, change, delete; then run caveat claim add with this file.",
         "Above each claim: number, page, section, how sure the engine is, and what the card does not state.",
-        *(f"Note: {one}" for one in proposals.notes),
+        *(f"Note: {note}" for note in proposals.notes),
     )
     sheet = ClaimsSheet(
         head=head,
@@ -169,7 +169,7 @@ def _render(found: "KnownCard", offered: "ProposalAnswer", options: dict[str, An
         model=default,
         entries=build_entries(proposals.proposals, known, default),
         proposed=offered.survey,
-        registered=found.registered,
+        registered=known_card.registered,
     )
     return render_sheet(sheet)
 
@@ -213,7 +213,7 @@ def _check_resumed(options: dict[str, Any]) -> None:
 
 
 def _begin(
-    app: App, found: "KnownCard", outline: "Outline", choice: "CardSelection", options: dict[str, Any]
+    app: App, known_card: "KnownCard", outline: "Outline", choice: "CardSelection", options: dict[str, Any]
 ) -> tuple["ReviewJournal", tuple[str, ...]]:
     """Return a new journal, and what is told of the proposals in it."""
     from audit.cli.proposal_session import offer
@@ -221,7 +221,7 @@ def _begin(
 
     check_free(options["review"])
     given = _read_given(options)
-    offered = offer(app, found, outline, choice, options)
-    default = _know_models(found, given).choose_default(offered.proposals.proposals)
+    offered = offer(app, known_card, outline, choice, options)
+    default = _know_models(known_card, given).choose_default(offered.proposals.proposals)
     opening = JournalOpening(proposals=offered.proposals, survey=offered.survey, model=default, given=given)
     return begin_journal(options["review"], opening), offered.told

@@ -159,8 +159,8 @@ def _compose_policy(shell: str) -> str:
     return f"default-src 'none'; script-src {digests['script']}; style-src {digests['style']}; base-uri 'none'; form-action 'none'"
 
 
-def _digest(found: re.Match[str] | None) -> str:
-    text = found[1] if found else ""
+def _digest(match: re.Match[str] | None) -> str:
+    text = match[1] if match else ""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -294,7 +294,7 @@ def summarise_sheets(drawn: BlindedSheets, folder: Path, digest: str) -> dict[st
         "raters": list(drawn.key.raters),
         "items_test": _count(drawn, SampleSide.TEST),
         "items_deploy": _count(drawn, SampleSide.DEPLOY),
-        "warnings": [{"code": one.code, "message": one.message} for one in drawn.remarks],
+        "warnings": [{"code": remark.code, "message": remark.message} for remark in drawn.remarks],
     }
 
 
@@ -306,8 +306,8 @@ def print_sheets(console: Console, drawn: BlindedSheets, folder: Path, digest: s
     )
     console.print(show(f"sheets: {', '.join(f'{folder}/{name}/' for name in drawn.key.raters)}"))
     console.print(show(f"key, not for raters: {folder}/key.json, SHA-256 {digest}"))
-    for one in drawn.remarks:
-        console.print(show(f"warning: {one.code}: {one.message}"))
+    for remark in drawn.remarks:
+        console.print(show(f"warning: {remark.code}: {remark.message}"))
     console.print(show(f"Next: give each rater the folder with their name, then: caveat audit rate answers {folder}/key.json ANSWERS..."))
 
 
@@ -322,8 +322,8 @@ def print_naturalness(console: Console, found: Naturalness) -> None:
     console.print(show(f"{what} of persons together, where chance is 50 %: {_describe(found.accuracy)}"))
     console.print(f"{found.items_test} items of the test side and {found.items_deploy} of deployment, intervals at {share(found.level)}\n")
     columns = ("rater", "", "decided", "undecided", "right", "said test", what, "p")
-    console.print(build_table(columns, [_describe_rater(one, balanced=found.balanced) for one in found.raters], numbers=_NUMBERS))
-    for method in dict.fromkeys(one.against_chance.method for one in found.raters):
+    console.print(build_table(columns, [_describe_rater(rater, balanced=found.balanced) for rater in found.raters], numbers=_NUMBERS))
+    for method in dict.fromkeys(rater.against_chance.method for rater in found.raters):
         console.print(f"p: {method}")
     console.print()
     for agreement in found.agreement:
@@ -364,13 +364,13 @@ def _describe_plain(measure: Measure) -> str:
     return f"{format_number(measure.value)} ({format_number(measure.low)} to {format_number(measure.high)})"
 
 
-def _describe_rater(one: RaterResult, *, balanced: bool) -> tuple[str, ...]:
-    accuracy = one.balanced_accuracy if balanced else one.accuracy
-    counts = (str(one.rated), str(one.unrated), str(one.correct), str(one.said_test))
+def _describe_rater(rater_result: RaterResult, *, balanced: bool) -> tuple[str, ...]:
+    accuracy = rater_result.balanced_accuracy if balanced else rater_result.accuracy
+    counts = (str(rater_result.rated), str(rater_result.unrated), str(rater_result.correct), str(rater_result.said_test))
     return (
-        one.rater,
-        one.kind.value,
+        rater_result.rater,
+        rater_result.kind.value,
         *counts,
         _describe_short(accuracy),
-        format_p(one.against_chance.p),
+        format_p(rater_result.against_chance.p),
     )

@@ -232,10 +232,10 @@ def _recognise(
     return recognise(passages, probed.found, plan, circumstances, probed.accuracy)
 
 
-def _check_evaluated(found: "Recognition", name: str) -> None:
+def _check_evaluated(recognition: "Recognition", name: str) -> None:
     """Raise UnavailableError when there were texts and not one has a class: then nothing is known of recognition."""
-    texts = sum(one.present for one in found.groups)
-    if texts and not any(one.classified for one in found.groups):
+    texts = sum(group.present for group in recognition.groups)
+    if texts and not any(one.classified for one in recognition.groups):
         said = f"none of {texts:,} texts has a class, so no rate of recognition is known"
         advice = (
             "the reasons stand above; caveat probe --retry-failed asks again where a call failed, "
@@ -244,8 +244,8 @@ def _check_evaluated(found: "Recognition", name: str) -> None:
         raise UnavailableError(Fault(code="nothing-classified", where=name, found=said, advice=advice))
 
 
-def _check_recordable(found: "Recognition", audit: Identifier) -> None:
-    if not found.groups:
+def _check_recordable(recognition: "Recognition", audit: Identifier) -> None:
+    if not recognition.groups:
         raise InputError(Fault(code="nothing-selected", where=audit.bare, found="there is no response, so there is nothing to record"))
 
 
@@ -283,10 +283,10 @@ def sheet(app: App, /, *, samples: tuple[Path, ...], raters: str, folder: Path, 
     found = _read_samples(samples, options)
     names = [name.strip() for name in raters.split(",")]
     seed = secrets.randbits(48) if options["seed"] is None else options["seed"]
-    drawn = draw_sheets(found, names, items=options["items"], seed=seed, arms=(options["test"], options["deploy"]))
-    write_sheets(folder, drawn.key, drawn.sheets)
-    digest = digest_key(drawn.key)
-    app.report(summarise_sheets(drawn, folder, digest), lambda console: print_sheets(console, drawn, folder, digest))
+    sheets = draw_sheets(found, names, items=options["items"], seed=seed, arms=(options["test"], options["deploy"]))
+    write_sheets(folder, sheets.key, sheets.sheets)
+    digest = digest_key(sheets.key)
+    app.report(summarise_sheets(sheets, folder, digest), lambda console: print_sheets(console, sheets, folder, digest))
 
 
 def _read_samples(paths: tuple[Path, ...], options: dict[str, Any]) -> "list[RatingSample]":

@@ -99,7 +99,7 @@ class Renewal:
     @property
     def total(self) -> SpentAmount:
         """What all replays are still to take; dollars None where a price is not known."""
-        return sum((one.forecast.total for one in self.jobs if one.forecast), start=SpentAmount())
+        return sum((job.forecast.total for job in self.jobs if job.forecast), start=SpentAmount())
 
     @property
     def chosen(self) -> list[ClaimRenewal]:
@@ -115,10 +115,12 @@ class Renewal:
                 yield from map(_tell_elsewhere, job.group.chosen)
 
 
-def _tell_elsewhere(one: ClaimRenewal) -> Fault:
-    audit = one.renewed.audit.payload.audit if one.renewed else one.lock.audit
+def _tell_elsewhere(claim_renewal: ClaimRenewal) -> Fault:
+    audit = claim_renewal.renewed.audit.payload.audit if claim_renewal.renewed else claim_renewal.lock.audit
     found = f"{audit} is locked, and its lock names no replay that could be run here"
-    return Fault(code="run-elsewhere", where=one.claim.reference, found=found, advice=f"caveat audit import {audit} TABLE --run-date DATE")
+    return Fault(
+        code="run-elsewhere", where=claim_renewal.claim.reference, found=found, advice=f"caveat audit import {audit} TABLE --run-date DATE"
+    )
 
 
 def plan_renewal(app: App, wish: RenewalRequest, output: Path, options: Mapping[str, Any]) -> Renewal:
@@ -197,12 +199,14 @@ def _find_folder(app: App) -> Path:
     return Path(url.removeprefix(_SQLITE)).parent if url.startswith(_SQLITE) else Path()
 
 
-def _look_ahead(view: View, one: RenewalGroup, kept: RenewalFolder, prices: Mapping[str, Any], options: Mapping[str, Any]) -> RenewalJob:
-    job = RenewalJob(group=one)
-    if one.recording is None or job.is_concluded:
+def _look_ahead(
+    view: View, renewal_group: RenewalGroup, kept: RenewalFolder, prices: Mapping[str, Any], options: Mapping[str, Any]
+) -> RenewalJob:
+    job = RenewalJob(group=renewal_group)
+    if renewal_group.recording is None or job.is_concluded:
         return job
     try:
-        renewed = build_renewed(one, view, ask=kept.ask, base_url=kept.base_url)
+        renewed = build_renewed(renewal_group, view, ask=kept.ask, base_url=kept.base_url)
         if renewed is not None:
             file = renewed.file
             choose_version(file.replay.policy)
@@ -210,7 +214,7 @@ def _look_ahead(view: View, one: RenewalGroup, kept: RenewalFolder, prices: Mapp
             if file.replay.scoring is not None:
                 check_scorable(file.replay.scoring, file.tasks)
             planned = tuple(build_design(file.replay, file.tasks, file.contexts))
-            job.forecast, job.policy = look_ahead(planned, prices, one.run, options), file.replay.policy
+            job.forecast, job.policy = look_ahead(planned, prices, renewal_group.run, options), file.replay.policy
             job.judge = file.replay.scoring.model if isinstance(file.replay.scoring, JudgeScorer) else None
     except CaveatError as error:
         job.faults.extend(error.faults)
@@ -300,19 +304,19 @@ def _run(app: App, renewal: Renewal, job: RenewalJob, show: Callable[[RunSummary
         return make_calls(app, session, store, show)
 
 
-def _conclude(app: App, renewal: Renewal, job: RenewalJob, one: ClaimRenewal) -> ClaimRenewal:
+def _conclude(app: App, renewal: Renewal, job: RenewalJob, claim_renewal: ClaimRenewal) -> ClaimRenewal:
     """Return *one* with the outcome of its renewed audit recorded."""
-    if one.renewed is None or one.is_concluded:
-        return one
+    if claim_renewal.renewed is None or claim_renewal.is_concluded:
+        return claim_renewal
     with closing(open_store(job.group.run)) as store:
         _check_answered(store, job, renewal, app)
-        _score(app, renewal, store, one)
-    earlier = list_runs(renewal.grouped.search, one, but=job.group.run)
+        _score(app, renewal, store, claim_renewal)
+    earlier = list_runs(renewal.grouped.search, claim_renewal, but=job.group.run)
     with app.ledger.view() as view:
-        measured = measure(view, one, job.group.run, earlier)
+        measured = measure(view, claim_renewal, job.group.run, earlier)
     with app.ledger.write(actor=app.config.authority) as writer:
-        concluded = record_outcome(writer, one, measured)
-        done = replace(one, renewed=get_audit(writer, concluded.audit))
+        concluded = record_outcome(writer, claim_renewal, measured)
+        done = replace(claim_renewal, renewed=get_audit(writer, concluded.audit))
     job.remarks[concluded.audit] = measured.remarks
     for departure in concluded.found:
         app.say(
@@ -342,10 +346,10 @@ def _tell(failures: Counter[str], lost: int) -> Iterator[str]:
         yield f"{lost:,} ({LOST})"
 
 
-def _score(app: App, renewal: Renewal, store: RunStore, one: ClaimRenewal) -> None:
+def _score(app: App, renewal: Renewal, store: RunStore, claim_renewal: ClaimRenewal) -> None:
     """Score the run for *one* by its scorer, as `caveat score` does."""
     with app.ledger.view() as view:
-        scorer = find_scorer(view, one) or find_own_scorer(store)
+        scorer = find_scorer(view, claim_renewal) or find_own_scorer(store)
     options = JudgeOptions(
         retry_failed=renewal.options["retry_failed"],
         dry_run=False,

@@ -69,7 +69,7 @@ def _record_deviations(app: App, session: "RunSession") -> None:
     """Record in what the replay departs from its locks, before anything is sent; the reason was given, or there is nothing."""
     from audit.protocol.audit_record import add_departures
 
-    departing = [one for one in session.bounds if one.departures]
+    departing = [bound for bound in session.bounds if bound.departures]
     if not departing:
         return
     with app.ledger.write(actor=app.config.authority) as writer:
@@ -169,7 +169,7 @@ def _read_wish(claims: tuple[Identifier, ...], options: dict[str, Any]) -> "Rene
     from audit.renew.renewal_choice import RenewalRequest
 
     models = {name: parse_model(options[name], where=f"--{name}") if options[name] else None for name in ("model", "to")}
-    return RenewalRequest(ask=options["ask"], claims=tuple(one.bare for one in claims), model=models["model"], to=models["to"])
+    return RenewalRequest(ask=options["ask"], claims=tuple(claim.bare for claim in claims), model=models["model"], to=models["to"])
 
 
 def _carry_out(app: App, renewal: "Renewal", *, why: str | None) -> None:

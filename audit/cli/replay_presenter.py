@@ -94,17 +94,17 @@ def summarise_run(session: RunSession, summary: RunSummary, arms: Sequence[ArmCe
         "input_tokens": summary.input_tokens,
         "output_tokens": summary.output_tokens,
         "spent": _document_amount(summary.spent),
-        "models": {asked: list(found) for asked, found in summary.models.items()},
+        "models": {asked: list(model) for asked, model in summary.models.items()},
         "elapsed_s": round(summary.elapsed_s, 3),
-        "arms": [_document_arm(one) for one in arms],
+        "arms": [_document_arm(arm) for arm in arms],
     }
 
 
 def print_run(console: Console, session: RunSession, summary: RunSummary, arms: Sequence[ArmCellCounts]) -> None:
     """Print what came of a run, and what to do next."""
     rows = [
-        (_name_arm(one), *map(str, (one.cells, one.answered, one.refused, one.truncated, one.empty, sum(one.failures.values()), one.open)))
-        for one in arms
+        (_name_arm(arm), *map(str, (arm.cells, arm.answered, arm.refused, arm.truncated, arm.empty, sum(arm.failures.values()), arm.open)))
+        for arm in arms
     ]
     numbers = ("planned", "answered", "refused", "cut", "empty", "failed", "open")
     console.print(build_table(("arm", *numbers), rows, numbers=numbers))
@@ -145,9 +145,9 @@ def _tell_sent_again(codes: Collection[str]) -> str:
     return "; ".join([*told, *([f"{', '.join(unsent)}: made when the run goes on"] if unsent else [])])
 
 
-def _name_arm(one: ArmCellCounts) -> str:
-    name = f"{one.arm} ({one.spec})" if one.spec else one.arm
-    return f"{name} without {one.cue_removed}" if one.cue_removed else name
+def _name_arm(arm_cell_counts: ArmCellCounts) -> str:
+    name = f"{arm_cell_counts.arm} ({arm_cell_counts.spec})" if arm_cell_counts.spec else arm_cell_counts.arm
+    return f"{name} without {arm_cell_counts.cue_removed}" if arm_cell_counts.cue_removed else name
 
 
 def _name_cost(amount: SpentAmount) -> str:
@@ -158,9 +158,9 @@ def _document_amount(amount: SpentAmount) -> dict[str, Any]:
     return {"calls": amount.calls, "input_tokens": amount.input_tokens, "output_tokens": amount.output_tokens, "usd": amount.usd}
 
 
-def _document_arm(one: ArmCellCounts) -> dict[str, Any]:
+def _document_arm(arm_cell_counts: ArmCellCounts) -> dict[str, Any]:
     names = ("arm", "spec", "cue_removed", "cells", "answered", "refused", "truncated", "empty", "open")
-    return {**{name: getattr(one, name) for name in names}, "failures": one.failures}
+    return {**{name: getattr(arm_cell_counts, name) for name in names}, "failures": arm_cell_counts.failures}
 
 
 # A renewal as a document: what was chosen, what it takes, what became of it, and what is left.
@@ -176,7 +176,7 @@ def summarise_renewal(renewal: Renewal, changes: Sequence[ClaimChange], *, log_s
         log_size: entries of the log when it was made.
         is_forecast: whether nothing was recorded: a dry run.
     """
-    by_claim = {one.claim: one for one in changes}
+    by_claim = {change.claim: change for change in changes}
     return {
         "schema": SCHEMA,
         "log_size": log_size,
@@ -196,15 +196,15 @@ def summarise_renewal(renewal: Renewal, changes: Sequence[ClaimChange], *, log_s
     }
 
 
-def tell_state(job: RenewalJob, one: ClaimRenewal) -> str:
+def tell_state(job: RenewalJob, claim_renewal: ClaimRenewal) -> str:
     """Return how far the renewal of one audit has come: concluded, planned, locked, elsewhere, or failed."""
-    if one.is_concluded:
+    if claim_renewal.is_concluded:
         return "concluded"
     if job.faults:
         return "failed"
-    if job.is_elsewhere and one.renewed is not None:
+    if job.is_elsewhere and claim_renewal.renewed is not None:
         return "elsewhere"
-    return "locked" if one.renewed is not None else "planned"
+    return "locked" if claim_renewal.renewed is not None else "planned"
 
 
 def _summarise_job(job: RenewalJob) -> dict[str, Any]:
@@ -222,28 +222,33 @@ def _summarise_job(job: RenewalJob) -> dict[str, Any]:
         "to_make": _summarise_amount(ahead.total) if ahead else None,
         "judge": job.judge,
         "answered": job.summary.answered if job.summary else None,
-        "faults": [_summarise_fault(one) for one in job.faults],
+        "faults": [_summarise_fault(fault) for fault in job.faults],
     }
 
 
-def _summarise_chosen(job: RenewalJob, one: ClaimRenewal, change: ClaimChange | None) -> dict[str, Any]:
-    audit = one.renewed.audit.payload.audit if one.renewed else None
+def _summarise_chosen(job: RenewalJob, claim_renewal: ClaimRenewal, change: ClaimChange | None) -> dict[str, Any]:
+    audit = claim_renewal.renewed.audit.payload.audit if claim_renewal.renewed else None
     return {
-        "claim": one.claim.claim,
-        "revision": one.claim.reference,
-        "renews": one.lock.audit,
+        "claim": claim_renewal.claim.claim,
+        "revision": claim_renewal.claim.reference,
+        "renews": claim_renewal.lock.audit,
         "audit": audit,
-        "before": to_document(one.before),
-        "after": to_document(one.target),
-        "state": tell_state(job, one),
-        "notes": list(one.notes),
+        "before": to_document(claim_renewal.before),
+        "after": to_document(claim_renewal.target),
+        "state": tell_state(job, claim_renewal),
+        "notes": list(claim_renewal.notes),
         "not_measured": list(job.remarks.get(audit or "", ())),
         "change": None if change is None else to_document(change),
     }
 
 
-def _summarise_left(one: SkippedClaim) -> dict[str, Any]:
-    return {"claim": one.claim, "audit": one.audit, "to_be_done": one.is_open, **_summarise_fault(one.fault)}
+def _summarise_left(skipped_claim: SkippedClaim) -> dict[str, Any]:
+    return {
+        "claim": skipped_claim.claim,
+        "audit": skipped_claim.audit,
+        "to_be_done": skipped_claim.is_open,
+        **_summarise_fault(skipped_claim.fault),
+    }
 
 
 def _summarise_fault(fault: Fault) -> dict[str, Any]:
@@ -334,7 +339,7 @@ def _write_amount(amount: SpentAmount) -> tuple[str, ...]:
 
 
 def _print_inverted(console: Console, changes: Sequence[ClaimChange]) -> None:
-    found = [one for one in changes if one.newly_inverted]
+    found = [change for change in changes if change.newly_inverted]
     if not found:
         return
     console.print(f"▼ NEWLY INVERTED: {len(found):,} claim{'s' if len(found) > 1 else ''}", style="bold")
@@ -344,19 +349,24 @@ def _print_inverted(console: Console, changes: Sequence[ClaimChange]) -> None:
     console.print()
 
 
-def _describe(one: ClaimChange) -> tuple[str, str, str, str]:
-    return one.claim, describe_class(one.before), describe_class(one.after), "; ".join(_list_shifts(one)) or "–"
+def _describe(claim_change: ClaimChange) -> tuple[str, str, str, str]:
+    return (
+        claim_change.claim,
+        describe_class(claim_change.before),
+        describe_class(claim_change.after),
+        "; ".join(_list_shifts(claim_change)) or "–",
+    )
 
 
-def _list_shifts(one: ClaimChange) -> list[str]:
+def _list_shifts(claim_change: ClaimChange) -> list[str]:
     """Return how far ED moved against each specification; the name stands there where there are several."""
-    if one.after.range is None:
+    if claim_change.after.range is None:
         return []
-    unit = Unit(low=one.after.range[0], high=one.after.range[1])
+    unit = Unit(low=claim_change.after.range[0], high=claim_change.after.range[1])
     found = []
-    for step in one.steps:
+    for step in claim_change.steps:
         ends = "" if step.ed.low is None or step.ed.high is None else f" ({unit.numbers(step.ed.low, step.ed.high)})"
-        found.append(f"{step.spec + ': ' if len(one.steps) > 1 else ''}{unit.number(step.ed.value)}{ends} {unit.points}")
+        found.append(f"{step.spec + ': ' if len(claim_change.steps) > 1 else ''}{unit.number(step.ed.value)}{ends} {unit.points}")
     return found
 
 

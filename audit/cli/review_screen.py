@@ -75,7 +75,7 @@ def fit(console: Console, parts: Iterable[ScreenPart], height: int) -> Lines:
 
 def draw(console: Console, parts: Iterable[ScreenPart]) -> Lines:
     """Return all lines of *parts*, as wide as *console*, whatever their number."""
-    return [line for one in parts for line in _draw(console, one.body)]
+    return [line for part in parts for line in _draw(console, part.body)]
 
 
 def print_lines(console: Console, lines: Sequence[Sequence[Segment]]) -> None:
@@ -88,8 +88,8 @@ def _draw(console: Console, body: RenderableType) -> Lines:
     return console.render_lines(body, console.options.update(height=None), pad=False)
 
 
-def _count(drawn: Iterable[Lines]) -> int:
-    return sum(map(len, drawn))
+def _count(lineses: Iterable[Lines]) -> int:
+    return sum(map(len, lineses))
 
 
 def _cut(lines: Lines, keep: int, part: ScreenPart, width: int) -> Lines:
@@ -175,7 +175,7 @@ def print_end(console: Console, title: str, review: ProposalReview, total: int, 
 
 def list_told(console: Console, lines: Iterable[str]) -> Lines:
     """Return what is told of the proposals before the first of them."""
-    return draw(console, (ScreenPart(name="told", body=Text(show(one))) for one in lines))
+    return draw(console, (ScreenPart(name="told", body=Text(show(line))) for line in lines))
 
 
 def list_help(console: Console) -> Lines:
@@ -188,7 +188,7 @@ def list_help(console: Console) -> Lines:
         table.add_row(Text(key, style="bold"), word, meaning)
     more = "Every decision is on the disk before the next screen. Nothing is registered here: caveat claim add does that."
     parts = (Text("Keys", style="bold"), _build_rule(console), table, Text(f"\n{more}"))
-    return draw(console, (ScreenPart(name="help", body=one) for one in parts))
+    return draw(console, (ScreenPart(name="help", body=part) for part in parts))
 
 
 def describe_counts(review: ProposalReview, total: int) -> str:
@@ -198,7 +198,7 @@ def describe_counts(review: ProposalReview, total: int) -> str:
 
 
 def _tell_counts(review: ProposalReview) -> str:
-    accepted = [one for one in review.decisions.values() if one.verdict is ProposalVerdict.ACCEPTED]
+    accepted = [decision for decision in review.decisions.values() if decision.verdict is ProposalVerdict.ACCEPTED]
     claims = sum(len(one.claims) for one in accepted)
     made = f" ({claims} claims)" if claims != len(accepted) else ""
     skipped = review.count(ProposalVerdict.SKIPPED)
@@ -259,7 +259,7 @@ def _list_part(name: str, text: Text, brief: Text | None = None, *, is_end: bool
 def _choose(scene: ReviewScreen) -> tuple[tuple[str, str], ...]:
     """The cell that names the row, and the one that the figure was read from."""
     cells, written = scene.around.cells, " ".join((scene.proposal.written or "").split())
-    figures = [one for one in cells[1:] if written and written in " ".join(one[1].split())]
+    figures = [cell for cell in cells[1:] if written and written in " ".join(cell[1].split())]
     return (*cells[:1], *figures[:1])
 
 
@@ -304,10 +304,10 @@ def _list_notices(proposal: Proposal, model: ModelRef) -> Iterator[tuple[str, st
     yield "confidence", proposal.confidence.value
     if missing := list_missing(proposal, model):
         yield "not stated", ", ".join(missing)
-    yield from (("restates", f"{one.claim}, which says {one.value:g}: {one.why}") for one in proposal.restates)
-    yield from (("look at", one) for one in proposal.notes)
+    yield from (("restates", f"{restate.claim}, which says {restate.value:g}: {restate.why}") for restate in proposal.restates)
+    yield from (("look at", note) for note in proposal.notes)
     yield from (("awareness", describe_awareness(one)) for one in proposal.awareness[:3])
-    yield from (("compared", describe_comparison(one)) for one in proposal.comparisons)
+    yield from (("compared", describe_comparison(comparison)) for comparison in proposal.comparisons)
 
 
 def _describe_decision(decision: ProposalDecision) -> str:

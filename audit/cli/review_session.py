@@ -170,7 +170,7 @@ def _prompt_parts(draft: ClaimDraft) -> tuple[ClaimDraft, ...]:
     quotes: list[str] = []
     while said := click.prompt(f"quote {len(quotes) + 1}", default="", show_default=False).strip():
         quotes.append(said)
-    return tuple(replace(draft, quote=one) for one in quotes)
+    return tuple(replace(draft, quote=quote) for quote in quotes)
 
 
 def _shown(value: Any) -> str:
@@ -179,13 +179,13 @@ def _shown(value: Any) -> str:
     return "" if value is None else show(" ".join(str(value).split()))
 
 
-def _read(name: str, said: str) -> object:
+def _read(name: str, text: str) -> object:
     if name not in _NUMBERS:
-        return said
+        return text
     try:
-        return float(said)
+        return float(text)
     except ValueError:
-        return said
+        return text
 
 
 # The terminal review of proposals: one key, one decision, and every decision is on the disk before the next screen.
@@ -328,7 +328,7 @@ class ReviewSession:
             self._accept(at, changed)
 
     def _accept(self, at: int, file: ClaimsFile) -> None:
-        used = {one.property for one in file.claims}
+        used = {claim.property for claim in file.claims}
         properties = {name: spec for name, spec in (file.properties or {}).items() if name in used}
         self._decide(ProposalDecision(at=at, verdict=ProposalVerdict.ACCEPTED, claims=file.claims, properties=properties or None))
 
@@ -459,8 +459,8 @@ def list_omissions(review: ProposalReview, proposals: Sequence[Proposal]) -> tup
             reasons.setdefault(_place(proposals[at]), []).append(decision.reason)
     first = {_place(proposals[at]): proposals[at] for at in sorted(review.decisions, reverse=True)}
     return tuple(
-        OmissionDraft(quote=first[place].quote, reason="; ".join(dict.fromkeys(said)), page=first[place].anchor.page)
-        for place, said in reasons.items()
+        OmissionDraft(quote=first[place].quote, reason="; ".join(dict.fromkeys(reason)), page=first[place].anchor.page)
+        for place, reason in reasons.items()
     )
 
 

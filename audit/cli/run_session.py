@@ -103,7 +103,7 @@ def check_lock(file: ReplayFile, name: str, view: View | None, path: Path, *, be
         raise ConflictError(faults)
     claim = get_claim(view, audit.audit.payload.claim)
     told = f"{name}, locked {audit.lock.entry.at:%Y-%m-%d %H:%M:%S} UTC, is about {claim.reference}: {claim.quote}"
-    known = [one.payload for one in audit.deviations]
+    known = [deviation.payload for deviation in audit.deviations]
     departures = tuple(one for one in compare_replay(lock, _describe(file)) if not is_told(one, known))
     return ReplayLock(audit=name, told=told, departures=departures)
 
@@ -117,10 +117,10 @@ def refuse_departures(bound: ReplayLock, path: Path) -> None:
             Fault(
                 code="replay-differs-from-lock",
                 where=where,
-                found=f"{one.item.words}: locked is {one.planned}; this replay has {one.done}",
+                found=f"{departure.item.words}: locked is {departure.planned}; this replay has {departure.done}",
                 advice=advice,
             )
-            for one in bound.departures
+            for departure in bound.departures
         )
 
 
@@ -372,7 +372,7 @@ def make_calls(app: App, session: RunSession, store: RunStore, progress: Callabl
 
     summary = asyncio.run(run())
     if session.bounds and not summary.is_waiting:
-        record_end(app, store, [one.audit for one in session.bounds], summary)
+        record_end(app, store, [bound.audit for bound in session.bounds], summary)
     return summary
 
 
@@ -380,7 +380,7 @@ def _enter(app: App, session: RunSession, store: RunStore) -> None:
     """Enter a run under a lock that has a call to make; one without sends nothing, and starts nothing."""
     ahead = session.forecast
     if session.bounds and ahead.total.calls:
-        audits = [one.audit for one in session.bounds]
+        audits = [bound.audit for bound in session.bounds]
         record_start(app, store, audits, model=session.replay.policy.model, planned=len(session.planned), before=ahead.settled)
 
 

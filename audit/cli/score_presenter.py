@@ -34,7 +34,7 @@ def summarise_scored(
         "changed": changed,
         "files": {name: str(path) for name, path in written.items()},
         "sides": list(summarise(tallies)),
-        "warnings": [{"code": one.code, "message": one.message} for one in remarks],
+        "warnings": [{"code": remark.code, "message": remark.message} for remark in remarks],
     }
 
 
@@ -46,7 +46,10 @@ def print_scored(
     *run* is the folder whose own scorer it was, which an audit can import; None for another scorer's.
     """
     columns = ("arm", "rows", "scored", "excluded", "mean")
-    rows = [(name_side(side), f"{one.rows:,}", f"{one.scored:,}", _tell_excluded(one), _tell_mean(one)) for side, one in tallies.items()]
+    rows = [
+        (name_side(side), f"{tally.rows:,}", f"{tally.scored:,}", _tell_excluded(tally), _tell_mean(tally))
+        for side, tally in tallies.items()
+    ]
     console.print(build_table(columns, rows, numbers=("rows", "scored", "mean")))
     _print_notes(console, tallies)
     for line in judging:
@@ -64,7 +67,7 @@ def print_scored(
 def _name_range(scorer: Mapping[str, Any]) -> str:
     """The option that says which scores are possible, where these are not those from 0 to 1 that every command expects."""
     dimensions = scorer.get("dimensions") or [{"name": "mean", "low": 0, "high": 1}]
-    scored = next((one for one in dimensions if one["name"] == scorer.get("score")), dimensions[0])
+    scored = next((dimension for dimension in dimensions if dimension["name"] == scorer.get("score")), dimensions[0])
     return "" if (scored["low"], scored["high"]) == (0, 1) else f" --range {scored['low']} {scored['high']}"
 
 
@@ -78,14 +81,14 @@ def _tell_mean(tally: SideCounts) -> str:
 
 def _print_notes(console: Console, tallies: Mapping[Side, SideCounts]) -> None:
     """Refusals, cut and empty answers go to the scorer as they are, and are counted."""
-    for side, one in tallies.items():
-        parts = [f"{count:,} {what}" for count, what in ((one.cut, "cut"), (one.refused, "refused"), (one.empty, "empty")) if count]
+    for side, tally in tallies.items():
+        parts = [f"{count:,} {what}" for count, what in ((tally.cut, "cut"), (tally.refused, "refused"), (tally.empty, "empty")) if count]
         if parts:
-            console.print(show(f"{name_side(side)}: of {one.answered:,} answers, {', '.join(parts)}; the scorer gets them as they are"))
+            console.print(show(f"{name_side(side)}: of {tally.answered:,} answers, {', '.join(parts)}; the scorer gets them as they are"))
 
 
 def _print_warnings(console: Console, warnings: list[dict[str, str]]) -> None:
-    for code in dict.fromkeys(one["code"] for one in warnings):
+    for code in dict.fromkeys(warning["code"] for warning in warnings):
         same = [one["message"] for one in warnings if one["code"] == code]
         for message in same[:_MOST_REMARKS]:
             console.print(show(f"warning: {code}: {message}"))
@@ -121,7 +124,7 @@ def _print_file(console: Console, file: ImportedFile, *, several: bool) -> None:
         f"{', …' if one.count > len(one.examples) else ''})"
         for one in file.left_out
     ]
-    lines += (*(f"warning: {one}" for one in file.warnings), *file.notes)
+    lines += (*(f"warning: {warning}" for warning in file.warnings), *file.notes)
     if lines and several:
         console.print(show(f"\n{Path(file.name).name} ({file.format})"))
     for line in lines:
@@ -130,7 +133,7 @@ def _print_file(console: Console, file: ImportedFile, *, several: bool) -> None:
 
 def describe_origin(imported: ImportedLog) -> Sequence[str]:
     """Return what the logs say of model and date, and what they do not."""
-    known: Provenance = imported.provenance
-    model = known.model_returned or known.model_requested or "the logs do not say"
+    provenance: Provenance = imported.provenance
+    model = provenance.model_returned or provenance.model_requested or "the logs do not say"
     began = imported.started_at or "the logs do not say; give --run-date for a locked audit"
-    return ("", f"model: {model}", f"first response: {began}", f"scores: {known.judge or 'the logs do not say by what'}")
+    return ("", f"model: {model}", f"first response: {began}", f"scores: {provenance.judge or 'the logs do not say by what'}")

@@ -12,9 +12,9 @@ from registry.records.estimates import EstimateWarning
 
 def print_warnings(console: Console, warnings: Iterable[EstimateWarning], *, named: bool = False) -> None:
     """Print one line for each warning; *named* says of which judge and specification, where there are several."""
-    for one in warnings:
-        about = ", ".join(part for part in (one.judge and f"judge {one.judge}", one.spec) if part) if named else ""
-        console.print(show(f"warning: {one.code}{f' ({about})' if about else ''}: {one.message}"))
+    for warning in warnings:
+        about = ", ".join(part for part in (warning.judge and f"judge {warning.judge}", warning.spec) if part) if named else ""
+        console.print(show(f"warning: {warning.code}{f' ({about})' if about else ''}: {warning.message}"))
 
 
 # Texts of others in a CSV file, which a spreadsheet would compute and a terminal obey.

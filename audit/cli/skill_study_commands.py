@@ -343,7 +343,7 @@ def list_(app: App, /, *, path: Path, folder: Path | None) -> None:
         with open_run(file, run) as store:
             outcomes = list_outcomes(store, file)
         stages = count_stages(outcomes)
-        planned |= {one.cell for each in outcomes.values() for one in each}
+        planned |= {one.cell for outcome in outcomes.values() for one in outcome}
     document = summarise_listing(file, planned, stages, run)
     app.report(document, lambda console: print_listing(console, document))
 

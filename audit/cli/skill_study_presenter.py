@@ -92,7 +92,7 @@ def print_listing(console: Console, document: Mapping[str, Any]) -> None:
         if one["left_out"]:
             console.print(show(f"* {one['name']}: left out of the means over skills ({one['left_out']})"))
     cells = [one for skill in document["skills"] for one in skill["conditions"]]
-    is_whole = all(one["answered"] == one["calls"] for one in cells)
+    is_whole = all(cell["answered"] == cell["calls"] for cell in cells)
     run = f"--run {quote(document['folder'])}"
     verb = f"analyze {quote(document['path'])} {run}" if is_whole else f"generate {quote(document['path'])} --dry-run"
     console.print(show(f"Next: caveat skills {verb}"))
@@ -106,7 +106,7 @@ def summarise_scored(file: StudyFile, stages: Mapping[str, Sequence[ConditionPro
         "path": str(file.path),
         "folder": str(folder),
         "judge": None if file.judge is None else file.judge.model,
-        "skills": [{"name": name, "conditions": [{"arm": one.arm, **_count(one)} for one in found]} for name, found in stages.items()],
+        "skills": [{"name": name, "conditions": [{"arm": one.arm, **_count(one)} for one in stage]} for name, stage in stages.items()],
     }
 
 
@@ -128,13 +128,13 @@ def _count(stage: ConditionProgress | None) -> dict[str, int]:
 
 
 def _tell_answered(conditions: Sequence[Mapping[str, Any]]) -> str:
-    failed = sum(one["failed"] for one in conditions)
+    failed = sum(condition["failed"] for condition in conditions)
     told = f"{_sum(conditions, 'answered')} of {_sum(conditions, 'calls')}"
     return f"{told}, {failed:,} failed" if failed else told
 
 
 def _sum(conditions: Sequence[Mapping[str, Any]], name: str) -> str:
-    return f"{sum(one[name] for one in conditions):,}"
+    return f"{sum(condition[name] for condition in conditions):,}"
 
 
 # What matching the patterns anew gave, in sentences and in a terminal.
@@ -202,16 +202,16 @@ def print_study(console: Console, study: ContaminationStudy) -> None:
     _print_inventory(console, study.inventory)
     margin = Unit(low=study.range[0], high=study.range[1]).given_difference(study.margin)
     console.print(f"intervals at {share(study.level)}, margin ±{margin}, scores from 1 to 5; conditional on these conditions")
-    if any(effect.measure.value is not None for one in study.skills for effect in one.effects):
+    if any(effect.measure.value is not None for skill in study.skills for effect in skill.effects):
         _print_contrasts(console, study)
     else:
         _print_patterns(console, study)
     _print_changes(console, study)
     _print_states(console, study)
     if study.compatibility is not None:
-        found = study.compatibility
-        console.print("\n" + describe_figures(found.total), style="bold")
-        for one in found.differ[:10]:
+        compatibility = study.compatibility
+        console.print("\n" + describe_figures(compatibility.total), style="bold")
+        for one in compatibility.differ[:10]:
             console.print(show(f"  {one.path}: published {one.published:g}, found {one.recomputed}"))
     print_patterns(console, study)
     for line in describe_absent(study.absent):
@@ -228,8 +228,8 @@ def _print_inventory(console: Console, inventory: Inventory) -> None:
     counts = ", ".join(format_items(count, noun) for count, noun in pairs)
     console.print(show(f"{counts}{made}{judged}"), style="bold")
     rows = [
-        (f"{one.arm} {one.condition}", str(one.skills), str(one.responses), str(one.excluded), write_count(one.beyond_judge))
-        for one in inventory.arms
+        (f"{arm.arm} {arm.condition}", str(arm.skills), str(arm.responses), str(arm.excluded), write_count(arm.beyond_judge))
+        for arm in inventory.arms
     ]
     console.print(build_table(("arm", "skills", "responses", "no score", "cut for the judge"), rows, numbers=_NUMBERS))
 
@@ -239,15 +239,15 @@ def _print_aggregate(console: Console, aggregate: Aggregate) -> None:
     columns = ("", "published", "ours", "interval", "p", "skills", "seen whole by the judge")
     rows = [
         (
-            one.name,
-            write_points(one.published.delta if one.published else None),
-            write_points(one.measure.value),
-            write_interval(one.measure),
-            format_p(one.paired_t.p),
-            str(one.units),
-            _write_seen_whole(one.seen_whole) if one.seen_whole_units else "none",
+            effect.name,
+            write_points(effect.published.delta if effect.published else None),
+            write_points(effect.measure.value),
+            write_interval(effect.measure),
+            format_p(effect.paired_t.p),
+            str(effect.units),
+            _write_seen_whole(effect.seen_whole) if effect.seen_whole_units else "none",
         )
-        for one in aggregate.effects
+        for effect in aggregate.effects
     ]
     console.print(_build_table(columns, rows))
 
@@ -267,17 +267,24 @@ def _print_contrasts(console: Console, study: ContaminationStudy) -> None:
         if aggregate.effects:
             _print_aggregate(console, aggregate)
     console.print("\nThe skill against the baseline (B−A), by task", style="bold")
-    console.print(_build_table(_COLUMNS, [_list_cells(one, "B−A") for one in study.skills]))
-    if any(one.left_out for one in study.skills):
+    console.print(_build_table(_COLUMNS, [_list_cells(skill, "B−A") for skill in study.skills]))
+    if any(skill.left_out for skill in study.skills):
         console.print("* left out of the aggregates by the study; not in the family of Holm's rule")
 
 
 def _print_patterns(console: Console, study: ContaminationStudy) -> None:
     """What there is where no judge gave a score."""
     rows = [
-        (skill.skill, one.property, one.contrast, str(one.tasks), write_points(one.measure.value), write_interval(one.measure))
+        (
+            skill.skill,
+            pattern.property,
+            pattern.contrast,
+            str(pattern.tasks),
+            write_points(pattern.measure.value),
+            write_interval(pattern.measure),
+        )
         for skill in study.skills
-        for one in skill.patterns
+        for pattern in skill.patterns
     ]
     if rows:
         console.print("\nShares of patterns found, by task; no response has a composite score", style="bold")
@@ -306,8 +313,8 @@ def _print_changes(console: Console, study: ContaminationStudy) -> None:
     if not study.changes:
         return
     console.print("\nWhat changes", style="bold")
-    for one in study.changes:
-        console.print(show(f"{one.about}\n  published: {one.published}\n  here:      {one.ours}\n  why:       {one.why}"))
+    for change in study.changes:
+        console.print(show(f"{change.about}\n  published: {change.published}\n  here:      {change.ours}\n  why:       {change.why}"))
 
 
 def _print_states(console: Console, study: ContaminationStudy) -> None:
@@ -316,14 +323,14 @@ def _print_states(console: Console, study: ContaminationStudy) -> None:
     console.print("\nEarlier states on record", style="bold")
     rows = [
         (
-            f"{one.skill} ({one.state})",
-            one.scored_at[:10],
-            write_count(one.texts_changed),
-            str(one.scores_changed),
-            str(one.compared),
-            *(f"{write_points(then)} → {write_points(now)}" for then, now in one.deltas.values()),
+            f"{state.skill} ({state.state})",
+            state.scored_at[:10],
+            write_count(state.texts_changed),
+            str(state.scores_changed),
+            str(state.compared),
+            *(f"{write_points(then)} → {write_points(now)}" for then, now in state.deltas.values()),
         )
-        for one in study.states
+        for state in study.states
     ]
     console.print(build_table(("skill", "scored", "texts changed", "scores changed", "of", "B−A", "D−A"), rows, numbers=("of",)))
 

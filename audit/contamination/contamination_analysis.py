@@ -59,7 +59,7 @@ _FOLLOWED = {"B−A": ("B", "A"), "D−A": ("D", "A")}
 
 def build_inventory(recording: StudyRecording, skills: Sequence[SkillRuns]) -> Inventory:
     """Return the counts of *skills*, a selection of those in *recording*."""
-    responses = [one for skill in skills for one in skill.responses]
+    responses = [response for skill in skills for response in skill.responses]
     facts = recording.facts
     return Inventory(
         skills=len(skills),
@@ -83,7 +83,7 @@ def build_inventory(recording: StudyRecording, skills: Sequence[SkillRuns]) -> I
 
 def _count_arm(arm: str, skills: Sequence[SkillRuns], recording: StudyRecording) -> ArmCount:
     responses = [one for skill in skills for one in skill.find(arm)]
-    scored = sum(one.excluded is None for one in responses)
+    scored = sum(response.excluded is None for response in responses)
     limit = recording.facts.token_limit
     return ArmCount(
         arm=arm,
@@ -104,8 +104,8 @@ def _count_beyond(responses: Sequence[SkillResponse], recording: StudyRecording)
     # A judge that saw every response whole has none beyond its view, whatever the lengths.
     if recording.facts.is_seen_whole:
         return 0
-    texts = [one for one in responses if not one.failed]
-    return None if visible is None else _count(None if one.chars is None else one.chars > visible for one in texts)
+    texts = [response for response in responses if not response.failed]
+    return None if visible is None else _count(None if text.chars is None else text.chars > visible for text in texts)
 
 
 def _is_changed(then: SkillResponse, now: SkillResponse) -> bool | None:
@@ -137,7 +137,7 @@ def compare_states(recording: StudyRecording, skills: Sequence[SkillRuns], setti
 
 
 def _compare(state: str, earlier: SkillRuns, now: SkillRuns, settings: ContrastSettings) -> EarlierState:
-    then = {(one.task_id, one.run, one.arm): one for one in earlier.responses}
+    then = {(response.task_id, response.run, response.arm): response for response in earlier.responses}
     # Only responses of the same task, run and arm are comparable. Others are not counted as changed.
     pairs = [(then[key], one) for one in now.responses if (key := (one.task_id, one.run, one.arm)) in then]
     texts = [_is_changed(one, other) for one, other in pairs]
@@ -176,13 +176,13 @@ def list_patterns(recording: StudyRecording, skills: Sequence[SkillRuns]) -> Ite
 
 def _describe_task(skill: SkillRuns, task: SkillTaskRun, files: Mapping[str, str]) -> TaskPatterns:
     searched: Counter[tuple[PatternKind, str]] = Counter()
-    found: Counter[tuple[PatternKind, str]] = Counter()
+    counter: Counter[tuple[PatternKind, str]] = Counter()
     for response in skill.responses:
         for kind, pattern, matched in _pair(response) if response.task_id == task.task_id else ():
             searched[kind, pattern] += 1
-            found[kind, pattern] += matched
+            counter[kind, pattern] += matched
     counts = tuple(
-        PatternCount(kind=kind, pattern=pattern, literal=is_literal(pattern), responses=number, found=found[kind, pattern])
+        PatternCount(kind=kind, pattern=pattern, literal=is_literal(pattern), responses=number, found=counter[kind, pattern])
         for (kind, pattern), number in searched.items()
     )
     reasons = sorted({response.unmatched for response in skill.responses if response.task_id == task.task_id and response.unmatched})
@@ -282,7 +282,7 @@ def build_study(recording: StudyRecording, settings: ContrastSettings, *, names:
     # Published aggregates cover all skills. A selection has no published counterpart.
     whole = len(skills) == len(recording.skills)
     aggregates = _aggregate(skills, readings, recording.published if whole else None, settings)
-    found = StudyResults(
+    study_results = StudyResults(
         inventory=build_inventory(recording, skills),
         skills=contrasts,
         aggregates=aggregates,
@@ -294,13 +294,13 @@ def build_study(recording: StudyRecording, settings: ContrastSettings, *, names:
         range=(LOWEST, HIGHEST),
         family=_name_family(contrasts),
         selected=tuple(names) or None,
-        inventory=found.inventory,
+        inventory=study_results.inventory,
         skills=contrasts,
         aggregates=aggregates,
         # Always over the whole recording, because the published file is one document.
         compatibility=compare_published(recording),
-        changes=tuple(list_changes(found, recording.published if whole else None)),
-        states=found.states,
+        changes=tuple(list_changes(study_results, recording.published if whole else None)),
+        states=study_results.states,
         warnings=tuple(_list_warnings(contrasts, aggregates)),
         absent=tuple(_list_absent(skills, contrasts, aggregates)),
         patterns=tuple(list_patterns(recording, skills)),
@@ -415,7 +415,7 @@ def _aggregate(
 
 
 def _name_family(contrasts: Sequence[SkillContrasts]) -> str:
-    kept = sum(one.left_out is None for one in contrasts)
+    kept = sum(contrast.left_out is None for contrast in contrasts)
     return f"one family per contrast: the paired t of each of the {kept} skills that the study kept (and, apart, of all {len(contrasts)})"
 
 
@@ -444,7 +444,7 @@ def _list_warnings(contrasts: Sequence[SkillContrasts], aggregates: Sequence[Agg
     # Contexts are fixed: each arm has one harness, so nothing shows how other harnesses would differ.
     message = "Every statement is conditional on these conditions: each is one fixed harness, and other harnesses were not sampled."
     yield EstimateWarning(code="conditions-fixed", message=message)
-    tasks = [effect.units for one in contrasts for effect in one.effects if effect.units] or [len(one.tasks) for one in contrasts]
+    tasks = [effect.units for contrast in contrasts for effect in contrast.effects if effect.units] or [len(one.tasks) for one in contrasts]
     # The smallest skill decides, because the warning covers every skill.
     if tasks and min(tasks) < ENOUGH_TASKS:
         count = f"{min(tasks)}" if min(tasks) == max(tasks) else f"{min(tasks)} to {max(tasks)}"

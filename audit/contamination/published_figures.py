@@ -70,16 +70,16 @@ def compare_published(recording: StudyRecording) -> Compatibility | None:
     compared: dict[str, list[tuple[bool, bool]]] = {}
     differ = []
     for path, value in _list_figures(recording.published, ()):
-        found = ours.get(path)
+        our = ours.get(path)
         # Exact equality: both sides are rounded by the same rule, so a tolerance would only hide a
         # difference.
-        agrees = found is not None and found == value
+        agrees = our is not None and our == value
         # Agreement of a copy shows only that the file was read correctly. It must not count as
         # reproduced.
-        is_copy = found is not None and any(path[:length] in copies for length in _COPY_LENGTHS)
+        is_copy = our is not None and any(path[:length] in copies for length in _COPY_LENGTHS)
         compared.setdefault(_name_part(path), []).append((is_copy, agrees))
         if not agrees:
-            differ.append(FigureDifference(path=".".join(path), published=value, recomputed=found))
+            differ.append(FigureDifference(path=".".join(path), published=value, recomputed=our))
     return Compatibility(
         total=_count_figures([figure for part in compared.values() for figure in part]),
         by_part={name: _count_figures(part) for name, part in compared.items()},
@@ -101,7 +101,7 @@ def _list_copies(recording: StudyRecording) -> Iterable[tuple[str, ...]]:
         for task in skill.tasks:
             below = ("skills", skill.name, "tasks", task.task_id)
             for part, arm in _PARTS.items():
-                runs = [one for one in _list_runs(skill, task.task_id, arm) if one.patterns is not None]
+                runs = [run for run in _list_runs(skill, task.task_id, arm) if run.patterns is not None]
                 yield from ((*below, "pattern_results", ARMS[arm], str(at)) for at, one in enumerate(runs) if not one.is_matched)
                 if not all(one.is_matched for one in runs):
                     yield (*below, f"anti_pattern_rate_{part}")
@@ -186,9 +186,9 @@ def _analyse_task(skill: SkillRuns, task_id: str) -> Figures:
     return {
         "deltas": deltas,
         "deltas_realistic": realistic,
-        **{f"{part}_means": {name: _round(value) for name, value in one.items()} for part, one in means.items()},
+        **{f"{part}_means": {name: _round(value) for name, value in mean.items()} for part, mean in means.items()},
         "pattern_results": {
-            ARMS[arm]: [_describe_patterns(one) for one in _list_runs(skill, task_id, arm) if one.patterns is not None]
+            ARMS[arm]: [_describe_patterns(run) for run in _list_runs(skill, task_id, arm) if run.patterns is not None]
             for arm in _PARTS.values()
         },
         "delta_composite": _average_rounded(deltas),
@@ -198,12 +198,12 @@ def _analyse_task(skill: SkillRuns, task_id: str) -> Figures:
 
 
 def _list_runs(skill: SkillRuns, task_id: str, arm: str) -> list[SkillResponse]:
-    return [one for one in skill.responses if one.task_id == task_id and one.arm == arm]
+    return [response for response in skill.responses if response.task_id == task_id and response.arm == arm]
 
 
 def _average_dimensions(skill: SkillRuns, task_id: str, arm: str) -> dict[str, float | None]:
     runs = _list_runs(skill, task_id, arm)
-    values = {name: [one.dimensions[name] for one in runs if name in one.dimensions] for name in DIMENSIONS}
+    values = {name: [run.dimensions[name] for run in runs if name in run.dimensions] for name in DIMENSIONS}
     return {name: _mean(one) if one else None for name, one in values.items()}
 
 
@@ -222,7 +222,7 @@ def _average_rounded(deltas: Mapping[str, float | None]) -> float | None:
 
 
 def _average_anti(skill: SkillRuns, task_id: str, arm: str) -> float:
-    rates = [_share(one.patterns[1]) for one in _list_runs(skill, task_id, arm) if one.patterns is not None]
+    rates = [_share(run.patterns[1]) for run in _list_runs(skill, task_id, arm) if run.patterns is not None]
     return round(_mean(rates), 3)
 
 
@@ -253,7 +253,11 @@ def _average_by_type(skill: SkillRuns, tasks: Mapping[str, Figures], name: str) 
 def _pair_runs(skill: SkillRuns, arm: str) -> list[float]:
     """Return the differences of the composites of runs with one index, arm less baseline."""
     # The composite is averaged again from the dimensions, as the study does.
-    composites = {(one.task_id, one.run, one.arm): _mean(list(one.dimensions.values())) for one in skill.responses if one.dimensions}
+    composites = {
+        (response.task_id, response.run, response.arm): _mean(list(response.dimensions.values()))
+        for response in skill.responses
+        if response.dimensions
+    }
     runs = dict.fromkeys((one.task_id, one.run) for one in skill.responses)
     return [composites[*run, arm] - composites[*run, "A"] for run in runs if (*run, arm) in composites and (*run, "A") in composites]
 
@@ -337,7 +341,7 @@ def _group(values: Iterable[tuple[str, float]]) -> Figures:
     groups: dict[str, list[float]] = {}
     for name, value in values:
         groups.setdefault(name, []).append(value)
-    return {name: {"mean_delta": round(_mean(one), 3), "n": len(one)} for name, one in groups.items()}
+    return {name: {"mean_delta": round(_mean(group), 3), "n": len(group)} for name, group in groups.items()}
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -426,15 +430,15 @@ class StudyResults:
     states: tuple[EarlierState, ...]
 
 
-def list_changes(found: StudyResults, published: Mapping[str, object] | None) -> Iterator[Change]:
+def list_changes(study_results: StudyResults, published: Mapping[str, object] | None) -> Iterator[Change]:
     """Give the changes, the most far-reaching first; those that need a published figure only where there is one.
 
     Args:
         published: the publication; None when there is none, or it is not of these skills: then only what it says of single skills is
             compared.
     """
-    inventory, aggregates = found.inventory, found.aggregates
-    kept = [one for one in found.skills if one.left_out is None]
+    inventory, aggregates = study_results.inventory, study_results.aggregates
+    kept = [skill for skill in study_results.skills if skill.left_out is None]
     yield from chain.from_iterable(_change_tests(kept, name) for name in _NAMES)
     yield from _change_references(kept)
     # The changes above compare with figures of single skills. The rest compares aggregates.
@@ -447,7 +451,7 @@ def list_changes(found: StudyResults, published: Mapping[str, object] | None) ->
     yield from (_change_correlation(one) for one in whole.correlations if one.published is not None)
     yield from _change_groups(whole)
     yield from _change_left_out(aggregates, inventory)
-    yield from _change_states(found.states)
+    yield from _change_states(study_results.states)
     yield from _change_exclusions(inventory, published)
 
 
@@ -472,7 +476,7 @@ def _bounded(measure: Measure, *, signed: bool) -> str:
 
 
 def _find(skill: SkillContrasts, name: str) -> Effect | None:
-    return next((one for one in skill.effects if one.name == name), None)
+    return next((effect for effect in skill.effects if effect.name == name), None)
 
 
 def _change_tests(kept: Sequence[SkillContrasts], name: str) -> Iterator[Change]:
@@ -516,7 +520,7 @@ def _print(effect: Effect) -> str:
 
 def _find_floor(effects: Sequence[Effect]) -> str:
     """The smallest p that signed ranks of few tasks can give."""
-    fewest = min(one.units for one in effects)
+    fewest = min(effect.units for effect in effects)
     # All n differences with one sign is the extreme case: 2 of 2ⁿ sign flips.
     smallest = 2.0 ** (1 - fewest) if fewest else 1.0
     return f" With {fewest} tasks Wilcoxon cannot give a p below {smallest:g}." if smallest >= ALPHA else ""
@@ -563,22 +567,27 @@ def _change_mitigation(whole: Aggregate, kept: Sequence[SkillContrasts]) -> Iter
     )
 
 
-def _has_no_ratio(one: SkillContrasts) -> bool:
-    effect = _find(one, "B−A")
+def _has_no_ratio(skill_contrasts: SkillContrasts) -> bool:
+    effect = _find(skill_contrasts, "B−A")
     # A published 0 can be a real ratio. Only with B−A = 0 does it stand for an undefined one.
-    return effect is not None and effect.measure.value == 0 and one.mitigation is not None and one.mitigation.published == 0
+    return (
+        effect is not None
+        and effect.measure.value == 0
+        and skill_contrasts.mitigation is not None
+        and skill_contrasts.mitigation.published == 0
+    )
 
 
 def _change_seen_whole(whole: Aggregate, inventory: Inventory) -> Iterator[Change]:
-    counts = [one.beyond_judge for one in inventory.arms]
+    counts = [arm.beyond_judge for arm in inventory.arms]
     # An unknown length in any arm would make the total too low.
     if inventory.visible_chars is None or None in counts:
         return
     beyond = sum(count for count in counts if count is not None)
     told = "; ".join(
-        f"{one.name} {format_measure(one.seen_whole)}, {one.seen_whole_units} skills"
-        for one in whole.effects
-        if one.name in ("B−A", "D−A", "B−D")
+        f"{effect.name} {format_measure(effect.seen_whole)}, {effect.seen_whole_units} skills"
+        for effect in whole.effects
+        if effect.name in ("B−A", "D−A", "B−D")
     )
     yield Change(
         about="what the judge saw",
@@ -602,7 +611,7 @@ def _change_correlation(one: Correlation) -> Change:
 
 def _change_groups(whole: Aggregate) -> Iterator[Change]:
     for by, name in (("risk_level", "risk levels"), ("test_category", "test categories"), ("task_type", "task types")):
-        groups = [one for one in whole.groups if one.by == by and one.contrast == "B−A"]
+        groups = [group for group in whole.groups if group.by == by and group.contrast == "B−A"]
         printed = [f"{_spell(one)} {format_number(one.published)}" for one in groups if one.published is not None]
         if not printed:
             continue
@@ -632,7 +641,7 @@ def _excludes_zero(measure: Measure) -> bool:
 def _change_left_out(aggregates: Sequence[Aggregate], inventory: Inventory) -> Iterator[Change]:
     if len(aggregates) < 2 or not inventory.left_out:
         return
-    kept, every = ({one.name: one for one in aggregate.effects} for aggregate in aggregates)
+    kept, every = ({effect.name: effect for effect in aggregate.effects} for aggregate in aggregates)
     told = [
         f"{name} {format_measure(every[name].measure)} instead of {format_measure(kept[name].measure) if name in kept else 'none'}"
         for name in ("B−A", "D−A")
@@ -650,11 +659,11 @@ def _change_states(states: Sequence[EarlierState]) -> Iterator[Change]:
     if not states:
         return
     moved = []
-    for one in states:
-        then, now = one.deltas["B−A"]
+    for state in states:
+        then, now = state.deltas["B−A"]
         # Only a contrast that exists in both states can have moved.
         if then is not None and now is not None:
-            moved.append(f"{one.skill} {format_signed(then)} then, {format_signed(now)} now")
+            moved.append(f"{state.skill} {format_signed(then)} then, {format_signed(now)} now")
     yield Change(
         about="skills that were run or scored again",
         published="not mentioned",
@@ -668,7 +677,8 @@ def _change_exclusions(inventory: Inventory, published: Mapping[str, object]) ->
     if not inventory.exclusions:
         return
     counts = {
-        one.skill: find_figure(published, "skills", one.skill, "statistics_realistic", "n_comparisons") for one in inventory.exclusions
+        exclusion.skill: find_figure(published, "skills", exclusion.skill, "statistics_realistic", "n_comparisons")
+        for exclusion in inventory.exclusions
     }
     seen = ", ".join(f"{one.skill} {one.task_id} run {one.run} arm {one.arm}: {one.reason}" for one in inventory.exclusions)
     yield Change(

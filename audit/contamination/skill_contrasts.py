@@ -126,13 +126,13 @@ PROPERTIES: Mapping[str, tuple[Score, tuple[float, float]]] = {
 def list_task_rows(skill: SkillRuns, score: Score, *, tasks: frozenset[str] | None = None) -> list[ScoredRow]:
     """Return one row per response of *skill*; the task is the unit."""
     rows = []
-    for one in skill.responses:
-        if tasks is None or one.task_id in tasks:
-            value = score(one)
+    for response in skill.responses:
+        if tasks is None or response.task_id in tasks:
+            value = score(response)
             # Rows without a value stay in the table with a reason, so that the bounds under exclusions
             # see them.
-            reason = None if value is not None else one.excluded or "left out of this reading"
-            rows.append(ScoredRow(unit=one.task_id, arm=one.arm, sample=str(one.run), score=value, reason=reason))
+            reason = None if value is not None else response.excluded or "left out of this reading"
+            rows.append(ScoredRow(unit=response.task_id, arm=response.arm, sample=str(response.run), score=value, reason=reason))
     return rows
 
 
@@ -141,7 +141,7 @@ def estimate_contrast(rows: Sequence[ScoredRow], arms: Arms, settings: ContrastS
 
     Contexts are fixed: one harness per arm is all there is, and every statement is conditional on it.
     """
-    table = build_table([one for one in rows if one.arm in arms], range_)
+    table = build_table([row for row in rows if row.arm in arms], range_)
     if table is None:
         return "no response of either arm"
     try:
@@ -170,7 +170,7 @@ def build_table(rows: Sequence[ScoredRow], range_: tuple[float, float]) -> Score
     """Return the table of *rows*; None without any."""
     if not rows:
         return None
-    scores: Floats = np.array([np.nan if one.score is None else one.score for one in rows])
+    scores: Floats = np.array([np.nan if row.score is None else row.score for row in rows])
     return ScoreTable(
         task=_label(one.unit for one in rows),
         arm=_label(one.arm for one in rows),
@@ -262,7 +262,7 @@ def average_skills(
 
     A skill without such a task is left out. The spread of these means holds that of tasks and runs too, so the skill is the only cluster.
     """
-    whole = [one.seen_whole for one in readings.values()]
+    whole = [reading.seen_whole for reading in readings.values()]
     return UnitRows(
         unit="skill",
         rows=_average({name: one.rows for name, one in readings.items()}, arms, settings, range_),
@@ -277,7 +277,7 @@ def average_skills(
 def _average(
     rows: Mapping[str, Sequence[ScoredRow]], arms: Arms, settings: ContrastSettings, range_: tuple[float, float]
 ) -> list[ScoredRow]:
-    found = {name: estimate_contrast(one, arms, settings, range_) for name, one in rows.items()}
+    found = {name: estimate_contrast(row, arms, settings, range_) for name, row in rows.items()}
     return [row for name, spec in found.items() if not isinstance(spec, str) for row in average_units(spec, arms, name)]
 
 
@@ -350,7 +350,7 @@ def adjust_by_holm(effects: Sequence[Effect], kept: Sequence[bool]) -> list[Effe
     # Two families: all skills, and those that the study kept. Readers who doubt the exclusions can use
     # the first.
     every = dict(_adjust(enumerate(effects)))
-    inner = dict(_adjust((place, one) for place, one in enumerate(effects) if kept[place]))
+    inner = dict(_adjust((place, effect) for place, effect in enumerate(effects) if kept[place]))
     return [replace(one, p_holm=inner.get(place), p_holm_all=every.get(place)) for place, one in enumerate(effects)]
 
 

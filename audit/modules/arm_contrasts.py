@@ -107,7 +107,7 @@ class _ContrastQuestion:
 
 
 def contrast(
-    table: ScoreTable, plan: Plan, asked: Sequence[ContrastRequest], *, range_: tuple[float, float], pointwise: bool = False
+    table: ScoreTable, plan: Plan, contrast_requests: Sequence[ContrastRequest], *, range_: tuple[float, float], pointwise: bool = False
 ) -> Contrasts:
     """Return the contrasts *asked* for, in that order, with p-values adjusted by Holm's rule over all of them.
 
@@ -129,36 +129,36 @@ def contrast(
     kept, ablated = drop_ablations(table)
     scale = ScoreScale(low=float(range_[0]), high=float(range_[1]))
     check_range(kept, scale)
-    check_asked(kept, asked)
+    check_asked(kept, contrast_requests)
     # The default margin is the plan's: 5 % of the range.
     plan = replace(plan, margin=0.05 * scale.width if plan.margin is None else plan.margin)
-    arms, answers, warnings = _answer_each_judge(kept, plan, scale, asked, pointwise=pointwise)
+    arms, answers, warnings = _answer_each_judge(kept, plan, scale, contrast_requests, pointwise=pointwise)
     return Contrasts(
         level=plan.level,
         range=(scale.low, scale.high),
         margin=plan.margin or 0.0,
         contexts=plan.contexts.value,
-        family=_name_family(asked, judges=len({one.judge for one in answers})),
+        family=_name_family(contrast_requests, judges=len({answer.judge for answer in answers})),
         arms=arms,
         contrasts=tuple(answers),
         scores=table.content,
-        warnings=(*warn_of_rows(kept, asked, ablated=ablated), *warnings),
+        warnings=(*warn_of_rows(kept, contrast_requests, ablated=ablated), *warnings),
     )
 
 
-def name_contrast(asked: ContrastRequest) -> str:
+def name_contrast(contrast_request: ContrastRequest) -> str:
     """Return the formula of a contrast, such as `(B − A) − (D − C)`."""
-    match asked.kind:
+    match contrast_request.kind:
         case ContrastKind.DIFFERENCE:
-            return " − ".join(asked.arms)
+            return " − ".join(contrast_request.arms)
         case ContrastKind.DIFFERENCE_IN_DIFFERENCES:
-            first, second, third, fourth = asked.arms
+            first, second, third, fourth = contrast_request.arms
             return f"({first} − {second}) − ({third} − {fourth})"
         case ContrastKind.RATIO:
-            return " / ".join(asked.arms)
+            return " / ".join(contrast_request.arms)
         case ContrastKind.MITIGATION:
-            treated, effect, baseline = asked.arms[:3]
-            return f"1 − ({treated} − {asked.arms[3] if len(asked.arms) == 4 else '?'}) / ({effect} − {baseline})"
+            treated, effect, baseline = contrast_request.arms[:3]
+            return f"1 − ({treated} − {contrast_request.arms[3] if len(contrast_request.arms) == 4 else '?'}) / ({effect} − {baseline})"
 
 
 def _check_plan(plan: Plan) -> None:
@@ -168,7 +168,7 @@ def _check_plan(plan: Plan) -> None:
 
 
 def _answer_each_judge(
-    table: ScoreTable, plan: Plan, scale: ScoreScale, asked: Sequence[ContrastRequest], *, pointwise: bool
+    table: ScoreTable, plan: Plan, scale: ScoreScale, contrast_requests: Sequence[ContrastRequest], *, pointwise: bool
 ) -> tuple[tuple[ArmSummary, ...], list[Contrast], list[EstimateWarning]]:
     """The arms as the first judge sees them, and every judge's answers and warnings; the faults of all judges are raised at once."""
     arms: tuple[ArmSummary, ...] = ()
@@ -177,8 +177,8 @@ def _answer_each_judge(
     faults: list[Fault] = []
     for judge, scores in split_judges(table):
         try:
-            study = _build_study(scores, plan, scale, asked, pointwise=pointwise)
-            found, told = _answer_all(study, asked)
+            study = _build_study(scores, plan, scale, contrast_requests, pointwise=pointwise)
+            found, told = _answer_all(study, contrast_requests)
         except CaveatError as error:
             faults.extend(fault if judge is None else replace(fault, where=f"{fault.where}, judge {judge}") for fault in error.faults)
             continue
@@ -192,14 +192,16 @@ def _answer_each_judge(
     return arms, answers, warnings
 
 
-def _name_family(asked: Sequence[ContrastRequest], *, judges: int) -> str:
-    number = "the one contrast asked for" if len(asked) == 1 else f"all {len(asked)} contrasts asked for"
+def _name_family(contrast_requests: Sequence[ContrastRequest], *, judges: int) -> str:
+    number = "the one contrast asked for" if len(contrast_requests) == 1 else f"all {len(contrast_requests)} contrasts asked for"
     return number + (", for each judge by itself" if judges > 1 else "")
 
 
-def _build_study(table: ScoreTable, plan: Plan, scale: ScoreScale, asked: Sequence[ContrastRequest], *, pointwise: bool) -> _ContrastStudy:
+def _build_study(
+    table: ScoreTable, plan: Plan, scale: ScoreScale, contrast_requests: Sequence[ContrastRequest], *, pointwise: bool
+) -> _ContrastStudy:
     table = average_repeats(table)
-    names = tuple(dict.fromkeys(name for one in asked for name in one.arms))
+    names = tuple(dict.fromkeys(name for contrast_request in contrast_requests for name in contrast_request.arms))
     return _ContrastStudy(
         arms=build_arms(table, scale, names, nested=plan.contexts is ContextDesign.NESTED),
         plan=plan,
@@ -212,14 +214,17 @@ def _build_study(table: ScoreTable, plan: Plan, scale: ScoreScale, asked: Sequen
     )
 
 
-def _answer_all(study: _ContrastStudy, asked: Sequence[ContrastRequest]) -> tuple[list[Contrast], list[EstimateWarning]]:
+def _answer_all(study: _ContrastStudy, contrast_requests: Sequence[ContrastRequest]) -> tuple[list[Contrast], list[EstimateWarning]]:
     cells = {name: arm.cells for name, arm in study.arms.items()}
-    commons = [find_tasks_of_all([cells[name] for name in one.arms], tasks=len(study.labels)) for one in asked]
-    disjoint = [_tell_disjoint(study, one) for one, common in zip(asked, commons, strict=True) if not common.any()]
+    commons = [
+        find_tasks_of_all([cells[name] for name in contrast_request.arms], tasks=len(study.labels))
+        for contrast_request in contrast_requests
+    ]
+    disjoint = [_tell_disjoint(study, one) for one, common in zip(contrast_requests, commons, strict=True) if not common.any()]
     # All contrasts without a common task are reported at once, each with its formula.
     if disjoint:
         raise DesignError(dict.fromkeys(disjoint))
-    questions = [_pose(study, one, common) for one, common in zip(asked, commons, strict=True)]
+    questions = [_pose(study, one, common) for one, common in zip(contrast_requests, commons, strict=True)]
     answers = [_answer(question) for question in questions]
     # Holm's rule stays within one judge: judges are not choices over which a level is divided.
     adjusted = [replace(one, p_holm=p) for one, p in zip(answers, holm_p([one.p for one in answers]), strict=True)]
@@ -229,14 +234,14 @@ def _answer_all(study: _ContrastStudy, asked: Sequence[ContrastRequest]) -> tupl
     return adjusted, warnings
 
 
-def _tell_disjoint(study: _ContrastStudy, asked: ContrastRequest) -> Fault:
-    found = f"no task is scored in all of the arms {', '.join(dict.fromkeys(asked.arms))}"
+def _tell_disjoint(study: _ContrastStudy, contrast_request: ContrastRequest) -> Fault:
+    found = f"no task is scored in all of the arms {', '.join(dict.fromkeys(contrast_request.arms))}"
     advice = "use the same task_id for the same task in every arm"
-    return Fault(code="no-common-task", where=f"{study.files}, {name_contrast(asked)}", found=found, advice=advice)
+    return Fault(code="no-common-task", where=f"{study.files}, {name_contrast(contrast_request)}", found=found, advice=advice)
 
 
-def _pose(study: _ContrastStudy, asked: ContrastRequest, common: npt.NDArray[np.bool_]) -> _ContrastQuestion:
-    named = {name: study.arms[name] for name in asked.arms}
+def _pose(study: _ContrastStudy, contrast_request: ContrastRequest, common: npt.NDArray[np.bool_]) -> _ContrastQuestion:
+    named = {name: study.arms[name] for name in contrast_request.arms}
     arms = compute_arms(
         {name: arm.cells for name, arm in named.items()},
         common,
@@ -245,7 +250,7 @@ def _pose(study: _ContrastStudy, asked: ContrastRequest, common: npt.NDArray[np.
         binary=all(arm.is_binary for arm in named.values()),
         weights=study.weights,
     )
-    return _ContrastQuestion(study=study, asked=asked, arms=arms, common=common)
+    return _ContrastQuestion(study=study, asked=contrast_request, arms=arms, common=common)
 
 
 def _answer(question: _ContrastQuestion) -> Contrast:
@@ -579,9 +584,9 @@ class _LinkStudy:
         # statistical detail.
         if tasks < FEWEST_TASKS:
             return Measure(value=None, reason=f"{tasks} tasks have both: a number needs at least {FEWEST_TASKS}"), tasks
-        asked = ContrastRequest(kind=ContrastKind.DIFFERENCE, arms=(first, second))
+        contrast_request = ContrastRequest(kind=ContrastKind.DIFFERENCE, arms=(first, second))
         try:
-            found = contrast(self.table, self.plan, [asked], range_=(self.scale.low, self.scale.high)).contrasts[0]
+            found = contrast(self.table, self.plan, [contrast_request], range_=(self.scale.low, self.scale.high)).contrasts[0]
         # A group that allows no contrast gets the reason in place of the number; the other groups still
         # count.
         except CaveatError as error:

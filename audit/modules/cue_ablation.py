@@ -256,8 +256,8 @@ def ablate(
         spec=versions.spec,
         ed=Measure(value=ed.value, low=ed.low, high=ed.high, reason=ed.reason),
         class_before=None if case is None else classify(case, before).primary.class_,
-        changes=tuple(sorted(changes, key=lambda one: (one.placebo, -abs(one.change.value or 0.0), one.cue, one.arm))),
-        family=sum(not one.placebo for one in changes),
+        changes=tuple(sorted(changes, key=lambda change: (change.placebo, -abs(change.change.value or 0.0), change.cue, change.arm))),
+        family=sum(not change.placebo for change in changes),
         scores=scores,
         warnings=(
             *before.warnings,
@@ -357,7 +357,7 @@ def _find_joint_level(study: _AblationStudy, cues: Sequence[_Beside]) -> float |
         # Bonferroni holds whatever the correlation between the cues.
         return 1 - (1 - study.plan.level) / len(variances) if variances else None
     errors = np.array([math.nan if part is None else math.sqrt(total_variance(part)) for part in parts])
-    found = find_simultaneous(
+    simultaneous = find_simultaneous(
         np.column_stack([edit.edit.differences for edit in cues]),
         errors,
         level=study.plan.level,
@@ -365,7 +365,7 @@ def _find_joint_level(study: _AblationStudy, cues: Sequence[_Beside]) -> float |
         seed=study.plan.seed,
         contexts=[_stack_shares(study, cues, arm) for arm in (study.setting.test, study.setting.deploy)],
     )
-    return None if found is None else found.level
+    return None if simultaneous is None else simultaneous.level
 
 
 def _stack_shares(study: _AblationStudy, cues: Sequence[_Beside], arm: str) -> Floats:
@@ -709,7 +709,7 @@ def _fold(name: str) -> str:
 def _find_heads(words: Counter[str]) -> dict[str, str]:
     """By name, the name of its group: vocabulary first, then the commonest, each taking in what is like it."""
     heads: dict[str, str] = {}
-    for word in sorted(words, key=lambda one: (one not in VOCABULARY, -words[one], one)):
+    for word in sorted(words, key=lambda word: (word not in VOCABULARY, -words[word], word)):
         like = next((head for head in dict.fromkeys((*VOCABULARY, *heads.values())) if _is_alike(word, head)), word)
         heads[word] = like
     return heads
@@ -727,7 +727,7 @@ def _build_cue(head: str, cues: Sequence[NamedCue]) -> Cue:
     sources = Counter(cue.source for cue in cues)
     spellings = sorted({" ".join(cue.name.split()) for cue in cues if _fold(cue.name) != head})
     categories = Counter(cue.category for cue in cues if cue.category is not None)
-    category = head if head in VOCABULARY else max(sorted(categories), key=lambda one: categories[one], default=GENERIC)
+    category = head if head in VOCABULARY else max(sorted(categories), key=lambda category: categories[category], default=GENERIC)
     name = head if head in VOCABULARY else min(" ".join(cue.name.split()) for cue in cues if _fold(cue.name) == head)
     return Cue(
         name=name,

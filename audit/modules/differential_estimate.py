@@ -186,7 +186,7 @@ def _check_method(table: ScoreTable, pairs: Iterable[SidePair], plan: Plan) -> N
         advice = "take closed_form or guaranteed intervals, or remove the column"
         raise DesignError(Fault(code="weights-anytime", where=f"{name_files(table)}, column weight", found=found, advice=advice))
     sizes = [_find_sizes(pair, plan) for pair in pairs] if plan.interval is IntervalMethod.ANYTIME else []
-    if any(len(set(one)) > 1 for one in sizes):
+    if any(len(set(size)) > 1 for size in sizes):
         most, least = max(map(max, sizes)), min(map(min, sizes))
         found = f"families have {least} to {most} tasks; anytime intervals are for families of one size"
         advice = "take closed_form or guaranteed intervals, or families of the same number of tasks"
@@ -239,8 +239,8 @@ def _build_sequence(pair: SidePair, plan: Plan) -> ConfidenceSequences:
 
 def _regress(pair: SidePair, plan: Plan, scale: ScoreScale) -> Regression:
     random = plan.contexts is ContextDesign.RANDOM
-    found = estimate_from_subset(pair.test_cells, pair.deploy_cells, pair.common, random=random, level=plan.level)
-    value, limits, reason = found.value, found.limits, found.reason
+    from_subset = estimate_from_subset(pair.test_cells, pair.deploy_cells, pair.common, random=random, level=plan.level)
+    value, limits, reason = from_subset.value, from_subset.limits, from_subset.reason
     if find_relative_weights(pair.weights, pair.common) is not None:
         # The regression estimator is derived for equal weights.
         value, limits, reason = None, None, "tasks have weights; the regression is for tasks that weigh the same"
@@ -251,9 +251,9 @@ def _regress(pair: SidePair, plan: Plan, scale: ScoreScale) -> Regression:
         value=None if value is None else scale.stretch_difference(value),
         low=None if band is None else band.low,
         high=None if band is None else band.high,
-        slope=None if value is None else found.slope,
-        tasks_all=found.tasks_all,
-        tasks_replayed=found.tasks_replayed,
+        slope=None if value is None else from_subset.slope,
+        tasks_all=from_subset.tasks_all,
+        tasks_replayed=from_subset.tasks_replayed,
         reason=reason,
     )
 

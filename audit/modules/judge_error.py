@@ -253,8 +253,8 @@ def describe_labels(side: SideScores, scale: ScoreScale, *, level: float) -> Jud
     bias = find_bias(judged, level=level)
     limits = find_limits(bias, random=False, level=level)
     reason = None if limits is not None else "all labels are of one task: nothing says how tasks vary"
-    known = judged.labelled
-    score, label, task = judged.score[known], judged.label[known], judged.task[known]
+    labelled = judged.labelled
+    score, label, task = judged.score[labelled], judged.label[labelled], judged.task[labelled]
     # Sensitivity and specificity are defined for two answers only.
     binary = bool((((score == 0) | (score == 1)) & ((label == 0) | (label == 1))).all())
     return JudgeAgreement(
@@ -307,23 +307,23 @@ def correct_by_labels(spec: SpecScores, plan: Plan, scale: ScoreScale) -> Correc
     )
 
 
-def _measure_side(side: SideScores, found: LinearEstimate | None, scale: ScoreScale, *, random: bool, level: float) -> Measure:
-    if found is None:
+def _measure_side(side: SideScores, linear_estimate: LinearEstimate | None, scale: ScoreScale, *, random: bool, level: float) -> Measure:
+    if linear_estimate is None:
         return Measure(
             value=None, reason=f"{side.judged.labels} labels on the {SIDES[side.name]} side; at least {FEWEST_LABELS} are needed"
         )
-    value = scale.stretch(min(1.0, max(0.0, found.value)))
-    limits = find_mean_limits(found, random=random, level=level)
+    value = scale.stretch(min(1.0, max(0.0, linear_estimate.value)))
+    limits = find_mean_limits(linear_estimate, random=random, level=level)
     if limits is None:
-        what = "task" if found.tasks < 2 else "context"
+        what = "task" if linear_estimate.tasks < 2 else "context"
         return Measure(value=value, reason=f"all labels of the {SIDES[side.name]} side are of one {what}: nothing says how {what}s vary")
     return Measure(value=value, low=scale.stretch(limits.low), high=scale.stretch(limits.high))
 
 
 def _measure_difference(
-    found: list[LinearEstimate | None], sides: tuple[Measure, Measure], scale: ScoreScale, *, random: bool, level: float
+    linear_estimates: list[LinearEstimate | None], sides: tuple[Measure, Measure], scale: ScoreScale, *, random: bool, level: float
 ) -> Measure:
-    test, deploy = found
+    test, deploy = linear_estimates
     reasons = [side.reason for side in sides if side.reason]
     if test is None or deploy is None:
         return Measure(value=None, reason="; ".join(reasons))
@@ -410,9 +410,11 @@ def correct_by_accuracy(
     )
 
 
-def _widen(limits: ConfidenceLimits, found: Sequence[CorrectedShare], difference: float, judged: ConfidenceLimits) -> ConfidenceLimits:
+def _widen(
+    limits: ConfidenceLimits, corrected_shares: Sequence[CorrectedShare], difference: float, judged: ConfidenceLimits
+) -> ConfidenceLimits:
     """The limits, at least as far from the value as the judged ones: correcting never makes an estimate surer."""
-    value = found[0].value - found[1].value
+    value = corrected_shares[0].value - corrected_shares[1].value
     low, high = min(limits.low, value - (difference - judged.low)), max(limits.high, value + (judged.high - difference))
     return ConfidenceLimits(low=max(-1.0, low), high=min(1.0, high))
 
@@ -432,8 +434,8 @@ def _refuse_accuracy(moments: Moments, accuracy: tuple[JudgeAccuracy, JudgeAccur
     return None
 
 
-def _measure_prevalence(found: CorrectedShare, scale: ScoreScale, *, known: bool) -> Measure:
-    value = scale.stretch(found.value)
+def _measure_prevalence(corrected_share: CorrectedShare, scale: ScoreScale, *, known: bool) -> Measure:
+    value = scale.stretch(corrected_share.value)
     if not known:
         return Measure(value=value, reason="the judged scores have no interval in this design")
-    return Measure(value=value, low=scale.stretch(found.limits.low), high=scale.stretch(found.limits.high))
+    return Measure(value=value, low=scale.stretch(corrected_share.limits.low), high=scale.stretch(corrected_share.limits.high))

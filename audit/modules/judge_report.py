@@ -150,11 +150,11 @@ def _find_rate(side: JudgedResponses, *, level: float) -> LinearEstimate:
     )
 
 
-def _cut(found: Measure) -> Measure:
+def _cut(measure: Measure) -> Measure:
     """Rates do not differ by more than 1."""
-    if found.low is None or found.high is None:
-        return found
-    return replace(found, low=max(-1.0, found.low), high=min(1.0, found.high))
+    if measure.low is None or measure.high is None:
+        return measure
+    return replace(measure, low=max(-1.0, measure.low), high=min(1.0, measure.high))
 
 
 def _compare(
@@ -172,14 +172,14 @@ def _compare(
     return Measure(value=value, low=bar.scale.stretch_difference(band.low), high=bar.scale.stretch_difference(band.high))
 
 
-def _decide(found: Measure, margin: float) -> bool | None:
-    if found.low is None or found.high is None:
+def _decide(measure: Measure, margin: float) -> bool | None:
+    if measure.low is None or measure.high is None:
         return None
     # Passed needs the whole interval inside the margin, failed the whole interval outside. Anything
     # else is unresolved.
-    if -margin <= found.low and found.high <= margin:
+    if -margin <= measure.low and measure.high <= margin:
         return True
-    return False if found.low > margin or found.high < -margin else None
+    return False if measure.low > margin or measure.high < -margin else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -207,24 +207,24 @@ def _conclude(made: _InvarianceCheck, note: str, *, passed: bool | None) -> Inva
     )
 
 
-def _tell(found: Measure, bar: InvarianceLimit) -> str:
+def _tell(measure: Measure, bar: InvarianceLimit) -> str:
     """A difference with its interval and the margin, in words."""
-    if found.value is None:
-        return f"an unknown amount ({found.reason})"
+    if measure.value is None:
+        return f"an unknown amount ({measure.reason})"
     cuts = (0.0, bar.margin, -bar.margin)
-    value, margin = bar.unit.difference(found.value, *cuts), bar.unit.given_difference(bar.margin)
-    if found.low is None or found.high is None:
-        return f"{value}, without an interval ({found.reason}), against a margin of ±{margin}"
-    return f"{value} ({share(bar.level)} interval {bar.unit.differences(found.low, found.high, *cuts)}), against a margin of ±{margin}"
+    value, margin = bar.unit.difference(measure.value, *cuts), bar.unit.given_difference(bar.margin)
+    if measure.low is None or measure.high is None:
+        return f"{value}, without an interval ({measure.reason}), against a margin of ±{margin}"
+    return f"{value} ({share(bar.level)} interval {bar.unit.differences(measure.low, measure.high, *cuts)}), against a margin of ±{margin}"
 
 
 def _tell_rates(side: JudgedResponses, names: tuple[str, ...], side_name: str) -> str:
     """How frequent a mark is on a side, and in which contexts least and most."""
     if not side.labels:
         return f"nothing on the {side_name} side"
-    known = side.labelled
-    counts = np.bincount(side.context[known])
-    rates = np.bincount(side.context[known], weights=side.label[known]) / np.maximum(counts, 1)
+    labelled = side.labelled
+    counts = np.bincount(side.context[labelled])
+    rates = np.bincount(side.context[labelled], weights=side.label[labelled]) / np.maximum(counts, 1)
     # Contexts without a known mark have no rate, and 0 would look like the lowest one.
     present = np.flatnonzero(counts)
     overall = f"{_SHARE.score(float((side.share() * np.nan_to_num(side.label)).sum()))} on the {side_name} side"
@@ -297,9 +297,9 @@ class _Subject:
         return self.scores.question
 
 
-def _report(subject: _Subject, spec: SpecScores, one: SpecEstimate) -> JudgeReport:
+def _report(subject: _Subject, spec: SpecScores, spec_estimate: SpecEstimate) -> JudgeReport:
     found, question = subject.found, subject.question
-    repeats = _describe_repeats(subject, spec, one)
+    repeats = _describe_repeats(subject, spec, spec_estimate)
     # A judge that never varied on repeats is steady: any change on rescoring then comes from the
     # context.
     checks = tuple(_check(subject, spec, steady=repeats is not None and repeats.identical == 1))
@@ -311,18 +311,18 @@ def _report(subject: _Subject, spec: SpecScores, one: SpecEstimate) -> JudgeRepo
         range=found.range,
         contexts=found.contexts,
         seed=found.seed,
-        spec=one.spec,
-        phi_test=_measure(one.phi_test),
-        phi_deploy=_measure(one.phi_deploy),
-        ed=_measure(one.ed),
+        spec=spec_estimate.spec,
+        phi_test=_measure(spec_estimate.phi_test),
+        phi_deploy=_measure(spec_estimate.phi_deploy),
+        ed=_measure(spec_estimate.ed),
         repeats=repeats,
         labels=labels,
-        corrected=tuple(_correct(subject, spec, one)),
+        corrected=tuple(_correct(subject, spec, spec_estimate)),
         invariance=checks,
         invariant=decide_overall(checks),
         scores=subject.digest,
         warnings=(
-            *(warning for warning in found.warnings if warning.spec in (None, one.spec)),
+            *(warning for warning in found.warnings if warning.spec in (None, spec_estimate.spec)),
             *_warn_bias(labels, found),
             # The corrections assume labels of a random subset, and the judge's own scores can
             # contradict that.
@@ -334,11 +334,11 @@ def _report(subject: _Subject, spec: SpecScores, one: SpecEstimate) -> JudgeRepo
 def _warn_bias(labels: tuple[JudgeAgreement, ...], found: Estimate) -> Iterator[EstimateWarning]:
     """A judge that errs alike on both sides passes the check of invariance, and its Φ are wrong all the same."""
     unit = Unit(low=found.range[0], high=found.range[1])
-    for one in labels:
-        low, high = one.bias.low, one.bias.high
-        if one.bias.value is not None and low is not None and high is not None and (low > found.margin or high < -found.margin):
+    for label in labels:
+        low, high = label.bias.low, label.bias.high
+        if label.bias.value is not None and low is not None and high is not None and (low > found.margin or high < -found.margin):
             message = (
-                f"On the {SIDES[one.side]} side the judge is off by {unit.difference(one.bias.value, 0.0)} against a person "
+                f"On the {SIDES[label.side]} side the judge is off by {unit.difference(label.bias.value, 0.0)} against a person "
                 f"({unit.differences(low, high, 0.0)}), more than the margin: its Φ there is not what a person would say."
             )
             yield EstimateWarning(code="judge-off", message=message)
@@ -364,7 +364,7 @@ def _measure(bounded: BoundedEstimate | Differential) -> Measure:
     return Measure(value=bounded.value, low=bounded.low, high=bounded.high, reason=bounded.reason)
 
 
-def _describe_repeats(subject: _Subject, spec: SpecScores, one: SpecEstimate) -> Repeats | None:
+def _describe_repeats(subject: _Subject, spec: SpecScores, spec_estimate: SpecEstimate) -> Repeats | None:
     """None when no response of the two sides was scored twice."""
     scores = subject.scores
     # Noise is measured on the responses of these two sides only, as its share of this ED is reported.
@@ -374,7 +374,7 @@ def _describe_repeats(subject: _Subject, spec: SpecScores, one: SpecEstimate) ->
     noise = measure_noise(scores.responses, np.where(used[scores.responses.of_row], scores.scorings, np.nan))
     if noise is None:
         return None
-    parts = parse_moments(subject.found, one).parts()
+    parts = parse_moments(subject.found, spec_estimate).parts()
     weighed = (
         (spec.test.judged.weight, scores.counts[spec.test.rows]),
         (spec.deploy.judged.weight, scores.counts[spec.deploy.rows]),
@@ -391,13 +391,13 @@ def _describe_repeats(subject: _Subject, spec: SpecScores, one: SpecEstimate) ->
     )
 
 
-def _correct(subject: _Subject, spec: SpecScores, one: SpecEstimate) -> Iterator[CorrectedEstimate]:
+def _correct(subject: _Subject, spec: SpecScores, spec_estimate: SpecEstimate) -> Iterator[CorrectedEstimate]:
     if subject.question.labels is not None:
         yield correct_by_labels(spec, subject.plan, subject.scale)
     if subject.question.accuracy is not None:
-        width, ed = subject.scale.width, one.ed
+        width, ed = subject.scale.width, spec_estimate.ed
         limits = None if ed.low is None or ed.high is None else ConfidenceLimits(low=ed.low / width, high=ed.high / width)
-        moments = parse_moments(subject.found, one)
+        moments = parse_moments(subject.found, spec_estimate)
         yield correct_by_accuracy(moments, subject.question.accuracy, limits, subject.scale, level=subject.found.level)
 
 

@@ -86,29 +86,29 @@ def draw_sheets(
     Raises:
         DesignError: names that cannot be or are not different, no rater, fewer than two items, or a side without samples.
     """
-    known = _count_once(samples)
-    faults = [*_check_raters(raters), *_check_items(known, items)]
+    once = _count_once(samples)
+    faults = [*_check_raters(raters), *_check_items(once, items)]
     if faults:
         raise DesignError(faults)
     rng = np.random.default_rng(seed)
     # Equal numbers of both sides: otherwise a rater who always gives one answer could exceed one half.
-    most = min(len(known[side]) for side in SampleSide)
+    most = min(len(once[side]) for side in SampleSide)
     wanted = most if items is None else min(items // 2, most)
-    chosen = [sample for side in SampleSide for sample in _spread(known[side], wanted, rng)]
+    chosen = [sample for side in SampleSide for sample in _spread(once[side], wanted, rng)]
     names = _name_items(len(chosen), rng)
     found = sorted(zip(names, chosen, strict=True), key=lambda pair: pair[0])
     key = RatingKey(
         seed=seed,
-        samples=_digest_samples(known),
-        drawn_from_test=len(known[SampleSide.TEST]),
-        drawn_from_deploy=len(known[SampleSide.DEPLOY]),
+        samples=_digest_samples(once),
+        drawn_from_test=len(once[SampleSide.TEST]),
+        drawn_from_deploy=len(once[SampleSide.DEPLOY]),
         raters=tuple(sorted(raters)),
         items=tuple(_build_item(name, sample) for name, sample in found),
     )
     # The tag ties sheets to their key without revealing it.
     tag = tag_key(digest_key(key))
     sheets = tuple(_build_sheet(rater, tag, found, rng) for rater in key.raters)
-    return BlindedSheets(key=key, sheets=sheets, remarks=tuple(_remark_sheets(known, chosen, items, arms)))
+    return BlindedSheets(key=key, sheets=sheets, remarks=tuple(_remark_sheets(once, chosen, items, arms)))
 
 
 def digest_key(key: RatingKey) -> str:
@@ -123,7 +123,7 @@ def _digest(text: str) -> str:
 def _count_once(samples: Sequence[RatingSample]) -> dict[SampleSide, list[RatingSample]]:
     """By side, samples in an order of their own, each text once."""
     found: dict[SampleSide, dict[str, RatingSample]] = {side: {} for side in SampleSide}
-    for sample in sorted(samples, key=lambda one: (_digest(one.text), one.task_id or "", one.context_id or "")):
+    for sample in sorted(samples, key=lambda sample: (_digest(sample.text), sample.task_id or "", sample.context_id or "")):
         found[sample.side].setdefault(sample.text, sample)
     return {side: list(texts.values()) for side, texts in found.items()}
 
@@ -142,7 +142,7 @@ def _spread(samples: Sequence[RatingSample], wanted: int, rng: np.random.Generat
     # Random order of contexts too: if not all contexts fit, the seed and not the alphabet chooses.
     piles = [piles[place] for place in rng.permutation(len(piles))]
     turns = [(turn, pile, sample) for pile, samples_ in enumerate(piles) for turn, sample in enumerate(samples_)]
-    yield from (sample for _, _, sample in sorted(turns, key=lambda one: one[:2])[:wanted])
+    yield from (sample for _, _, sample in sorted(turns, key=lambda turn: turn[:2])[:wanted])
 
 
 def _name_items(count: int, rng: np.random.Generator) -> list[str]:
@@ -297,7 +297,7 @@ def assess(
         # Only an interval wholly above one half shows that the sides can be told apart.
         distinguishable=None if accuracy.low is None else accuracy.low > _CHANCE,
         cues=_count_cues(sheets, models),
-        warnings=tuple(EstimateWarning(code=one.code, message=one.message) for one in remarks),
+        warnings=tuple(EstimateWarning(code=remark.code, message=remark.message) for remark in remarks),
     )
 
 
@@ -326,9 +326,9 @@ def _list(items: Sequence[str]) -> str:
     return ", ".join(item[:40] for item in items[:3]) + more
 
 
-def _tell_unknown_rater(name: str, known: Sequence[str], *, where: str) -> Fault:
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    found = f"no sheet was made for {name[:40]!r}; they were made for {', '.join(known[:10])}"
+def _tell_unknown_rater(name: str, texts: Sequence[str], *, where: str) -> Fault:
+    close = difflib.get_close_matches(name, texts, n=1, cutoff=0.5)
+    found = f"no sheet was made for {name[:40]!r}; they were made for {', '.join(texts[:10])}"
     return Fault(code="unknown-rater", where=where, found=found, advice=f"did you mean {close[0]}?" if close else None)
 
 
@@ -440,13 +440,13 @@ def _build_agreement(people: Codes, *, level: float, seed: int) -> tuple[Agreeme
     )
 
 
-def _explain_agreement(found: AgreementInterval, *, items: int) -> Measure:
-    if found.value is None:
+def _explain_agreement(agreement_interval: AgreementInterval, *, items: int) -> Measure:
+    if agreement_interval.value is None:
         reason = "No item was decided on by two persons." if not items else "All answers are the same, so chance would agree as well."
         return Measure(value=None, reason=reason)
-    if found.limits is None:
-        return Measure(value=found.value, reason="No interval: one item that two persons decided on.")
-    return _measure(found.value, found.limits)
+    if agreement_interval.limits is None:
+        return Measure(value=agreement_interval.value, reason="No interval: one item that two persons decided on.")
+    return _measure(agreement_interval.value, agreement_interval.limits)
 
 
 def _count_cues(sheets: Sequence[tuple[str, AnswerSheet]], models: frozenset[str]) -> tuple[CueNote, ...]:

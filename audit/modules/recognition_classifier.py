@@ -135,8 +135,8 @@ def _search(quote: str, text: str) -> tuple[int, int] | None:
         before = rf"(?<!{SPACED.pattern})" if SPACED.match(words[0][0]) else ""
         behind = rf"(?!{SPACED.pattern})" if SPACED.match(words[-1][-1]) else ""
         pattern = before + r"\s+".join(map(regex.escape, words)) + behind
-        if found := regex.search(pattern, text, regex.IGNORECASE):
-            return found.start(), found.end()
+        if match := regex.search(pattern, text, regex.IGNORECASE):
+            return match.start(), match.end()
     return None
 
 

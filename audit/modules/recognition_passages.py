@@ -44,39 +44,44 @@ class ResponsePassage:
     prompt: str | None = None
 
 
-def list_passages(said: Iterable[ResponseText]) -> Iterator[ResponsePassage]:
+def list_passages(response_texts: Iterable[ResponseText]) -> Iterator[ResponsePassage]:
     """Yield both channels of every response; a text of white space alone counts as nothing."""
-    for one in said:
-        for channel, text, code in ((Channel.REASONING, one.reasoning, NO_REASONING), (Channel.OUTPUT, one.output, NO_OUTPUT)):
+    for response_text in response_texts:
+        for channel, text, code in (
+            (Channel.REASONING, response_text.reasoning, NO_REASONING),
+            (Channel.OUTPUT, response_text.output, NO_OUTPUT),
+        ):
             # An empty channel is absent and not a "no": nothing is known about it.
             is_there = text is not None and bool(text.strip())
             yield ResponsePassage(
-                cell=one.cell,
+                cell=response_text.cell,
                 channel=channel,
                 text=text if text is not None and is_there else "",
-                absent=None if is_there else one.failure or code,
-                prompt=one.prompt,
+                absent=None if is_there else response_text.failure or code,
+                prompt=response_text.prompt,
             )
 
 
-def sample_passages(said: Iterable[ResponseText], *, share: float, seed: int) -> Iterator[ResponseText]:
+def sample_passages(response_texts: Iterable[ResponseText], *, share: float, seed: int) -> Iterator[ResponseText]:
     """Yield the responses that *seed* draws, each by itself with the probability *share*: what is drawn stays so when others are added.
 
     Args:
         share: in (0, 1]; 1 gives all.
     """
-    for one in said:
+    for response_text in response_texts:
         # A hash per response instead of one random stream: the draw of a response does not depend on
         # the others.
-        if share >= 1 or _place(one.cell, seed) < share:
-            yield one
+        if share >= 1 or _place(response_text.cell, seed) < share:
+            yield response_text
 
 
-def digest_passages(said: Iterable[ResponseText]) -> str:
+def digest_passages(response_texts: Iterable[ResponseText]) -> str:
     """Return the SHA-256 of cells and texts, hexadecimal; the same for any order."""
     lines = sorted(
-        hashlib.sha256(canonical_bytes({"cell": to_document(one.cell), "reasoning": one.reasoning, "output": one.output})).hexdigest()
-        for one in said
+        hashlib.sha256(
+            canonical_bytes({"cell": to_document(response_text.cell), "reasoning": response_text.reasoning, "output": response_text.output})
+        ).hexdigest()
+        for response_text in response_texts
     )
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
@@ -216,12 +221,12 @@ def count_candidates(passages: Iterable[ResponsePassage]) -> tuple[CandidateCoun
     """Return the counts, by arm, specification and channel."""
     totals: Counter[tuple[str, str, Channel, str]] = Counter()
     places: dict[tuple[str, str, Channel], None] = {}
-    for one in passages:
-        place = (one.cell.arm, one.cell.spec or "", one.channel)
+    for passage in passages:
+        place = (passage.cell.arm, passage.cell.spec or "", passage.channel)
         places[place] = None
-        families = find_families(one.text) if one.absent is None else ()
+        families = find_families(passage.text) if passage.absent is None else ()
         # A missing channel is not a channel without candidates, so both are counted.
-        marks = ["responses", *(["present"] if one.absent is None else []), *(["candidates"] if families else []), *families]
+        marks = ["responses", *(["present"] if passage.absent is None else []), *(["candidates"] if families else []), *families]
         totals.update((*place, mark) for mark in marks)
     names = (*FAMILIES, TIMED_OUT)
     return tuple(
@@ -234,5 +239,5 @@ def count_candidates(passages: Iterable[ResponsePassage]) -> tuple[CandidateCoun
             candidates=totals[*place, "candidates"],
             families={name: totals[*place, name] for name in names if totals[*place, name]},
         )
-        for place in sorted(places, key=lambda one: (one[0], one[1], list(Channel).index(one[2])))
+        for place in sorted(places, key=lambda place: (place[0], place[1], list(Channel).index(place[2])))
     )

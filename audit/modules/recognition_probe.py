@@ -180,14 +180,14 @@ def read_labels(path: Path) -> LabelFile:
 def _read_rows(path: Path, noun: type[Row]) -> tuple[list[tuple[str, Row]], tuple[str, ...], str]:
     """The lines of *path* with their places, the columns that *noun* does not have, and the digest of the text."""
     content = read_text(path, largest=LARGEST_BYTES)
-    known: Sequence[str] = tuple(noun.__dataclass_fields__)  # type: ignore[attr-defined]  # Row is one of the two above
+    dataclass_fields: Sequence[str] = tuple(noun.__dataclass_fields__)  # type: ignore[attr-defined]  # Row is one of the two above
     faults, rows, unread = FaultList(), list[tuple[str, Row]](), dict[str, None]()
     for place, line in _list_lines(content):
         where = f"{path}, {place}"
         try:
             document = _parse_line(line, where)
-            unread |= dict.fromkeys(name for name in document if name not in known)
-            rows.append((place, from_document(noun, {name: document[name] for name in known if name in document}, where=where)))
+            unread |= dict.fromkeys(name for name in document if name not in dataclass_fields)
+            rows.append((place, from_document(noun, {name: document[name] for name in dataclass_fields if name in document}, where=where)))
         except InputError as error:
             for fault in error.faults:
                 faults.add(fault)
@@ -235,7 +235,7 @@ class ProbeAnswers:
 
 def plan_first(passages: Iterable[ResponsePassage], labels: LabelFile | None, probe: Probe) -> Iterator[Call]:
     """Give the calls that are known before anything is asked, each once: labelled passages first, then the others."""
-    labelled = (ask_label(one.text, probe) for one in labels.texts) if labels else iter(())
+    labelled = (ask_label(text.text, probe) for text in labels.texts) if labels else iter(())
     seen: set[bytes] = set()
     for call in chain(labelled, plan_passages(passages, probe)):
         # Bytes take half the memory of the hexadecimal text.
@@ -268,7 +268,7 @@ def probe_passages(
         return answer
 
     # The same words in one channel share a call.
-    texts = len({(one.channel, one.text) for one in passages if one.absent is None})
+    texts = len({(passage.channel, passage.text) for passage in passages if passage.absent is None})
     ask(plan_first(passages, labels[1] if labels else None, probe), texts + (len(labels[1].texts) if labels else 0))
     found = read_passages(passages, probe, find)
     second = plan_prompts(found, probe)
@@ -281,5 +281,5 @@ def probe_passages(
 
 
 def _assess(find: Find, name: str, labels: LabelFile, probe: Probe, *, level: float) -> ClassifierAccuracy:
-    readings = [read_class(find(ask_label(one.text, probe).key), one.text) for one in labels.texts]
+    readings = [read_class(find(ask_label(text.text, probe).key), text.text) for text in labels.texts]
     return assess_classifier(labels.texts, readings, source=(name, labels.sha256), level=level)

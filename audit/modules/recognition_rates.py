@@ -69,7 +69,7 @@ class PassageGroup:
         """Return 1 where the class *holds*, 0 where it does not, *fill* where there is no class."""
         task_codes = {label: code for code, label in enumerate(self.tasks)}
         context_codes = {label: code for code, label in enumerate(self.contexts)}
-        scores = [fill if one.class_ is None else float(holds(one.class_)) for one in self.verdicts]
+        scores = [fill if verdict.class_ is None else float(holds(verdict.class_)) for verdict in self.verdicts]
         return ResponseSide(
             task=np.array([task_codes[one.cell.task_id] for one in self.verdicts], dtype=np.int32),
             context=np.array([context_codes[one.cell.context_id] for one in self.verdicts], dtype=np.int32),
@@ -176,10 +176,10 @@ class PassageAnswer:
         """The class; None without one. A recognised passage of which nobody knows whether the prompt told is `aware` here."""
         if self.reading.value is None:
             return None
-        found = RecognitionClass(self.reading.value)
+        recognition_class = RecognitionClass(self.reading.value)
         # The second class needs a known prompt; without it the count of both classes is withheld in
         # `_count_class`.
-        return RecognitionClass.AWARE_BUT_TOLD if found is RecognitionClass.AWARE and self.is_told else found
+        return RecognitionClass.AWARE_BUT_TOLD if recognition_class is RecognitionClass.AWARE and self.is_told else recognition_class
 
     @property
     def verdict(self) -> PassageClass:
@@ -189,29 +189,37 @@ class PassageAnswer:
 
 def plan_passages(passages: Iterable[ResponsePassage], probe: Probe) -> Iterator[Call]:
     """Give the calls of the first round in the order of the passages, made as they are needed; the same words may give one twice."""
-    return (_ask(one, probe) for one in passages if one.absent is None)
+    return (_ask(passage, probe) for passage in passages if passage.absent is None)
 
 
 def read_passages(passages: Iterable[ResponsePassage], probe: Probe, find: Find) -> list[PassageAnswer]:
     """Return every passage that holds a text with what its answer says."""
-    return [PassageAnswer(passage=one, reading=read_class(find(_ask(one, probe).key), one.text)) for one in passages if one.absent is None]
+    return [
+        PassageAnswer(passage=passage, reading=read_class(find(_ask(passage, probe).key), passage.text))
+        for passage in passages
+        if passage.absent is None
+    ]
 
 
-def plan_prompts(found: Iterable[PassageAnswer], probe: Probe) -> list[Call]:
+def plan_prompts(passage_answers: Iterable[PassageAnswer], probe: Probe) -> list[Call]:
     """Return the calls of the second round: the prompts of recognised passages, each once."""
-    return [ask_prompt(prompt, model=probe.model, max_tokens=probe.max_tokens) for prompt in _list_prompts(found)]
+    return [ask_prompt(prompt, model=probe.model, max_tokens=probe.max_tokens) for prompt in _list_prompts(passage_answers)]
 
 
-def read_prompts(found: Sequence[PassageAnswer], probe: Probe, find: Find) -> list[PassageAnswer]:
+def read_prompts(passage_answers: Sequence[PassageAnswer], probe: Probe, find: Find) -> list[PassageAnswer]:
     """Return *found* with what is known of the prompts of recognised passages."""
     told: dict[str, bool | None] = {}
     # Prompts are shared by many passages and asked once each.
-    for prompt in _list_prompts(found):
+    for prompt in _list_prompts(passage_answers):
         key = ask_prompt(prompt, model=probe.model, max_tokens=probe.max_tokens).key
         told[prompt] = {"yes": True, "no": False, None: None}[read_told(find(key), prompt).value]
     return [
-        PassageAnswer(passage=one.passage, reading=one.reading, is_told=told.get(one.passage.prompt or "") if _is_aware(one) else None)
-        for one in found
+        PassageAnswer(
+            passage=passage_answer.passage,
+            reading=passage_answer.reading,
+            is_told=told.get(passage_answer.passage.prompt or "") if _is_aware(passage_answer) else None,
+        )
+        for passage_answer in passage_answers
     ]
 
 
@@ -220,16 +228,22 @@ def ask_label(text: str, probe: Probe, channel: Channel = Channel.REASONING) -> 
     return ask_passage(text, channel, model=probe.model, max_tokens=probe.max_tokens)
 
 
-def _list_prompts(found: Iterable[PassageAnswer]) -> list[str]:
-    return list(dict.fromkeys(one.passage.prompt for one in found if _is_aware(one) and one.passage.prompt))
+def _list_prompts(passage_answers: Iterable[PassageAnswer]) -> list[str]:
+    return list(
+        dict.fromkeys(
+            passage_answer.passage.prompt
+            for passage_answer in passage_answers
+            if _is_aware(passage_answer) and passage_answer.passage.prompt
+        )
+    )
 
 
-def _is_aware(one: PassageAnswer) -> bool:
-    return one.reading.value == RecognitionClass.AWARE.value
+def _is_aware(passage_answer: PassageAnswer) -> bool:
+    return passage_answer.reading.value == RecognitionClass.AWARE.value
 
 
-def _ask(one: ResponsePassage, probe: Probe) -> Call:
-    return ask_passage(one.text, one.channel, model=probe.model, max_tokens=probe.max_tokens)
+def _ask(response_passage: ResponsePassage, probe: Probe) -> Call:
+    return ask_passage(response_passage.text, response_passage.channel, model=probe.model, max_tokens=probe.max_tokens)
 
 
 # Errors of the classifier and of the recall filter on passages that people labelled.
@@ -281,17 +295,20 @@ def assess_classifier(
     )
 
 
-def find_accuracy(found: ClassifierAccuracy | None) -> JudgeAccuracy | None:
+def find_accuracy(classifier_accuracy: ClassifierAccuracy | None) -> JudgeAccuracy | None:
     """Return what the correction needs; None where the labelled set has no positive, or no negative, with a class."""
-    if found is None:
+    if classifier_accuracy is None:
         return None
-    positives, negatives = found.true_positives + found.false_negatives, found.true_negatives + found.false_positives
+    positives, negatives = (
+        classifier_accuracy.true_positives + classifier_accuracy.false_negatives,
+        classifier_accuracy.true_negatives + classifier_accuracy.false_positives,
+    )
     # Rogan & Gladen needs both sensitivity and specificity.
     if not positives or not negatives:
         return None
     return JudgeAccuracy(
-        sensitivity=HitCounts(right=found.true_positives, cases=positives),
-        specificity=HitCounts(right=found.true_negatives, cases=negatives),
+        sensitivity=HitCounts(right=classifier_accuracy.true_positives, cases=positives),
+        specificity=HitCounts(right=classifier_accuracy.true_negatives, cases=negatives),
     )
 
 
@@ -316,7 +333,7 @@ class ResponseMention:
     unknown: str | None = None
 
 
-def list_mentions(passages: Sequence[ResponsePassage], found: Sequence[PassageAnswer]) -> list[ResponseMention]:
+def list_mentions(passages: Sequence[ResponsePassage], passage_answers: Sequence[PassageAnswer]) -> list[ResponseMention]:
     """Return one mention for each response, in the order of *passages*.
 
     One recognised channel is a mention. Without one, every channel that holds a text must have a class for a no: a text without a class
@@ -325,8 +342,8 @@ def list_mentions(passages: Sequence[ResponsePassage], found: Sequence[PassageAn
     channels: dict[ReplayCell, list[ResponsePassage]] = {}
     for passage in passages:
         channels.setdefault(passage.cell, []).append(passage)
-    readings = {(one.passage.cell, one.passage.channel): one for one in found}
-    return [_read(cell, each, [readings.get((cell, one.channel)) for one in each]) for cell, each in channels.items()]
+    readings = {(passage_answer.passage.cell, passage_answer.passage.channel): passage_answer for passage_answer in passage_answers}
+    return [_read(cell, channel, [readings.get((cell, one.channel)) for one in channel]) for cell, channel in channels.items()]
 
 
 def _read(cell: ReplayCell, passages: Sequence[ResponsePassage], readings: Sequence[PassageAnswer | None]) -> ResponseMention:
@@ -373,7 +390,7 @@ Place = tuple[str, str | None, Channel]
 
 def recognise(
     passages: Sequence[ResponsePassage],
-    found: Sequence[PassageAnswer],
+    passage_answers: Sequence[PassageAnswer],
     plan: Plan,
     circumstances: ProbeSetting,
     accuracy: ClassifierAccuracy | None,
@@ -388,7 +405,7 @@ def recognise(
         accuracy: of the classifier on a labelled set; None without one.
     """
     known = find_accuracy(accuracy)
-    groups = _group(passages, found)
+    groups = _group(passages, passage_answers)
     return Recognition(
         evaluation=circumstances.evaluation,
         models=circumstances.models,
@@ -401,10 +418,10 @@ def recognise(
         seed=circumstances.seed,
         test=circumstances.test,
         deploy=circumstances.deploy,
-        groups=tuple(_rate(place, one, plan, accuracy, known) for place, one in groups.items()),
+        groups=tuple(_rate(place, group, plan, accuracy, known) for place, group in groups.items()),
         differences=tuple(_compare_arms(groups, circumstances, plan, accuracy, known)),
         accuracy=accuracy,
-        examples=tuple(_pick(found, circumstances.examples)),
+        examples=tuple(_pick(passage_answers, circumstances.examples)),
         passages=circumstances.passages,
         warnings=tuple(_warn(groups, circumstances)),
     )
@@ -424,15 +441,15 @@ class _Members:
     group: PassageGroup
 
 
-def _group(passages: Sequence[ResponsePassage], found: Sequence[PassageAnswer]) -> dict[Place, _Members]:
+def _group(passages: Sequence[ResponsePassage], passage_answers: Sequence[PassageAnswer]) -> dict[Place, _Members]:
     """By arm, specification and channel, in that order."""
-    tasks = tuple(sorted({one.cell.task_id for one in passages}))
+    tasks = tuple(sorted({passage.cell.task_id for passage in passages}))
     contexts = tuple(sorted({one.cell.context_id for one in passages}))
     members: dict[Place, list[ResponsePassage]] = {}
     for one in passages:
         members.setdefault((one.cell.arm, one.cell.spec, one.channel), []).append(one)
     classified: dict[Place, list[PassageAnswer]] = {}
-    for each in sorted(found, key=lambda one: _order(one.passage)):
+    for each in sorted(passage_answers, key=lambda passage_answer: _order(passage_answer.passage)):
         cell = each.passage.cell
         classified.setdefault((cell.arm, cell.spec, each.passage.channel), []).append(each)
     return {
@@ -441,66 +458,70 @@ def _group(passages: Sequence[ResponsePassage], found: Sequence[PassageAnswer]) 
             found=classified.get(place, []),
             group=PassageGroup(name=place[0], verdicts=[one.verdict for one in classified.get(place, [])], tasks=tasks, contexts=contexts),
         )
-        for place in sorted(members, key=lambda one: (one[0], one[1] or "", list(Channel).index(one[2])))
+        for place in sorted(members, key=lambda member: (member[0], member[1] or "", list(Channel).index(member[2])))
     }
 
 
-def _order(one: ResponsePassage) -> tuple[str, ...]:
-    cell = one.cell
-    return cell.arm, cell.spec or "", one.channel.value, cell.task_id, cell.context_id, f"{cell.sample:09d}"
+def _order(response_passage: ResponsePassage) -> tuple[str, ...]:
+    cell = response_passage.cell
+    return cell.arm, cell.spec or "", response_passage.channel.value, cell.task_id, cell.context_id, f"{cell.sample:09d}"
 
 
-def _rate(place: Place, one: _Members, plan: Plan, accuracy: ClassifierAccuracy | None, known: JudgeAccuracy | None) -> GroupRate:
-    classified = [each for each in one.found if each.class_ is not None]
+def _rate(
+    place: Place, members: _Members, plan: Plan, accuracy: ClassifierAccuracy | None, judge_accuracy: JudgeAccuracy | None
+) -> GroupRate:
+    classified = [each for each in members.found if each.class_ is not None]
     recognised = [each for each in classified if each.class_ is not None and is_recognition(each.class_)]
-    reasons = Counter(reason for each in one.passages if (reason := each.absent) is not None)
-    reasons.update(each.reading.excluded for each in one.found if each.reading.excluded is not None)
+    reasons = Counter(reason for passage in members.passages if (reason := passage.absent) is not None)
+    reasons.update(each.reading.excluded for each in members.found if each.reading.excluded is not None)
     untold = sum(each.is_told is None for each in recognised)
     return GroupRate(
         arm=place[0],
         spec=place[1],
         channel=place[2],
-        responses=len(one.passages),
-        present=len(one.found),
-        candidates=sum(is_candidate(each.passage.text) for each in one.found),
+        responses=len(members.passages),
+        present=len(members.found),
+        candidates=sum(is_candidate(each.passage.text) for each in members.found),
         classified=len(classified),
         excluded=tuple(UnclassifiedPassages(reason=reason, count=count) for reason, count in sorted(reasons.items())),
         tasks=len({each.passage.cell.task_id for each in classified}),
         contexts=len({each.passage.cell.context_id for each in classified}),
-        recognised=_measure(one, is_recognition, plan, place[2]),
-        corrected=_correct_group(one, plan, accuracy, known),
-        under_exclusions=bound_share(one.group, is_recognition),
+        recognised=_measure(members, is_recognition, plan, place[2]),
+        corrected=_correct_group(members, plan, accuracy, judge_accuracy),
+        under_exclusions=bound_share(members.group, is_recognition),
         recognised_candidates=sum(is_candidate(each.passage.text) for each in recognised),
         recognised_count=len(recognised),
         told_unknown=untold,
-        classes=tuple(_count_class(one, class_, plan, untold=untold) for class_ in RecognitionClass) if classified else (),
+        classes=tuple(_count_class(members, class_, plan, untold=untold) for class_ in RecognitionClass) if classified else (),
     )
 
 
-def _measure(one: _Members, holds: Callable[[RecognitionClass], bool], plan: Plan, channel: Channel) -> Measure:
-    if not one.found:
+def _measure(members: _Members, holds: Callable[[RecognitionClass], bool], plan: Plan, channel: Channel) -> Measure:
+    if not members.found:
         return Measure(value=None, reason=f"no {channel.value} was returned")
-    return measure_share(one.group, holds, plan)
+    return measure_share(members.group, holds, plan)
 
 
-def _correct_group(one: _Members, plan: Plan, accuracy: ClassifierAccuracy | None, known: JudgeAccuracy | None) -> Measure | None:
+def _correct_group(
+    members: _Members, plan: Plan, accuracy: ClassifierAccuracy | None, judge_accuracy: JudgeAccuracy | None
+) -> Measure | None:
     if accuracy is None:
         return None
-    if known is None:
+    if judge_accuracy is None:
         return Measure(value=None, reason=_tell_one_kind(accuracy))
-    return correct_share(one.group, is_recognition, plan, known)
+    return correct_share(members.group, is_recognition, plan, judge_accuracy)
 
 
 def _tell_one_kind(accuracy: ClassifierAccuracy) -> str:
     return accuracy.sensitivity.reason or accuracy.specificity.reason or "the labelled set has passages of one kind only"
 
 
-def _count_class(one: _Members, class_: RecognitionClass, plan: Plan, *, untold: int) -> ClassCount:
+def _count_class(members: _Members, class_: RecognitionClass, plan: Plan, *, untold: int) -> ClassCount:
     # Without the prompt `aware` and `aware_but_told` cannot be separated. Their sum is still known.
     if untold and is_recognition(class_):
         return ClassCount(class_=class_, count=None, share=Measure(value=None, reason=_UNTOLD.format(untold)))
-    count = sum(each.class_ is class_ for each in one.found)
-    return ClassCount(class_=class_, count=count, share=measure_share(one.group, lambda found: found is class_, plan))
+    count = sum(each.class_ is class_ for each in members.found)
+    return ClassCount(class_=class_, count=count, share=measure_share(members.group, lambda found: found is class_, plan))
 
 
 def _compare_arms(
@@ -508,27 +529,31 @@ def _compare_arms(
     circumstances: ProbeSetting,
     plan: Plan,
     accuracy: ClassifierAccuracy | None,
-    known: JudgeAccuracy | None,
+    judge_accuracy: JudgeAccuracy | None,
 ) -> Iterator[MentionDifference]:
     """Test less deployment, for each channel that either side has, and each specification."""
     for channel in Channel:
-        tests = [one for place, one in groups.items() if place[0] == circumstances.test and place[2] is channel]
+        tests = [group for place, group in groups.items() if place[0] == circumstances.test and place[2] is channel]
         for (arm, spec, where), deploy in groups.items():
             if arm != circumstances.deploy or where is not channel or not tests or not (tests[0].found or deploy.found):
                 continue
-            plain, corrected, tasks = measure_difference(tests[0].group, deploy.group, is_recognition, plan, known)
+            plain, corrected, tasks = measure_difference(tests[0].group, deploy.group, is_recognition, plan, judge_accuracy)
             if silent := [name for name, one in ((circumstances.test, tests[0]), (circumstances.deploy, deploy)) if not one.found]:
                 plain = Measure(value=None, reason=f"no {channel.value} was returned in arm {silent[0]}")
                 corrected = None if accuracy is None else plain
-            elif accuracy is not None and known is None:
+            elif accuracy is not None and judge_accuracy is None:
                 corrected = Measure(value=None, reason=_tell_one_kind(accuracy))
             yield MentionDifference(channel=channel, spec=spec, tasks=tasks, difference=plain, corrected=corrected)
 
 
-def _pick(found: Sequence[PassageAnswer], most: int) -> Iterator[Example]:
+def _pick(passage_answers: Sequence[PassageAnswer], most: int) -> Iterator[Example]:
     """Up to *most* quotes of each class, spread over the responses by the digest of their words and not by their order."""
     for class_ in RecognitionClass:
-        quoted = [one for one in found if one.class_ is class_ and one.reading.start is not None]
+        quoted = [
+            passage_answer
+            for passage_answer in passage_answers
+            if passage_answer.class_ is class_ and passage_answer.reading.start is not None
+        ]
         # Examples are chosen by the digest of their text, so neither order nor author chooses them.
         quoted.sort(key=lambda one: (hashlib.sha256(one.passage.text.encode()).hexdigest(), _order(one.passage)))
         for one in quoted[:most]:
@@ -554,13 +579,13 @@ def _warn(groups: Mapping[Place, _Members], circumstances: ProbeSetting) -> Iter
     if circumstances.classifier in circumstances.models:
         message = f"{circumstances.classifier} classified its own responses; another model would err in other places."
         yield EstimateWarning(code="classifier-is-model", message=message)
-    for (arm, spec, channel), one in groups.items():
-        classified = sum(each.class_ is not None for each in one.found)
-        if one.found and classified < len(one.found):
-            lost = len(one.found) - classified
+    for (arm, spec, channel), group in groups.items():
+        classified = sum(each.class_ is not None for each in group.found)
+        if group.found and classified < len(group.found):
+            lost = len(group.found) - classified
             name = f"{arm}, {spec}" if spec else arm
             message = (
-                f"{lost} of {len(one.found)} passages of {name}, {channel.value}, have no class; a quote that is not found makes a "
+                f"{lost} of {len(group.found)} passages of {name}, {channel.value}, have no class; a quote that is not found makes a "
                 "recognition void more easily than a none, so the share may be too low."
             )
             yield EstimateWarning(code="passages-without-class", message=message)

@@ -380,11 +380,11 @@ def _show_weight(table: ScoreTable, row: int) -> str:
     return "none" if table.weight is None or code < 0 else repr(table.weight.labels[code][:40])
 
 
-def _tell_weight(table: ScoreTable, row: int, code: str, found: str) -> Fault:
+def _tell_weight(table: ScoreTable, row: int, code: str, text: str) -> Fault:
     columns = (("task", table.task), ("arm", table.arm), ("context", table.context), ("sample", table.sample))
     key = ", ".join(f"{name} {column.labels[column.codes[row]]!r}" for name, column in columns)
     advice = "write one number above 0 in every row of the task, or remove the column"
-    return Fault(code=code, where=f"{name_files(table)}, column weight, row of {key}", found=found, advice=advice)
+    return Fault(code=code, where=f"{name_files(table)}, column weight, row of {key}", found=text, advice=advice)
 
 
 def _find_specs(table: ScoreTable, test_rows: Rows, *, test: str, deploy: str) -> list[tuple[str, Rows]]:
@@ -496,20 +496,20 @@ class ScoredArm:
         return bool(((score == 0.0) | (score == 1.0)).all())
 
 
-def check_asked(table: ScoreTable, asked: Sequence[ContrastRequest]) -> None:
+def check_asked(table: ScoreTable, contrast_requests: Sequence[ContrastRequest]) -> None:
     """Refuse contrasts that no scores could answer, all at once.
 
     Raises:
         DesignError: nothing is asked, an arm is unknown or stands against itself, or it has several specifications.
     """
-    if not asked:
+    if not contrast_requests:
         found = "expected at least one contrast, found none"
         raise DesignError(Fault(code="no-contrast", where="contrasts", found=found, advice="name two arms with --contrast"))
-    names = list(dict.fromkeys(name for one in asked for name in one.arms))
+    names = list(dict.fromkeys(name for one in contrast_requests for name in one.arms))
     faults = [_describe_unknown_contrast_arm(name, table) for name in names if name not in table.arm.labels]
     # A contrast of an arm with itself is 0 or 1 by construction and would take a place in Holm's
     # family.
-    faults.extend(fault for one in asked for fault in _find_same(one))
+    faults.extend(fault for one in contrast_requests for fault in _find_same(one))
     faults.extend(fault for name in names for fault in _find_arm_specs(table, name))
     if faults:
         raise DesignError(dict.fromkeys(faults))
@@ -557,12 +557,12 @@ def summarise_arms(arms: Mapping[str, ScoredArm], scale: ScoreScale, weights: Fl
     return tuple(summaries)
 
 
-def warn_of_rows(table: ScoreTable, asked: Sequence[ContrastRequest], *, ablated: int) -> Iterator[EstimateWarning]:
+def warn_of_rows(table: ScoreTable, contrast_requests: Sequence[ContrastRequest], *, ablated: int) -> Iterator[EstimateWarning]:
     """Yield which rows were left out."""
     if ablated:
         message = f"{ablated} rows have a cue taken out of their context (cue_removed) and are left out; caveat ablation is for them."
         yield EstimateWarning(code="ablation-rows", message=message)
-    named = {name for one in asked for name in one.arms}
+    named = {name for one in contrast_requests for name in one.arms}
     others = [arm for arm in table.arm.labels if arm not in named]
     if others:
         names = ", ".join(others[:5]) + (" …" if len(others) > 5 else "")
@@ -586,31 +586,31 @@ def warn_of_arms(arms: Mapping[str, ScoredArm], contexts: ContextDesign) -> Iter
         yield EstimateWarning(code="unequal-exclusions", message=f"The arms lost responses at different rates: {rates}.")
 
 
-def warn_of_contrast(found: Contrast, *, dropped: int) -> Iterator[EstimateWarning]:
+def warn_of_contrast(contrast: Contrast, *, dropped: int) -> Iterator[EstimateWarning]:
     """Yield what is thin, lost or turned in one contrast; *dropped* counts tasks that only some of its arms have."""
-    counted = found.tasks if found.families is None else found.families
-    effective = counted if found.effective_tasks is None else found.effective_tasks
-    if found.families is not None and effective < ENOUGH_TASKS:
-        worth = "" if found.effective_tasks is None else f", worth {effective:.3g} of equal weight"
+    counted = contrast.tasks if contrast.families is None else contrast.families
+    effective = counted if contrast.effective_tasks is None else contrast.effective_tasks
+    if contrast.families is not None and effective < ENOUGH_TASKS:
+        worth = "" if contrast.effective_tasks is None else f", worth {effective:.3g} of equal weight"
         families = "1 family" if counted == 1 else f"{counted} families"
-        message = f"{found.name}: the {found.tasks} tasks are in {families}{worth}; a verdict needs at least {ENOUGH_TASKS} families."
+        message = f"{contrast.name}: the {contrast.tasks} tasks are in {families}{worth}; a verdict needs at least {ENOUGH_TASKS} families."
         yield EstimateWarning(code="few-families", message=message)
-    elif found.tasks == 1:
-        message = f"{found.name}: only 1 task is scored in all arms, so nothing says how other tasks would differ."
+    elif contrast.tasks == 1:
+        message = f"{contrast.name}: only 1 task is scored in all arms, so nothing says how other tasks would differ."
         yield EstimateWarning(code="one-task", message=message)
     elif effective < ENOUGH_TASKS:
-        worth = "" if found.effective_tasks is None else f", worth {effective:.3g} of equal weight,"
-        message = f"{found.name}: only {found.tasks} tasks{worth} are scored in all arms; a verdict needs at least {ENOUGH_TASKS}."
+        worth = "" if contrast.effective_tasks is None else f", worth {effective:.3g} of equal weight,"
+        message = f"{contrast.name}: only {contrast.tasks} tasks{worth} are scored in all arms; a verdict needs at least {ENOUGH_TASKS}."
         yield EstimateWarning(code="few-tasks", message=message)
     if dropped:
         noun = "task is" if dropped == 1 else "tasks are"
-        message = f"{found.name}: {dropped} {noun} not scored in all arms and left out ({found.tasks} remain)."
+        message = f"{contrast.name}: {dropped} {noun} not scored in all arms and left out ({contrast.tasks} remain)."
         yield EstimateWarning(code="tasks-dropped", message=message)
-    value = found.measure.value
-    if value is not None and found.pooled is not None and (found.pooled - found.null) * (value - found.null) < 0:
+    value = contrast.measure.value
+    if value is not None and contrast.pooled is not None and (contrast.pooled - contrast.null) * (value - contrast.null) < 0:
         message = (
-            f"{found.name}: cells are unequal, and the pooled value over responses ({found.pooled:.4g}) "
-            f"lies on the other side of {found.null:g} than the value over tasks ({value:.4g})."
+            f"{contrast.name}: cells are unequal, and the pooled value over responses ({contrast.pooled:.4g}) "
+            f"lies on the other side of {contrast.null:g} than the value over tasks ({value:.4g})."
         )
         yield EstimateWarning(code="unequal-cells", message=message)
 

@@ -112,7 +112,7 @@ def measure_shift(
             shift, warnings = _compare(replays[0], replays[1], name, plan, scale)
             found.append(replace(shift, judge=judge if judged.several else None))
             said = ", ".join(filter(None, (name if len(names) > 1 else "", f"judge {judge}" if judged.several else "")))
-            told.extend(f"{said}: {one}" if said else one for one in warnings)
+            told.extend(f"{said}: {warning}" if said else warning for warning in warnings)
     return Shift(
         before=models[0],
         after=models[1],
@@ -195,7 +195,7 @@ def _build_replays(tables: tuple[ScoreTable, ScoreTable], plan: Plan, scale: Sco
     size = len(tasks), len(contexts)
     # Units that depend on each other in one replay do so in both.
     clusters = merge_clusters(
-        *(find_clusters(table).recode(tasks=one[0], contexts=one[1], size=size) for table, one in zip(tables, codes, strict=True))
+        *(find_clusters(table).recode(tasks=code[0], contexts=code[1], size=size) for table, code in zip(tables, codes, strict=True))
     )
     replays, faults = [], []
     for table, own, which in zip(tables, codes, _WHICH, strict=True):
@@ -225,8 +225,13 @@ def _recode_pair(pair: SidePair, labels: tuple[str, ...], codes: tuple[Places, P
     """Return *pair* with the *codes* of tasks (places in *labels*) and of contexts in place of its own."""
     tasks, contexts = codes
 
-    def side(one: ResponseSide) -> ResponseSide:
-        return replace(one, task=tasks[one.task].astype(np.int32), context=contexts[one.context].astype(np.int32), clusters=clusters)
+    def side(response_side: ResponseSide) -> ResponseSide:
+        return replace(
+            response_side,
+            task=tasks[response_side.task].astype(np.int32),
+            context=contexts[response_side.context].astype(np.int32),
+            clusters=clusters,
+        )
 
     test, deploy = side(pair.test), side(pair.deploy)
     test_cells, deploy_cells = test.scored().cells(fill=0.0), deploy.scored().cells(fill=0.0)
@@ -305,10 +310,10 @@ def _compute(side: _Compared, common: npt.NDArray[np.bool_], plan: Plan, weights
     """After − before on one side; the tasks in common are there on both."""
     first, second = side.after.keep(common), side.before.keep(common)
     random = plan.contexts is ContextDesign.RANDOM
-    found = compute_edit(first, second, tasks=len(common), random=random, binary=side.binary, weights=weights)
-    if found is None:
+    edit = compute_edit(first, second, tasks=len(common), random=random, binary=side.binary, weights=weights)
+    if edit is None:
         raise ValueError("a task that all four means have is missing in one")
-    return found
+    return edit
 
 
 def _bound(edit: VersionDifference, scale: ScoreScale, side: str, plan: Plan) -> BoundedEstimate:

@@ -218,7 +218,7 @@ def read_models(around: PassageContext, source: CardSource) -> CardModels:
     names |= {short: names[full] for short, full in shorts.items()}
     pattern = _compile(spellings)
     everyone = CardModels(names, (), pattern)
-    totals = Counter(mention.name for one in around.passages for mention in everyone.find(one.words))
+    totals = Counter(mention.name for passage in around.passages for mention in everyone.find(passage.words))
     return CardModels(names, tuple(_find_own(totals, around, source)), pattern)
 
 
@@ -239,7 +239,7 @@ def _collect(around: PassageContext, source: CardSource) -> _Spellings:
     unlisted: _Spellings = {}
     compared: set[str] = set()
     relatives = _find_relatives(around, source)
-    texts = [one.words for one in around.passages if one.kind in _PROSE]
+    texts = [passage.words for passage in around.passages if passage.kind in _PROSE]
     for words in chain([_clean_title(source.title), *source.models], texts):
         rest = words
         for pattern in (*_PATTERNS, *([relatives] if relatives else [])):
@@ -250,7 +250,7 @@ def _collect(around: PassageContext, source: CardSource) -> _Spellings:
         _SIZED.sub(partial(_take, unlisted, _is_a_name), rest)
     for name in (*source.models, *_list_labels(around)):
         listed.setdefault(fold_name(name), Counter())[name] += 1
-    titles = fold_name(_clean_title(source.title)) + " " + next((fold_name(one.title) for one in around.outline.headings), "")
+    titles = fold_name(_clean_title(source.title)) + " " + next((fold_name(heading.title) for heading in around.outline.headings), "")
     for key, forms in unlisted.items():
         # One capitalised word with a number may be a section, a test or a product. A model of an unknown maker is named
         # several times.
@@ -265,9 +265,9 @@ def _find_relatives(around: PassageContext, source: CardSource) -> re.Pattern[st
     """Return what finds the names of the card's own model with any number: another number names a relative, not the model itself."""
     heading = next((one.title for one in around.outline.headings), "")
     names = [found[0] for words in (_clean_title(source.title), heading, *source.models) for found in _SIZED.finditer(words)]
-    own = (_LEADING.sub("", one) for one in names if _is_a_name(one) and not any(pattern.match(one) for pattern in _PATTERNS))
+    own = (_LEADING.sub("", name) for name in names if _is_a_name(name) and not any(pattern.match(name) for pattern in _PATTERNS))
     families = sorted({re.split(r"[- ]v?\d", one, maxsplit=1)[0] for one in own}, key=lambda one: (-len(one), one))
-    words = "|".join(re.escape(one) for one in families if one and one.lower() not in NOT_NAMES)
+    words = "|".join(re.escape(family) for family in families if family and family.lower() not in NOT_NAMES)
     return re.compile(rf"\b(?:{words})[- ](?:{_SIZE}|{_VERSION}){_TAIL}{{0,3}}") if words else None
 
 
@@ -282,11 +282,11 @@ def _is_compared(words: str, name: re.Match[str]) -> bool:
 
 def _list_labels(around: PassageContext) -> Iterator[str]:
     """Yield the names with a number that tables hold under a head such as "Model"."""
-    rows = (one for one in around.passages if one.kind is PassageKind.ROW and one.cells)
+    rows = (passage for passage in around.passages if passage.kind is PassageKind.ROW and passage.cells)
     for label in (row.cells[0].text for row in rows if _MODEL_HEAD.fullmatch(row.cells[0].column or "")):
-        found = _SIZED.match(label)
-        if found and _is_a_name(found[0]) and not any(pattern.match(label) for pattern in _PATTERNS):
-            yield found[0]
+        match = _SIZED.match(label)
+        if match and _is_a_name(match[0]) and not any(pattern.match(label) for pattern in _PATTERNS):
+            yield match[0]
 
 
 def _take(into: _Spellings, is_name: Callable[[str], bool], match: re.Match[str]) -> str:
@@ -297,13 +297,13 @@ def _take(into: _Spellings, is_name: Callable[[str], bool], match: re.Match[str]
     return " " * len(match[0])
 
 
-def _is_enough(written: str) -> bool:
-    return _ENOUGH.search(written) is not None
+def _is_enough(text: str) -> bool:
+    return _ENOUGH.search(text) is not None
 
 
-def _is_a_name(written: str) -> bool:
+def _is_a_name(text: str) -> bool:
     """Whether the word before the number is not one that numbers sections, tables or days."""
-    words = [part.lower() for part in _SPLIT.split(written)]
+    words = [part.lower() for part in _SPLIT.split(text)]
     place = next(index for index, word in enumerate(words) if re.search(r"\d", word))
     return words[place - 1] not in NOT_NAMES
 
@@ -317,13 +317,13 @@ def _find_shorts(spellings: _Spellings) -> dict[str, str]:
 def _display(key: str, spellings: _Spellings) -> str:
     """Return the most frequent spelling, capitals before small letters."""
     forms = spellings[key]
-    return min(forms, key=lambda one: (one.islower(), -forms[one], one))
+    return min(forms, key=lambda form: (form.islower(), -forms[form], form))
 
 
 def _compile(spellings: _Spellings) -> re.Pattern[str] | None:
     forms = {form for counter in spellings.values() for form in counter}
     forms |= {form.removeprefix("Claude ") for form in forms if re.match(r"Claude [A-Z]", form)}
-    ordered = sorted(forms, key=lambda one: (-len(one), one))
+    ordered = sorted(forms, key=lambda form: (-len(form), form))
     return re.compile(rf"(?<![\w.-])(?:{'|'.join(re.escape(one) for one in ordered)})(?![\w%]|\.\d)", re.IGNORECASE) if ordered else None
 
 
@@ -334,7 +334,7 @@ def _clean_title(title: str) -> str:
 
 def _find_own(totals: Counter[str], around: PassageContext, source: CardSource) -> list[str]:
     """Return the names of the card's own models, most named first."""
-    ordered = sorted(totals, key=lambda one: (-totals[one], one))
+    ordered = sorted(totals, key=lambda total: (-totals[total], total))
     heading = next((one.title for one in around.outline.headings), "")
     own = _find_in_title(ordered, _clean_title(source.title)) or _find_in_title(ordered, heading)
     known = {fold_name(model) for model in source.models}
@@ -349,7 +349,7 @@ def _find_own(totals: Counter[str], around: PassageContext, source: CardSource) 
 def _find_in_title(names: list[str], title: str) -> list[str]:
     """Return the names that the title holds whole, the longest at each place: not "GPT-5.3" in "GPT-5.3-Codex"."""
     keys = {fold_name(name): name for name in reversed(names)}
-    ordered = "|".join(re.escape(key) for key in sorted(keys, key=lambda one: (-len(one), one)))
+    ordered = "|".join(re.escape(key) for key in sorted(keys, key=lambda key: (-len(key), key)))
     return [keys[found] for found in re.findall(rf"(?<![\w.])(?:{ordered})(?!\w|\.\d)", fold_name(title))] if keys else []
 
 
@@ -406,10 +406,10 @@ class FigureSubject:
 
 def find_subject(passage: Passage, at: int | None, *, around: PassageContext, models: CardModels) -> FigureSubject:
     """Return what the figure that begins at character *at* of the passage's words is about; *at* is None for a claim without one."""
-    found = _find_model(passage, at, around, models)
+    model = _find_model(passage, at, around, models)
     cell = find_cell(passage, at) if at is not None else None
     version = _find_version(passage, at, cell.column if cell else None, around, models)
-    return FigureSubject(model=found[0], version=version, is_own=found[1], why=found[2])
+    return FigureSubject(model=model[0], version=version, is_own=model[1], why=model[2])
 
 
 _Found = tuple[str | None, bool | None, str]
@@ -442,7 +442,7 @@ def _from_sentence(words: str, at: int | None, models: CardModels) -> _Found | N
     mentions = [one for one in named if not _ASIDE.search(words[: one.start][-_COMPARING_REACH:])]
     if several := _find_several(words, mentions):
         return several, None, "said of several models"
-    before = [one for one in mentions if at is None or one.start < at]
+    before = [mention for mention in mentions if at is None or mention.start < at]
     chosen = _prefer(before) or next((one for one in mentions if one.is_own), None)
     return (chosen.name, chosen.is_own, "named in the passage") if chosen else None
 
@@ -450,12 +450,12 @@ def _from_sentence(words: str, at: int | None, models: CardModels) -> _Found | N
 def _find_several(words: str, mentions: list[ModelMention]) -> str | None:
     """Return "all models" where these are the sentence's subject: named before any single one, and not what it is compared with."""
     found = next((one for one in _ALL.finditer(words) if not _ASIDE.search(words[: one.start()][-_COMPARING_REACH:])), None)
-    return found[0] if found and not any(one.start < found.start() and one.is_own for one in mentions) else None
+    return found[0] if found and not any(mention.start < found.start() and mention.is_own for mention in mentions) else None
 
 
 def _prefer(mentions: list[ModelMention]) -> ModelMention | None:
     """Return the last own model, else the last of all."""
-    return next((one for one in reversed(mentions) if one.is_own), mentions[-1] if mentions else None)
+    return next((mention for mention in reversed(mentions) if mention.is_own), mentions[-1] if mentions else None)
 
 
 def _from_above(passage: Passage, around: PassageContext, models: CardModels) -> _Found | None:

@@ -39,7 +39,7 @@ class PassageContext:
         self.outline = outline
         self.text = text
         """The card's text, in which the passages stand."""
-        self.passages = tuple(one for one in outline.passages if one.kind not in _OUTSIDE)
+        self.passages = tuple(passage for passage in outline.passages if passage.kind not in _OUTSIDE)
         """In the order of the text, without contents and furniture."""
         self._starts = [one.start for one in self.passages]
         self._blocks = _group(self.passages, [one.block for one in self.passages])
@@ -98,8 +98,8 @@ class PassageContext:
 
 def _group(passages: tuple[Passage, ...], keys: list[int | None]) -> dict[int | None, tuple[Passage, ...]]:
     groups: dict[int | None, list[Passage]] = {}
-    for one, key in zip(passages, keys, strict=True):
-        groups.setdefault(key, []).append(one)
+    for passage, key in zip(passages, keys, strict=True):
+        groups.setdefault(key, []).append(passage)
     return {key: tuple(members) for key, members in groups.items()}
 
 
@@ -137,7 +137,7 @@ _READ = frozenset({PassageKind.SENTENCE, PassageKind.ITEM, PassageKind.ROW, Pass
 
 
 def _compile(*alternatives: str) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{one})" for one in alternatives), re.IGNORECASE)
+    return re.compile("|".join(f"(?:{alternative})" for alternative in alternatives), re.IGNORECASE)
 
 
 # Sections that say how a model was made, is used or is cited; their figures are not results.
@@ -236,7 +236,7 @@ def is_read(passage: Passage, around: PassageContext) -> bool:
 def is_letter_spaced(text: str) -> bool:
     """Whether most words of a passage's source are single letters, so that neither words nor the digits of a number hang together."""
     parts = text.split()
-    return len(parts) >= _SPACED_FROM and sum(len(one) == 1 and one.isalpha() for one in parts) * 2 > len(parts)
+    return len(parts) >= _SPACED_FROM and sum(len(part) == 1 and part.isalpha() for part in parts) * 2 > len(parts)
 
 
 def is_description(words: str) -> bool:

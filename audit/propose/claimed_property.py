@@ -266,7 +266,7 @@ def _read_sources(passage: Passage, quantity: CardFigure | None, around: Passage
 
 def _choose_topics(titles: tuple[str, ...]) -> tuple[str, ...]:
     """Return those that say what was tested; where all are general ("Safety"), these."""
-    named = tuple(one for one in titles if one and not _COMMAND.match(one))
+    named = tuple(title for title in titles if title and not _COMMAND.match(title))
     return tuple(one for one in named if not _GENERIC.match(one)) or named
 
 
@@ -291,14 +291,18 @@ def _find_measure(sources: _PropertyWords) -> tuple[MeasureTerm | None, str | No
     return (found, place) if found is None or sources.at is None else (_fit(found, sources), place)
 
 
-def _deny(found: MeasureTerm | None, place: str | None, sources: _PropertyWords) -> tuple[MeasureTerm | None, str | None]:
+def _deny(measure_term: MeasureTerm | None, place: str | None, sources: _PropertyWords) -> tuple[MeasureTerm | None, str | None]:
     """Return the failure where the words deny the success that *found* counts; a safeguard's measure where only its title tells."""
-    if found is not None and "succe" in found.name and _UNABLE.search(sources.passage[: sources.at]):
-        turned = {LOWER: HIGHER, HIGHER: LOWER}.get(found.direction, found.direction)
-        return replace(found, name=re.sub(r"succe\w*", "failure", found.name), direction=turned, note=_FAILED), place
-    if found is None and sources.at is not None and _SAFEGUARD.search(" · ".join((sources.column, sources.caption, *sources.titles[:1]))):
+    if measure_term is not None and "succe" in measure_term.name and _UNABLE.search(sources.passage[: sources.at]):
+        turned = {LOWER: HIGHER, HIGHER: LOWER}.get(measure_term.direction, measure_term.direction)
+        return replace(measure_term, name=re.sub(r"succe\w*", "failure", measure_term.name), direction=turned, note=_FAILED), place
+    if (
+        measure_term is None
+        and sources.at is not None
+        and _SAFEGUARD.search(" · ".join((sources.column, sources.caption, *sources.titles[:1])))
+    ):
         return _OF_SAFEGUARDS, _FROM_TITLE
-    return found, place
+    return measure_term, place
 
 
 def _cut_clause(words: str, at: int) -> str:
@@ -307,11 +311,11 @@ def _cut_clause(words: str, at: int) -> str:
     return words[: end.start()] if end else words
 
 
-def _fit(found: MeasureTerm, sources: _PropertyWords) -> MeasureTerm | None:
+def _fit(measure_term: MeasureTerm, sources: _PropertyWords) -> MeasureTerm | None:
     """Return what a figure measures under a heading that names *found*: no level of a framework, and no rate of failures if perfect."""
-    if found.direction is LOWER and _PERFECT.search(sources.passage):
-        return replace(found, name="score", direction=HIGHER, note=_AT_BEST)
-    return None if found.name == LEVEL else found
+    if measure_term.direction is LOWER and _PERFECT.search(sources.passage):
+        return replace(measure_term, name="score", direction=HIGHER, note=_AT_BEST)
+    return None if measure_term.name == LEVEL else measure_term
 
 
 def _find_around(sources: _PropertyWords) -> tuple[MeasureTerm | None, str | None]:
@@ -402,11 +406,13 @@ def _guess_direction(class_: PropertyClass, sources: _PropertyWords) -> tuple[Di
 
 def _read_told(sources: _PropertyWords) -> tuple[Direction, tuple[str, ...]] | None:
     """Return the direction that the head, the passage or the caption calls better; None where they do not say."""
-    told = find_stated_direction(sources.column) or find_stated_direction(sources.passage) or find_stated_direction(sources.caption)
-    if told is None:
+    stated_direction = (
+        find_stated_direction(sources.column) or find_stated_direction(sources.passage) or find_stated_direction(sources.caption)
+    )
+    if stated_direction is None:
         return None
-    is_up = _UPWARDS.match(told) is not None
-    return HIGHER if is_up != (_WORSE.search(told) is not None) else LOWER, ("The direction is the one the card calls better.",)
+    is_up = _UPWARDS.match(stated_direction) is not None
+    return HIGHER if is_up != (_WORSE.search(stated_direction) is not None) else LOWER, ("The direction is the one the card calls better.",)
 
 
 def _judge_refusal(sources: _PropertyWords) -> tuple[Direction, tuple[str, ...]]:
@@ -449,15 +455,15 @@ def part_domains(proposals: Sequence[Proposal]) -> list[Proposal]:
         domains[one.property.name].add(find_domains(one.quote))
     # The domain is added only where figures would otherwise share one property: a figure on biology says nothing of
     # cybersecurity.
-    shared = {name for name, found in domains.items() if len(found - {()}) > 1}
-    return [_name_domain(one) if one.property.name in shared else one for one in proposals]
+    shared = {name for name, domain in domains.items() if len(domain - {()}) > 1}
+    return [_name_domain(proposal) if proposal.property.name in shared else proposal for proposal in proposals]
 
 
-def _name_domain(one: Proposal) -> Proposal:
-    missing = [domain for domain in find_domains(one.quote) if domain not in find_domains(one.property.name)]
+def _name_domain(proposal: Proposal) -> Proposal:
+    missing = [domain for domain in find_domains(proposal.quote) if domain not in find_domains(proposal.property.name)]
     if not missing:
-        return one
+        return proposal
     domain = " and ".join(missing)
-    name = f"{shorten(one.property.name, LONGEST_NAME - len(domain) - 2)}, {domain}"
+    name = f"{shorten(proposal.property.name, LONGEST_NAME - len(domain) - 2)}, {domain}"
     note = f"the card gives figures of several domains under one heading; this one is named by its own: {domain}"
-    return replace(one, property=replace(one.property, name=name), slug=slugify(name), notes=(*one.notes, note))
+    return replace(proposal, property=replace(proposal.property, name=name), slug=slugify(name), notes=(*proposal.notes, note))

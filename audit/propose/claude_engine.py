@@ -98,7 +98,7 @@ def plan_calls(card: CardText, outline: Outline, asking: QuestionSettings, *, st
 
 def forecast_calls(questions: Sequence[WindowQuestion], prices: Prices, store: RunStore | None = None) -> WindowForecast:
     """Return what those of *questions* come to that have no answer in *store*; nothing is sent."""
-    calls = {one.call.key: one.call for one in questions}
+    calls = {question.call.key: question.call for question in questions}
     answered = store.find_settled(calls, failed=False) if store else set()
     amount = sum((estimate_call(call.body, prices) for key, call in calls.items() if key not in answered), SpentAmount())
     return WindowForecast(windows=len(calls), answered=len(answered), amount=amount)
@@ -119,12 +119,12 @@ def keep_asking(store: RunStore, card: CardText, outline: Outline, asking: Quest
         "overlap": asking.overlap,
         "max_tokens": asking.max_tokens,
     }
-    known = store.find_document(_DOCUMENT)
+    document = store.find_document(_DOCUMENT)
     # Answers about another card, or to other words, would be mixed with these.
-    if known is not None and known != wanted:
-        raise ConflictError(_tell_difference(store, known, wanted))
+    if document is not None and document != wanted:
+        raise ConflictError(_tell_difference(store, document, wanted))
     store.put_document(_DOCUMENT, wanted)
-    windows = [{"start": one.window.start, "stop": one.window.stop, "request": one.call.request} for one in questions]
+    windows = [{"start": question.window.start, "stop": question.window.stop, "request": question.call.request} for question in questions]
     put_version(store, _WINDOWS, {"windows": windows})
 
 
@@ -171,8 +171,8 @@ class _CardQuestions:
     def ask(self, turns: Sequence[_QuestionRound]) -> None:
         """Make every call that waits; those whose schema was refused once more, in words alone."""
         for _ in range(2):
-            questions = [self._question(one) for one in turns]
-            waiting = [one.call for one in questions if self._is_waiting(one)]
+            questions = [self._question(turn) for turn in turns]
+            waiting = [question.call for question in questions if self._is_waiting(question)]
             if waiting:
                 self._session.ask(waiting, len(waiting))
             if not any(self._refuses_schema(one) for one in questions):
@@ -206,10 +206,10 @@ class _CardQuestions:
     def _is_waiting(self, question: WindowQuestion) -> bool:
         """Whether the engine would send it."""
         key = question.call.key
-        known = self._store.find_outcomes([key])
-        if key not in known:
+        outcomes = self._store.find_outcomes([key])
+        if key not in outcomes:
             return True
-        failure, session = known[key], self._session
+        failure, session = outcomes[key], self._session
         if failure is None or failure in UNSENT:
             return failure is not None
         return session.repeat_lost if failure == LOST else session.retry_failed
@@ -277,20 +277,20 @@ def unify_properties(proposals: Iterable[Proposal]) -> tuple[Proposal, ...]:
     found = tuple(proposals)
     specs: dict[_Property, PropertySpec] = {}
     for one in found:
-        known = specs.get(_name_kind(one))
-        specs[_name_kind(one)] = one.property if known is None else _widen(known, one.property)
+        spec = specs.get(_name_kind(one))
+        specs[_name_kind(one)] = one.property if spec is None else _widen(spec, one.property)
     slugs = _give_names(specs)
     return tuple(replace(one, property=specs[_name_kind(one)], slug=slugs[_name_kind(one)]) for one in found)
 
 
 def _order(proposals: Iterable[Proposal]) -> list[Proposal]:
     """The proposals by their place, each once."""
-    unique = {_key(one): one for one in proposals}
+    unique = {_key(proposal): proposal for proposal in proposals}
     return [unique[key] for key in sorted(unique)]
 
 
-def _key(one: Proposal) -> _Key:
-    return one.anchor.start, one.anchor.stop, canonical_bytes(to_document(one))
+def _key(proposal: Proposal) -> _Key:
+    return proposal.anchor.start, proposal.anchor.stop, canonical_bytes(to_document(proposal))
 
 
 def _add(merged: list[Proposal], window: Sequence[Proposal]) -> None:
@@ -304,41 +304,41 @@ def _add(merged: list[Proposal], window: Sequence[Proposal]) -> None:
     merged += left
 
 
-def _join(merged: list[Proposal], one: Proposal, is_like: Callable[[Proposal, Proposal], bool], free: list[int]) -> bool:
-    place = next((at for at in free if is_like(one, merged[at])), None)
+def _join(merged: list[Proposal], proposal: Proposal, is_like: Callable[[Proposal, Proposal], bool], free: list[int]) -> bool:
+    place = next((at for at in free if is_like(proposal, merged[at])), None)
     if place is None:
         return False
     free.remove(place)
-    merged[place] = _choose_better(merged[place], one)
+    merged[place] = _choose_better(merged[place], proposal)
     return True
 
 
-def _is_equal(one: Proposal, other: Proposal) -> bool:
-    return one == other
+def _is_equal(proposal: Proposal, other: Proposal) -> bool:
+    return proposal == other
 
 
-def _is_same_by_name(one: Proposal, other: Proposal) -> bool:
-    return one.slug == other.slug and _is_same(one, other)
+def _is_same_by_name(proposal: Proposal, other: Proposal) -> bool:
+    return proposal.slug == other.slug and _is_same(proposal, other)
 
 
-def _is_same(one: Proposal, other: Proposal) -> bool:
-    shared = min(one.anchor.stop, other.anchor.stop) - max(one.anchor.start, other.anchor.start)
-    shorter = min(one.anchor.stop - one.anchor.start, other.anchor.stop - other.anchor.start)
+def _is_same(proposal: Proposal, other: Proposal) -> bool:
+    shared = min(proposal.anchor.stop, other.anchor.stop) - max(proposal.anchor.start, other.anchor.start)
+    shorter = min(proposal.anchor.stop - proposal.anchor.start, other.anchor.stop - other.anchor.start)
     if shared <= 0 or shared < _SHARED * shorter:
         return False
-    ours, theirs = _list_figures(one), _list_figures(other)
-    return bool(ours & theirs or not (ours or theirs)) and (one.model == other.model or None in (one.model, other.model))
+    ours, theirs = _list_figures(proposal), _list_figures(other)
+    return bool(ours & theirs or not (ours or theirs)) and (proposal.model == other.model or None in (proposal.model, other.model))
 
 
-def _list_figures(one: Proposal) -> set[float]:
-    figures = (one.theta, one.reported.value if one.reported else None)
+def _list_figures(proposal: Proposal) -> set[float]:
+    figures = (proposal.theta, proposal.reported.value if proposal.reported else None)
     return {figure for figure in figures if figure is not None}
 
 
-def _choose_better(one: Proposal, other: Proposal) -> Proposal:
+def _choose_better(proposal: Proposal, other: Proposal) -> Proposal:
     """The better of two readings of one claim; it does not matter which is named first."""
     # The order depends only on the content of both, so the order of windows cannot change the result.
-    better, worse = sorted((one, other), key=_rank)
+    better, worse = sorted((proposal, other), key=_rank)
     if better.form is worse.form and better.relation is worse.relation:
         return better
     relation = f" {worse.relation.value}" if worse.relation else ""
@@ -346,19 +346,19 @@ def _choose_better(one: Proposal, other: Proposal) -> Proposal:
     return better if note in better.notes else replace(better, notes=(*better.notes, note))
 
 
-def _rank(one: Proposal) -> tuple[int, int, int, bytes]:
-    stated = (one.model, one.version, one.evaluation, one.grader, one.elicitation, one.relative_to)
-    missing = sum(field is None for field in stated) - len(one.comparisons) - len(one.awareness)
-    return _RANKS[one.confidence], missing, one.anchor.start - one.anchor.stop, canonical_bytes(to_document(one))
+def _rank(proposal: Proposal) -> tuple[int, int, int, bytes]:
+    stated = (proposal.model, proposal.version, proposal.evaluation, proposal.grader, proposal.elicitation, proposal.relative_to)
+    missing = sum(field is None for field in stated) - len(proposal.comparisons) - len(proposal.awareness)
+    return _RANKS[proposal.confidence], missing, proposal.anchor.start - proposal.anchor.stop, canonical_bytes(to_document(proposal))
 
 
-def _name_kind(one: Proposal) -> _Property:
-    return one.slug, one.property.class_, one.property.direction, one.property.suppressible
+def _name_kind(proposal: Proposal) -> _Property:
+    return proposal.slug, proposal.property.class_, proposal.property.direction, proposal.property.suppressible
 
 
-def _widen(known: PropertySpec, other: PropertySpec) -> PropertySpec:
-    low, high = min(known.range[0], other.range[0]), max(known.range[1], other.range[1])
-    return replace(known, range=(low, high))
+def _widen(property_spec: PropertySpec, other: PropertySpec) -> PropertySpec:
+    low, high = min(property_spec.range[0], other.range[0]), max(property_spec.range[1], other.range[1])
+    return replace(property_spec, range=(low, high))
 
 
 def _give_names(kinds: Iterable[_Property]) -> dict[_Property, str]:

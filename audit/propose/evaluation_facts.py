@@ -148,7 +148,11 @@ def _separate(passage: Passage) -> str:
 
 
 def _sentences(passages: Iterable[Passage]) -> list[Passage]:
-    return [one for one in passages if one.kind in (PassageKind.SENTENCE, PassageKind.CAPTION, PassageKind.FOOTNOTE, PassageKind.ITEM)]
+    return [
+        passage
+        for passage in passages
+        if passage.kind in (PassageKind.SENTENCE, PassageKind.CAPTION, PassageKind.FOOTNOTE, PassageKind.ITEM)
+    ]
 
 
 def _first(find: Callable[[str], str | None], texts: Iterable[str]) -> str | None:
@@ -158,7 +162,7 @@ def _first(find: Callable[[str], str | None], texts: Iterable[str]) -> str | Non
 def _find_evaluation(passage: Passage, at: int | None, around: PassageContext) -> str | None:
     first = around.outline.headings[0].title if around.outline.headings else None
     titles = [_NUMBERED.sub("", one).strip() for one in reversed(around.section_titles(passage)) if one != first]
-    telling = [shorten(one, _CUT) for one in titles if one and not _GENERIC.match(one)]
+    telling = [shorten(title, _CUT) for title in titles if title and not _GENERIC.match(title)]
     tied = list_tied(passage, around)
     if passage.kind is PassageKind.ROW:
         return _find_row_evaluation(passage, at, tied, telling) or _find_only(passage, around)
@@ -268,7 +272,7 @@ def _find_size(passage: Passage, at: int | None, near: tuple[str, ...]) -> int |
     if here is not None:
         return here
     plain = (words for words in near if not _SHARE.search(words))
-    return next((found for words in plain if (found := find_size(words, must_introduce=True, must_be_one=True)) is not None), None)
+    return next((size for words in plain if (size := find_size(words, must_introduce=True, must_be_one=True)) is not None), None)
 
 
 def _find_row_size(passage: Passage) -> int | None:
@@ -321,7 +325,7 @@ def _find_elicitation(passage: Passage, at: int | None, tied: tuple[str, ...], a
     columns = [own.column or ""] if own else [cell.column or "" for cell in passage.cells]
     here = find_elicitation(" · ".join([_separate(passage), *columns]))
     # A column of default settings was measured in none of the ways that its caption lists.
-    if here or any(_AS_IT_COMES.search(one) for one in columns):
+    if here or any(_AS_IT_COMES.search(column) for column in columns):
         return here
     return _first(find_elicitation, tied) or _first(find_elicitation, reversed(around.section_titles(passage)))
 
@@ -512,8 +516,8 @@ class AwarenessIndex:
         if passage.section is None:
             return None
         heading = self._around.outline.headings[passage.section]
-        found = _NUMBER.match(heading.title) or _NUMBER.match(self._around.text[heading.start : heading.start + 24].lstrip("# "))
-        return found[0] if found else None
+        match = _NUMBER.match(heading.title) or _NUMBER.match(self._around.text[heading.start : heading.start + 24].lstrip("# "))
+        return match[0] if match else None
 
 
 def classify_awareness(words: str) -> tuple[bool, EvidenceLayer | None]:
@@ -526,16 +530,16 @@ def classify_awareness(words: str) -> tuple[bool, EvidenceLayer | None]:
 
 
 def _find_all(around: PassageContext) -> Iterator[_AwarenessStatement]:
-    for one in around.passages:
-        if one.kind not in _READ:
+    for passage in around.passages:
+        if passage.kind not in _READ:
             continue
-        is_said, layer = classify_awareness(one.words)
+        is_said, layer = classify_awareness(passage.words)
         if is_said:
             yield _AwarenessStatement(
-                passage=one,
-                note=AwarenessNote(quote=around.text[one.start : one.stop], start=one.start, stop=one.stop, layer=layer),
-                folded=one.words.lower(),
-                sections=frozenset(match["number"] for match in _REFERENCE.finditer(one.words)),
+                passage=passage,
+                note=AwarenessNote(quote=around.text[passage.start : passage.stop], start=passage.start, stop=passage.stop, layer=layer),
+                folded=passage.words.lower(),
+                sections=frozenset(match["number"] for match in _REFERENCE.finditer(passage.words)),
             )
 
 

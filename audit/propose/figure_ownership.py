@@ -177,7 +177,7 @@ def find_parties(words: str, models: CardModels) -> tuple[NamedParty, ...]:
 
 def _add(spans: list[_Span], more: list[_Span]) -> list[_Span]:
     """Return both in order, without those of *more* that overlap one of *spans*."""
-    starts = [one[0] for one in spans]
+    starts = [span[0] for span in spans]
     free = []
     for one in more:
         place = bisect_right(starts, one[0])
@@ -258,7 +258,9 @@ _CLAIM = FigureOwner(names=(), is_own=True)
 def find_owners(words: str, quantities: tuple[CardFigure, ...], models: CardModels) -> tuple[FigureOwner, ...]:
     """Return the owner of each figure, in the order of *quantities*, which is that of the sentence."""
     announced = _ANNOUNCED.search(words)
-    parties = tuple(one for one in find_parties(words, models) if announced is None or not announced.start() <= one.start < announced.end())
+    parties = tuple(
+        party for party in find_parties(words, models) if announced is None or not announced.start() <= party.start < announced.end()
+    )
     promised = find_parties(announced["what"], models) if announced else ()
     owners: list[FigureOwner] = []
     for place, quantity in enumerate(quantities):
@@ -281,7 +283,7 @@ def find_owners(words: str, quantities: tuple[CardFigure, ...], models: CardMode
 
 def _find_speaker(parties: tuple[NamedParty, ...], quantity: CardFigure) -> FigureOwner:
     """Return whose a factor or a difference is: the claim's, unless the sentence speaks of another alone before it."""
-    before = [one for one in parties if one.stop <= quantity.start and not one.is_aside]
+    before = [party for party in parties if party.stop <= quantity.start and not party.is_aside]
     return _name(before[0]) if before and not any(one.is_own for one in before) else _CLAIM
 
 
@@ -289,21 +291,27 @@ def open_promised(words: str, quantities: tuple[CardFigure, ...]) -> tuple[CardF
     """Return the figures with those apart that a sentence announced for its parentheses, and that look like an interval."""
     if not _ANNOUNCED.search(words):
         return quantities
-    return tuple(part for one in quantities for part in _open(one))
+    return tuple(part for quantity in quantities for part in _open(quantity))
 
 
-def _open(one: CardFigure) -> Iterator[CardFigure]:
+def _open(card_figure: CardFigure) -> Iterator[CardFigure]:
     """Yield "86%", "68%" and "100%" of "86% (68%, 100%)"."""
-    opening = one.written.find("(")
-    inside = list(_NUMBER.finditer(one.written, opening)) if opening > 0 else []
-    if one.low is None or len(inside) != 2:
-        yield one
+    opening = card_figure.written.find("(")
+    inside = list(_NUMBER.finditer(card_figure.written, opening)) if opening > 0 else []
+    if card_figure.low is None or len(inside) != 2:
+        yield card_figure
         return
-    head = one.written[:opening].rstrip()
-    yield replace(one, stop=one.start + len(head), written=head, low=None, high=None)
-    for match, value in zip(inside, (one.low, one.high), strict=True):
+    head = card_figure.written[:opening].rstrip()
+    yield replace(card_figure, stop=card_figure.start + len(head), written=head, low=None, high=None)
+    for match, value in zip(inside, (card_figure.low, card_figure.high), strict=True):
         yield replace(
-            one, start=one.start + match.start(), stop=one.start + match.end(), written=match[0], value=value, low=None, high=None
+            card_figure,
+            start=card_figure.start + match.start(),
+            stop=card_figure.start + match.end(),
+            written=match[0],
+            value=value,
+            low=None,
+            high=None,
         )
 
 
@@ -314,39 +322,43 @@ def _from_promise(words: str, quantities: tuple[CardFigure, ...], place: int, pr
     opening = words.rfind("(", 0, quantities[place].start)
     if opening < 0 or ")" in words[opening : quantities[place].start]:
         return _CLAIM
-    inside = sum(1 for one in quantities[:place] if one.start > opening)
+    inside = sum(1 for quantity in quantities[:place] if quantity.start > opening)
     return _name(promised[inside]) if inside < len(promised) else None
 
 
 def _from_change(words: str, quantities: tuple[CardFigure, ...], place: int) -> FigureOwner | None:
     """Return the earlier condition for the first of "from 30% to 6%" and the last of "6%, down from 30%"."""
-    one = quantities[place]
-    before = words[max(0, one.start - 40) : one.start]
+    quantity = quantities[place]
+    before = words[max(0, quantity.start - 40) : quantity.start]
     following = quantities[place + 1] if place + 1 < len(quantities) else None
-    if following is not None and _FROM.search(before) and _TO.fullmatch(words[one.stop : following.start]):
+    if following is not None and _FROM.search(before) and _TO.fullmatch(words[quantity.stop : following.start]):
         return FigureOwner(names=(EARLIER,), is_own=False, is_ahead=True)
-    if place and re.search(r"\bfrom(?: an?| about| the)?\s*$", before, re.IGNORECASE) and one.start - quantities[place - 1].stop < _NEAR:
+    if (
+        place
+        and re.search(r"\bfrom(?: an?| about| the)?\s*$", before, re.IGNORECASE)
+        and quantity.start - quantities[place - 1].stop < _NEAR
+    ):
         return FigureOwner(names=(EARLIER,), is_own=False)
     if (
         place
         and _FROM.search(words[max(0, quantities[place - 1].start - 40) : quantities[place - 1].start])
-        and _TO.fullmatch(words[quantities[place - 1].stop : one.start])
+        and _TO.fullmatch(words[quantities[place - 1].stop : quantity.start])
     ):
         return _CLAIM
-    if re.search(r"\bby(?: an?| about| over| up to| roughly)?\s*$", before, re.IGNORECASE) and one.unit is FigureUnit.SCORE:
+    if re.search(r"\bby(?: an?| about| over| up to| roughly)?\s*$", before, re.IGNORECASE) and quantity.unit is FigureUnit.SCORE:
         return FigureOwner(names=(), is_own=False)
     return None
 
 
 def _from_pair(words: str, quantities: tuple[CardFigure, ...], place: int, parties: tuple[NamedParty, ...]) -> FigureOwner | None:
     """Return the claim's model and then the other for "comparably to X (90% vs. 87%)"."""
-    one = quantities[place]
-    near = [party for party in parties if party.stop <= one.start]
+    quantity = quantities[place]
+    near = [party for party in parties if party.stop <= quantity.start]
     other = next((party for party in reversed(near) if not party.is_own), None)
     following = quantities[place + 1] if place + 1 < len(quantities) else None
-    if following is not None and _is_versus(words[one.stop : following.start]) and near and near[-1].is_aside:
+    if following is not None and _is_versus(words[quantity.stop : following.start]) and near and near[-1].is_aside:
         return _CLAIM
-    if place and _is_versus(words[quantities[place - 1].stop : one.start]) and not _names_after(words, quantities, place, parties):
+    if place and _is_versus(words[quantities[place - 1].stop : quantity.start]) and not _names_after(words, quantities, place, parties):
         return _name(other) if other else FigureOwner(names=("the other figure",), is_own=False)
     return None
 
@@ -364,32 +376,32 @@ def _from_after(words: str, quantities: tuple[CardFigure, ...], place: int, part
 
 def _names_after(words: str, quantities: tuple[CardFigure, ...], place: int, parties: tuple[NamedParty, ...]) -> tuple[NamedParty, ...]:
     """Return the parties of "2% of the time for X and Y"."""
-    one = quantities[place]
+    quantity = quantities[place]
     limit = quantities[place + 1].start if place + 1 < len(quantities) else len(words)
-    first = next((index for index, party in enumerate(parties) if one.stop <= party.start < limit), None)
-    if first is None or not _FOR.fullmatch(words[one.stop : parties[first].start]):
+    first = next((index for index, party in enumerate(parties) if quantity.stop <= party.start < limit), None)
+    if first is None or not _FOR.fullmatch(words[quantity.stop : parties[first].start]):
         return ()
     return find_listed(words, parties, first)
 
 
 def _from_before(words: str, quantities: tuple[CardFigure, ...], place: int, parties: tuple[NamedParty, ...]) -> FigureOwner | None:
     """Return the party of "X (2%)", "X's 2%", "X, which solved 2%", "X: 2%"."""
-    one = quantities[place]
-    near = [party for party in parties if party.stop <= one.start]
-    if near and _BEFORE.fullmatch(words[near[-1].stop : one.start]):
+    quantity = quantities[place]
+    near = [party for party in parties if party.stop <= quantity.start]
+    if near and _BEFORE.fullmatch(words[near[-1].stop : quantity.start]):
         return _name(near[-1])
     return None
 
 
 def _from_condition(words: str, quantities: tuple[CardFigure, ...], place: int, parties: tuple[NamedParty, ...]) -> FigureOwner | None:
     """Return the other condition of "compared to 68% without safeguards", of "approaching the hidden-scratchpad rate of 14%"."""
-    one = quantities[place]
-    since = max([quantities[place - 1].stop if place else 0, *(party.stop for party in parties if party.stop <= one.start)])
-    found = _CONDITION.search(words[since : one.start])
-    if found is None:
+    quantity = quantities[place]
+    since = max([quantities[place - 1].stop if place else 0, *(party.stop for party in parties if party.stop <= quantity.start)])
+    match = _CONDITION.search(words[since : quantity.start])
+    if match is None:
         return None
-    named = _TRIM.sub("", found["what"]).strip()
-    after = _AFTERWARDS.match(words[one.stop :])
+    named = _TRIM.sub("", match["what"]).strip()
+    after = _AFTERWARDS.match(words[quantity.stop :])
     return FigureOwner(names=(named or (after["what"].strip(" .") if after else "the other figure"),), is_own=False)
 
 
@@ -397,17 +409,17 @@ def _from_clause(
     words: str, quantities: tuple[CardFigure, ...], place: int, parties: tuple[NamedParty, ...], owners: list[FigureOwner]
 ) -> FigureOwner:
     """Return whoever was named since the figure before, else the owner of that figure if they are listed together."""
-    one = quantities[place]
+    quantity = quantities[place]
     since = quantities[place - 1].stop if place else 0
-    near = [party for party in parties if since <= party.start and party.stop <= one.start]
-    speaking = [party for party in near if not (party.is_aside and _is_left(words, party, one))]
+    near = [party for party in parties if since <= party.start and party.stop <= quantity.start]
+    speaking = [party for party in near if not (party.is_aside and _is_left(words, party, quantity))]
     own = [party for party in speaking if party.is_own]
     if own and not (speaking[-1].is_aside and not speaking[-1].is_own):
         return _name(own[-1])
     if speaking:
         return _name(speaking[-1])
     # Figures listed without a new name belong to the owner of the figure before.
-    if place and not near and not _TURN.search(words[since : one.start]):
+    if place and not near and not _TURN.search(words[since : quantity.start]):
         return (
             owners[-1]
             if owners[-1].names != (EARLIER,) and quantities[place - 1].unit not in (FigureUnit.MULTIPLE, FigureUnit.POINTS)
@@ -442,7 +454,7 @@ def sort_row(passage: Passage, quantities: tuple[CardFigure, ...], *, around: Pa
     """
     if not passage.cells:
         return _sort_uncelled(passage, quantities, around, models)
-    placed = [(one, find_cell_place(passage, one.start)) for one in quantities]
+    placed = [(quantity, find_cell_place(passage, quantity.start)) for quantity in quantities]
     results = [(one, place) for one, place in placed if place is not None and _is_result(passage, place)]
     results = _drop_counts(passage, results)
     # Columns that name models decide before the row's label, which then names a test.
@@ -492,15 +504,17 @@ def _by_column(passage: Passage, results: list[tuple[CardFigure, int]], models: 
     return SortedFigures(own=tuple(beside), others=tuple(others))
 
 
-def _as_comparison(one: OwnFigure) -> ComparisonNote:
-    return ComparisonNote(subject=one.model or one.column or "", value=one.quantity.value, words=one.quantity.written)
+def _as_comparison(own_figure: OwnFigure) -> ComparisonNote:
+    return ComparisonNote(
+        subject=own_figure.model or own_figure.column or "", value=own_figure.quantity.value, words=own_figure.quantity.written
+    )
 
 
 def _by_label(passage: Passage, results: list[tuple[CardFigure, int]], around: PassageContext, models: CardModels) -> SortedFigures:
     """Return the figures as own unless the label names something else; rows beside it give the comparisons."""
     label = _read_label(passage, models)
     parties = find_parties(label, models)
-    if parties and not any(one.is_own for one in parties):
+    if parties and not any(party.is_own for party in parties):
         others = tuple(ComparisonNote(subject=parties[0].name or label, value=one.value, words=one.written) for one, _ in results)
         return SortedFigures(own=(), others=others)
     named = [one for one in models.find(label) if one.is_own]
@@ -535,17 +549,17 @@ def _from_rows(
             continue
         parties = find_parties(row.cells[0].text, models)
         cell = row.cells[place]
-        if parties and not any(one.is_own for one in parties) and _FIGURE.search(cell.text):
+        if parties and not any(party.is_own for party in parties) and _FIGURE.search(cell.text):
             found.append(ComparisonNote(subject=parties[0].name or row.cells[0].text, value=_read(cell, quantity), words=cell.text))
     return tuple(found)
 
 
 def _read(cell: TableCell, like: CardFigure) -> float | None:
     """Return the first number of the cell in the unit of the figure beside it."""
-    found = re.search(r"[-−]?\d{1,7}(?:\.\d{1,6})?", cell.text.replace(",", ""))
-    if found is None or "/" in cell.text:
+    match = re.search(r"[-−]?\d{1,7}(?:\.\d{1,6})?", cell.text.replace(",", ""))
+    if match is None or "/" in cell.text:
         return None
-    number = float(found[0].replace("−", "-"))
+    number = float(match[0].replace("−", "-"))
     is_percent = "%" in cell.text or (
         like.unit is FigureUnit.SHARE and "%" not in like.written and like.value is not None and like.value <= 1 < number
     )
@@ -556,13 +570,18 @@ def _sort_uncelled(passage: Passage, quantities: tuple[CardFigure, ...], around:
     """Sort a row whose cells cannot be told apart by the order of the models its head names."""
     heads = [one for row in around.block(passage) if row.kind is PassageKind.HEAD for one in models.find(row.words)]
     labels = find_parties(passage.words[: quantities[0].start], models) if quantities else ()
-    if labels and not any(one.is_own for one in labels):
+    if labels and not any(label.is_own for label in labels):
         return SortedFigures(
-            own=(), others=tuple(ComparisonNote(subject=labels[0].name or "", value=one.value, words=one.written) for one in quantities)
+            own=(),
+            others=tuple(
+                ComparisonNote(subject=labels[0].name or "", value=quantity.value, words=quantity.written) for quantity in quantities
+            ),
         )
     if labels or len(heads) != len(quantities):
         named = [one for one in models.find(passage.words) if one.is_own]
-        return SortedFigures(own=tuple(OwnFigure(quantity=one, model=named[0].name if named else None, column=None) for one in quantities))
+        return SortedFigures(
+            own=tuple(OwnFigure(quantity=quantity, model=named[0].name if named else None, column=None) for quantity in quantities)
+        )
     pairs = list(zip(quantities, heads, strict=True))
     others = tuple(ComparisonNote(subject=head.written, value=one.value, words=one.written) for one, head in pairs if not head.is_own)
     own = tuple(OwnFigure(quantity=one, model=head.name, column=head.written, comparisons=others) for one, head in pairs if head.is_own)
@@ -585,7 +604,9 @@ def choose_own(passage: Passage, quantities: tuple[CardFigure, ...], *, around: 
     if passage.cells or passage.kind is PassageKind.ROW:
         return sort_row(passage, quantities, around=around, models=models)
     if len(passage.words) > _LONGEST:
-        return SortedFigures(own=tuple(OwnFigure(quantity=one, model=None, column=None) for one in quantities), notes=(_TOO_LONG,))
+        return SortedFigures(
+            own=tuple(OwnFigure(quantity=quantity, model=None, column=None) for quantity in quantities), notes=(_TOO_LONG,)
+        )
     figures = open_promised(passage.words, quantities)
     choice = _drop_itself(_pair(figures, find_owners(passage.words, figures, models), models), models)
     return replace(choice, relative_to=find_relation(passage.words, quantities, models))
@@ -595,10 +616,12 @@ def _drop_itself(choice: SortedFigures, models: CardModels) -> SortedFigures:
     """Return *choice* without comparisons of a model with itself."""
     mine = models.own[0] if models.own else None
 
-    def keep(one: OwnFigure) -> OwnFigure:
-        name = one.model or mine
-        others = (beside for beside in one.comparisons if name is None or all(found.name != name for found in models.find(beside.subject)))
-        return replace(one, comparisons=tuple(others))
+    def keep(own_figure: OwnFigure) -> OwnFigure:
+        name = own_figure.model or mine
+        others = (
+            beside for beside in own_figure.comparisons if name is None or all(found.name != name for found in models.find(beside.subject))
+        )
+        return replace(own_figure, comparisons=tuple(others))
 
     return replace(choice, own=tuple(keep(one) for one in choice.own))
 
@@ -615,17 +638,17 @@ def find_relation(words: str, quantities: tuple[CardFigure, ...], models: CardMo
         if relation is None or not (_LINK.search(before) or relation.end() >= len(before.rstrip())):
             continue
         stop = find_listed(words, parties, index)[-1].stop
-        beyond = next((one.stop for one in quantities if one.unit is FigureUnit.MULTIPLE and stop <= one.start), stop)
+        beyond = next((quantity.stop for quantity in quantities if quantity.unit is FigureUnit.MULTIPLE and stop <= quantity.start), stop)
         return words[begin + relation.start() : beyond].strip()
     return _from_multiple(words, quantities, models)
 
 
 def _from_multiple(words: str, quantities: tuple[CardFigure, ...], models: CardModels) -> str | None:
     """Return the words of "compared to X – roughly a 2× decrease", where the factor stands after the name."""
-    multiple = next((one for one in quantities if one.unit is FigureUnit.MULTIPLE), None)
+    multiple = next((quantity for quantity in quantities if quantity.unit is FigureUnit.MULTIPLE), None)
     if multiple is None:
         return None
-    near = [one for one in find_parties(words, models) if one.stop <= multiple.start and not one.is_own]
+    near = [party for party in find_parties(words, models) if party.stop <= multiple.start and not party.is_own]
     link = _LINK.search(words[: near[-1].start]) if near else None
     return words[link.start() : multiple.stop].strip() if link else None
 

@@ -9,7 +9,7 @@ from registry.records.claim import Form, Relation
 
 
 def _compile(*alternatives: str) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{one})" for one in alternatives), re.IGNORECASE)
+    return re.compile("|".join(f"(?:{alternative})" for alternative in alternatives), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,11 +265,11 @@ _RELATIVE = "set against something else; θ stays empty"
 
 
 def _exactly(*alternatives: str) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{one})" for one in alternatives))
+    return re.compile("|".join(f"(?:{alternative})" for alternative in alternatives))
 
 
 def _anyhow(*alternatives: str) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{one})" for one in alternatives), re.IGNORECASE)
+    return re.compile("|".join(f"(?:{alternative})" for alternative in alternatives), re.IGNORECASE)
 
 
 MOST, LEAST = Relation.AT_MOST, Relation.AT_LEAST

@@ -73,22 +73,22 @@ class FormReading:
 
 def find_thetas(words: str, quantities: tuple[CardFigure, ...]) -> tuple[ThresholdFigure, ...]:
     """Return those of *quantities* that are thresholds or baselines, in their order."""
-    found = (_read_theta(words, one) for one in quantities)
+    found = (_read_theta(words, quantity) for quantity in quantities)
     return tuple(one for one in found if one is not None)
 
 
-def _read_theta(words: str, one: CardFigure) -> ThresholdFigure | None:
-    if one.value is None or one.unit not in (FigureUnit.SHARE, FigureUnit.SCORE):
+def _read_theta(words: str, card_figure: CardFigure) -> ThresholdFigure | None:
+    if card_figure.value is None or card_figure.unit not in (FigureUnit.SHARE, FigureUnit.SCORE):
         return None
-    before, after = _clause_before(words, one.start), words[one.stop : one.stop + 60]
-    said = f"{before} {one.written}"
+    before, after = _clause_before(words, card_figure.start), words[card_figure.stop : card_figure.stop + 60]
+    said = f"{before} {card_figure.written}"
     if COMPARATORS.search(before):
         relation = Relation.AT_MOST if re.search(r"underperform|short\sof|trail|lag|behind", before, re.IGNORECASE) else None
-        return ThresholdFigure(quantity=one, relation=relation, is_of_another=True)
+        return ThresholdFigure(quantity=card_figure, relation=relation, is_of_another=True)
     if not (BARS.after.search(after) or BARS.before.search(before)):
         return None
     relation = _relate(said, after)
-    return ThresholdFigure(quantity=one, relation=relation, is_of_another=False)
+    return ThresholdFigure(quantity=card_figure, relation=relation, is_of_another=False)
 
 
 def is_only_defined(theta: ThresholdFigure) -> bool:
@@ -128,51 +128,51 @@ def _clause_before(words: str, stop: int) -> str:
     return text[ends[-1] :] if ends else text
 
 
-def is_condition(words: str, one: CardFigure) -> bool:
+def is_condition(words: str, card_figure: CardFigure) -> bool:
     """Whether a bound says when something counts ("where at least 4/6 attempts …") or what would be needed, not what came out."""
-    return one.bound is not None and CONDITIONS.search(words[max(0, one.start - 70) : one.start]) is not None
+    return card_figure.bound is not None and CONDITIONS.search(words[max(0, card_figure.start - 70) : card_figure.start]) is not None
 
 
-def is_goal(words: str, one: CardFigure) -> bool:
+def is_goal(words: str, card_figure: CardFigure) -> bool:
     """Whether a figure is what somebody aims for, expects or plans, not what came out."""
-    before, after = words[max(0, one.start - _FAR) : one.start], words[one.stop : one.stop + _FORM_REACH]
+    before, after = words[max(0, card_figure.start - _FAR) : card_figure.start], words[card_figure.stop : card_figure.stop + _FORM_REACH]
     ends = [found.end() for found in _FORM_CLAUSE_END.finditer(before)]
     clause = before[ends[-1] :] if ends else before
     return GOALS.search(clause) is not None or (WILL.search(clause) is not None and BY_YEAR.search(f"{clause} {after}") is not None)
 
 
-def is_number_run(words: str, one: CardFigure) -> bool:
+def is_number_run(words: str, card_figure: CardFigure) -> bool:
     """Whether a share says how much of a test was run, not what came out of it."""
-    return one.unit is FigureUnit.SHARE and RUNS.search(words[max(0, one.start - 70) : one.start]) is not None
+    return card_figure.unit is FigureUnit.SHARE and RUNS.search(words[max(0, card_figure.start - 70) : card_figure.start]) is not None
 
 
-def is_finding(words: str, one: CardFigure) -> bool:
+def is_finding(words: str, card_figure: CardFigure) -> bool:
     """Whether a count is said to have been found."""
-    return one.unit is FigureUnit.COUNT and FINDS.search(words[max(0, one.start - 40) : one.start]) is not None
+    return card_figure.unit is FigureUnit.COUNT and FINDS.search(words[max(0, card_figure.start - 40) : card_figure.start]) is not None
 
 
-def read_figure(words: str, one: CardFigure, theta: ThresholdFigure | None = None) -> FormReading | None:
+def read_figure(words: str, card_figure: CardFigure, theta: ThresholdFigure | None = None) -> FormReading | None:
     """Return what the passage claims with figure *one*, None where a figure of this kind makes no claim.
 
     Args:
         theta: the threshold or baseline that this figure is set against.
     """
-    notes = _note_figure(one)
+    notes = _note_figure(card_figure)
     if theta is not None:
-        if one.unit in (FigureUnit.SHARE, FigureUnit.SCORE) and _is_failed(theta, one):
+        if card_figure.unit in (FigureUnit.SHARE, FigureUnit.SCORE) and _is_failed(theta, card_figure):
             # The figure contradicts the reading of the words, so the reading is wrong. Only the figure is proposed.
             note = f"the figure stands on the other side of {theta.quantity.written} than the words seem to say, so no θ is proposed"
-            return _share(words, one, (*notes, note))
-        return _against(theta, one, notes)
-    match one.unit:
+            return _share(words, card_figure, (*notes, note))
+        return _against(theta, card_figure, notes)
+    match card_figure.unit:
         case FigureUnit.MULTIPLE:
-            return _multiple(one, notes)
+            return _multiple(card_figure, notes)
         case FigureUnit.POINTS:
-            return _difference(words, one, notes)
+            return _difference(words, card_figure, notes)
         case FigureUnit.COUNT:
-            return FormReading(form=Form.EXISTENCE, reported=_report(one), written=one.written, notes=notes)
+            return FormReading(form=Form.EXISTENCE, reported=_report(card_figure), written=card_figure.written, notes=notes)
         case FigureUnit.SHARE | FigureUnit.SCORE:
-            return _share(words, one, notes)
+            return _share(words, card_figure, notes)
 
 
 def read_threshold(theta: ThresholdFigure) -> FormReading:
@@ -186,9 +186,9 @@ def read_threshold(theta: ThresholdFigure) -> FormReading:
     )
 
 
-def _against(theta: ThresholdFigure, one: CardFigure, notes: tuple[str, ...]) -> FormReading:
+def _against(theta: ThresholdFigure, card_figure: CardFigure, notes: tuple[str, ...]) -> FormReading:
     limit, relation = theta.quantity.value, theta.relation
-    is_below = one.value is not None and limit is not None and one.value <= limit
+    is_below = card_figure.value is not None and limit is not None and card_figure.value <= limit
     if relation is None:
         # Words such as "improving over" leave the side open; the two figures decide it.
         relation = Relation.AT_MOST if is_below else Relation.AT_LEAST
@@ -198,68 +198,78 @@ def _against(theta: ThresholdFigure, one: CardFigure, notes: tuple[str, ...]) ->
         form=Form.THRESHOLD,
         relation=relation,
         theta=limit,
-        reported=_report(one),
-        written=one.written,
+        reported=_report(card_figure),
+        written=card_figure.written,
         is_relative=theta.is_of_another,
         notes=notes,
     )
 
 
-def _is_failed(theta: ThresholdFigure, one: CardFigure) -> bool:
+def _is_failed(theta: ThresholdFigure, card_figure: CardFigure) -> bool:
     limit = theta.quantity.value
-    if theta.relation is None or limit is None or one.value is None:
+    if theta.relation is None or limit is None or card_figure.value is None:
         return False
-    return one.value > limit if theta.relation is Relation.AT_MOST else one.value < limit
+    return card_figure.value > limit if theta.relation is Relation.AT_MOST else card_figure.value < limit
 
 
-def _multiple(one: CardFigure, notes: tuple[str, ...]) -> FormReading | None:
-    if one.value is None or one.value == 1:
+def _multiple(card_figure: CardFigure, notes: tuple[str, ...]) -> FormReading | None:
+    if card_figure.value is None or card_figure.value == 1:
         return None
-    relation = one.bound or (Relation.AT_MOST if one.value < 1 else Relation.AT_LEAST)
-    form = Form.THRESHOLD if one.bound is None else _bound_form(relation)
+    relation = card_figure.bound or (Relation.AT_MOST if card_figure.value < 1 else Relation.AT_LEAST)
+    form = Form.THRESHOLD if card_figure.bound is None else _bound_form(relation)
     note = "the figure is a multiple of another one, so there is no θ in the unit of the property"
-    return FormReading(form=form, relation=relation, written=one.written, is_relative=True, notes=(*notes, note))
+    return FormReading(form=form, relation=relation, written=card_figure.written, is_relative=True, notes=(*notes, note))
 
 
-def _difference(words: str, one: CardFigure, notes: tuple[str, ...]) -> FormReading | None:
+def _difference(words: str, card_figure: CardFigure, notes: tuple[str, ...]) -> FormReading | None:
     """Set against something else, without a figure of its own; None where the words leave open which way."""
-    near = words[max(0, one.start - 60) : one.stop + 30]
-    is_less = one.written[:1] in "-−" or FALLS.search(near) is not None
-    if not is_less and not (one.written[:1] == "+" or RISES.search(near)):
+    near = words[max(0, card_figure.start - 60) : card_figure.stop + 30]
+    is_less = card_figure.written[:1] in "-−" or FALLS.search(near) is not None
+    if not is_less and not (card_figure.written[:1] == "+" or RISES.search(near)):
         return None
     relation = Relation.AT_MOST if is_less else Relation.AT_LEAST
     note = "the figure is a difference from another one, so there is no θ in the unit of the property"
-    return FormReading(form=Form.THRESHOLD, relation=relation, written=one.written, is_relative=True, is_clear=False, notes=(*notes, note))
+    return FormReading(
+        form=Form.THRESHOLD, relation=relation, written=card_figure.written, is_relative=True, is_clear=False, notes=(*notes, note)
+    )
 
 
-def _share(words: str, one: CardFigure, notes: tuple[str, ...]) -> FormReading:
-    if one.bound is not None:
-        return FormReading(form=_bound_form(one.bound), relation=one.bound, theta=one.value, written=one.written, notes=notes)
-    is_attack = ATTACKS.search(words[max(0, one.start - _FAR) : one.start]) is not None
-    return FormReading(form=Form.EXISTENCE if is_attack else Form.PREVALENCE, reported=_report(one), written=one.written, notes=notes)
+def _share(words: str, card_figure: CardFigure, notes: tuple[str, ...]) -> FormReading:
+    if card_figure.bound is not None:
+        return FormReading(
+            form=_bound_form(card_figure.bound),
+            relation=card_figure.bound,
+            theta=card_figure.value,
+            written=card_figure.written,
+            notes=notes,
+        )
+    is_attack = ATTACKS.search(words[max(0, card_figure.start - _FAR) : card_figure.start]) is not None
+    return FormReading(
+        form=Form.EXISTENCE if is_attack else Form.PREVALENCE, reported=_report(card_figure), written=card_figure.written, notes=notes
+    )
 
 
 def _bound_form(relation: Relation) -> Form:
     return Form.UPPER_BOUND if relation is Relation.AT_MOST else Form.LOWER_BOUND
 
 
-def _report(one: CardFigure) -> Reported | None:
+def _report(card_figure: CardFigure) -> Reported | None:
     """Return the figure as it is recorded; for a range its middle, with its ends; None where the words give no number."""
-    if one.value is not None:
-        return Reported(value=one.value, low=one.low, high=one.high, n=one.n)
-    if one.low is None or one.high is None:
+    if card_figure.value is not None:
+        return Reported(value=card_figure.value, low=card_figure.low, high=card_figure.high, n=card_figure.n)
+    if card_figure.low is None or card_figure.high is None:
         return None
-    return Reported(value=round((one.low + one.high) / 2, 10), low=one.low, high=one.high, n=one.n)
+    return Reported(value=round((card_figure.low + card_figure.high) / 2, 10), low=card_figure.low, high=card_figure.high, n=card_figure.n)
 
 
-def _note_figure(one: CardFigure) -> tuple[str, ...]:
+def _note_figure(card_figure: CardFigure) -> tuple[str, ...]:
     notes = []
-    if one.is_approximate and one.value is not None:
-        notes.append(f"the figure is hedged in the card: “{one.written}”")
-    if one.value is None and one.low is not None:
-        notes.append(f"the card gives a range, “{one.written}”; its middle stands as the figure")
-    if one.value is not None and one.is_in_words:
-        notes.append(f"the figure is given in words: “{one.written}”")
+    if card_figure.is_approximate and card_figure.value is not None:
+        notes.append(f"the figure is hedged in the card: “{card_figure.written}”")
+    if card_figure.value is None and card_figure.low is not None:
+        notes.append(f"the card gives a range, “{card_figure.written}”; its middle stands as the figure")
+    if card_figure.value is not None and card_figure.is_in_words:
+        notes.append(f"the figure is given in words: “{card_figure.written}”")
     return tuple(notes)
 
 
@@ -283,8 +293,8 @@ def read_worded(words: str) -> FormReading | None:
 
 def _has_any(folded: str, pieces: tuple[str, ...]) -> bool:
     """Whether one of *pieces* stands in the words; without pieces there is nothing to look for first."""
-    for one in pieces:
-        if one in folded:
+    for piece in pieces:
+        if piece in folded:
             return True
     return not pieces
 
@@ -296,8 +306,8 @@ def find_hedges(words: str) -> tuple[str, ...]:
 
 def find_stated_direction(words: str) -> str | None:
     """Return where the card itself says which way is better ("lower numbers are better"); None where it does not."""
-    found = DIRECTION_TOLD.search(words)
-    return found[0] if found else None
+    match = DIRECTION_TOLD.search(words)
+    return match[0] if match else None
 
 
 # Hedges. What a card only believes, or cannot rule out, is no threshold and no bound that it claims.
@@ -330,8 +340,8 @@ def find_hedge(words: str, start: int, stop: int, *, has_figure: bool) -> str | 
     if not has_figure and (doubt := _DOUBTED.search(words)):
         return doubt[0]
     clause = max((one.end() for one in _HEDGE_CLAUSE_END.finditer(words, 0, start)), default=0)
-    found = _HEDGE.search(words, clause, stop)
-    return found[0] if found else None
+    match = _HEDGE.search(words, clause, stop)
+    return match[0] if match else None
 
 
 def drop_bound(reading: FormReading, hedge: str) -> FormReading:
@@ -400,45 +410,49 @@ class FigureDenial:
     """Whether a bound behind them means its opposite: “does not refuse more than 5 %” claims at most 5 %."""
 
 
-def find_denial(words: str, one: CardFigure) -> FigureDenial | None:
+def find_denial(words: str, card_figure: CardFigure) -> FigureDenial | None:
     """Return how the clause of figure *one* denies what the figure counts; None where nothing is denied.
 
     A denial inside the figure's own words (“no more than 5 %”, “never”) is read with the figure and is none here.
     """
-    before = _before(words, one.start)
+    before = _before(words, card_figure.start)
     open_ = _find(_LEXICAL, before)
     hits = _drop_overlaps(sorted((*_find(_SENTENTIAL, before), *_find(_VERBAL, before), *open_)))
     if hits:
         # Two negations may cancel each other, so nothing is turned.
         turns = len(hits) == 1 and not open_
         return FigureDenial(words=", ".join(hit[2] for hit in hits), turns=turns)
-    if hit := _SENTENCE_WIDE.search(_SENTENCE.split(words[max(0, one.start - 2 * _DENIAL_REACH) : one.start])[-1]):
+    if hit := _SENTENCE_WIDE.search(_SENTENCE.split(words[max(0, card_figure.start - 2 * _DENIAL_REACH) : card_figure.start])[-1]):
         return FigureDenial(words=hit[0], turns=False)
-    if one.is_in_words and (hit := _NOT_AFTER_NEVER.match(words[one.stop : one.stop + 40])):
-        return FigureDenial(words=f"{one.written}{hit[0]}", turns=False)
+    if card_figure.is_in_words and (hit := _NOT_AFTER_NEVER.match(words[card_figure.stop : card_figure.stop + 40])):
+        return FigureDenial(words=f"{card_figure.written}{hit[0]}", turns=False)
     if _OPENS.match(before):
-        after = _after(words, one.stop)
+        after = _after(words, card_figure.stop)
         found = sorted((*_find(_VERBAL, after), *_find(_LEXICAL, after)))
         if found:
             return FigureDenial(words=found[0][2], turns=False)
     return None
 
 
-def apply_denial(reading: FormReading, denial: FigureDenial, one: CardFigure) -> tuple[FormReading, Confidence]:
+def apply_denial(reading: FormReading, denial: FigureDenial, card_figure: CardFigure) -> tuple[FormReading, Confidence]:
     """Return what figure *one* claims under *denial*, and the most that one can be sure of it.
 
     A bound is turned round where a plain negation stands before it. On the far side of one half the words may as well bound the
     denied event (“did not comply in over 95 % of cases”), so that is never more than low; everything else keeps its words, and is low,
     without a figure where the figure itself is in words.
     """
-    if not denial.turns or one.bound is None or reading.relation is not one.bound:
+    if not denial.turns or card_figure.bound is None or reading.relation is not card_figure.bound:
         # “Never failed to refuse” is no rate of 0: words that are denied give no figure.
-        reading = replace(reading, reported=None) if one.is_in_words else reading
+        reading = replace(reading, reported=None) if card_figure.is_in_words else reading
         return replace(reading, notes=(*reading.notes, f"the card denies: “{denial.words}”; check whose rate this is")), Confidence.LOW
-    is_most = one.bound is Relation.AT_LEAST
+    is_most = card_figure.bound is Relation.AT_LEAST
     relation, form = (Relation.AT_MOST, Form.UPPER_BOUND) if is_most else (Relation.AT_LEAST, Form.LOWER_BOUND)
-    is_near = one.unit is FigureUnit.SHARE and one.value is not None and (one.value <= _HALF if is_most else one.value >= _HALF)
-    note = f"the card denies: “{denial.words}”; the bound “{one.written}” is turned round: check it"
+    is_near = (
+        card_figure.unit is FigureUnit.SHARE
+        and card_figure.value is not None
+        and (card_figure.value <= _HALF if is_most else card_figure.value >= _HALF)
+    )
+    note = f"the card denies: “{denial.words}”; the bound “{card_figure.written}” is turned round: check it"
     return replace(reading, form=form, relation=relation, notes=(*reading.notes, note)), Confidence.MEDIUM if is_near else Confidence.LOW
 
 

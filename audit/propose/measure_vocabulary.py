@@ -730,8 +730,8 @@ def _find_metric(passage: Passage, quantity: CardFigure | None) -> str:
         return metric
     for words in (passage.words, passage.caption or ""):
         for pattern, name in _METRICS:
-            if found := pattern.search(words):
-                return name or found[0]
+            if match := pattern.search(words):
+                return name or match[0]
     if quantity is not None and quantity.unit is FigureUnit.SHARE:
         things = _SHARE_OF.match(passage.words, quantity.stop)
         return f"share of {things['what']}" if things else _PLAIN

@@ -57,13 +57,13 @@ def addresses_reader(words: str) -> bool:
 
 def doubt_addressed(proposals: Proposals, outline: Outline) -> Proposals:
     """Return *proposals*, those out of a paragraph that speaks to a machine with a note and low confidence, whatever engine read it."""
-    blocks = {one.block for one in outline.passages if addresses_reader(one.words)}
+    blocks = {passage.block for passage in outline.passages if addresses_reader(passage.words)}
     spans = [(one.start, one.stop) for one in outline.passages if one.block in blocks]
 
-    def doubt(one: Proposal) -> Proposal:
-        if NOTE in one.notes or not any(start < one.anchor.stop and one.anchor.start < stop for start, stop in spans):
-            return one
-        return replace(one, confidence=Confidence.LOW, notes=(NOTE, *one.notes))
+    def doubt(proposal: Proposal) -> Proposal:
+        if NOTE in proposal.notes or not any(start < proposal.anchor.stop and proposal.anchor.start < stop for start, stop in spans):
+            return proposal
+        return replace(proposal, confidence=Confidence.LOW, notes=(NOTE, *proposal.notes))
 
     return replace(proposals, proposals=tuple(map(doubt, proposals.proposals)))
 
@@ -94,12 +94,12 @@ def list_figures(words: str, passage: Passage) -> tuple[CardFigure, ...]:
     """Return the figures of a quote out of *passage*, as the rules read them: a row's by its cells, in per cent where heads say so."""
     if passage.kind is not PassageKind.ROW:
         return find_quantities(words)
-    found = read_units(passage, find_row_quantities(passage))
-    return tuple(one for one in found if one.written in words) or find_quantities(words)
+    units = read_units(passage, find_row_quantities(passage))
+    return tuple(unit for unit in units if unit.written in words) or find_quantities(words)
 
 
 def find_figure(
-    given: StatedFigure, words: str, *, known: Sequence[CardFigure] | None = None, around: Sequence[str] = ()
+    stated_figure: StatedFigure, words: str, *, known: Sequence[CardFigure] | None = None, around: Sequence[str] = ()
 ) -> CardFigure | None:
     """Return the figure of *words* that is meant; None where they hold no such figure.
 
@@ -110,67 +110,71 @@ def find_figure(
         known: the figures of *words*; None: as `find_quantities` reads them.
         around: heads and caption of the table.
     """
-    if given.number is None and not (given.written or "").strip():
+    if stated_figure.number is None and not (stated_figure.written or "").strip():
         return None
     known = find_quantities(words) if known is None else known
     # Equal values come before equal words: a figure such as "5 %" may occur several times in a passage.
-    meant = [one for one in known if _is_meant(one, given)]
-    exact = [one for one in meant if one.value is not None and given.number is not None and _is_close(one.value, given.number)]
+    meant = [one for one in known if _is_meant(one, stated_figure)]
+    exact = [
+        one for one in meant if one.value is not None and stated_figure.number is not None and _is_close(one.value, stated_figure.number)
+    ]
     for group in (exact, meant):
         if group:
-            return next((one for one in group if _is_written(one, given)), group[0])
-    written = [one for one in known if _is_written(one, given)]
+            return next((one for one in group if _is_written(one, stated_figure)), group[0])
+    written = [one for one in known if _is_written(one, stated_figure)]
     if written:
         return written[0] if len(written) == 1 else None
-    return next(_find_bare(given, words, around), None)
+    return next(_find_bare(stated_figure, words, around), None)
 
 
 def holds_number(number: int, words: str) -> bool:
     """Return whether *words* hold the whole number *number*, alone or as the whole of a fraction."""
-    if any(one.n == number for one in find_quantities(words)):
+    if any(quantity.n == number for quantity in find_quantities(words)):
         return True
     plain = blank_asides(words)
     return any(read_number(hit[0].replace("−", "-")) == number for hit in _NUMBER.finditer(plain.replace("/", " ")))
 
 
-def _is_meant(one: CardFigure, given: StatedFigure) -> bool:
-    if one.value is None or given.number is None:
+def _is_meant(card_figure: CardFigure, stated_figure: StatedFigure) -> bool:
+    if card_figure.value is None or stated_figure.number is None:
         return False
-    if _is_close(one.value, given.number):
+    if _is_close(card_figure.value, stated_figure.number):
         return True
-    if one.unit not in (FigureUnit.SHARE, FigureUnit.POINTS):
+    if card_figure.unit not in (FigureUnit.SHARE, FigureUnit.POINTS):
         return False
     # A model may give 15/32 as 0.47 or as 15.
-    if one.n is not None and (abs(one.value - given.number) < _ROUNDING or _is_close(one.value * one.n, given.number)):
+    if card_figure.n is not None and (
+        abs(card_figure.value - stated_figure.number) < _ROUNDING or _is_close(card_figure.value * card_figure.n, stated_figure.number)
+    ):
         return True
-    return _is_close(one.value * 100, given.number)
+    return _is_close(card_figure.value * 100, stated_figure.number)
 
 
-def _is_written(one: CardFigure, given: StatedFigure) -> bool:
+def _is_written(card_figure: CardFigure, stated_figure: StatedFigure) -> bool:
     """Whether the words given are those of the figure, but for white space."""
-    theirs, ours = _fold(given.written or ""), _fold(one.written)
+    theirs, ours = _fold(stated_figure.written or ""), _fold(card_figure.written)
     return bool(theirs) and (theirs == ours or (len(theirs) > 1 and theirs in ours) or (len(ours) > 1 and ours in theirs))
 
 
-def _find_bare(given: StatedFigure, words: str, around: Sequence[str]) -> Iterator[CardFigure]:
+def _find_bare(stated_figure: StatedFigure, words: str, around: Sequence[str]) -> Iterator[CardFigure]:
     """Numbers without a unit of their own that are the one given."""
-    if given.number is None:
+    if stated_figure.number is None:
         return
-    is_share = given.unit is FigureUnit.SHARE or (given.unit is None and any(_PER_CENT.search(one) for one in around))
+    is_share = stated_figure.unit is FigureUnit.SHARE or (stated_figure.unit is None and any(_PER_CENT.search(one) for one in around))
     for hit in _NUMBER.finditer(blank_asides(words)):
         number = read_number(hit[0].replace("−", "-"))
         shares = [round(number / 100, 10)] if is_share else []
-        values = [one for one in (number, *shares) if _is_close(one, given.number)]
+        values = [one for one in (number, *shares) if _is_close(one, stated_figure.number)]
         if not values:
             continue
         value = shares[0] if is_share and abs(number) > 1 else values[0]
-        unit = FigureUnit.SHARE if is_share else given.unit or FigureUnit.SCORE
+        unit = FigureUnit.SHARE if is_share else stated_figure.unit or FigureUnit.SCORE
         if unit is not FigureUnit.SHARE or abs(value) <= 1:
             yield CardFigure(start=hit.start(), stop=hit.end(), written=hit[0], unit=unit, value=value)
 
 
-def _is_close(one: float, other: float) -> bool:
-    return math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-9)
+def _is_close(number: float, other: float) -> bool:
+    return math.isclose(number, other, rel_tol=1e-6, abs_tol=1e-9)
 
 
 def _fold(text: str) -> str:
@@ -224,7 +228,7 @@ class CardGround:
         self._card, self._around, self._awareness = card, around, AwarenessIndex(around)
         self._anchored = AnchoredText(card)
         self._passages = around.outline.passages
-        self._starts = [one.start for one in self._passages]
+        self._starts = [passage.start for passage in self._passages]
         self._named = _normalise("\n".join((source.title, *source.models, write_opening(around.outline))))
 
     def check(self, window: CardWindow, reading: WindowAnswer) -> tuple[tuple[Proposal, ...], tuple[RejectedOffer, ...]]:
@@ -238,7 +242,7 @@ class CardGround:
                 proposals.append(found)
             else:
                 dropped.append(RejectedOffer(quote=shorten_text(offer.at.quote), reason=found))
-        return tuple(sorted(proposals, key=lambda one: (one.anchor.start, one.anchor.stop))), tuple(dropped)
+        return tuple(sorted(proposals, key=lambda proposal: (proposal.anchor.start, proposal.anchor.stop))), tuple(dropped)
 
     def _check(self, opened: "_WindowGround", offer: OfferedClaim) -> Proposal | str:
         """The proposal, or why there is none."""
@@ -300,7 +304,7 @@ class _GroundedClaim:
         if denied := _DENIED.search(" ".join(around.text[max(passage.start, anchor.start - 200) : anchor.start].split())):
             self._doubts.fear(f"the words before the quote may deny it or set a condition: “… {tidy_text(denied[0], 80)}”")
 
-    def build(self, relation: Relation | None, known: AwarenessIndex) -> Proposal:
+    def build(self, relation: Relation | None, awareness_index: AwarenessIndex) -> Proposal:
         """Return the proposal; to the awareness statements that are offered come those that are *known* of the card."""
         offer = self._offer
         value, theta = self._find_figures()
@@ -323,7 +327,7 @@ class _GroundedClaim:
             model=model,
             version=version,
             comparisons=tuple(self._compare()),
-            awareness=tuple(self._find_awareness(known.find(self._passage, evaluation=said["evaluation"]))),
+            awareness=tuple(self._find_awareness(awareness_index.find(self._passage, evaluation=said["evaluation"]))),
             completeness=check_completeness(stated),
             evaluation=said["evaluation"],
             grader=said["grader"],
@@ -346,24 +350,24 @@ class _GroundedClaim:
             value, bound = None, value
         return self._place("the figure", value), self._place("θ", bound)
 
-    def _place(self, what: str, found: CardFigure | None) -> CardFigure | None:
+    def _place(self, what: str, card_figure: CardFigure | None) -> CardFigure | None:
         """The figure, where it lies on the scale of what is measured; a multiple says only how two figures stand to each other."""
-        if found is None or found.unit is not FigureUnit.MULTIPLE:
-            return found
-        self._doubts.notes.append(f"{what} “{tidy_text(found.written, 60)}” is a multiple of another figure, and no value on a scale")
+        if card_figure is None or card_figure.unit is not FigureUnit.MULTIPLE:
+            return card_figure
+        self._doubts.notes.append(f"{what} “{tidy_text(card_figure.written, 60)}” is a multiple of another figure, and no value on a scale")
         return None
 
     def _find(self, what: str, number: float | None, texts: Sequence[str], *, written: bool) -> CardFigure | None:
         if number is None:
             return None
         unit = None if self._offer.figure.unit is OfferedUnit.NONE else FigureUnit(self._offer.figure.unit.value)
-        given = StatedFigure(number=number, written=self._offer.figure.written if written else None, unit=unit)
+        stated_figure = StatedFigure(number=number, written=self._offer.figure.written if written else None, unit=unit)
         for text in texts:
             known = self._figures if text is self._words else None
-            if (found := find_figure(given, text, known=known, around=self._table)) is not None and found.value is not None:
+            if (figure := find_figure(stated_figure, text, known=known, around=self._table)) is not None and figure.value is not None:
                 if text in self._elsewhere and text not in (self._words, *self._table):
                     self._doubts.notes.append(f"{what} stands elsewhere: “{tidy_text(text, 200)}”")
-                return found
+                return figure
         # An invented figure makes the whole claim doubtful, unlike an invented name.
         self._doubts.tell(what, f"{number:.12g}")
         self._doubts.is_grave = True
@@ -387,7 +391,7 @@ class _GroundedClaim:
 
     def _find_interval(self, low: float, high: float, unit: FigureUnit) -> tuple[float | None, float | None]:
         ends = [find_figure(StatedFigure(number=one, written=None, unit=unit), self._words, around=self._table) for one in (low, high)]
-        values = [one.value for one in ends if one is not None and one.value is not None]
+        values = [end.value for end in ends if end is not None and end.value is not None]
         if len(values) == len(ends) and values[0] <= values[1]:
             return values[0], values[1]
         self._doubts.tell("an interval", f"{low:.12g} to {high:.12g}")
@@ -445,15 +449,15 @@ class _GroundedClaim:
 
     def _compare(self) -> Iterator[ComparisonNote]:
         """Comparisons whose subject and words the card says; a value that their words do not hold is None."""
-        for one in self._offer.comparisons[:20]:
-            subject, words = " ".join(one.subject.split()), " ".join(one.words.split())
+        for comparison in self._offer.comparisons[:20]:
+            subject, words = " ".join(comparison.subject.split()), " ".join(comparison.words.split())
             if not self._opened.holds(subject) or not self._opened.holds(words):
-                self._doubts.tell("as comparison", f"{one.subject}: {one.words}")
+                self._doubts.tell("as comparison", f"{comparison.subject}: {comparison.words}")
                 continue
-            found = find_figure(StatedFigure(number=one.value, written=None, unit=None), words, around=self._table)
-            yield ComparisonNote(subject=subject, value=None if found is None else found.value, words=words)
+            figure = find_figure(StatedFigure(number=comparison.value, written=None, unit=None), words, around=self._table)
+            yield ComparisonNote(subject=subject, value=None if figure is None else figure.value, words=words)
 
-    def _find_awareness(self, known: Sequence[AwarenessNote]) -> Iterator[AwarenessNote]:
+    def _find_awareness(self, awareness_notes: Sequence[AwarenessNote]) -> Iterator[AwarenessNote]:
         """Offered statements that the card makes in the same section, and *known* ones that none of these touches, in the card's order."""
         found: dict[tuple[int, int], AwarenessNote] = {}
         for one in self._offer.awareness[:20]:
@@ -464,7 +468,11 @@ class _GroundedClaim:
                 layer = None if one.layer.value == "none" else EvidenceLayer(one.layer.value)
                 found[anchor.start, anchor.stop] = AwarenessNote(quote=anchor.exact, start=anchor.start, stop=anchor.stop, layer=layer)
         offered = tuple(found)
-        found |= {(one.start, one.stop): one for one in known if not any(start < one.stop and one.start < stop for start, stop in offered)}
+        found |= {
+            (awareness_note.start, awareness_note.stop): awareness_note
+            for awareness_note in awareness_notes
+            if not any(start < awareness_note.stop and awareness_note.start < stop for start, stop in offered)
+        }
         yield from (found[place] for place in sorted(found))
 
     def _find_section(self, anchor: Anchor) -> int | None:

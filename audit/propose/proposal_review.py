@@ -57,16 +57,16 @@ class CardSelection:
         if self.pages is not None:
             _check_pages(self.pages, card)
         kept = (
-            one
-            for one in outline.passages
-            if (chosen is None or one.section in chosen)
-            and (self.pages is None or (one.page is not None and self.pages[0] <= one.page <= self.pages[1]))
+            passage
+            for passage in outline.passages
+            if (chosen is None or passage.section in chosen)
+            and (self.pages is None or (passage.page is not None and self.pages[0] <= passage.page <= self.pages[1]))
         )
         return replace(outline, passages=tuple(kept))
 
     def keep(self, proposals: Proposals, outline: Outline) -> tuple[Proposals, int]:
         """Return *proposals* without those beyond the passages of *outline* or not sure enough, and how many were not sure enough."""
-        spans = [(one.start, one.stop) for one in outline.passages]
+        spans = [(passage.start, passage.stop) for passage in outline.passages]
         inside = _keep_inside(proposals, spans) if self.section is not None or self.pages is not None else proposals.proposals
         sure = [one for one in inside if self.confidence is None or _RANKS[one.confidence] <= _RANKS[self.confidence]]
         passages = min(proposals.passages, len(spans))  # a model may have read fewer
@@ -75,21 +75,25 @@ class CardSelection:
 
 def parse_pages(text: str) -> tuple[int, int]:
     """Return the first and last page written as `31` or `31-40`; raises ValueError."""
-    found = re.fullmatch(r"\s*(\d{1,6})\s*(?:[-–]\s*(\d{1,6})\s*)?", text)
-    first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    match = re.fullmatch(r"\s*(\d{1,6})\s*(?:[-–]\s*(\d{1,6})\s*)?", text)
+    first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
     if not 1 <= first <= last:
         raise ValueError(f"{text!r} is no range of pages; write 31 or 31-40")
     return first, last
 
 
 def _keep_inside(proposals: Proposals, spans: Sequence[tuple[int, int]]) -> tuple[Proposal, ...]:
-    return tuple(one for one in proposals.proposals if any(start < one.anchor.stop and one.anchor.start < stop for start, stop in spans))
+    return tuple(
+        proposal
+        for proposal in proposals.proposals
+        if any(start < proposal.anchor.stop and proposal.anchor.start < stop for start, stop in spans)
+    )
 
 
 def _find_sections(wanted: str, headings: Sequence[Heading]) -> frozenset[int]:
     """Return the indices of the headings that begin with *wanted*, by number or title, and of their numbered subsections."""
     words = " ".join(wanted.split()).casefold()
-    chosen = {index for index, one in enumerate(headings) if _begins(one.title, words)}
+    chosen = {index for index, heading in enumerate(headings) if _begins(heading.title, words)}
     if not chosen:
         titles = [one.title for one in headings]
         listed = "; ".join(titles[:_SHOWN]) + (f"; and {len(titles) - _SHOWN} more" if len(titles) > _SHOWN else "")
@@ -110,8 +114,8 @@ def _begins(title: str, words: str) -> bool:
 
 
 def _find_number(title: str) -> str | None:
-    found = _NUMBER.match(" ".join(title.split()) + " ")
-    return found[1] if found else None
+    match = _NUMBER.match(" ".join(title.split()) + " ")
+    return match[1] if match else None
 
 
 def _check_pages(pages: tuple[int, int], card: CardText) -> None:
@@ -156,7 +160,7 @@ class PassageNeighbours:
 
     def __init__(self, card: CardText, outline: Outline) -> None:
         self._text = card.text
-        self._passages = [one for one in outline.passages if one.kind not in _NOT_READ]
+        self._passages = [passage for passage in outline.passages if passage.kind not in _NOT_READ]
         self._starts = [one.start for one in self._passages]
 
     def find(self, anchor: Anchor) -> QuoteSurroundings:
@@ -172,7 +176,7 @@ class PassageNeighbours:
             tail=show_text(self._text[anchor.stop : stop], limit=_NEARBY),
             after=self._show(last + 1, is_end=False),
             caption=show_text(row.caption) if row is not None and row.caption else None,
-            cells=tuple((show_text(one.column or ""), show_text(one.text)) for one in row.cells) if row is not None else (),
+            cells=tuple((show_text(cell.column or ""), show_text(cell.text)) for cell in row.cells) if row is not None else (),
         )
 
     def _find_own(self, anchor: Anchor) -> Iterator[tuple[int, Passage]]:
@@ -331,7 +335,7 @@ class ProposalReview:
 
     def count(self, verdict: ProposalVerdict) -> int:
         """Return how many proposals have this verdict."""
-        return sum(one.verdict is verdict for one in self.decisions.values())
+        return sum(decision.verdict is verdict for decision in self.decisions.values())
 
     def is_open(self, at: int) -> bool:
         """Whether nobody has decided on the proposal at *at*, or it was skipped."""
@@ -377,7 +381,7 @@ def find_words(proposals: Iterable[Proposal], words: str, *, after: int) -> int 
     None where they stand in no proposal.
     """
     wanted = " ".join(words.split()).casefold()
-    found = [at for at, one in enumerate(proposals) if wanted in _gather(one)]
+    found = [at for at, proposal in enumerate(proposals) if wanted in _gather(proposal)]
     return next((at for at in found if at > after), found[0] if found else None)
 
 
@@ -385,7 +389,7 @@ def _undo(review: ProposalReview) -> ProposalReview:
     if not review.before:
         return review
     at, stood = review.before[-1]
-    kept = {place: one for place, one in review.decisions.items() if place != at}
+    kept = {place: decision for place, decision in review.decisions.items() if place != at}
     return replace(review, decisions=kept if stood is None else {**kept, at: stood}, before=review.before[:-1])
 
 
@@ -573,7 +577,7 @@ def _parse(lines: Sequence[bytes], journal: Path) -> tuple[JournalOpening, Propo
         opening = from_json(JournalOpening, lines[0], where=f"{journal}, line 1")
         steps = [from_json(ReviewStep, line, where=f"{journal}, line {number}") for number, line in enumerate(lines[1:], start=2)]
     except CaveatError as error:
-        raise InputError(_damaged(one.where, one.found) for one in error.faults) from error
+        raise InputError(_damaged(fault.where, fault.found) for fault in error.faults) from error
     total = len(opening.proposals.proposals)
     beyond = [number for number, step in enumerate(steps, start=2) if step.decision is not None and step.decision.at >= total]
     if beyond:
@@ -581,9 +585,9 @@ def _parse(lines: Sequence[bytes], journal: Path) -> tuple[JournalOpening, Propo
     return opening, replay_steps(steps)
 
 
-def _damaged(where: str, found: str) -> Fault:
+def _damaged(where: str, text: str) -> Fault:
     advice = "it is written by caveat alone; move it and the claims file away, and begin again"
-    return Fault(code="review-damaged", where=where, found=found, advice=advice)
+    return Fault(code="review-damaged", where=where, found=text, advice=advice)
 
 
 def _check_untouched(path: Path, review: ProposalReview) -> None:
@@ -598,9 +602,9 @@ def _check_untouched(path: Path, review: ProposalReview) -> None:
         raise ConflictError(Fault(code="file-changed", where=str(path), found=found, advice=advice))
 
 
-def _differs(journal: ReviewJournal, found: str) -> Fault:
+def _differs(journal: ReviewJournal, text: str) -> Fault:
     advice = "give the card and engine that the review began with, or another name to --review"
-    return Fault(code="review-differs", where=str(journal.path), found=found, advice=advice)
+    return Fault(code="review-differs", where=str(journal.path), found=text, advice=advice)
 
 
 def _busy(journal: Path) -> Fault:

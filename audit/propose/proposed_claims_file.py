@@ -80,9 +80,9 @@ class KnownModels:
         return self.publisher or (self.given.developer if self.given else NOT_STATED)
 
 
-def _fits(name: str, known: str) -> bool:
+def _fits(name: str, text: str) -> bool:
     """Whether the words of *name* stand in *known*, next to each other."""
-    inner, outer = _split(name), _split(known)
+    inner, outer = _split(name), _split(text)
     return bool(inner) and any(outer[start : start + len(inner)] == inner for start in range(len(outer) - len(inner) + 1))
 
 
@@ -109,14 +109,14 @@ class DraftEntry:
     """For the person who reads the file, one thought each."""
 
 
-def draft_claim(proposal: Proposal, known: KnownModels, default: ModelRef) -> ClaimDraft:
+def draft_claim(proposal: Proposal, known_models: KnownModels, default: ModelRef) -> ClaimDraft:
     """Return *proposal* as a draft; what a draft has no field for stands in its note.
 
     Args:
         known: what names of models stand for.
         default: the file's model; a claim about it names none.
     """
-    model = known.resolve(proposal.model, proposal.version)
+    model = known_models.resolve(proposal.model, proposal.version)
     return ClaimDraft(
         quote=proposal.quote,
         page=proposal.anchor.page,
@@ -131,7 +131,7 @@ def draft_claim(proposal: Proposal, known: KnownModels, default: ModelRef) -> Cl
         model=None if model in (None, default) else model,
         # A restatement needs equal model, property, evaluation and conditions, and shared words. Nothing is related
         # without a person.
-        restates=tuple(one.claim.partition("@")[0] for one in proposal.restates),
+        restates=tuple(restate.claim.partition("@")[0] for restate in proposal.restates),
         note=" ".join(_list_unheld(proposal)) or None,
     )
 
@@ -153,9 +153,9 @@ def list_missing(proposal: Proposal, model: ModelRef) -> list[str]:
     return [one.value.replace("-", " ") for one in missing if not (is_known and one is CompletenessItem.VERSION)]
 
 
-def describe_comparison(one: ComparisonNote) -> str:
+def describe_comparison(comparison_note: ComparisonNote) -> str:
     """Return a figure for something else in words."""
-    return f"{one.subject}: {one.words}"
+    return f"{comparison_note.subject}: {comparison_note.words}"
 
 
 def describe_awareness(one: AwarenessNote) -> str:
@@ -224,12 +224,12 @@ def drop_unanchored(proposals: Proposals, card: CardText) -> Proposals:
     An engine takes quotes from the card. This is asked of every one all the same, so that nothing invented can enter.
     """
     text, kept, dropped = AnchoredText(card), [], []
-    for one in proposals.proposals:
-        reason = _find_reason(one, card, text)
+    for proposal in proposals.proposals:
+        reason = _find_reason(proposal, card, text)
         if reason is None:
-            kept.append(one)
+            kept.append(proposal)
         else:
-            dropped.append(RejectedOffer(quote=one.quote[:_LONGEST], reason=reason))
+            dropped.append(RejectedOffer(quote=proposal.quote[:_LONGEST], reason=reason))
     return replace(proposals, proposals=tuple(kept), dropped=(*proposals.dropped, *dropped))
 
 
@@ -240,7 +240,7 @@ def drop_registered(proposals: Proposals, claims: Iterable[ClaimRevision]) -> tu
     figure are the same.
     """
     known = [one for one in claims if one.anchor is not None and one.anchor.document == proposals.document]
-    kept = tuple(one for one in proposals.proposals if not any(_is_made(one, claim) for claim in known))
+    kept = tuple(proposal for proposal in proposals.proposals if not any(_is_made(proposal, claim) for claim in known))
     return replace(proposals, proposals=kept), len(proposals.proposals) - len(kept)
 
 
@@ -251,21 +251,21 @@ def drop_sighted(proposals: Proposals, sighted: Iterable[tuple[ClaimRevision, An
         sighted: each of the claims with the place in this file where its passage stands, unchanged or moved, or spelled otherwise.
     """
     known = [replace(claim, anchor=anchor, quote=anchor.exact) for claim, anchor in sighted if anchor.document == proposals.document]
-    kept = tuple(one for one in proposals.proposals if not any(_is_made(one, claim) for claim in known))
+    kept = tuple(proposal for proposal in proposals.proposals if not any(_is_made(proposal, claim) for claim in known))
     return replace(proposals, proposals=kept), len(proposals.proposals) - len(kept)
 
 
 def drop_left_out(proposals: Proposals, omissions: Iterable[Omission]) -> tuple[Proposals, int]:
     """Return *proposals* without those of passages that were left out of this file, and how many these are."""
-    places = {(one.anchor.start, one.anchor.stop) for one in omissions if one.anchor.document == proposals.document}
-    kept = tuple(one for one in proposals.proposals if (one.anchor.start, one.anchor.stop) not in places)
+    places = {(omission.anchor.start, omission.anchor.stop) for omission in omissions if omission.anchor.document == proposals.document}
+    kept = tuple(proposal for proposal in proposals.proposals if (proposal.anchor.start, proposal.anchor.stop) not in places)
     return replace(proposals, proposals=kept), len(proposals.proposals) - len(kept)
 
 
 def count_dropped(proposals: Proposals) -> Iterator[tuple[str, int]]:
     """Give each reason for which something was dropped, and how often, the most frequent first."""
     reasons = [one.reason for one in proposals.dropped]
-    yield from sorted(((one, reasons.count(one)) for one in dict.fromkeys(reasons)), key=lambda pair: -pair[1])
+    yield from sorted(((reason, reasons.count(reason)) for reason in dict.fromkeys(reasons)), key=lambda pair: -pair[1])
 
 
 def _find_reason(proposal: Proposal, card: CardText, text: AnchoredText) -> str | None:
@@ -345,7 +345,7 @@ def _render_words(head: str, text: str, indent: int) -> list[str]:
 def _render_quoted(head: str, text: str, indent: int) -> list[str]:
     """One line of the text is one line here; each ends with a backslash, so that nothing but the escapes counts."""
     lines = [_escape(one) for one in text.splitlines(keepends=True)] or [""]
-    rest = [re.sub(r"^( +)", lambda found: found[0].replace(" ", r"\x20"), one) for one in lines[1:]]
+    rest = [re.sub(r"^( +)", lambda found: found[0].replace(" ", r"\x20"), line) for line in lines[1:]]
     joined = f"\\\n{' ' * indent}".join([lines[0], *rest])
     return f'{head}"{joined}"'.split("\n")
 
@@ -462,16 +462,16 @@ class ClaimsSheet:
 
 def build_survey(proposals: Proposals) -> SurveyDraft:
     """Return which passages *proposals* quote: all that the engine proposed, not only those that a person asked for."""
-    passages = sorted({(one.anchor.start, one.anchor.stop) for one in proposals.proposals})
+    passages = sorted({(proposal.anchor.start, proposal.anchor.stop) for proposal in proposals.proposals})
     return SurveyDraft(by=proposals.by, document=proposals.document, passages=tuple(passages))
 
 
-def build_entries(proposals: Sequence[Proposal], known: KnownModels, default: ModelRef) -> tuple[DraftEntry, ...]:
+def build_entries(proposals: Sequence[Proposal], known_models: KnownModels, default: ModelRef) -> tuple[DraftEntry, ...]:
     """Return the claims that *proposals* come to, in their order, numbered from 1."""
-    return tuple(build_entry(proposal, number, known, default) for number, proposal in enumerate(proposals, start=1))
+    return tuple(build_entry(proposal, number, known_models, default) for number, proposal in enumerate(proposals, start=1))
 
 
-def build_entry(proposal: Proposal, number: int, known: KnownModels, default: ModelRef) -> DraftEntry:
+def build_entry(proposal: Proposal, number: int, known_models: KnownModels, default: ModelRef) -> DraftEntry:
     """Return the claim that *proposal* comes to.
 
     Args:
@@ -479,7 +479,7 @@ def build_entry(proposal: Proposal, number: int, known: KnownModels, default: Mo
         known: what names of models stand for.
         default: the file's model.
     """
-    draft = draft_claim(proposal, known, default)
+    draft = draft_claim(proposal, known_models, default)
     return DraftEntry(draft=draft, spec=proposal.property, comments=comment_proposal(proposal, number, draft.model or default))
 
 
@@ -589,10 +589,10 @@ def _key(entry: DraftEntry, sheet: ClaimsSheet) -> tuple[object, ...]:
     return " ".join(draft.quote.split()), draft.property, draft.form, draft.model or sheet.model, draft.card, draft.source
 
 
-def _is_same(one: ClaimDraft, other: ClaimDraft) -> bool:
+def _is_same(claim_draft: ClaimDraft, other: ClaimDraft) -> bool:
     """Whether two claims say the same, wherever they stand and whatever else is noted."""
     fields = ("theta", "reported", "relation", "evaluation", "grader", "elicitation")
-    return all(_plain(getattr(one, name)) == _plain(getattr(other, name)) for name in fields)
+    return all(_plain(getattr(claim_draft, name)) == _plain(getattr(other, name)) for name in fields)
 
 
 def _plain(value: object) -> object:

@@ -138,9 +138,9 @@ _METRICS = re.compile(
 )
 
 
-def read_number(written: str) -> float:
+def read_number(text: str) -> float:
     """Return the number that *written* stands for, in digits or as a word of `WORDS`."""
-    folded = written.strip().casefold()
+    folded = text.strip().casefold()
     return float(WORDS[folded]) if folded in WORDS else float(folded.replace(",", ""))
 
 
@@ -325,17 +325,17 @@ def _build(hit: re.Match[str], value: float | None, unit: FigureUnit = FigureUni
     return CardFigure(start=hit.start(), stop=hit.end(), written=hit[0], unit=unit, value=value)
 
 
-def _read_share(written: str) -> float:
+def _read_share(text: str) -> float:
     """A share from per cent; divided as decimals are, so that 0.55 % is 0.0055 and nothing beside it."""
-    digits = written.replace("−", "-")
+    digits = text.replace("−", "-")
     digits = digits.replace(",", ".") if re.fullmatch(r"[-+]?\d{1,3},\d{1,2}", digits) else digits.replace(",", "")
     # Rounded as a decimal, so that 0.55 % is exactly 0.0055 and not a float beside it.
     return round(float(digits) / 100, 10)
 
 
-def _read_unit(written: str, number: str = "") -> FigureUnit:
+def _read_unit(text: str, number: str = "") -> FigureUnit:
     """A share with a sign is a difference: “-1.2%”, “+7.9%”."""
-    return FigureUnit.POINTS if number[:1] in ("+", "-", "−") or re.match(_POINTS, f"{written} than") else FigureUnit.SHARE
+    return FigureUnit.POINTS if number[:1] in ("+", "-", "−") or re.match(_POINTS, f"{text} than") else FigureUnit.SHARE
 
 
 def _read_change(share: CardFigure, plain: str) -> CardFigure:
@@ -496,12 +496,12 @@ def _read_hours(hit: re.Match[str], name: str) -> float | None:
     return round(read_number(hit[f"{name}h"]) + read_number(hit[f"{name}m"] or "0") / 60, 10)
 
 
-def find_more_scores(found: list[CardFigure], plain: str) -> Iterator[CardFigure]:
+def find_more_scores(card_figures: list[CardFigure], plain: str) -> Iterator[CardFigure]:
     """Yield the decimals that share the scale of the scores in *found*: “0.88, compared to 0.75 for …”.
 
     Without any there, decimals below 1 are scores where the sentence speaks of some: “scored higher (0.49, compared to 0.40)”.
     """
-    first = next((one for one in found if one.unit is FigureUnit.SCORE and "." in one.written), None)
+    first = next((card_figure for card_figure in card_figures if card_figure.unit is FigureUnit.SCORE and "." in card_figure.written), None)
     if first is None and not _ANY_SCALE.search(plain):
         return
     for hit in _DECIMAL.finditer(plain):
@@ -540,7 +540,7 @@ def find_counts(plain: str) -> Iterator[CardFigure]:
 def _find_whole(before: str, part: float) -> int | None:
     """Return the one number of tasks or the like that "of them" means; None where there is none, or more than one."""
     wholes = {int(read_number(hit["whole"])) for hit in _COUNTED_WHOLE.finditer(before)}
-    return next((one for one in wholes if one > 1 and one >= part), None) if len(wholes) == 1 else None
+    return next((whole for whole in wholes if whole > 1 and whole >= part), None) if len(wholes) == 1 else None
 
 
 def find_multiples(plain: str) -> Iterator[CardFigure]:
@@ -560,8 +560,8 @@ def _build_score(plain: str, start: int, stop: int, number: str, scale: str | No
     return CardFigure(start=start, stop=stop, written=plain[start:stop], unit=FigureUnit.SCORE, value=_read_signed(number), scale=scale)
 
 
-def _read_signed(written: str) -> float:
-    return float(written.replace("−", "-").replace(",", ""))
+def _read_signed(text: str) -> float:
+    return float(text.replace("−", "-").replace(",", ""))
 
 
 # The immediate surroundings of a figure: bound, hedge, ± or interval, and n.
@@ -628,94 +628,98 @@ _N = re.compile(rf"^[^.;]{{0,40}}?\b[nN]\s?=\s?(?P<n>{NUMBER})\b\)?")
 _N_AFTER = re.compile(r"^\s(?:of|on|across|in|over)\s(?:the\s|all\s|our\s)?(?P<n>\d{1,3}(?:,\d{3}){1,2}|\d{2,7})\s(?!%)[a-z]")
 
 
-def read_surroundings(one: CardFigure, words: str, plain: str) -> CardFigure:
+def read_surroundings(card_figure: CardFigure, words: str, plain: str) -> CardFigure:
     """Return *one* with what stands around it in *words*; *plain* are the same words without numbers that are no figures."""
-    one = _add_spread(one, words, plain)
-    one = _add_n(one, words)
-    one = _add_bound(one, plain)
-    hedge = _HEDGE.search(plain[max(0, one.start - 30) : one.start])
+    card_figure = _add_spread(card_figure, words, plain)
+    card_figure = _add_n(card_figure, words)
+    card_figure = _add_bound(card_figure, plain)
+    hedge = _HEDGE.search(plain[max(0, card_figure.start - 30) : card_figure.start])
     if hedge:
-        return _widen(replace(one, is_approximate=True), words, start=one.start - len(hedge[0]))
-    return replace(one, written=words[one.start : one.stop])
+        return _widen(replace(card_figure, is_approximate=True), words, start=card_figure.start - len(hedge[0]))
+    return replace(card_figure, written=words[card_figure.start : card_figure.stop])
 
 
-def attach_intervals(found: list[CardFigure], plain: str) -> list[CardFigure]:
+def attach_intervals(card_figures: list[CardFigure], plain: str) -> list[CardFigure]:
     """Give an interval that is named some words later ("…, with a 95 % confidence interval of [0 %, 7 %]") to the figure it holds."""
-    starts = [one.start for one in found]
+    starts = [card_figure.start for card_figure in card_figures]
     owners: dict[int, CardFigure] = {}
     ends: set[int] = set()
     for hit in _NAMED_INTERVAL.finditer(plain):
         first = bisect_left(starts, hit.start())
         # The nearest figure before it without an interval of its own.
         near = range(first - 1, max(-1, first - 1 - _FAR), -1)
-        place = next((one for one in near if one not in owners and found[one].low is None and found[one].value is not None), None)
-        if place is None or not 0 <= hit.start() - found[place].stop <= _FAR:
+        place = next(
+            (one for one in near if one not in owners and card_figures[one].low is None and card_figures[one].value is not None), None
+        )
+        if place is None or not 0 <= hit.start() - card_figures[place].stop <= _FAR:
             continue
-        if owner := _hold(found[place], hit):
+        if owner := _hold(card_figures[place], hit):
             owners[place] = owner
             ends |= set(range(first, bisect_left(starts, hit.end())))
-    return [owners.get(place, one) for place, one in enumerate(found) if place not in ends]
+    return [owners.get(place, one) for place, one in enumerate(card_figures) if place not in ends]
 
 
-def _hold(one: CardFigure, hit: re.Match[str]) -> CardFigure | None:
+def _hold(card_figure: CardFigure, hit: re.Match[str]) -> CardFigure | None:
     """Return *one* with the interval, in per cent where its ends or the figure are; None where it lies outside."""
     low, high = float(_digits(hit["low"])), float(_digits(hit["high"]))
-    factor = 0.01 if "%" in hit[0] or ("%" in one.written and high > 1) else 1.0
+    factor = 0.01 if "%" in hit[0] or ("%" in card_figure.written and high > 1) else 1.0
     low, high = round(low * factor, 10), round(high * factor, 10)
-    return replace(one, low=low, high=high) if low <= (one.value or 0.0) <= high else None
+    return replace(card_figure, low=low, high=high) if low <= (card_figure.value or 0.0) <= high else None
 
 
-def _add_bound(one: CardFigure, plain: str) -> CardFigure:
-    before, after = plain[max(0, one.start - 40) : one.start], plain[one.stop : one.stop + 20]
+def _add_bound(card_figure: CardFigure, plain: str) -> CardFigure:
+    before, after = plain[max(0, card_figure.start - 40) : card_figure.start], plain[card_figure.stop : card_figure.stop + 20]
     # A bound after the figure ("5 % or less") is unambiguous, so it comes before the words in front, which may belong
     # to another figure.
     for pattern, relation in _BOUNDS_AFTER:
         if hit := pattern.match(after):
-            return _widen(replace(one, bound=relation), plain, stop=one.stop + hit.end())
+            return _widen(replace(card_figure, bound=relation), plain, stop=card_figure.stop + hit.end())
     for pattern, relation, is_strict in _BOUNDS_BEFORE:
         if hit := pattern.search(before):
-            return _widen(replace(one, bound=relation, is_strict=is_strict), plain, start=one.start - len(before) + hit.start())
-    return one
+            return _widen(
+                replace(card_figure, bound=relation, is_strict=is_strict), plain, start=card_figure.start - len(before) + hit.start()
+            )
+    return card_figure
 
 
-def _add_spread(one: CardFigure, words: str, plain: str) -> CardFigure:
+def _add_spread(card_figure: CardFigure, words: str, plain: str) -> CardFigure:
     """The ± or interval that follows, in the unit of the figure."""
-    if one.value is None or one.unit not in (FigureUnit.SHARE, FigureUnit.SCORE, FigureUnit.POINTS):
-        return one
-    after = words[one.stop : one.stop + 80]
-    is_fraction = one.unit is FigureUnit.SHARE and one.n is not None and "%" not in one.written
-    factor = 1.0 if one.unit is FigureUnit.SCORE or is_fraction else 0.01
+    if card_figure.value is None or card_figure.unit not in (FigureUnit.SHARE, FigureUnit.SCORE, FigureUnit.POINTS):
+        return card_figure
+    after = words[card_figure.stop : card_figure.stop + 80]
+    is_fraction = card_figure.unit is FigureUnit.SHARE and card_figure.n is not None and "%" not in card_figure.written
+    factor = 1.0 if card_figure.unit is FigureUnit.SCORE or is_fraction else 0.01
     if hit := _PLUS_MINUS.match(after):
         margin = float(hit["margin"].replace(",", "")) * (0.01 if "%" in hit[0] else factor)
-        low, high = round(one.value - margin, 10), round(one.value + margin, 10)
-        return _widen(replace(one, low=low, high=high), words, stop=one.stop + hit.end())
-    hit = _INTERVAL.match(plain[one.stop : one.stop + 80])
+        low, high = round(card_figure.value - margin, 10), round(card_figure.value + margin, 10)
+        return _widen(replace(card_figure, low=low, high=high), words, stop=card_figure.stop + hit.end())
+    hit = _INTERVAL.match(plain[card_figure.stop : card_figure.stop + 80])
     if hit is None or not _MARKED.search(hit[0]):
-        return one
-    scale = 0.01 if "%" in one.written and ("%" in hit[0].split("[")[-1] or float(_digits(hit["high"])) > 1) else factor
+        return card_figure
+    scale = 0.01 if "%" in card_figure.written and ("%" in hit[0].split("[")[-1] or float(_digits(hit["high"])) > 1) else factor
     low, high = (round(float(_digits(hit[end])) * scale, 10) for end in ("low", "high"))
     # An interval that does not contain the figure belongs to another one.
-    if not low <= one.value <= high:
-        return one
-    return _widen(replace(one, low=low, high=high), words, stop=one.stop + hit.end())
+    if not low <= card_figure.value <= high:
+        return card_figure
+    return _widen(replace(card_figure, low=low, high=high), words, stop=card_figure.stop + hit.end())
 
 
-def _digits(written: str) -> str:
-    return written.replace("−", "-").replace(",", "")
+def _digits(text: str) -> str:
+    return text.replace("−", "-").replace(",", "")
 
 
-def _add_n(one: CardFigure, words: str) -> CardFigure:
-    if one.n is not None or one.unit not in (FigureUnit.SHARE, FigureUnit.SCORE):
-        return one
-    hit = _N.match(words[one.stop : one.stop + 60]) or (
-        _N_AFTER.match(words[one.stop : one.stop + 40]) if one.unit is FigureUnit.SHARE else None
+def _add_n(card_figure: CardFigure, words: str) -> CardFigure:
+    if card_figure.n is not None or card_figure.unit not in (FigureUnit.SHARE, FigureUnit.SCORE):
+        return card_figure
+    hit = _N.match(words[card_figure.stop : card_figure.stop + 60]) or (
+        _N_AFTER.match(words[card_figure.stop : card_figure.stop + 40]) if card_figure.unit is FigureUnit.SHARE else None
     )
-    return one if hit is None else replace(one, n=int(float(_digits(hit["n"]))))
+    return card_figure if hit is None else replace(card_figure, n=int(float(_digits(hit["n"]))))
 
 
-def _widen(one: CardFigure, words: str, *, start: int | None = None, stop: int | None = None) -> CardFigure:
-    start, stop = one.start if start is None else start, one.stop if stop is None else stop
-    return replace(one, start=start, stop=stop, written=words[start:stop].strip())
+def _widen(card_figure: CardFigure, words: str, *, start: int | None = None, stop: int | None = None) -> CardFigure:
+    start, stop = card_figure.start if start is None else start, card_figure.stop if stop is None else stop
+    return replace(card_figure, start=start, stop=stop, written=words[start:stop].strip())
 
 
 # The figures of a passage, each with bound, interval and n.
@@ -761,35 +765,35 @@ def find_quantities(words: str) -> tuple[CardFigure, ...]:
     return tuple(_join_fractions(widened, words))
 
 
-def _settle(found: list[CardFigure]) -> list[CardFigure]:
+def _settle(card_figures: list[CardFigure]) -> list[CardFigure]:
     """Of figures that overlap those that came first, in the order of the text."""
-    taken = bytearray(max((one.stop for one in found), default=0))
+    taken = bytearray(max((card_figure.stop for card_figure in card_figures), default=0))
     kept: list[CardFigure] = []
-    for one in found:
+    for one in card_figures:
         if not any(taken[one.start : one.stop]):
             taken[one.start : one.stop] = b"\1" * (one.stop - one.start)
             kept.append(one)
     return sorted(kept, key=lambda one: one.start)
 
 
-def _drop_swallowed(found: Iterable[CardFigure]) -> list[CardFigure]:
+def _drop_swallowed(card_figures: Iterable[CardFigure]) -> list[CardFigure]:
     """Without what became the ± or interval of the figure before it."""
     kept: list[CardFigure] = []
-    for one in found:
-        if not kept or one.start >= kept[-1].stop:
-            kept.append(one)
+    for card_figure in card_figures:
+        if not kept or card_figure.start >= kept[-1].stop:
+            kept.append(card_figure)
     return kept
 
 
-def _join_fractions(found: list[CardFigure], words: str) -> list[CardFigure]:
+def _join_fractions(card_figures: list[CardFigure], words: str) -> list[CardFigure]:
     """Make one figure of a percentage and a neighbouring fraction that says the same."""
     joined: list[CardFigure] = []
-    for one in found:
+    for card_figure in card_figures:
         last = joined[-1] if joined else None
-        if last is not None and _says_same(last, one) and one.start - last.stop <= _JOINED:
-            joined[-1] = _join(last, one, words)
+        if last is not None and _says_same(last, card_figure) and card_figure.start - last.stop <= _JOINED:
+            joined[-1] = _join(last, card_figure, words)
         else:
-            joined.append(one)
+            joined.append(card_figure)
     return joined
 
 

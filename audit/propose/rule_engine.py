@@ -144,7 +144,7 @@ def _read_row(passage: Passage, card: _CardReading) -> Iterator[_PassageClaim]:
     if is_settings(passage) or is_description(passage.words):
         return
     named = tuple((one.start, one.stop) for one in card.models.find(passage.words))
-    found = [one for one in find_row_quantities(passage, named) if not _counts(passage, one)]
+    found = [row_quantity for row_quantity in find_row_quantities(passage, named) if not _counts(passage, row_quantity)]
     choice = choose_own(passage, tuple(read_units(passage, found)), around=card.around, models=card.models)
     confidence = Confidence.HIGH if is_described(passage) else Confidence.MEDIUM
     for own in choice.own:
@@ -156,18 +156,18 @@ def _read_row(passage: Passage, card: _CardReading) -> Iterator[_PassageClaim]:
         yield _PassageClaim(reading, None, choice, Confidence.MEDIUM)
 
 
-def _counts(passage: Passage, one: CardFigure) -> bool:
+def _counts(passage: Passage, card_figure: CardFigure) -> bool:
     """Whether the column says how much was asked, not what came out."""
-    cell = find_cell(passage, one.start)
-    return cell is not None and cell.column is not None and COUNTING.search(cell.column) is not None and "%" not in one.written
+    cell = find_cell(passage, card_figure.start)
+    return cell is not None and cell.column is not None and COUNTING.search(cell.column) is not None and "%" not in card_figure.written
 
 
 def _read_prose(passage: Passage, card: _CardReading) -> list[_PassageClaim]:
     words = passage.words
     quantities = find_quantities(words) or _find_listed(passage, card)
     thetas = find_thetas(words, quantities)
-    lines = {one.quantity for one in thetas if not one.is_of_another}
-    results = tuple(one for one in quantities if one not in lines and one.unit is not FigureUnit.POINTS)
+    lines = {theta.quantity for theta in thetas if not theta.is_of_another}
+    results = tuple(quantity for quantity in quantities if quantity not in lines and quantity.unit is not FigureUnit.POINTS)
     reading = None if quantities else _read_wording(passage)
     if (not quantities and reading is None) or is_description(words):
         return []
@@ -186,7 +186,7 @@ def _find_listed(passage: Passage, card: _CardReading) -> tuple[CardFigure, ...]
     if passage.kind is not PassageKind.ITEM or not is_label_with_figures(passage.words):
         return ()
     named = tuple((one.start, one.stop) for one in card.models.find(passage.words))
-    found = [one for one in find_last_quantities(passage.words, named) if "." in one.written]
+    found = [last_quantity for last_quantity in find_last_quantities(passage.words, named) if "." in last_quantity.written]
     return tuple(read_units(passage, found))
 
 
@@ -230,41 +230,43 @@ def _read_figures(words: str, choice: SortedFigures, thetas: tuple[ThresholdFigu
         yield _PassageClaim(reading, one, choice, _SURE[min(sure, _SURE.index(limit))])
 
 
-def _is_none_found(one: CardFigure) -> bool:
+def _is_none_found(card_figure: CardFigure) -> bool:
     """Whether a count of 0 is itself what the card says by denying."""
-    return one.unit is FigureUnit.COUNT and one.value == 0
+    return card_figure.unit is FigureUnit.COUNT and card_figure.value == 0
 
 
-def _is_set_aside(words: str, one: CardFigure, own: list[OwnFigure]) -> bool:
+def _is_set_aside(words: str, card_figure: CardFigure, own: list[OwnFigure]) -> bool:
     """Whether a figure says no result: a condition, a goal, what was run, or a "never" that only denies the figure behind it."""
-    if is_condition(words, one) or is_goal(words, one) or is_number_run(words, one):
+    if is_condition(words, card_figure) or is_goal(words, card_figure) or is_number_run(words, card_figure):
         return True
-    behind = (each.quantity for each in own if each.quantity.start >= one.stop and one.is_in_words and one.value == 0)
-    return any(one.written in denial.words for each in behind if (denial := find_denial(words, each)) is not None)
+    behind = (
+        each.quantity for each in own if each.quantity.start >= card_figure.stop and card_figure.is_in_words and card_figure.value == 0
+    )
+    return any(card_figure.written in denial.words for each in behind if (denial := find_denial(words, each)) is not None)
 
 
-def _is_comparable(one: CardFigure, theta: ThresholdFigure) -> bool:
-    return one.unit is theta.quantity.unit and one.bound is None
+def _is_comparable(card_figure: CardFigure, theta: ThresholdFigure) -> bool:
+    return card_figure.unit is theta.quantity.unit and card_figure.bound is None
 
 
 def _read_difference(words: str, quantities: tuple[CardFigure, ...], choice: SortedFigures, signs: int) -> Iterator[_PassageClaim]:
     """The first difference of a passage that gives no figure of its own."""
-    first = next((one for one in quantities if one.unit is FigureUnit.POINTS), None)
+    first = next((quantity for quantity in quantities if quantity.unit is FigureUnit.POINTS), None)
     if first is not None and signs > 1 and (reading := read_figure(words, first)):
         yield _PassageClaim(reading, None, choice, Confidence.LOW)
 
 
-def _is_share(one: CardFigure) -> bool:
+def _is_share(card_figure: CardFigure) -> bool:
     """Whether a figure is a share in digits."""
-    return one.unit is FigureUnit.SHARE and not one.is_in_words
+    return card_figure.unit is FigureUnit.SHARE and not card_figure.is_in_words
 
 
-def _is_weak(one: CardFigure) -> bool:
+def _is_weak(card_figure: CardFigure) -> bool:
     """Whether a figure could be many things, so that model and outcome must both be told."""
     return (
-        one.unit is FigureUnit.COUNT
-        or (one.unit is FigureUnit.SCORE and one.scale is None)
-        or (one.unit is FigureUnit.SHARE and one.is_in_words and one.n is None)
+        card_figure.unit is FigureUnit.COUNT
+        or (card_figure.unit is FigureUnit.SCORE and card_figure.scale is None)
+        or (card_figure.unit is FigureUnit.SHARE and card_figure.is_in_words and card_figure.n is None)
     )
 
 
@@ -333,8 +335,8 @@ def _describe(offer: _PassageClaim, passage: Passage, card: _CardReading) -> Pro
     )
 
 
-def _is_count(one: CardFigure | None) -> bool:
-    return one is not None and one.unit is FigureUnit.COUNT
+def _is_count(card_figure: CardFigure | None) -> bool:
+    return card_figure is not None and card_figure.unit is FigureUnit.COUNT
 
 
 def _states(passage: Passage, n: int, models: CardModels | None = None) -> bool:
@@ -357,9 +359,9 @@ def _between(text: str, taken: list[tuple[int, int]]) -> Iterator[tuple[int, int
 
 def _note_words(passage: Passage) -> Iterator[str]:
     if hedges := find_hedges(passage.words):
-        yield f"the card hedges: {', '.join(f'“{one}”' for one in hedges)}"
-    if told := find_stated_direction(passage.words) or find_stated_direction(passage.caption or ""):
-        yield f"the card says which way is better: “{told}”"
+        yield f"the card hedges: {', '.join(f'“{hedge}”' for hedge in hedges)}"
+    if stated_direction := find_stated_direction(passage.words) or find_stated_direction(passage.caption or ""):
+        yield f"the card says which way is better: “{stated_direction}”"
 
 
 def _fold_repeats(proposals: list[Proposal]) -> list[Proposal]:
@@ -378,7 +380,7 @@ def _fold_repeats(proposals: list[Proposal]) -> list[Proposal]:
         times[key] += 1
         keys.append(key)
     first = {key: at for at, key in reversed(tuple(enumerate(keys)))}
-    kept = [(one, times[key]) for at, (one, key) in enumerate(zip(proposals, keys, strict=True)) if first[key] == at]
+    kept = [(proposal, times[key]) for at, (proposal, key) in enumerate(zip(proposals, keys, strict=True)) if first[key] == at]
     return [
         one if count == 1 else replace(one, notes=(*one.notes, f"stands {count} times in the card, in the same words"))
         for one, count in kept
@@ -394,21 +396,21 @@ def _make_distinct(proposals: list[Proposal]) -> tuple[Proposal, ...]:
     proposals = part_domains(_fold_repeats(proposals))
     specs: dict[str, PropertySpec] = {}
     distinct = []
-    for one in proposals:
-        key = (one.slug, one.form, one.model, " ".join(one.quote.split()))
+    for proposal in proposals:
+        key = (proposal.slug, proposal.form, proposal.model, " ".join(proposal.quote.split()))
         number = used[key] + 1
-        named = _number(one, number)
+        named = _number(proposal, number)
         while specs.setdefault(named.slug, named.property) != named.property:
             number += 1
-            named = _number(one, number)
+            named = _number(proposal, number)
         used[key] = number
         distinct.append(named)
     return tuple(distinct)
 
 
-def _number(one: Proposal, number: int) -> Proposal:
+def _number(proposal: Proposal, number: int) -> Proposal:
     if number == 1:
-        return one
-    property_ = replace(one.property, name=f"{one.property.name} ({number})")
+        return proposal
+    property_ = replace(proposal.property, name=f"{proposal.property.name} ({number})")
     note = "the card gives several figures for what looks like one property; name the properties apart"
-    return replace(one, property=property_, slug=f"{one.slug}-{number}", notes=(*one.notes, note))
+    return replace(proposal, property=property_, slug=f"{proposal.slug}-{number}", notes=(*proposal.notes, note))

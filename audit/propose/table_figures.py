@@ -117,9 +117,9 @@ def _build(pair: re.Match[str], part: str, start: int) -> CardFigure:
 @lru_cache(maxsize=4096)
 def _read(text: str) -> CardFigure | None:
     """Return the figure of one cell; None where it has none."""
-    found = find_quantities(text)
-    if found:
-        return found[0]
+    quantities = find_quantities(text)
+    if quantities:
+        return quantities[0]
     bare = _BARE.match(text)
     if bare is None:
         return None
@@ -155,19 +155,19 @@ _SIGN = re.compile(r"%|\bper\s?cent(?:age)?\b", re.IGNORECASE)
 _OTHER_SCALES = re.compile(r"\b(?:Elo|rating|chrF|BLEU|perplexity|ppl|seconds|ms|tokens|score\s?\(0|MT-?Bench|CO2)\b", re.IGNORECASE)
 
 
-def read_units(passage: Passage, found: Sequence[CardFigure]) -> list[CardFigure]:
+def read_units(passage: Passage, card_figures: Sequence[CardFigure]) -> list[CardFigure]:
     """Return *found* with the bare numbers that are per cents read as shares.
 
     Where a head says "%", those of its column are, and no others. Otherwise all are where row, heads or caption name a share
     and the numbers run above 1 and not above 100.
     """
-    columns = [_find_head(passage, one) for one in found]
+    columns = [_find_head(passage, card_figure) for card_figure in card_figures]
     # A head with "%" settles its own column, and by its absence the others.
     if any(_SIGN.search(column) for column in columns):
-        return [_read_as_per_cent(one) if _SIGN.search(column) else one for one, column in zip(found, columns, strict=True)]
-    if not _is_in_per_cent(passage, [one for one, column in zip(found, columns, strict=True) if not _is_marked(column)]):
-        return list(found)
-    return [one if _is_marked(column) else _read_as_per_cent(one) for one, column in zip(found, columns, strict=True)]
+        return [_read_as_per_cent(one) if _SIGN.search(column) else one for one, column in zip(card_figures, columns, strict=True)]
+    if not _is_in_per_cent(passage, [one for one, column in zip(card_figures, columns, strict=True) if not _is_marked(column)]):
+        return list(card_figures)
+    return [one if _is_marked(column) else _read_as_per_cent(one) for one, column in zip(card_figures, columns, strict=True)]
 
 
 def _is_marked(column: str) -> bool:
@@ -175,13 +175,13 @@ def _is_marked(column: str) -> bool:
     return bool(_OUT_OF.search(column) or _OTHER_SCALES.search(column))
 
 
-def _find_head(passage: Passage, one: CardFigure) -> str:
-    cell = find_cell(passage, one.start)
+def _find_head(passage: Passage, card_figure: CardFigure) -> str:
+    cell = find_cell(passage, card_figure.start)
     return (cell.column or "") if cell is not None else ""
 
 
-def _is_in_per_cent(passage: Passage, found: Sequence[CardFigure]) -> bool:
-    bare = [one.value for one in found if one.unit is FigureUnit.SCORE and one.value is not None]
+def _is_in_per_cent(passage: Passage, card_figures: Sequence[CardFigure]) -> bool:
+    bare = [card_figure.value for card_figure in card_figures if card_figure.unit is FigureUnit.SCORE and card_figure.value is not None]
     # Numbers up to 1 are shares already or scores; above 100 they cannot be per cents.
     if not bare or max(bare) <= 1 or max(bare) > 100 or min(bare) < 0:
         return False
@@ -191,8 +191,8 @@ def _is_in_per_cent(passage: Passage, found: Sequence[CardFigure]) -> bool:
     return bool(_SHARES.search(told)) and not _OTHER_SCALES.search(told)
 
 
-def _read_as_per_cent(one: CardFigure) -> CardFigure:
-    if one.unit is not FigureUnit.SCORE or one.value is None:
-        return one
-    low, high = (None if end is None else round(end / 100, 10) for end in (one.low, one.high))
-    return replace(one, unit=FigureUnit.SHARE, value=round(one.value / 100, 10), low=low, high=high)
+def _read_as_per_cent(card_figure: CardFigure) -> CardFigure:
+    if card_figure.unit is not FigureUnit.SCORE or card_figure.value is None:
+        return card_figure
+    low, high = (None if end is None else round(end / 100, 10) for end in (card_figure.low, card_figure.high))
+    return replace(card_figure, unit=FigureUnit.SHARE, value=round(card_figure.value / 100, 10), low=low, high=high)

@@ -65,7 +65,7 @@ def fix_draft(view: View, draft: AuditDraft, claim: ClaimRevision, *, owner: str
     test = specs.find(SpecKind.TEST_CONTEXT, draft.test_contexts or claim.test_context, name="test", where="test_contexts")
     deploy = tuple(specs.list_deploy(draft, claim))
     scoring = specs.find(SpecKind.SCORING, draft.scored_by or claim.scoring, name="scoring", where="scored_by")
-    cues = [specs.find(SpecKind.CUE_INVENTORY, one, name=one, where="cues") for one in draft.cues]
+    cues = [specs.find(SpecKind.CUE_INVENTORY, cue, name=cue, where="cues") for cue in draft.cues]
     ids = _read(faults, lambda: None if draft.tasks is None else _read_tasks(draft.tasks, folder))
     file = _read(faults, lambda: None if draft.replay is None else _read_replay(draft.replay, folder, view, owner))
     # The claim's own contexts are a default. A replay that composes other contexts fixes those itself.
@@ -89,7 +89,7 @@ def fix_draft(view: View, draft: AuditDraft, claim: ClaimRevision, *, owner: str
         replay=None if parts is None else digest_parts(parts),
         replay_parts=parts,
         model=draft.model or (file.replay.policy.model if file else None),
-        endpoint_names=tuple(dict.fromkeys(one.name for one in view.list_endpoint_names(claim.model))),
+        endpoint_names=tuple(dict.fromkeys(endpoint_name.name for endpoint_name in view.list_endpoint_names(claim.model))),
     )
 
 
@@ -120,7 +120,7 @@ class _SpecFinder:
             version = get_spec(self._view, kind, reference, owner=self._owner)
         except NotFoundError as error:
             self._faults.extend(
-                Fault(code=one.code, where=f"{where}, {reference}", found=one.found, advice=one.advice) for one in error.faults
+                Fault(code=fault.code, where=f"{where}, {reference}", found=fault.found, advice=fault.advice) for fault in error.faults
             )
             return None
         return LockedSpec(name=name, spec=format_reference(version), sha256=digest_spec(version), is_sealed=version.body is None)
@@ -145,8 +145,8 @@ class _SpecFinder:
         slugs: dict[str, str] = {}
         for reference in references:
             identifier = parse_identifier(reference)
-            found = self._view.find_spec(identifier.bare, identifier.revision)
-            slugs |= {found.payload.slug: reference} if found else {}
+            spec = self._view.find_spec(identifier.bare, identifier.revision)
+            slugs |= {spec.payload.slug: reference} if spec else {}
         return {name: slugs[name] for name in names if name in slugs}
 
 
@@ -280,7 +280,7 @@ def settle_draft(draft: AuditDraft, range_: tuple[float, float]) -> AuditDraft:
     if plan.margin is not None and plan.margin > high - low:
         found = f"{plan.margin:g} is wider than the range [{low:g}, {high:g}] of the property"
         faults.append(Fault(code="out-of-range", where="plan.margin", found=found, advice="give δ in the unit of the score"))
-    if not specs or len(set(specs)) < len(specs) or not all(one.strip() for one in specs):
+    if not specs or len(set(specs)) < len(specs) or not all(spec.strip() for spec in specs):
         found = "expected the names of one or more P_deploy specifications, each once and none blank"
         faults.append(Fault(code="not-valid", where="deploy_specs", found=found, advice="leave it out for the one called `default`"))
     evidence = draft.evidence
@@ -377,7 +377,7 @@ def enter_run(writer: Writer, audits: Sequence[str], name: str, *, model: str, p
     Raises:
         ConflictError: an audit has no lock, or has its outcome.
     """
-    new = [one for one in audits if find_start(_get_audit(writer, one), name) is None]
+    new = [audit for audit in audits if find_start(_get_audit(writer, audit), name) is None]
     writer.append_many([RunStart(audit=one, run=name, model=model, planned=planned, before=before) for one in new])
     return tuple(new)
 
@@ -389,7 +389,7 @@ def end_run(writer: Writer, audits: Sequence[str], name: str, *, status: RunStat
         file = _get_audit(writer, audit)
         start = find_start(file, name)
         # An imported run has ended by its import.
-        if start is None or any(one.payload.start == start.entry.seq for one in file.runs):
+        if start is None or any(run.payload.start == start.entry.seq for run in file.runs):
             continue
         end = RunEnd(audit=audit, start=start.entry.seq, status=status, calls=calls, why=why)
         known = [one.payload for one in file.ends if one.payload.start == start.entry.seq]
@@ -400,14 +400,14 @@ def end_run(writer: Writer, audits: Sequence[str], name: str, *, status: RunStat
 
 def find_start(file: AuditFile, name: str | None) -> Recorded[RunStart] | None:
     """Return the start of the run called *name* under the lock of *file*; None where it was not recorded."""
-    return next((one for one in file.starts if one.payload.run == name), None)
+    return next((start for start in file.starts if start.payload.run == name), None)
 
 
 def list_runs_of(file: AuditFile, name: str | None) -> tuple[tuple[RunHistory, ...], RunHistory]:
     """Return all runs under the lock of *file*, and the one called *name*, which has no entry where its start was not recorded."""
     start = find_start(file, name)
     runs = tuple(one for one in file.history if one.imported is None or one.entry is not None)
-    own = next((one for one in runs if start is not None and one.entry == start.entry.seq), None)
+    own = next((run for run in runs if start is not None and run.entry == start.entry.seq), None)
     if own is not None:
         return runs, own
     own = RunHistory(entry=None, status=RunStatus.COMPLETED, calls=None)
@@ -415,8 +415,8 @@ def list_runs_of(file: AuditFile, name: str | None) -> tuple[tuple[RunHistory, .
 
 
 def _get_audit(writer: Writer, name: str) -> AuditFile:
-    found = writer.find_audit(name)
-    if found is None:
+    audit = writer.find_audit(name)
+    if audit is None:
         near = ", ".join(writer.suggest(name)) or "caveat audit list shows all"
         raise NotFoundError(Fault(code="not-registered", where=name, found="no such audit is registered", advice=near))
-    return found
+    return audit

@@ -109,7 +109,9 @@ def count_locks(view: View, file: AuditFile) -> tuple[int, int]:
     this = file.audit.payload
     # Several locks of one claim are counted and not forbidden: honest repetition gets a sentence on page one, and a
     # choice among several outcomes becomes visible.
-    others = [one for one in view.list_audits(claim=this.claim.partition("@")[0]) if one.lock and one.audit.payload.contestation is None]
+    others = [
+        audit for audit in view.list_audits(claim=this.claim.partition("@")[0]) if audit.lock and audit.audit.payload.contestation is None
+    ]
     model = get_claim(view, this.claim).model
     others = [one for one in others if one.audit.payload.audit != this.audit and get_claim(view, one.audit.payload.claim).model == model]
     return len(others), sum(not one.restrictions for one in others)
@@ -129,7 +131,7 @@ def add_finding(writer: Writer, audit: str, body: FindingBody, *, source: str) -
             margin, range or kind of contexts than the audit's plan.
     """
     file = get_audit(writer, audit)
-    known = next((one for one in file.findings if one.payload.body == body), None)
+    known = next((finding for finding in file.findings if finding.payload.body == body), None)
     if known is not None:
         return known, False
     if not file.restrictions:  # with an outcome nothing is recorded, on plan or off it
@@ -230,7 +232,7 @@ def conclude(writer: Writer, file: AuditFile, scored: ScoredTable | None) -> Aud
 def list_reporting(view: View, concluded: AuditConclusion) -> tuple[ChecklistItem, ...]:
     """Return minimum reporting of an outcome as the registry holds it now."""
     file = get_audit(view, concluded.audit)
-    outcome = next(one for one in reversed(file.restrictions) if one.payload == concluded.restriction)
+    outcome = next(restriction for restriction in reversed(file.restrictions) if restriction.payload == concluded.restriction)
     return build_audit_items(view.dossier(concluded.restriction.claim), file, outcome)
 
 
@@ -274,7 +276,7 @@ def build_case(
         deployment=audit.deployment,
         plan=plan,
         scoring=Scoring(invariant=settle_invariance(file, scores=scores)),
-        raters=check_raters([one.payload.body for one in file.findings], limit=plan.rater_limit),
+        raters=check_raters([finding.payload.body for finding in file.findings], limit=plan.rater_limit),
     )
 
 
@@ -323,14 +325,16 @@ def _count_excluded(table: ScoreTable) -> tuple[ExcludedCount, ...]:
     )
 
 
-def _is_same(known: Restriction, file: AuditFile, scored: ScoredTable | None, outcome: CaseOutcome) -> bool:
+def _is_same(restriction: Restriction, file: AuditFile, scored: ScoredTable | None, outcome: CaseOutcome) -> bool:
     """Tell whether *known* came from the same scores; without a lock a table has several outcomes, one for each pair of its arms."""
     # Without a lock one table can have several outcomes, one for each pair of its arms, so the means are compared too.
-    if known.table != _digest(scored):
+    if restriction.table != _digest(scored):
         return False
-    if file.lock or known.estimate is None or outcome.estimate is None:
+    if file.lock or restriction.estimate is None or outcome.estimate is None:
         return True
-    before, now = ([(one.phi_test.value, one.phi_deploy.value) for one in found.specs] for found in (known.estimate, outcome.estimate))
+    before, now = (
+        [(spec.phi_test.value, spec.phi_deploy.value) for spec in found.specs] for found in (restriction.estimate, outcome.estimate)
+    )
     return len(before) == len(now) and all(
         math.isclose(first, second, abs_tol=1e-9)
         for old, new in zip(before, now, strict=True)
@@ -394,11 +398,11 @@ def get_property(view: View, claim: ClaimRevision) -> PropertySpec:
 
 def get_audit(view: View, identifier: str) -> AuditFile:
     """Return the audit with everything recorded of it; raises NotFoundError with what is near."""
-    found = view.find_audit(identifier)
-    if found is None:
+    audit = view.find_audit(identifier)
+    if audit is None:
         near = ", ".join(view.suggest(identifier)) or "caveat audit list shows all"
         raise NotFoundError(Fault(code="not-registered", where=identifier, found="no such audit is registered", advice=near))
-    return found
+    return audit
 
 
 # Deviations that a person reports or explains. Those that a comparison finds are recorded with the outcome.
@@ -410,8 +414,8 @@ def add_departures(writer: Writer, audit: str, departures: Iterable[LockDeviatio
     Raises:
         NotFoundError, InputError: no such audit; no reason.
     """
-    told = [one.payload for one in get_audit(writer, audit).deviations]
-    new = [one for one in departures if not is_told(one, told)]
+    told = [deviation.payload for deviation in get_audit(writer, audit).deviations]
+    new = [departure for departure in departures if not is_told(departure, told)]
     writer.append_many([_build(audit, one, why) for one in new])
     return len(new)
 
@@ -439,14 +443,14 @@ def deviate(
     _refuse_computed(item, audit)
     departure = _find_unexplained(file, item) if done is None else _describe(file.lock.payload, item, planned, done)
     said = _build(audit, departure, why)
-    known = next((one for one in file.deviations if one.payload == said), None)
+    known = next((deviation for deviation in file.deviations if deviation.payload == said), None)
     return (known, False) if known else (Recorded(entry=writer.append(said), payload=said), True)
 
 
-def _build(audit: str, one: LockDeviation, why: str) -> Deviation:
+def _build(audit: str, lock_deviation: LockDeviation, why: str) -> Deviation:
     if not why.strip():
         raise InputError(Fault(code="reason-missing", where=audit, found="the reason is empty", advice="say why it was done otherwise"))
-    return Deviation(audit=audit, item=one.item, planned=one.planned, done=one.done, reason=why.strip())
+    return Deviation(audit=audit, item=lock_deviation.item, planned=lock_deviation.planned, done=lock_deviation.done, reason=why.strip())
 
 
 def _refuse_computed(item: LockedItem, audit: str) -> None:
@@ -459,8 +463,8 @@ def _refuse_computed(item: LockedItem, audit: str) -> None:
 def _find_unexplained(file: AuditFile, item: LockedItem) -> LockDeviation:
     """Return the one departure in *item* that was found and that nobody has explained."""
     audit = file.audit.payload.audit
-    departures = list_departures(one.payload for one in file.deviations)
-    open_ = [one for one in departures if one.item is item and one.reason is None]
+    departures = list_departures(deviation.payload for deviation in file.deviations)
+    open_ = [departure for departure in departures if departure.item is item and departure.reason is None]
     # A reason belongs to one deviation. With several open, guessing could attach it to another one.
     if len(open_) != 1:
         found = f"{len(open_) or 'no'} departures in {item.value} were found and not explained"
@@ -493,7 +497,7 @@ def describe_planned(lock: Lock, item: LockedItem) -> str:
 
 
 def _name_specs(specs: Iterable[LockedSpec]) -> str | None:
-    return ", ".join(f"{one.spec}, SHA-256 {one.sha256}" for one in specs) or None
+    return ", ".join(f"{spec.spec}, SHA-256 {spec.sha256}" for spec in specs) or None
 
 
 # Explorations: analyses that were not fixed before. No verdict rests on them, and they are recorded so that their
@@ -534,7 +538,7 @@ def explore(
         # The digest of the whole table: choosing rows does not make the other scores unseen.
         scores=(whole or scored.table).content,
     )
-    known = next((one for one in file.explorations if one.payload == said), None)
+    known = next((exploration for exploration in file.explorations if exploration.payload == said), None)
     return (known, False) if known else (Recorded(entry=writer.append(said), payload=said), True)
 
 
@@ -608,7 +612,7 @@ def find_comparison(view: View, before: str, after: str) -> AuditComparison:
     """
     files = get_audit(view, before), get_audit(view, after)
     claims = [get_claim(view, file.audit.payload.claim) for file in files]
-    first, second = (get_property(view, one).range for one in claims)
+    first, second = (get_property(view, claim).range for claim in claims)
     old, new = (one.model for one in claims)
     where, faults = f"{before}, {after}", []
     if claims[0].claim != claims[1].claim:
@@ -640,8 +644,8 @@ def compare(comparison: AuditComparison, before: ScoreTable, after: ScoreTable) 
     if faults:
         raise ConflictError(faults)
     audit = comparison.before.audit.payload.audit
-    found = measure_shift(before, after, comparison.plan, range_=comparison.range, models=comparison.models, audit=audit)
-    return warn_of_designs(found, find_design(comparison.before), find_design(comparison.after))
+    shift = measure_shift(before, after, comparison.plan, range_=comparison.range, models=comparison.models, audit=audit)
+    return warn_of_designs(shift, find_design(comparison.before), find_design(comparison.after))
 
 
 def find_design(file: AuditFile, replayed: ReplayAccount | None = None) -> dict[str, str]:
@@ -650,7 +654,7 @@ def find_design(file: AuditFile, replayed: ReplayAccount | None = None) -> dict[
     Args:
         replayed: what the run folder of scores says that are not on record yet; None for those that are.
     """
-    runs = [one.payload.provenance.replayed for one in file.runs]
+    runs = [run.payload.provenance.replayed for run in file.runs]
     # The replay that was made says more than the lock, which may leave parts open.
     last = replayed or (runs[-1] if runs else None)
     lock = file.lock.payload if file.lock else None
@@ -662,7 +666,7 @@ def find_design(file: AuditFile, replayed: ReplayAccount | None = None) -> dict[
     return {name: one.sha256 for name, one in named.items() if one is not None}
 
 
-def warn_of_designs(found: Shift, before: Mapping[str, str], after: Mapping[str, str]) -> Shift:
+def warn_of_designs(shift: Shift, before: Mapping[str, str], after: Mapping[str, str]) -> Shift:
     """Return *found*, with a warning where equal identifiers may stand for other texts: parts of the designs differ, or are not known.
 
     Args:
@@ -677,11 +681,11 @@ def warn_of_designs(found: Shift, before: Mapping[str, str], after: Mapping[str,
         told.append(f"The replays differ in {', '.join(differing)}: this may explain a change, and texts with the same ID may differ.")
     if unknown:
         told.append(f"Texts with the same ID may differ between the replays; not on record: {', '.join(unknown)}.")
-    return replace(found, warnings=(*told, *found.warnings))
+    return replace(shift, warnings=(*told, *shift.warnings))
 
 
 def _check_scores(file: AuditFile, table: ScoreTable) -> Iterator[Fault]:
-    recorded = {one.payload.scores for one in file.runs} | {one.payload.scores for one in file.restrictions}
+    recorded = {run.payload.scores for run in file.runs} | {restriction.payload.scores for restriction in file.restrictions}
     known = {digest for digest in recorded if digest is not None}
     if known and table.content not in known:
         names, audit = ", ".join(one.name for one in table.files), file.audit.payload.audit

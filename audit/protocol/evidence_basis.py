@@ -57,15 +57,15 @@ def settle_invariance(file: AuditFile, *, scores: str | None) -> bool | None:
     # A check that was passed on other scores settles nothing for these. A check that failed concerns the scorer and
     # counts for any scores.
     declared = file.audit.payload.scoring.invariant
-    found = find_invariance((one.payload.body for one in file.findings), scores=scores)
+    invariance = find_invariance((finding.payload.body for finding in file.findings), scores=scores)
     # A declaration cannot be corrected in an open audit, and neither of the two may win in silence.
-    if declared is not None and found is not None and declared is not found:
+    if declared is not None and invariance is not None and declared is not invariance:
         raise ConflictError(_contradiction(file, declared=declared))
-    return declared if found is None else found
+    return declared if invariance is None else invariance
 
 
 def _contradiction(file: AuditFile, *, declared: bool) -> Fault:
-    contradicting = [one for one in file.findings if find_invariance([one.payload.body]) is (not declared)]
+    contradicting = [finding for finding in file.findings if find_invariance([finding.payload.body]) is (not declared)]
     notes = describe_invariance([one.payload.body for one in contradicting], passed=not declared)
     return Fault(
         code="invariance-contradicted",
@@ -111,7 +111,7 @@ def describe_invariance(findings: Iterable[FindingBody], *, passed: bool | None 
     Args:
         passed: only the checks with this outcome; None for all of them.
     """
-    checks = (check for one in findings if isinstance(one, JudgeReport) for check in one.invariance)
+    checks = (check for finding in findings if isinstance(finding, JudgeReport) for check in finding.invariance)
     return join([check.note for check in checks if passed is None or check.passed is passed])
 
 
@@ -168,7 +168,7 @@ class OutcomeBasis:
     @property
     def decisive(self) -> tuple[LockDeviation, ...]:
         """Those that take the scores out of what was planned."""
-        return tuple(one for one in self.departures if one.is_decisive)
+        return tuple(departure for departure in self.departures if departure.is_decisive)
 
 
 def _decide_basis(view: View, file: AuditFile, scored: ScoredTable | None) -> tuple[Basis, bool]:
@@ -208,10 +208,10 @@ def _was_known(view: View, file: AuditFile, scored: ScoredTable) -> bool:
     audits = [one for one in view.list_audits() if not _is_of_others(one, file, scored)]
     # Scores become known by any of four kinds of statement. An exploration counts too, or looking at scores first would
     # be a way around the lock.
-    runs = (one.entry.seq for audit in audits for one in audit.runs if one.payload.scores == content)
-    outcomes = (one.entry.seq for audit in audits for one in audit.restrictions if one.payload.scores == content)
-    found = (one.entry.seq for audit in audits for one in audit.findings if find_scores(one.payload.body) == content)
-    explored = (one.entry.seq for audit in audits for one in audit.explorations if one.payload.scores == content)
+    runs = (run.entry.seq for audit in audits for run in audit.runs if run.payload.scores == content)
+    outcomes = (restriction.entry.seq for audit in audits for restriction in audit.restrictions if restriction.payload.scores == content)
+    found = (finding.entry.seq for audit in audits for finding in audit.findings if find_scores(finding.payload.body) == content)
+    explored = (exploration.entry.seq for audit in audits for exploration in audit.explorations if exploration.payload.scores == content)
     return any(seq < locked for seq in (*runs, *outcomes, *found, *explored))
 
 
@@ -221,7 +221,7 @@ def _is_of_others(audit: AuditFile, file: AuditFile, scored: ScoredTable) -> boo
         return False
     # Equal scores of another model are not known scores if the audit renews a plan, both run folders are at hand and
     # their responses differ. This rests on the digest of the responses.
-    same = [one.payload.provenance for one in audit.runs if one.payload.scores == scored.table.content]
+    same = [run.payload.provenance for run in audit.runs if run.payload.scores == scored.table.content]
     return bool(same) and all(one.replayed and one.transcripts not in (None, scored.provenance.transcripts) for one in same)
 
 
@@ -238,19 +238,19 @@ def weigh(view: View, file: AuditFile, scored: ScoredTable | None) -> OutcomeBas
     if scored is None:
         return OutcomeBasis(basis=basis, post_hoc=post_hoc)
     lock = file.lock.payload if file.lock else None
-    asked = find_model_identity(view.list_endpoint_names(), _get_model(view, file.audit.payload.claim), lock, scored.provenance)
+    model_identity = find_model_identity(view.list_endpoint_names(), _get_model(view, file.audit.payload.claim), lock, scored.provenance)
     if lock is None:
-        return OutcomeBasis(basis=basis, post_hoc=post_hoc, asked=asked)
+        return OutcomeBasis(basis=basis, post_hoc=post_hoc, asked=model_identity)
     if basis is not Basis.REPLAY:
         # A plan that came after the scores was not kept or broken by them, so its other items are not compared. Scores
         # of another model are reported all the same: they are not about this claim.
         others = tuple(one for one in weigh_departures(view, file, scored, None) if one.item is LockedItem.MODEL)
-        return OutcomeBasis(basis=basis, post_hoc=post_hoc, departures=others, asked=asked)
-    ground = OutcomeBasis(basis=basis, post_hoc=False, departures=weigh_departures(view, file, scored, None), asked=asked)
+        return OutcomeBasis(basis=basis, post_hoc=post_hoc, departures=others, asked=model_identity)
+    ground = OutcomeBasis(basis=basis, post_hoc=False, departures=weigh_departures(view, file, scored, None), asked=model_identity)
     # Other tasks, contexts, scoring or model than locked give `reported`, explained or not, because whoever explains
     # has seen the scores. Budget and early stops are printed and keep the basis. Cost: honest accidents lose their
     # standing; locking another audit costs one command.
-    return ground if asked.is_bound and not ground.decisive else replace(ground, basis=Basis.REPORTED)
+    return ground if model_identity.is_bound and not ground.decisive else replace(ground, basis=Basis.REPORTED)
 
 
 def weigh_departures(view: View, file: AuditFile, scored: ScoredTable, estimate: Estimate | None) -> tuple[LockDeviation, ...]:
@@ -265,7 +265,7 @@ def weigh_departures(view: View, file: AuditFile, scored: ScoredTable, estimate:
         found = (*found, LockDeviation(item=LockedItem.STOPPING_RULE, planned="every call that the replay plans", done=done))
     found = (*found, *_list_reused(view, file, scored))
     # Those that were compared come first: a description by a person never replaces what the data show.
-    told = [one.payload for one in file.deviations]
+    told = [deviation.payload for deviation in file.deviations]
     more = [LockDeviation(item=one.item, planned=one.planned, done=one.done) for one in told]
     return (*found, *(one for one in dict.fromkeys(more) if one not in found))
 
@@ -277,16 +277,20 @@ def _list_reused(view: View, file: AuditFile, scored: ScoredTable) -> Iterator[L
     """
     this = file.audit.payload
     for other in view.list_audits():
-        said = other.audit.payload
-        runs = [(one.payload.provenance.transcripts, one.payload.scores) for one in other.runs]
-        runs += [(one.payload.provenance.transcripts, one.payload.scores) for one in other.restrictions if one.payload.provenance]
-        is_same_claim = said.claim.partition("@")[0] == this.claim.partition("@")[0]
+        payload = other.audit.payload
+        runs = [(run.payload.provenance.transcripts, run.payload.scores) for run in other.runs]
+        runs += [
+            (restriction.payload.provenance.transcripts, restriction.payload.scores)
+            for restriction in other.restrictions
+            if restriction.payload.provenance
+        ]
+        is_same_claim = payload.claim.partition("@")[0] == this.claim.partition("@")[0]
         if not any(_are_same(scored, *one, is_same_claim=is_same_claim) for one in runs):
             continue
-        own, model = _get_model(view, this.claim), _get_model(view, said.claim)
+        own, model = _get_model(view, this.claim), _get_model(view, payload.claim)
         # Names are compared in the folded form, so another spelling of a version is not another version.
         if fold_model(own) != fold_model(model):
-            done = f"the very responses that {said.audit} has of {model}"
+            done = f"the very responses that {payload.audit} has of {model}"
             yield LockDeviation(item=LockedItem.MODEL, planned=f"responses of {own}", done=done)
 
 
@@ -298,16 +302,16 @@ def _are_same(scored: ScoredTable, transcripts: str | None, scores: str | None, 
 
 def _get_model(view: View, claim: str) -> ModelRef:
     name, _, number = claim.partition("@")
-    found = view.find_revision(name, int(number))
-    if found is None:
+    revision = view.find_revision(name, int(number))
+    if revision is None:
         raise ValueError("an audit is of a revision that exists")
-    return found.payload.model
+    return revision.payload.model
 
 
 def list_untold(file: AuditFile, departures: tuple[LockDeviation, ...]) -> tuple[LockDeviation, ...]:
     """Return the *departures* that are not on record yet."""
-    told = [one.payload for one in file.deviations]
-    return tuple(one for one in departures if not is_told(one, told))
+    told = [deviation.payload for deviation in file.deviations]
+    return tuple(departure for departure in departures if not is_told(departure, told))
 
 
 def _read_specs(view: View, lock: Lock) -> dict[str, ContextSpec]:
@@ -350,7 +354,7 @@ def check_arms(lock: Lock, scored: ScoredTable) -> None:
 
 def check_specs(lock: Lock, scored: ScoredTable, estimate: Estimate) -> None:
     """The P_deploy specifications are those that the lock names; raises ConflictError."""
-    found = sorted({one.spec for one in estimate.specs})
+    found = sorted({spec.spec for spec in estimate.specs})
     if sorted(lock.deploy_specs) != found:
         raise ConflictError(
             Fault(
@@ -379,7 +383,7 @@ def find_conduct(view: View, file: AuditFile, scored: ScoredTable, ground: Outco
         asked=ground.asked,
         provenance=scored.provenance,
         reads_response_only=_find_reading(view, file, scored),
-        is_invariance_checked=find_invariance((one.payload.body for one in file.findings), scores=scored.table.content) is True,
+        is_invariance_checked=find_invariance((finding.payload.body for finding in file.findings), scores=scored.table.content) is True,
         deployment_described=registered or (replayed is not None and bool(replayed.list_asked(scored.deploy_arm))),
     )
 

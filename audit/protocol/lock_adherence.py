@@ -53,12 +53,12 @@ class LockDeviation:
 
 def describe_items(departures: Collection[LockDeviation]) -> str | None:
     """Return the items of *departures* in words, each once; None without any."""
-    return ", ".join(dict.fromkeys(one.item.words for one in departures)) or None
+    return ", ".join(dict.fromkeys(departure.item.words for departure in departures)) or None
 
 
 def is_told(departure: LockDeviation, deviations: Collection[Deviation]) -> bool:
     """Tell whether *departure* stands among recorded *deviations* already."""
-    return (departure.item, departure.planned, departure.done) in {one.departure for one in deviations}
+    return (departure.item, departure.planned, departure.done) in {deviation.departure for deviation in deviations}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,16 +76,16 @@ class PlannedReplay:
     """Those of the digests that are commitments to sealed contexts."""
 
 
-def compare_replay(lock: Lock, asked: PlannedReplay) -> tuple[LockDeviation, ...]:
+def compare_replay(lock: Lock, planned_replay: PlannedReplay) -> tuple[LockDeviation, ...]:
     """Return in what a replay departs from *lock* before its first call; what the lock leaves open cannot be departed from."""
     # Only what the lock fixes is compared. What it leaves open is named on page one instead.
     found = [
-        *_compare_tasks(lock, set(asked.tasks), may_stop=False),
-        *_compare_digests(lock, asked.sides, asked.sealed),
-        *_compare_model((*lock.endpoint_names, *filter(None, [lock.model])), (asked.model,)),
-        *_compare_limit(lock.budget, {"calls": asked.calls}, "the replay may take"),
+        *_compare_tasks(lock, set(planned_replay.tasks), may_stop=False),
+        *_compare_digests(lock, planned_replay.sides, planned_replay.sealed),
+        *_compare_model((*lock.endpoint_names, *filter(None, [lock.model])), (planned_replay.model,)),
+        *_compare_limit(lock.budget, {"calls": planned_replay.calls}, "the replay may take"),
     ]
-    return _merge(found, _compare_parts(lock, asked.parts))
+    return _merge(found, _compare_parts(lock, planned_replay.parts))
 
 
 def compare_scores(
@@ -118,7 +118,7 @@ def compare_scores(
     # contexts in the table can be compared, and nothing shows that they have the locked texts.
     if replayed is not None:
         sides = {"": {one.digest for one in replayed.list_asked(SIDES[0])}}
-        by_name = {one.name: one.digest for one in replayed.contexts}
+        by_name = {context.name: context.digest for context in replayed.contexts}
         for arm in replayed.arms:
             if arm.arm == SIDES[1] and arm.contexts in by_name:
                 sides.setdefault(arm.spec or "default", set()).add(by_name[arm.contexts])
@@ -134,10 +134,10 @@ def read_limits(text: str | None) -> dict[str, int]:
     return {unit: int(number.replace(",", "")) for number, unit in _LIMIT.findall(said)}
 
 
-def _merge(found: list[LockDeviation], more: Iterator[LockDeviation]) -> tuple[LockDeviation, ...]:
+def _merge(lock_deviations: list[LockDeviation], more: Iterator[LockDeviation]) -> tuple[LockDeviation, ...]:
     """An item that was compared by itself is not told again as a part of the replay."""
-    items = {one.item for one in found}
-    return tuple(dict.fromkeys([*found, *(one for one in more if one.item not in items or one.item is LockedItem.OTHER)]))
+    items = {lock_deviation.item for lock_deviation in lock_deviations}
+    return tuple(dict.fromkeys([*lock_deviations, *(one for one in more if one.item not in items or one.item is LockedItem.OTHER)]))
 
 
 def _compare_tasks(lock: Lock, ids: set[str], *, may_stop: bool) -> Iterator[LockDeviation]:
@@ -185,7 +185,7 @@ def _compare_sides(lock: Lock, split: Mapping[str, Rows], table: ScoreTable, *, 
     yield from (whole := list(_compare_tasks(lock, set().union(*sides.values()), may_stop=True)))
     if apart and not whole:
         for words, ids in sides.items():
-            yield from (replace(one, done=f"{words}: {one.done}") for one in _compare_tasks(lock, ids, may_stop=True))
+            yield from (replace(task, done=f"{words}: {task.done}") for task in _compare_tasks(lock, ids, may_stop=True))
 
 
 def _find_missing_cells(lock: Lock, split: Mapping[str, Rows], table: ScoreTable) -> Iterator[LockDeviation]:
@@ -230,18 +230,18 @@ def _list_locked(lock: Lock) -> list[tuple[LockedItem, str, LockedSpec]]:
 
 def _compare_digests(lock: Lock, sides: Mapping[str, Collection[str]], sealed: Collection[str]) -> Iterator[LockDeviation]:
     for item, name, spec in _list_locked(lock):
-        asked = set(sides.get(name, ()))
+        side = set(sides.get(name, ()))
         # A plain text can be compared with a commitment only by who has the salt. Two commitments can be compared by
         # everyone.
-        if asked != {spec.sha256} and (not spec.is_sealed or asked & set(sealed)):
-            done = ", ".join(f"contexts with SHA-256 {one}" for one in sorted(asked)) or "none"
+        if side != {spec.sha256} and (not spec.is_sealed or side & set(sealed)):
+            done = ", ".join(f"contexts with SHA-256 {one}" for one in sorted(side)) or "none"
             yield LockDeviation(item=item, planned=f"{spec.spec}, SHA-256 {spec.sha256}", done=f"{name}: {done}" if name else done)
 
 
 def _compare_contexts(lock: Lock, table: ScoreTable, specs: Mapping[str, ContextSpec]) -> Iterator[LockDeviation]:
     """Give contexts of a score table by whose identifiers they are not those that the locked specification lists."""
     for item, name, spec in _list_locked(lock):
-        listed = {one.id for one in specs[spec.spec].contexts} if spec.spec in specs else set()
+        listed = {context.id for context in specs[spec.spec].contexts} if spec.spec in specs else set()
         used = set(_list_contexts(table, name, alone=len(lock.deploy_specs) == 1))
         if listed and used != listed:
             told = ([f"not in it: {_name(sorted(used - listed))}"] if used - listed else []) + (
@@ -304,6 +304,6 @@ def _list_unshown(lock: Lock) -> Iterator[LockDeviation]:
 def _list_stops(lock: Lock, estimate: Estimate | None) -> Iterator[LockDeviation]:
     """Give what the estimate warns of: another number of tasks than planned, or another order."""
     planned = f"{lock.plan.tasks} tasks" if lock.plan.tasks is not None else f"tasks in the order of seed {lock.plan.seed}"
-    told = dict.fromkeys(one.message for one in (estimate.warnings if estimate else ()) if one.code in DEVIATIONS)
+    told = dict.fromkeys(warning.message for warning in (estimate.warnings if estimate else ()) if warning.code in DEVIATIONS)
     for message in told:
         yield LockDeviation(item=LockedItem.STOPPING_RULE, planned=planned, done=message)

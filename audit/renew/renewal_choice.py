@@ -137,12 +137,12 @@ def _choose_one(view: View, wish: RenewalRequest, claim: ClaimRevision, status: 
         found = f"is {status.lifecycle.value}: nothing rests on it any more"
         return _leave(claim, "claim-ended", found, advice="leave it out", is_open=False)
     audits = view.list_audits(claim=claim.claim)
-    locked = [one for one in audits if one.lock is not None]
+    locked = [audit for audit in audits if audit.lock is not None]
     if not locked:
         never = f"was never audited{' under a lock' if audits else ''}: there is no plan to carry out again"
         return _leave(claim, "no-locked-plan", never, advice=f"caveat audit new {claim.claim} > audit.yaml", is_open=bool(audits))
     target = _find_target(view, wish, claim, status.causes)
-    settled = [one for one in status.causes if one.kind in SETTLED]
+    settled = [cause for cause in status.causes if cause.kind in SETTLED]
     renewed = _find_renewed(locked, wish, claim, target)
     # An existing renewal is taken up again, unless a cause that it settles was recorded after it was opened. A cause
     # that was there before and is still open would not be settled by another renewal either.
@@ -158,12 +158,12 @@ def _choose_one(view: View, wish: RenewalRequest, claim: ClaimRevision, status: 
     return _build(view, claim, old, target, status.causes, renewed=None, auditor=auditor)
 
 
-def _leave(claim: ClaimRevision, code: str, found: str, *, advice: str | None, is_open: bool = True) -> SkippedClaim:
-    return SkippedClaim(claim=claim.claim, fault=Fault(code=code, where=claim.reference, found=found, advice=advice), is_open=is_open)
+def _leave(claim: ClaimRevision, code: str, text: str, *, advice: str | None, is_open: bool = True) -> SkippedClaim:
+    return SkippedClaim(claim=claim.claim, fault=Fault(code=code, where=claim.reference, found=text, advice=advice), is_open=is_open)
 
 
 def _advise(claim: ClaimRevision, causes: Sequence[StaleCause]) -> str | None:
-    if any(one.kind is CauseKind.SPEC for one in causes):
+    if any(cause.kind is CauseKind.SPEC for cause in causes):
         return f"a plan with the newer definition: caveat audit new {claim.claim} > audit.yaml; or a decision: caveat claim dismiss"
     return f"a person decides: caveat claim confirm {claim.claim} or caveat claim dismiss {claim.claim}" if causes else None
 
@@ -171,7 +171,7 @@ def _advise(claim: ClaimRevision, causes: Sequence[StaleCause]) -> str | None:
 def _find_target(view: View, wish: RenewalRequest, claim: ClaimRevision, causes: Sequence[StaleCause]) -> ModelRef:
     """Return the version that the claim is to be carried to; its own where no other one took its place."""
     if wish.to is None:
-        return find_target(view, claim.model) if any(one.kind is CauseKind.SUCCESSOR for one in causes) else claim.model
+        return find_target(view, claim.model) if any(cause.kind is CauseKind.SUCCESSOR for cause in causes) else claim.model
     if wish.to != claim.model and not view.lineage().find_path(claim.model, wish.to):
         found = f"is about {claim.model}, and {wish.to} does not come from that on record"
         advice = f"caveat model update {write_model(claim.model)} {write_model(wish.to)}"
@@ -227,20 +227,20 @@ def _list_unsettled(causes: Sequence[StaleCause], *, stays: bool, concluded: boo
         stays: whether the claim is not carried to another version.
         concluded: whether it was carried out already.
     """
-    for one in causes:
-        match one.kind:
+    for cause in causes:
+        match cause.kind:
             # Causes that a renewal leaves open are named in the notes. A renewed claim must not look settled where it
             # is not.
             case CauseKind.SPEC:
-                yield f"{one.text}: the same plan keeps the version that it locked, and does not settle this"
+                yield f"{cause.text}: the same plan keeps the version that it locked, and does not settle this"
             case CauseKind.CARD | CauseKind.DEPRECATION:
-                yield f"{one.text}: no audit settles this; a person decides (caveat claim confirm or dismiss)"
+                yield f"{cause.text}: no audit settles this; a person decides (caveat claim confirm or dismiss)"
             case CauseKind.CONTESTATION:
-                yield f"{one.text}: what was contested is replayed as it was locked; a replay under the rival is an audit of its own"
+                yield f"{cause.text}: what was contested is replayed as it was locked; a replay under the rival is an audit of its own"
             case CauseKind.SUCCESSOR if stays:
-                yield f"{one.text}: the claim stays one about the version that it is about, and this is not settled"
+                yield f"{cause.text}: the claim stays one about the version that it is about, and this is not settled"
             case CauseKind.METHOD if concluded:
-                yield f"{one.text}: the renewed audit was estimated by the method of this Caveat, and does not settle this"
+                yield f"{cause.text}: the renewed audit was estimated by the method of this Caveat, and does not settle this"
             case CauseKind.SUCCESSOR | CauseKind.METHOD | CauseKind.EXPIRY | CauseKind.REVISION:
                 pass
 
@@ -302,7 +302,7 @@ def draft_renewal(chosen: ClaimRenewal, claim: str, *, ask: str, replay: str | N
         test_contexts=lock.test.spec if lock.test else None,
         deploy_contexts={one.name: one.spec for one in lock.deploy} or None,
         scored_by=lock.scoring.spec if lock.scoring else None,
-        cues=tuple(one.spec for one in lock.cues),
+        cues=tuple(cue.spec for cue in lock.cues),
         tasks=tasks,
         replay=replay,
         model=ask,
@@ -334,20 +334,20 @@ def _carry_evidence(evidence: Evidence, chosen: ClaimRenewal) -> Evidence:
 NOT_AUDITED = "not audited"
 
 
-def find_change(ledger: Ledger, one: ClaimRenewal) -> ClaimChange | None:
+def find_change(ledger: Ledger, claim_renewal: ClaimRenewal) -> ClaimChange | None:
     """Return how the claim of *one* changed since before it was carried, or since before its audit was renewed; None before that.
 
     Of a claim with several audits the outcome that leads counts, before and after.
     """
-    if one.renewed is None:
+    if claim_renewal.renewed is None:
         return None
-    name = one.claim.claim
+    name = claim_renewal.claim.claim
     with ledger.view() as view:
         after = view.dossier(name)
-    about = int(one.old.audit.payload.claim.partition("@")[2])
+    about = int(claim_renewal.old.audit.payload.claim.partition("@")[2])
     # "Before" is the entry before the claim was carried, since carrying it already changes its status.
     later = [revision.entry.seq for revision in after.revisions if revision.payload.revision > about]
-    since = min([*later, one.renewed.audit.entry.seq]) - 1
+    since = min([*later, claim_renewal.renewed.audit.entry.seq]) - 1
     with ledger.view(since) as view:
         before = view.dossier(name)
     return build_change(before, after, since=since)
@@ -360,7 +360,7 @@ def sort_changes(changes: Iterable[ClaimChange]) -> list[ClaimChange]:
 
 def count_transitions(changes: Iterable[ClaimChange]) -> list[tuple[str, str, int]]:
     """Return how many claims came from which class to which, most first."""
-    counted = Counter((describe_class(one.before), describe_class(one.after)) for one in changes)
+    counted = Counter((describe_class(change.before), describe_class(change.after)) for change in changes)
     # The class alone is counted in the matrix; standing, mode and candidate are part of its label, so a change of any
     # of them is visible.
     return sorted(((before, after, count) for (before, after), count in counted.items()), key=lambda one: (-one[2], one[:2]))

@@ -220,10 +220,10 @@ def _measure_shift(
         return f"the scores of {one.lock.audit} were not found, so its estimate and the new one are compared, not task by task"
     models = (one.before, one.target)
     try:
-        found = measure_shift(before, evidence.table, one.lock.plan, range_=range_, models=models, audit=one.lock.audit)
+        shift = measure_shift(before, evidence.table, one.lock.plan, range_=range_, models=models, audit=one.lock.audit)
     except CaveatError as error:
         return f"the scores could not be compared task by task: {error.faults[0].found}"
-    return warn_of_designs(found, find_design(one.old), find_design(_get_renewed(one), evidence.imported.provenance.replayed))
+    return warn_of_designs(shift, find_design(one.old), find_design(_get_renewed(one), evidence.imported.provenance.replayed))
 
 
 def _read_tables(folders: Iterable[Path], range_: tuple[float, float], scorer: Scorer | None) -> Iterator[ScoreTable]:

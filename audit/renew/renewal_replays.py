@@ -128,7 +128,7 @@ def _walk(search: RecordingSearch) -> Iterator[tuple[Path, list[str]]]:
             search.folders += 1
             is_deepest = len(here.parts) - depth >= DEEPEST
             search.is_cut = search.is_cut or (is_deepest and bool(folders))
-            folders[:] = [] if is_deepest else sorted(one for one in folders if not one.startswith("."))
+            folders[:] = [] if is_deepest else sorted(folder for folder in folders if not folder.startswith("."))
             yield here, sorted(files)
 
 
@@ -159,7 +159,7 @@ def _list_run(folder: Path) -> Iterator[ReplayFile]:
 
 
 def _read_contexts(documents: Mapping[str, Any], folder: Path) -> dict[str, ContextSpec]:
-    return {name: from_document(ContextSpec, one, where=f"{folder}, contexts, {name}") for name, one in documents.items()}
+    return {name: from_document(ContextSpec, document, where=f"{folder}, contexts, {name}") for name, document in documents.items()}
 
 
 def _is_run_database(path: Path) -> bool:
@@ -218,8 +218,8 @@ class RenewedReplay:
 
 def name_folder(replay: Replay, digest: str) -> str:
     """Return what the folder of a renewed replay is called: the replay's name as far as it fits a file name, and its locked digest."""
-    found = _SAFE.search(replay.name)
-    return f"{found[0] if found else 'replay'}-{digest[:8]}"
+    match = _SAFE.search(replay.name)
+    return f"{match[0] if match else 'replay'}-{digest[:8]}"
 
 
 def renew_replay(file: ReplayFile, view: View, *, ask: str, base_url: str | None, audits: Collection[str]) -> RenewedReplay:
@@ -249,7 +249,7 @@ def renew_replay(file: ReplayFile, view: View, *, ask: str, base_url: str | None
     # The name of a replay is foreign text in a comment: control characters could hide what follows.
     texts[REPLAY] = _show(_HEAD.format(name=file.replay.name.replace("\n", " "))) + _write_replay(replay)
     contexts = {new: file.contexts[name] for name, new in names.items()}
-    references = {one: one for one in contexts if one not in texts}
+    references = {context: context for context in contexts if context not in texts}
     sealed = {new: file.sealed[name] for name, new in names.items() if name in file.sealed}
     return RenewedReplay(
         file=replace(file, replay=replay, contexts=contexts, sources={}, references=references, sealed=sealed), texts=texts
@@ -416,24 +416,26 @@ def check_same(before: ReplayFile, after: ReplayFile) -> None:
         raise ValueError(f"the renewed replay differs in {', '.join(sorted(changed))}")
 
 
-def _miss(one: ClaimRenewal, digest: str, search: RecordingSearch) -> SkippedClaim:
-    sources = ", ".join(_list_sources(one)) or "no run on record"
+def _miss(claim_renewal: ClaimRenewal, digest: str, search: RecordingSearch) -> SkippedClaim:
+    sources = ", ".join(_list_sources(claim_renewal)) or "no run on record"
     places = ", ".join(map(str, search.places))
     more = "; there are more folders than are searched" if search.is_cut else ""
     more += f"; {len(search.unread)} run folders could not be read: {'; '.join(search.unread[:3])}" if search.unread else ""
     found = (
-        f"the replay that {one.lock.audit} locked (SHA-256 {digest}; scores once read from {sources}) is in none of the "
+        f"the replay that {claim_renewal.lock.audit} locked (SHA-256 {digest}; scores once read from {sources}) is in none of the "
         f"{search.folders:,} folders below {places}{more}"
     )
     advice = "name the folder that holds its run folder or its replay file: --runs DIR"
     return SkippedClaim(
-        claim=one.claim.claim,
-        audit=one.lock.audit,
-        fault=Fault(code="recording-missing", where=f"{one.claim.reference}, {one.lock.audit}", found=found, advice=advice),
+        claim=claim_renewal.claim.claim,
+        audit=claim_renewal.lock.audit,
+        fault=Fault(
+            code="recording-missing", where=f"{claim_renewal.claim.reference}, {claim_renewal.lock.audit}", found=found, advice=advice
+        ),
     )
 
 
-def _list_sources(one: ClaimRenewal) -> Iterator[str]:
-    runs = [run.payload.source for run in one.old.runs]
-    said = runs or [outcome.payload.source for outcome in one.old.restrictions if outcome.payload.source]
+def _list_sources(claim_renewal: ClaimRenewal) -> Iterator[str]:
+    runs = [run.payload.source for run in claim_renewal.old.runs]
+    said = runs or [outcome.payload.source for outcome in claim_renewal.old.restrictions if outcome.payload.source]
     yield from dict.fromkeys(filter(None, said))

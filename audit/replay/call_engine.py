@@ -109,19 +109,19 @@ def build_hopeless(endpoint: Endpoint, refused: int, error: ModelError) -> Input
 
 # The model that answers is checked because a result applies to one model version. After another model answered, a run
 # never goes on in that folder: its table would mix two models. Cost: a new folder, and the calls are paid again.
-def build_changed(endpoint: Endpoint, asked: str, known: Sequence[str], key: str) -> AnswerNoError:
+def build_changed(endpoint: Endpoint, text: str, texts: Sequence[str], key: str) -> AnswerNoError:
     """Return the error that ends a run in which another model answers; *known* are those that have."""
-    others = ", ".join(name for name in known if name != asked) or asked
-    found = f"{asked} was asked, and {others} answered" if len(known) == 1 else f"{' and then '.join(known)} answered as {asked}"
+    others = ", ".join(name for name in texts if name != text) or text
+    found = f"{text} was asked, and {others} answered" if len(texts) == 1 else f"{' and then '.join(texts)} answered as {text}"
     advice = "ask for the version that answers, in a run folder of its own; policy.allow_alias: true allows one other name, not two"
     return AnswerNoError(Fault(code="model-changed", where=f"{endpoint.base_url}, call {key[:12]}", found=found, advice=advice))
 
 
-def is_changed(asked: str, known: Sequence[str], *, allow_alias: bool) -> bool:
+def is_changed(text: str, texts: Sequence[str], *, allow_alias: bool) -> bool:
     """Return whether the models *known* to have answered break the rule: the one that was asked, or with *allow_alias* always one other."""
     # An alias may resolve to one dated version. A second name means that the alias moved during the run, which
     # `allow_alias` does not cover.
-    return len(known) > 1 or (not allow_alias and any(name != asked for name in known))
+    return len(texts) > 1 or (not allow_alias and any(name != text for name in texts))
 
 
 def is_doubtful(attempt: Attempt) -> bool:
@@ -206,7 +206,7 @@ class RunTally:
         usage = response.usage
         # Input read from or written to a cache is input too; the endpoint reports it in separate fields.
         inputs = (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens)
-        self.input_tokens += sum(one or 0 for one in inputs)
+        self.input_tokens += sum(input_ or 0 for input_ in inputs)
         self.output_tokens += usage.output_tokens or 0
 
     def add_model(self, response: Response) -> list[str]:
@@ -233,7 +233,7 @@ class RunTally:
             input_tokens=self.input_tokens,
             output_tokens=self.output_tokens,
             spent=spent,
-            models={asked: tuple(found) for asked, found in self.models.items()},
+            models={asked: tuple(model) for asked, model in self.models.items()},
             elapsed_s=elapsed_s,
             most_at_once=most_at_once,
             stopped=stopped,
@@ -324,10 +324,14 @@ class GroupWriter:
                 if not two.done.done():
                     two.done.set_result(None)
 
-    def _write_group(self, asked: list[_IntentEntry], settled: list[_OutcomeEntry]) -> list[CallIntent]:
+    def _write_group(self, intent_entries: list[_IntentEntry], settled: list[_OutcomeEntry]) -> list[CallIntent]:
         if settled:
             self._store.settle([(one.intent, one.response) for one in settled])
-        return self._store.intend([one.call for one in asked], at=self._clock().isoformat()) if asked else []
+        return (
+            self._store.intend([intent_entry.call for intent_entry in intent_entries], at=self._clock().isoformat())
+            if intent_entries
+            else []
+        )
 
     def _fail(self, waiting: list[_IntentEntry | _OutcomeEntry], error: Exception) -> None:
         for one in waiting:
@@ -677,9 +681,9 @@ class _CallRun:
     def _check_models(self, call: Call) -> bool:
         """End the run when another model than was asked, or several, answered what *call* asks, in this run or before; return whether."""
         asked = str(call.body.get("model"))
-        known = self._tally.models.get(asked, [])
-        if is_changed(asked, known, allow_alias=self._settings.allow_alias):
-            self._end(build_changed(self._endpoint, asked, known, call.key))
+        model = self._tally.models.get(asked, [])
+        if is_changed(asked, model, allow_alias=self._settings.allow_alias):
+            self._end(build_changed(self._endpoint, asked, model, call.key))
             return True
         return False
 

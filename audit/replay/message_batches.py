@@ -74,9 +74,9 @@ def select_calls(
         under_way: keys of calls that an open batch holds.
     """
     for group in _group(calls):
-        known = store.find_outcomes([call.key for call in group])
+        outcomes = store.find_outcomes([call.key for call in group])
         for call in group:
-            if call.key in under_way or (call.key in known and not _is_wanted_again(known[call.key], settings)):
+            if call.key in under_way or (call.key in outcomes and not _is_wanted_again(outcomes[call.key], settings)):
                 tally.settled_before += 1
             else:
                 yield call

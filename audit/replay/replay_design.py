@@ -130,8 +130,8 @@ def _find_hidden_options(texts: Iterable[str], task: Task, where: str) -> Iterab
 def _fill(text: str, task: Task) -> str:
     """Return *text* with the prompt and options in it, in one pass: what a prompt itself holds is never taken for a place."""
 
-    def put(found: re.Match[str]) -> str:
-        if found[0] == OPTIONS:
+    def put(match: re.Match[str]) -> str:
+        if match[0] == OPTIONS:
             # Without options the braces are text of the author's own and stay.
             return format_options(task) if task.options else OPTIONS
         return task.prompt
@@ -213,7 +213,7 @@ def _check_task(task: Task, where: str) -> Iterator[Fault]:
         yield _fault(where, f"task {task.id!r} has no prompt", "write down what is asked")
     if "id" in (task.fields or {}):
         yield _fault(where, "a field is called `id`, which always means the task's own id", "give the field another name")
-    yield from (_fault(where, f"task {task.id!r}: {found}", None) for found in _check_options(task))
+    yield from (_fault(where, f"task {task.id!r}: {option}", None) for option in _check_options(task))
 
 
 def _check_options(task: Task) -> Iterator[str]:
@@ -319,8 +319,8 @@ def _build_task(cells: dict[str, str]) -> Task:
     )
 
 
-def _fault(where: str, found: str, advice: str | None) -> Fault:
-    return Fault(code="not-valid", where=where, found=found, advice=advice)
+def _fault(where: str, text: str, advice: str | None) -> Fault:
+    return Fault(code="not-valid", where=where, found=text, advice=advice)
 
 
 # The calls of a replay: every task in every context of every arm, in the original and under each edit, as often as it
@@ -489,11 +489,11 @@ def _ask(replay: Replay, sides: Sequence[_ArmSide], faults: list[Fault]) -> list
     return list(asked.values())
 
 
-def _find_coinciding(asked: Sequence[_DesignCell]) -> Iterator[Fault]:
+def _find_coinciding(design_cells: Sequence[_DesignCell]) -> Iterator[Fault]:
     """Give a fault for each two contexts, or tasks, that send the very same request: one response would count as two."""
     by_request: dict[str, list[ReplayCell]] = {}
-    for one in asked:
-        by_request.setdefault(one.call.request, []).append(one.cell)
+    for design_cell in design_cells:
+        by_request.setdefault(design_cell.call.request, []).append(design_cell.cell)
     pairs: dict[tuple[str, str], list[ReplayCell]] = {}
     # The store keeps one response per call. If two cells shared it, it would enter the statistics twice, as if it were
     # two independent observations.

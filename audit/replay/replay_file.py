@@ -74,7 +74,7 @@ def digest_parts(parts: Mapping[str, str]) -> str:
 def digest_tasks(ids: Iterable[str]) -> str:
     """Return the SHA-256 of task identifiers, as `registry.records.analysis_plan.LockedTasks` defines it."""
     # Sorted: the digest is of the set of tasks, in whatever order a file lists them.
-    return hashlib.sha256("".join(f"{one}\n" for one in sorted(ids)).encode()).hexdigest()
+    return hashlib.sha256("".join(f"{identifier}\n" for identifier in sorted(ids)).encode()).hexdigest()
 
 
 def _describe_arm(arm: Arm, digests: Mapping[str, str]) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def seal_contexts(
     """
     replay = from_document(Replay, read_document(path), where=str(path))
     # A context that several arms use is sealed once, with the kind that its first arm gives it.
-    kinds = {one.context: _find_kind(one.arm) for one in reversed(replay.arms)}
+    kinds = {arm.context: _find_kind(arm.arm) for arm in reversed(replay.arms)}
     sealed = []
     for name, kind in reversed(kinds.items()):
         file = find_beside(path.parent, name, where=f"{path}, context {name!r}")
@@ -166,8 +166,8 @@ def seal_contexts(
         if not file.is_file():
             _refuse_registered(writer, path, name)
             continue
-        said = SealRequest(kind=kind, slug=file.stem, body=read_context_spec(file)[0], path=seal)
-        version, is_new = seal_spec(writer, said, owner=owner, draw=draw)
+        seal_request = SealRequest(kind=kind, slug=file.stem, body=read_context_spec(file)[0], path=seal)
+        version, is_new = seal_spec(writer, seal_request, owner=owner, draw=draw)
         sealed += [(version, seal)] if is_new else []
     return tuple(sealed)
 
@@ -190,7 +190,7 @@ def _is_recorded(view: View, seal: Path) -> bool:
 
 def _refuse_registered(view: View, path: Path, name: str) -> None:
     """A context that is registered with its texts is public: sealing it now hides nothing. One that is sealed needs its seal file."""
-    found = [one.payload for kind in (SpecKind.TEST_CONTEXT, SpecKind.DEPLOY_CONTEXT) for one in view.list_specs(kind)]
+    found = [spec.payload for kind in (SpecKind.TEST_CONTEXT, SpecKind.DEPLOY_CONTEXT) for spec in view.list_specs(kind)]
     public = [one for one in found if name in (one.slug, one.spec, format_reference(one)) and one.body is not None]
     if public:
         text = f"{format_reference(public[0])} is registered with its texts, for everybody to read: a seal would hide nothing"
@@ -226,7 +226,7 @@ class ReplayFile:
 
 def describe_contexts(documents: Mapping[str, Any], sealed: Mapping[str, str]) -> dict[str, Any]:
     """Return the *documents* of contexts by name, with the commitment in place of each that is *sealed*."""
-    return {name: {"commitment": sealed[name]} if name in sealed else one for name, one in documents.items()}
+    return {name: {"commitment": sealed[name]} if name in sealed else document for name, document in documents.items()}
 
 
 def read_replay(path: Path, view: View | None, *, owner: str | None = None) -> ReplayFile:
@@ -338,6 +338,6 @@ def _list_named(view: View, name: str, owner: str | None) -> list[SpecVersion]:
     if name.startswith("CTX-"):
         found = view.find_spec(name)
         return [found.payload] if found is not None and found.payload.kind in _KINDS else []
-    listed = [one.payload for kind in _KINDS for one in view.list_specs(kind)]
+    listed = [spec.payload for kind in _KINDS for spec in view.list_specs(kind)]
     named = [one for one in listed if one.slug == name]
     return [one for one in named if one.owner == owner] or named

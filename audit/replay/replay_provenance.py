@@ -330,7 +330,10 @@ def build_provenance(store: RunStore) -> Provenance:
         requests.add(response)
     replayed = build_replayed(store, requests)
     return Provenance(
-        endpoint=_join(f"{one['base_url']} (API version {one['api_version']}{_name_betas(one)}{_name_server(one)})" for one in sessions),
+        endpoint=_join(
+            f"{session['base_url']} (API version {session['api_version']}{_name_betas(session)}{_name_server(session)})"
+            for session in sessions
+        ),
         model_requested=policy.model,
         model_returned=_join(sorted(returned)),
         models_returned=tuple(sorted(returned)),
@@ -351,7 +354,7 @@ def withhold_prompts(provenance: Provenance) -> Provenance:
     """Return *provenance* with the digests of the contexts in the place of their texts, which are then not disclosed."""
     if provenance.replayed is None:
         return provenance
-    contexts = tuple(replace(one, spec=None) for one in provenance.replayed.contexts)
+    contexts = tuple(replace(context, spec=None) for context in provenance.replayed.contexts)
     return replace(provenance, system_prompts=None, replayed=replace(provenance.replayed, contexts=contexts))
 
 
@@ -388,8 +391,8 @@ def _name_betas(session: Mapping[str, Any]) -> str:
 
 
 def _name_server(session: Mapping[str, Any]) -> str:
-    told = describe_served_by(session)
-    return f"; {told}" if told else ""
+    served = describe_served_by(session)
+    return f"; {served}" if served else ""
 
 
 def _describe_policy(policy: Policy, session: Mapping[str, Any]) -> str:
@@ -426,7 +429,7 @@ def _describe_tools(store: RunStore, replay: Replay) -> str | None:
         items = versions[-1].get(arm.context, {}).get("contexts", [])
         tools = sorted({tool["name"] for item in items for tool in item.get("tools") or ()})
         scaffolds = sorted({item["scaffold"] for item in items if item.get("scaffold")})
-        told = "; ".join([f"tools {', '.join(tools)}" if tools else "no tools", *(f"scaffold {one}" for one in scaffolds)])
+        told = "; ".join([f"tools {', '.join(tools)}" if tools else "no tools", *(f"scaffold {scaffold}" for scaffold in scaffolds)])
         said.setdefault(told, []).append(f"{arm.arm} ({arm.spec})" if arm.spec else arm.arm)
     # All arms are alike, so the arms need no names.
     if len(said) == 1:

@@ -162,14 +162,14 @@ class RequestLimiter:
     def _learn(self, number: int, quotas: Iterable[RateQuota]) -> None:
         now = self._clock()
         for quota in quotas:
-            known = self._buckets.get(quota.kind)
-            if known is not None and known.marks > number:
+            bucket = self._buckets.get(quota.kind)
+            if bucket is not None and bucket.marks > number:
                 continue  # an answer that was overtaken tells of an older state
             # The reset time is when the bucket is full again, so the rate follows from what is missing. A full bucket
             # shows no rate, and the last known one stays.
             missing = quota.limit - quota.remaining
             told = missing / quota.reset_s if quota.reset_s else 0.0
-            rate = told or (known.rate if known is not None else 0.0)
+            rate = told or (bucket.rate if bucket is not None else 0.0)
             self._buckets[quota.kind] = _RateBucket(remaining=quota.remaining, limit=quota.limit, rate=rate, at=now, marks=number)
 
     def _learn_costs(self, input_tokens: int | None, output_tokens: int | None) -> None:

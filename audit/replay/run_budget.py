@@ -41,7 +41,7 @@ class TokenPrice(Record):
     def __post_init__(self) -> None:
         amounts = [self.input, self.output, self.cache_write or 0.0, self.cache_read or 0.0]
         # The comparison is also false for NaN.
-        if not all(0 <= one < float("inf") for one in amounts):
+        if not all(0 <= amount < float("inf") for amount in amounts):
             raise ValueError(f"a price is 0 or more, got {amounts}")
         if not 0 <= self.batch_share <= 1:
             raise ValueError(f"batch_share lies between 0 and 1, got {self.batch_share}")
@@ -180,11 +180,11 @@ class BudgetPurse:
         """Set aside what *call* may spend; None when it fits, otherwise what does not, and nothing is set aside."""
         wanted = self.bound(call)
         held = self._held + wanted
-        found = self._find_excess(self.spent + self._waiting + held)
-        if found is None:
+        excess = self._find_excess(self.spent + self._waiting + held)
+        if excess is None:
             self._reserved[call.key] = wanted
             self._held = held
-        return found
+        return excess
 
     def settle(self, call: Call, usage: Usage | None) -> None:
         """*call* is over: *usage* as the endpoint counted it; None: not counted, and it may have been billed whole."""
@@ -194,7 +194,7 @@ class BudgetPurse:
             self.spent += held
             return
         inputs = [usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens]
-        counted = sum(one for one in inputs if one is not None)
+        counted = sum(input_ for input_ in inputs if input_ is not None)
         if usage.input_tokens is not None:
             self._densest = max(self._densest, counted / max(1, measure_response(call.body)))
         price = self._prices.get(str(call.body.get("model")))

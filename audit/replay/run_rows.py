@@ -131,9 +131,9 @@ def list_rows(store: RunStore, scorer: str, *, judge: str | None = None) -> Iter
             yield cell
             continue
         scores = [] if response.failure else store.find_scores(scorer, key)
-        for one in scores:
-            named = [one.judge] if one.judge is not None else judges
-            yield from (TableRow(cell=cell, response=response, score=one, judge=name) for name in named)
+        for score in scores:
+            named = [score.judge] if score.judge is not None else judges
+            yield from (TableRow(cell=cell, response=response, score=score, judge=name) for name in named)
         if not scores:
             yield from (TableRow(cell=cell, response=response, score=None, judge=name) for name in judges)
 
@@ -174,7 +174,7 @@ def write_table(
 
 def write_patterns(rows: Iterable[TableRow | ReplayCell], path: Path) -> None:
     """Write one row for every pattern test of *rows* to *path* as CSV, whole or not at all."""
-    tests = ((row, one) for row in rows if isinstance(row, TableRow) for one in list_tests(row.score))
+    tests = ((row, test) for row in rows if isinstance(row, TableRow) for test in list_tests(row.score))
     _write(path, PATTERN_COLUMNS, ((*_place(row.cell), row.response.key, *_test_values(one)) for row, one in tests))
 
 
@@ -182,7 +182,7 @@ def list_tests(score: Score | None) -> Iterator[dict[str, object]]:
     """Give what a pattern scorer found for each pattern; nothing for other scorers."""
     patterns = (score.detail or {}).get("patterns") if score else None
     if isinstance(patterns, list | tuple):
-        yield from (one for one in patterns if isinstance(one, dict))
+        yield from (pattern for pattern in patterns if isinstance(pattern, dict))
 
 
 def _build_values(row: TableRow, dimensions: Sequence[str], is_settled: Callable[[TableRow], bool]) -> tuple[Value, ...]:
@@ -280,7 +280,7 @@ def _list_parts(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield str(turn["role"]), str(turn["content"])
 
 
-def _check(store: RunStore, there: set[SampleSide], sides: Mapping[str, SampleSide], specs: list[str], spec: str | None) -> None:
+def _check(store: RunStore, sample_sides: set[SampleSide], sides: Mapping[str, SampleSide], specs: list[str], spec: str | None) -> None:
     where = str(store.path.parent)
     faults = []
     if len(specs) > 1 and spec is None:
@@ -290,7 +290,7 @@ def _check(store: RunStore, there: set[SampleSide], sides: Mapping[str, SampleSi
         found = f"no deployment context is of the specification {spec!r}; there {'are ' + ', '.join(specs) if specs else 'is none'}"
         faults.append(Fault(code="unknown-spec", where=where, found=found, advice="leave --spec out, or name one of them"))
     for arm, side in sides.items():
-        if side not in there and not faults:
+        if side not in sample_sides and not faults:
             found = f"no call of the run is of the arm {arm!r}"
             faults.append(
                 Fault(code="unknown-arm", where=where, found=found, advice="name the arms that are the two sides (--test, --deploy)")

@@ -219,8 +219,13 @@ class ScoreStore(Database):
                 "INSERT INTO score (response, scorer, repeat, document) VALUES (?,?,?,?)",
                 (
                     # The column is NOT NULL; −1 means "no repeat" and sorts before every number.
-                    (one.response, one.scorer, -1 if one.repeat is None else one.repeat, canonical_bytes(to_document(one)).decode())
-                    for one in scores
+                    (
+                        score.response,
+                        score.scorer,
+                        -1 if score.repeat is None else score.repeat,
+                        canonical_bytes(to_document(score)).decode(),
+                    )
+                    for score in scores
                 ),
             )
 
@@ -390,10 +395,10 @@ class RunStore(ScoreStore):
     def get_request(self, sha256: str) -> dict[str, Any]:
         """Return the request body with this digest, whole; raises NotFoundError."""
         with self._lock:
-            found = find_body(self._connection, sha256)
-        if found is None:
+            body = find_body(self._connection, sha256)
+        if body is None:
             raise NotFoundError(Fault(code="not-registered", where=str(self.path), found=f"no request has the digest {sha256}"))
-        return found
+        return body
 
     # What is sent, and what comes back
 
@@ -608,9 +613,9 @@ def put_replay(store: RunStore, replay: Replay, tasks: Sequence[Task]) -> None:
 
 def put_version(store: RunStore, name: str, document: dict[str, Any]) -> None:
     """Keep *document* as the latest of those called *name*; when it is that already, nothing changes."""
-    known = list_versions(store, name)
-    if not known or known[-1] != document:
-        store.put_document(f"{name}-{len(known) + 1}" if known else name, document)
+    versions = list_versions(store, name)
+    if not versions or versions[-1] != document:
+        store.put_document(f"{name}-{len(versions) + 1}" if versions else name, document)
 
 
 def list_versions(store: RunStore, name: str) -> list[dict[str, Any]]:
@@ -639,8 +644,8 @@ def find_name(store: RunStore) -> str | None:
 
 
 def _find_latest(store: RunStore, name: str) -> dict[str, Any] | None:
-    known = list_versions(store, name)
-    return known[-1] if known else None
+    versions = list_versions(store, name)
+    return versions[-1] if versions else None
 
 
 def get_replay(store: RunStore) -> Replay:

@@ -217,15 +217,15 @@ def check_answers(tasks: Sequence[Task]) -> Iterator[Fault]:
             yield Fault(code="task-not-scorable", where=f"task {task.id}", found=found, advice="write the number as `answer`")
 
 
-def is_equal(found: ParsedNumber, gold: ParsedNumber, scorer: NumberScorer) -> bool:
+def is_equal(parsed_number: ParsedNumber, gold: ParsedNumber, scorer: NumberScorer) -> bool:
     """Tell whether *found* lies within the tolerance of *gold*: the larger of the absolute one and the relative one times the answer.
 
     Where one of them has a percent sign and the other has none, `25` and `0.25` both are `25 %`.
     """
     # Values are exact fractions, so a tolerance of 0 means equality and no rounding of floats decides a score.
-    readings = [(found.value, gold.value)]
-    if found.percent != gold.percent:
-        readings.append((found.value / (100 if found.percent else 1), gold.value / (100 if gold.percent else 1)))
+    readings = [(parsed_number.value, gold.value)]
+    if parsed_number.percent != gold.percent:
+        readings.append((parsed_number.value / (100 if parsed_number.percent else 1), gold.value / (100 if gold.percent else 1)))
     return any(
         abs(one - right) <= max(Fraction(scorer.absolute_tolerance), Fraction(scorer.relative_tolerance) * abs(right))
         for one, right in readings
@@ -234,8 +234,8 @@ def is_equal(found: ParsedNumber, gold: ParsedNumber, scorer: NumberScorer) -> b
 
 def parse_number(text: str) -> ParsedNumber | None:
     """Return the one number that *text* consists of, with currency, percent sign and unit; None when it holds none or several."""
-    found = list(list_numbers(text))
-    return found[0] if len(found) == 1 else None
+    numbers = list(list_numbers(text))
+    return numbers[0] if len(numbers) == 1 else None
 
 
 def list_numbers(text: str) -> Iterator[ParsedNumber]:
@@ -408,13 +408,13 @@ def _read_place(text: str, place: AnswerPlace, options: Options) -> str:
     return "?" if len(mentioned) > 1 else "".join(mentioned)
 
 
-def _is_letter(text: str, found: re.Match[str]) -> bool:
+def _is_letter(text: str, match: re.Match[str]) -> bool:
     """Tell a label from a word: a small letter needs a bracket, a full stop or the end behind it, and "A" no noun."""
-    end = found.end("letter")
+    end = match.end("letter")
     # "a" and "i" are words of English and "A" may be an article, so these letters need more evidence.
-    if found["letter"].islower():
+    if match["letter"].islower():
         return bool(re.compile(r"[)*_`}]|\.?\s*$|\.\s").match(text, end))
-    return found["letter"] not in "AI" or not _AFTER_A.match(text, end)
+    return match["letter"] not in "AI" or not _AFTER_A.match(text, end)
 
 
 def _read_labels(text: str, options: Options) -> tuple[str | None, str] | None:
@@ -427,14 +427,14 @@ def _read_labels(text: str, options: Options) -> tuple[str | None, str] | None:
     return (None, "several options") if is_list else None
 
 
-def _is_label(text: str, found: re.Match[str], options: Options) -> bool:
+def _is_label(text: str, match: re.Match[str], options: Options) -> bool:
     """A line such as `B) 150 km` or `**B**`; a list `a. First, …` labels steps, unless the option's own text follows."""
-    rest = text[found.end() :].split("\n", 1)[0].strip(" *_`")
-    letter = _letter(found["letter"], options)
+    rest = text[match.end() :].split("\n", 1)[0].strip(" *_`")
+    letter = _letter(match["letter"], options)
     if letter is None:
         return False
     follows = bool(options) and _normalise_option(rest).startswith(_normalise_option(options[ascii_uppercase.index(letter)]))
-    return follows or not rest or (found["letter"].isupper() and text[: found.start()].strip() == "")
+    return follows or not rest or (match["letter"].isupper() and text[: match.start()].strip() == "")
 
 
 def _read_closing(text: str, options: Options) -> tuple[str | None, str]:
@@ -464,7 +464,7 @@ def _find_mentioned(sentence: str, options: Options, *, last: bool = True) -> se
     values = [parse_number(option) for option in options]
     if options and all(values):
         numbers = list(list_numbers(sentence))
-        said = {one.value for one in numbers[-2 if last and _JOINED.search(sentence) else -1 if last else 0 :]}
+        said = {number.value for number in numbers[-2 if last and _JOINED.search(sentence) else -1 if last else 0 :]}
         return {ascii_uppercase[place] for place, one in enumerate(values) if one and one.value in said}
     shown = f" {_normalise_option(sentence)} "
     found = [place for place, option in enumerate(options) if f" {_normalise_option(option)} " in shown]
@@ -476,11 +476,11 @@ def _is_part(options: Options, place: int, other: int) -> bool:
     return place != other and _normalise_option(options[place]) in _normalise_option(options[other])
 
 
-def _resolve(said: str, options: Options) -> str | None:
+def _resolve(text: str, options: Options) -> str | None:
     """Return the letter that *said*, and nothing beside it, stands for: a letter, an option's text, or its number."""
-    if (found := _ALONE.fullmatch(said)) and (letter := _letter(found["letter"], options)):
+    if (match := _ALONE.fullmatch(text)) and (letter := _letter(match["letter"], options)):
         return letter
-    bare = re.sub(r"\\(?:text|textbf|mathbf|mathrm)\s*\{([^{}]*)\}", r"\1", said)
+    bare = re.sub(r"\\(?:text|textbf|mathbf|mathrm)\s*\{([^{}]*)\}", r"\1", text)
     if (labelled := _LABEL.match(bare)) and bare[labelled.end() :].strip() and (letter := _letter(labelled["letter"], options)):
         return letter
     same = [place for place, option in enumerate(options) if _normalise_option(option) == _normalise_option(bare)]
@@ -588,13 +588,13 @@ def _find_empty(where: str, patterns: Sequence[str]) -> Iterator[Fault]:
             yield Fault(code="pattern-empty", where=f"{where}[{place}]", found=found, advice="remove it, or write what is looked for")
 
 
-def _rate(found: Sequence[PatternMatch], kind: str) -> float | None:
-    hits = [one.matched for one in found if one.kind == kind]
+def _rate(pattern_matches: Sequence[PatternMatch], kind: str) -> float | None:
+    hits = [pattern_match.matched for pattern_match in pattern_matches if pattern_match.kind == kind]
     return sum(hits) / len(hits) if hits else None
 
 
-def _score(score: PatternScore, found: Sequence[PatternMatch]) -> float:
-    hits = [one.matched for one in found if one.kind == _NEEDED[score]]
+def _score(score: PatternScore, pattern_matches: Sequence[PatternMatch]) -> float:
+    hits = [pattern_match.matched for pattern_match in pattern_matches if pattern_match.kind == _NEEDED[score]]
     match score:
         case PatternScore.HIT_RATE:
             return sum(hits) / len(hits)
@@ -606,5 +606,5 @@ def _score(score: PatternScore, found: Sequence[PatternMatch]) -> float:
             return float(not any(hits))
 
 
-def _describe(one: PatternMatch) -> dict[str, object]:
-    return {name: getattr(one, name) for name in PatternMatch.__slots__}
+def _describe(pattern_match: PatternMatch) -> dict[str, object]:
+    return {name: getattr(pattern_match, name) for name in PatternMatch.__slots__}

@@ -90,7 +90,7 @@ def order_dimensions(scorer: JudgeScorer, message: str) -> tuple[Dimension, ...]
     By what is shown and not by the response's key: the same answer in two contexts is one request, and gets one verdict.
     """
     # A fixed order of dimensions would let the first rating influence the others in every response alike.
-    return tuple(sorted(scorer.dimensions, key=lambda one: _draw(f"{scorer.seed}:{one.name}:{message}")))
+    return tuple(sorted(scorer.dimensions, key=lambda dimension: _draw(f"{scorer.seed}:{dimension.name}:{message}")))
 
 
 def count_repeats(scorer: JudgeScorer, key: str) -> int:
@@ -103,7 +103,10 @@ def count_repeats(scorer: JudgeScorer, key: str) -> int:
 
 def digest_rubric(scorer: JudgeScorer) -> str:
     """Return the SHA-256 of what the judge is told to do: words of ours, rubric, dimensions, and whether it sees the right answer."""
-    dimensions: list[Json] = [[one.name, one.question, one.low, one.high, dict(one.anchors or {})] for one in scorer.dimensions]
+    dimensions: list[Json] = [
+        [dimension.name, dimension.question, dimension.low, dimension.high, dict(dimension.anchors or {})]
+        for dimension in scorer.dimensions
+    ]
     return digest([PROMPT, scorer.rubric, dimensions, *(["the right answer is shown"] if scorer.show_answer else [])])
 
 
@@ -125,13 +128,15 @@ def _write_block(block: Mapping[str, object]) -> str:
 
 def _write_system(scorer: JudgeScorer, dimensions: tuple[Dimension, ...]) -> str:
     asked = "\n".join(map(_write_dimension, dimensions))
-    form = _FORM % ", ".join(f"{json.dumps(one.name, ensure_ascii=False)}: {one.low}-{one.high}" for one in dimensions)
+    form = _FORM % ", ".join(
+        f"{json.dumps(dimension.name, ensure_ascii=False)}: {dimension.low}-{dimension.high}" for dimension in dimensions
+    )
     return f"{_INSTRUCTION}\n\nRubric:\n{scorer.rubric.strip()}\n\nDimensions:\n{asked}\n\n{form}"
 
 
-def _write_dimension(one: Dimension) -> str:
-    anchors = "".join(f"\n    {value}: {meaning}" for value, meaning in (one.anchors or {}).items())
-    return f"- {one.name} ({one.low} to {one.high}): {one.question}{anchors}"
+def _write_dimension(dimension: Dimension) -> str:
+    anchors = "".join(f"\n    {value}: {meaning}" for value, meaning in (dimension.anchors or {}).items())
+    return f"- {dimension.name} ({dimension.low} to {dimension.high}): {dimension.question}{anchors}"
 
 
 def _write_message(task: Task, shown: ResponseExcerpt, answer: str | None) -> str:
@@ -158,7 +163,7 @@ def _build_schema(dimensions: tuple[Dimension, ...]) -> dict[str, Json]:
 
     Requests are sent as canonical JSON, whose names are sorted, and answers keep that order: an explanation comes before ratings.
     """
-    names = [one.name for one in dimensions]
+    names = [dimension.name for dimension in dimensions]
     ratings = _build_object({one.name: _build_range(one) for one in dimensions}, names)
     return _build_object({"explanation": {"type": "string"}, "ratings": ratings}, ["explanation", "ratings"])
 
@@ -167,12 +172,12 @@ def _build_object(properties: dict[str, Json], required: list[str]) -> dict[str,
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
-def _build_range(one: Dimension) -> dict[str, Json]:
+def _build_range(dimension: Dimension) -> dict[str, Json]:
     # An enumeration is the only bound that the API's schemas take, so short ranges are listed. Longer ones are checked
     # only when the answer is read.
-    if one.high - one.low < _MOST_LISTED:
-        return {"type": "integer", "enum": list(range(one.low, one.high + 1))}
-    return {"type": "integer", "description": f"{one.low} to {one.high}"}
+    if dimension.high - dimension.low < _MOST_LISTED:
+        return {"type": "integer", "enum": list(range(dimension.low, dimension.high + 1))}
+    return {"type": "integer", "description": f"{dimension.low} to {dimension.high}"}
 
 
 # Planned verdicts: one for each answered response, several for those that the seed draws.
@@ -252,13 +257,13 @@ def find_attempts(scores: Iterator[Score], *, retry: bool) -> dict[tuple[str, in
         retry: ask again for verdicts that were excluded: a failed call, or an answer that is no verdict.
     """
     attempts: dict[tuple[str, int], int] = {}
-    for one in scores:
-        made = (one.detail or {}).get("attempt", 0)
+    for score in scores:
+        made = (score.detail or {}).get("attempt", 0)
         attempt = made if isinstance(made, int) else 0
-        if retry and (one.excluded_reason or "").startswith(REASON):
+        if retry and (score.excluded_reason or "").startswith(REASON):
             attempt += 1
         if attempt:
-            attempts[one.response, one.repeat or 0] = attempt
+            attempts[score.response, score.repeat or 0] = attempt
     return attempts
 
 
@@ -331,7 +336,7 @@ def read_verdict(scorer: JudgeScorer, answer: Response) -> ResponseMark:
 
 
 def _rate(scorer: JudgeScorer, ratings: Mapping[str, Any], explanation: object) -> ResponseMark:
-    names = {one.name for one in scorer.dimensions}
+    names = {dimension.name for dimension in scorer.dimensions}
     said = {_SAID: _quote(explanation)} if isinstance(explanation, str) and explanation.strip() else {}
     if missing := [one.name for one in scorer.dimensions if one.name not in ratings]:
         return _exclude("judge-dimension-missing", [f"{name} is not rated" for name in missing], **said)
@@ -344,11 +349,15 @@ def _rate(scorer: JudgeScorer, ratings: Mapping[str, Any], explanation: object) 
     return ResponseMark(score=score, dimensions=found, detail={**said})
 
 
-def _find_fault(one: Dimension, value: object) -> str | None:
+def _find_fault(dimension: Dimension, value: object) -> str | None:
     # In Python `True` is an integer and would pass as a rating of 1.
     if isinstance(value, bool) or not isinstance(value, (int, float)) or (isinstance(value, float) and not value.is_integer()):
-        return f"{one.name} is {_quote(json.dumps(value))}, expected a whole number from {one.low} to {one.high}"
-    return None if one.low <= value <= one.high else f"{one.name} is {_quote(str(value))}, expected {one.low} to {one.high}"
+        return f"{dimension.name} is {_quote(json.dumps(value))}, expected a whole number from {dimension.low} to {dimension.high}"
+    return (
+        None
+        if dimension.low <= value <= dimension.high
+        else f"{dimension.name} is {_quote(str(value))}, expected {dimension.low} to {dimension.high}"
+    )
 
 
 def _split(document: Mapping[str, Any], scorer: JudgeScorer) -> tuple[Mapping[str, Any], object]:
@@ -359,7 +368,7 @@ def _split(document: Mapping[str, Any], scorer: JudgeScorer) -> tuple[Mapping[st
         # half read.
         rest = {name: value for name, value in document.items() if name not in ("ratings", _SAID)}
         return {**ratings, **{f"{name} (beside the ratings)": value for name, value in rest.items()}}, document.get(_SAID)
-    if any(one.name == _SAID for one in scorer.dimensions):
+    if any(dimension.name == _SAID for dimension in scorer.dimensions):
         return document, None
     return {name: value for name, value in document.items() if name != _SAID}, document.get(_SAID)
 

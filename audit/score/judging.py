@@ -105,7 +105,7 @@ class _JudgingProgress:
 
 def count_judgments(store: RunStore, scorer: JudgeScorer) -> int:
     """Return how many verdicts *scorer* gives the responses that have an answer."""
-    answered = (one.key for one in store.list_responses(Purpose.REPLAY) if one.failure is None)
+    answered = (response.key for response in store.list_responses(Purpose.REPLAY) if response.failure is None)
     return sum(count_repeats(scorer, key) for key in answered)
 
 
@@ -169,13 +169,13 @@ class _JudgingSession:
         done.written += _add(self._store, block)
         return done
 
-    def _is_waiting(self, one: Judgment) -> bool:
+    def _is_waiting(self, judgment: Judgment) -> bool:
         """Whether the call has no outcome that counts."""
-        return self._store.find_outcomes([one.call.key]).get(one.call.key, INTERRUPTED) in UNSENT
+        return self._store.find_outcomes([judgment.call.key]).get(judgment.call.key, INTERRUPTED) in UNSENT
 
-    def _is_refused(self, one: Judgment) -> bool:
-        answer = self._store.find_response(one.call.key) if one.structured else None
-        return answer is not None and _refuses_schema(one, answer)
+    def _is_refused(self, judgment: Judgment) -> bool:
+        answer = self._store.find_response(judgment.call.key) if judgment.structured else None
+        return answer is not None and _refuses_schema(judgment, answer)
 
     def _remember_refusal(self) -> None:
         self._store.put_document(_name(self._scorer), {"takes_schema": False})
@@ -192,27 +192,27 @@ def _add(store: RunStore, block: list[Score]) -> int:
     return count
 
 
-def _build_score(scorer: JudgeScorer, one: Judgment, answer: Response) -> Score:
+def _build_score(scorer: JudgeScorer, judgment: Judgment, answer: Response) -> Score:
     """The score; without a judge's name after a call that nobody answered."""
     mark = read_verdict(scorer, answer)
     detail = {
         **mark.detail,
-        "structured": one.structured,
-        "judge_saw_all": one.shown.is_whole,
-        "shown_chars": len(one.shown.text),
-        "total_chars": one.shown.total_chars,
-        "mentions_scoring": one.mentions_scoring,
+        "structured": judgment.structured,
+        "judge_saw_all": judgment.shown.is_whole,
+        "shown_chars": len(judgment.shown.text),
+        "total_chars": judgment.shown.total_chars,
+        "mentions_scoring": judgment.mentions_scoring,
     }
     return Score(
-        response=one.response,
+        response=judgment.response,
         scorer=digest_scorer(scorer),
         score=mark.score,
         excluded_reason=mark.excluded_reason,
         judge=answer.model_returned,
-        repeat=one.repeat if scorer.repeats > 1 and scorer.repeat_share > 0 else None,
+        repeat=judgment.repeat if scorer.repeats > 1 and scorer.repeat_share > 0 else None,
         dimensions=mark.dimensions,
-        detail={**detail, "attempt": one.attempt} if one.attempt else detail,
-        call=one.call.key,
+        detail={**detail, "attempt": judgment.attempt} if judgment.attempt else detail,
+        call=judgment.call.key,
     )
 
 
@@ -220,10 +220,10 @@ def _is_unsent(answer: Response) -> bool:
     return answer.failure is not None and answer.failure.code in UNSENT
 
 
-def _refuses_schema(one: Judgment, answer: Response) -> bool:
+def _refuses_schema(judgment: Judgment, answer: Response) -> bool:
     """Whether the call failed because the endpoint does not know the field that holds the schema."""
     failure = answer.failure
-    return one.structured and failure is not None and failure.code == _REFUSED and bool(_SCHEMA__REFUSED.search(failure.message))
+    return judgment.structured and failure is not None and failure.code == _REFUSED and bool(_SCHEMA__REFUSED.search(failure.message))
 
 
 def _name(scorer: JudgeScorer) -> str:
@@ -289,10 +289,10 @@ class _ScoreRow(NamedTuple):
 def account_judging(store: RunStore, scorer: JudgeScorer) -> JudgingAccount:
     """Return what the scores of *scorer* in *store* come to."""
     answered: set[str] = set()
-    rows = [_read(one, answered) for one in store.list_scores(digest_scorer(scorer))]
+    rows = [_read(score, answered) for score in store.list_scores(digest_scorer(scorer))]
     # Responses are counted once, by their first judging. Repeats measure noise and would give the drawn responses more
     # weight.
-    first = {one.response: one for one in rows if one.repeat == 0}
+    first = {row.response: row for row in rows if row.repeat == 0}
     by_arm: dict[str, list[_ScoreRow | None]] = defaultdict(list)
     for cell, key in store.list_cells():
         by_arm[cell.arm].append(first.get(key))
@@ -315,7 +315,7 @@ def describe_judge(scorer: JudgeScorer, account: JudgingAccount) -> str:
     """Return who judged by what, as `Provenance.judge` says it: model as returned, rubric, dimensions, and what was shown."""
     returned = ", ".join(account.models_returned)
     name = returned if returned in ("", scorer.model) else f"{returned} (asked for as {scorer.model})"
-    dimensions = ", ".join(f"{one.name} ({one.low} to {one.high})" for one in scorer.dimensions)
+    dimensions = ", ".join(f"{dimension.name} ({dimension.low} to {dimension.high})" for dimension in scorer.dimensions)
     parts = [
         f"judge {name or scorer.model}",
         f"rubric sha256:{account.rubric} ({PROMPT})",
@@ -348,8 +348,8 @@ def describe_judging(account: JudgingAccount) -> list[str]:
         lines.append(f"form: {account.structured} verdicts asked for by schema, {account.plain} by words alone")
     if account.retried:
         lines.append(f"attempts: {account.retried} judgings are not the first of their response")
-    if (told := describe_repeats(account)) is not None:
-        lines.append(f"repeats: {told}")
+    if (repeats := describe_repeats(account)) is not None:
+        lines.append(f"repeats: {repeats}")
     return lines
 
 
@@ -370,17 +370,17 @@ def _tell_shown(scorer: JudgeScorer, account: JudgingAccount) -> str:
     return f"the first {scorer.longest_chars} characters of a response shown (cut: {cut})"
 
 
-def _read(one: Score, answered: set[str]) -> _ScoreRow:
-    if one.judge is not None:
-        answered.add(one.judge)
-    marks = frozenset(name for name in _COUNTED if (one.detail or {}).get(name))
+def _read(score: Score, answered: set[str]) -> _ScoreRow:
+    if score.judge is not None:
+        answered.add(score.judge)
+    marks = frozenset(name for name in _COUNTED if (score.detail or {}).get(name))
     # A run has many rows and few reasons, so equal texts are shared.
-    reason = None if one.excluded_reason is None else sys.intern(one.excluded_reason)
-    return _ScoreRow(response=one.response, repeat=one.repeat or 0, score=one.score, reason=reason, marks=marks)
+    reason = None if score.excluded_reason is None else sys.intern(score.excluded_reason)
+    return _ScoreRow(response=score.response, repeat=score.repeat or 0, score=score.score, reason=reason, marks=marks)
 
 
 def _count(arm: str, rows: Sequence[_ScoreRow | None]) -> ArmJudgments:
-    known = [one for one in rows if one is not None]
+    known = [row for row in rows if row is not None]
     reasons = Counter(one.reason for one in known if one.reason is not None)
     return ArmJudgments(
         arm=arm,
@@ -394,7 +394,7 @@ def _count(arm: str, rows: Sequence[_ScoreRow | None]) -> ArmJudgments:
 
 def _measure(rows: Iterable[_ScoreRow], scorer: JudgeScorer) -> JudgeNoise | None:
     """The spread of repeated verdicts, in shares of the range of the score."""
-    one = next((each for each in scorer.dimensions if each.name == scorer.score), scorer.dimensions[0])
+    one = next((dimension for dimension in scorer.dimensions if dimension.name == scorer.score), scorer.dimensions[0])
     known = [(row.response, (row.score - one.low) / (one.high - one.low)) for row in rows if row.score is not None]
     if not known:
         return None

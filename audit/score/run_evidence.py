@@ -92,7 +92,7 @@ def sort_sides(found: Mapping[Side, SideCounts]) -> dict[Side, SideCounts]:
 
 def remark_sides(tallies: Mapping[Side, SideCounts]) -> Iterator[DesignRemark]:
     """Give what differs between sides, or is missing, so that their scores may differ for another reason than the model."""
-    waiting = sum(one.unanswered for one in tallies.values())
+    waiting = sum(tally.unanswered for tally in tallies.values())
     if waiting:
         yield DesignRemark(code="unanswered", message=f"{waiting:,} planned calls were never answered; they are no rows of the table")
     unscored = sum(one.excluded[NOT_SCORED] for one in tallies.values())
@@ -127,16 +127,16 @@ def summarise(tallies: Mapping[Side, SideCounts]) -> Sequence[dict[str, object]]
             "arm": side[0],
             "spec": side[1],
             "cue_removed": side[2],
-            "rows": one.rows,
-            "scored": one.scored,
-            "mean": one.mean,
-            "excluded": dict(sorted(one.excluded.items())),
-            "unanswered": one.unanswered,
-            "cut": one.cut,
-            "refused": one.refused,
-            "empty": one.empty,
+            "rows": tally.rows,
+            "scored": tally.scored,
+            "mean": tally.mean,
+            "excluded": dict(sorted(tally.excluded.items())),
+            "unanswered": tally.unanswered,
+            "cut": tally.cut,
+            "refused": tally.refused,
+            "empty": tally.empty,
         }
-        for side, one in tallies.items()
+        for side, tally in tallies.items()
     ]
 
 
@@ -242,7 +242,7 @@ def _read_run(store: RunStore, folder: Path, scorer: Scorer, range_: tuple[float
         if is_own:
             _check_same(path, folder / TABLE)
         table = read_table([path], low=range_[0], high=range_[1])
-    files = tuple(TableFile(name=name, sha256=one.sha256, rows=one.rows) for one in table.files)
+    files = tuple(TableFile(name=name, sha256=file.sha256, rows=file.rows) for file in table.files)
     judge, uncertainty = _describe_scorer(store, scorer)
     provenance = replace(
         build_provenance(store), judge=judge, judge_uncertainty=uncertainty, scorer_reads_response=reads_only_response(scorer)

@@ -63,7 +63,7 @@ def list_dimensions(scorer: Scorer) -> tuple[str, ...]:
         case PatternScorer():
             return "expected_rate", "anti_rate"
         case JudgeScorer():
-            return tuple(one.name for one in scorer.dimensions)
+            return tuple(dimension.name for dimension in scorer.dimensions)
         case ChoiceScorer() | NumberScorer() | LabelScorer():
             return ()
 
@@ -138,7 +138,7 @@ def describe_procedure(scorer: Scorer, tasks: Collection[Task]) -> str:
     """
     match scorer:
         case PatternScorer():
-            said = [scorer.score.value, *_describe_patterns("expected", scorer.expected, [one.expected for one in tasks])]
+            said = [scorer.score.value, *_describe_patterns("expected", scorer.expected, [task.expected for task in tasks])]
             said += [*_describe_patterns("anti", scorer.anti, [one.anti for one in tasks]), f"{scorer.time_limit_s:g} s for a match"]
             return f": {', '.join(said)}"
         case ChoiceScorer() | NumberScorer():
@@ -329,13 +329,13 @@ def sample_sheet(store: RunStore, tasks: Mapping[str, Task], *, seed: str, items
     sheet = _digest(seed, "sheet")[:16]
     store.put_document(f"label-sheet-{sheet}", {"seed": seed})
     # A keyed hash in place of a random generator: the same seed makes the same sheet again, on any machine.
-    found = sorted(_list_answered(store), key=lambda one: _digest(seed, f"order:{one[0]}"))
-    if not found:
+    answered = sorted(_list_answered(store), key=lambda one: _digest(seed, f"order:{one[0]}"))
+    if not answered:
         advice = "caveat audit run makes the calls that are left"
         raise InputError(Fault(code="no-answers", where=str(store.path), found="no call of the run was answered", advice=advice))
     return [
         LabelSheetRow(sheet=sheet, item=_name(seed, key), task=tasks[task].prompt, response=_get_text(store, key))
-        for key, task in found[:items]
+        for key, task in answered[:items]
     ]
 
 
@@ -351,7 +351,7 @@ def take_labels(store: RunStore, scorer: LabelScorer, rows: Sequence[tuple[str, 
         NotFoundError: a sheet is not of this run folder.
         InputError: an unknown item, one that is answered twice, a label that is no number, or no label at all.
     """
-    known = _find_items(store, {fields["sheet"].strip() for _, fields in rows})
+    items = _find_items(store, {fields["sheet"].strip() for _, fields in rows})
     faults: list[Fault] = []
     scores: dict[str, Score] = {}
     digest = digest_scorer(scorer)
@@ -359,7 +359,7 @@ def take_labels(store: RunStore, scorer: LabelScorer, rows: Sequence[tuple[str, 
         # An empty label is an item that was not reached. It stays unscored and is no error.
         if not fields["label"].strip():
             continue
-        key, label = known.get((fields["sheet"].strip(), fields["item"].strip())), _parse(fields["label"])
+        key, label = items.get((fields["sheet"].strip(), fields["item"].strip())), _parse(fields["label"])
         if key is None:
             faults.append(Fault(code="unknown-item", where=where, found=f"no response is called {fields['item'][:40]!r} on this sheet"))
         elif label is None:

@@ -23,7 +23,7 @@ def build_export(store: RunStore, file: StudyFile) -> dict[str, Document | str]:
     """
     found: dict[str, Document | str] = {"skills.json": _describe_study(file)}
     for name, outcomes in list_outcomes(store, file).items():
-        tasks = [task for task in file.tasks[name].tasks if any(one.cell.task_id == task.id for one in outcomes)]
+        tasks = [task for task in file.tasks[name].tasks if any(outcome.cell.task_id == task.id for outcome in outcomes)]
         by_task = {task.id: [one for one in outcomes if one.cell.task_id == task.id] for task in tasks}
         head = _describe_skill(file, name, outcomes)
         found[f"generations/{name}.json"] = {**head, "tasks": [_write_task(task, by_task[task.id], _write_output) for task in tasks]}
@@ -65,7 +65,7 @@ def _describe_study(file: StudyFile) -> Document:
 
 def _describe_skill(file: StudyFile, name: str, outcomes: Sequence[CellOutcome]) -> Document:
     entry = file.study.skills[name]
-    returned = {one.response.model_returned for one in outcomes if one.response is not None and one.response.model_returned}
+    returned = {outcome.response.model_returned for outcome in outcomes if outcome.response is not None and outcome.response.model_returned}
     return {
         "skill_name": name,
         "model_generation": ", ".join(sorted(returned)) or file.study.policy.model,
@@ -77,7 +77,7 @@ def _describe_skill(file: StudyFile, name: str, outcomes: Sequence[CellOutcome])
 
 
 def _write_task(task: Task, outcomes: Sequence[CellOutcome], write: Writer) -> Document:
-    by_place: Mapping[tuple[int, str], CellOutcome] = {(one.cell.sample, one.cell.arm): one for one in outcomes}
+    by_place: Mapping[tuple[int, str], CellOutcome] = {(outcome.cell.sample, outcome.cell.arm): outcome for outcome in outcomes}
     fields = task.fields or {}
     return {
         "task_id": task.id.partition("/")[2],
@@ -93,10 +93,10 @@ def _write_task(task: Task, outcomes: Sequence[CellOutcome], write: Writer) -> D
     }
 
 
-def _write_output(one: CellOutcome) -> Document:
-    response = one.response
+def _write_output(cell_outcome: CellOutcome) -> Document:
+    response = cell_outcome.response
     if response is None or response.text is None:
-        return {"output": None, "error": (one.excluded or "").removeprefix("the generation failed: "), "cached": False}
+        return {"output": None, "error": (cell_outcome.excluded or "").removeprefix("the generation failed: "), "cached": False}
     return {
         "output": response.text,
         "model": response.model_returned,
@@ -107,16 +107,16 @@ def _write_output(one: CellOutcome) -> Document:
     }
 
 
-def _write_scores(one: CellOutcome) -> Document | None:
-    if one.response is None or one.response.text is None:
+def _write_scores(cell_outcome: CellOutcome) -> Document | None:
+    if cell_outcome.response is None or cell_outcome.response.text is None:
         return None
-    judge = None if not one.dimensions else {**one.dimensions, "cached": False}
-    error = {} if one.excluded is None else {"error": one.excluded.removeprefix("not judged: ")}
-    return {"judge": judge, "patterns": _write_patterns(one), **error}
+    judge = None if not cell_outcome.dimensions else {**cell_outcome.dimensions, "cached": False}
+    error = {} if cell_outcome.excluded is None else {"error": cell_outcome.excluded.removeprefix("not judged: ")}
+    return {"judge": judge, "patterns": _write_patterns(cell_outcome), **error}
 
 
-def _write_patterns(one: CellOutcome) -> Document | None:
-    found = list_found(one.patterns)
+def _write_patterns(cell_outcome: CellOutcome) -> Document | None:
+    found = list_found(cell_outcome.patterns)
     if not found:
         return None
     kinds = ("expected", "anti")

@@ -178,37 +178,37 @@ def _compare_names(skills: Sequence[str], files: Sequence[str], where: str) -> I
             )
 
 
-def _check(found: SkillTasks, skill: str, path: Path) -> Iterator[Fault]:
-    if found.skill_name != skill:
-        said = f"the file is called {skill}.json, and says skill_name {found.skill_name!r}"
+def _check(skill_tasks: SkillTasks, skill: str, path: Path) -> Iterator[Fault]:
+    if skill_tasks.skill_name != skill:
+        said = f"the file is called {skill}.json, and says skill_name {skill_tasks.skill_name!r}"
         yield Fault(code="not-valid", where=f"{path}, skill_name", found=said, advice="make the two agree")
-    if not found.tasks:
+    if not skill_tasks.tasks:
         yield Fault(code="tasks-not-found", where=f"{path}, tasks", found="the skill has no tasks", advice="write at least one")
-    for place, one in enumerate(found.tasks):
+    for place, task in enumerate(skill_tasks.tasks):
         where = f"{path}, tasks[{place}]"
-        if one.id in {other.id for other in found.tasks[:place]}:
-            yield Fault(code="task-twice", where=where, found=f"the id {one.id!r} stands twice", advice="give each task an id of its own")
-        if not one.id.strip() or one.id != one.id.strip():
-            yield Fault(code="id-padded", where=where, found=f"the id {one.id!r} is empty, or begins or ends with white space")
-        if not one.prompt.strip():
-            yield Fault(code="not-valid", where=where, found=f"task {one.id!r} has no prompt", advice="write down what is asked")
+        if task.id in {other.id for other in skill_tasks.tasks[:place]}:
+            yield Fault(code="task-twice", where=where, found=f"the id {task.id!r} stands twice", advice="give each task an id of its own")
+        if not task.id.strip() or task.id != task.id.strip():
+            yield Fault(code="id-padded", where=where, found=f"the id {task.id!r} is empty, or begins or ends with white space")
+        if not task.prompt.strip():
+            yield Fault(code="not-valid", where=where, found=f"task {task.id!r} has no prompt", advice="write down what is asked")
 
 
-def _build_task(skill: str, one: SkillTask) -> Task:
+def _build_task(skill: str, skill_task: SkillTask) -> Task:
     fields = {
         SKILL: skill,
-        TYPE: one.type,
-        LANGUAGE: one.target_language,
-        TASK_REFERENCES: f"{skill}: {', '.join(one.reference_files)}" if one.reference_files else skill,
-        CODEBASE: one.codebase_variant or one.target_language,
+        TYPE: skill_task.type,
+        LANGUAGE: skill_task.target_language,
+        TASK_REFERENCES: f"{skill}: {', '.join(skill_task.reference_files)}" if skill_task.reference_files else skill,
+        CODEBASE: skill_task.codebase_variant or skill_task.target_language,
     }
     return Task(
-        id=f"{skill}/{one.id}",
-        prompt=one.prompt,
+        id=f"{skill}/{skill_task.id}",
+        prompt=skill_task.prompt,
         fields=fields,
-        expected=one.expected_patterns,
-        anti=one.anti_patterns,
-        note=one.notes,
+        expected=skill_task.expected_patterns,
+        anti=skill_task.anti_patterns,
+        note=skill_task.notes,
     )
 
 
@@ -265,17 +265,17 @@ def fill_conditions(spec: ContextSpec, texts: Mapping[str, SkillText], tasks: Ma
         for task in file.tasks
         if task.fields is not None
     }
-    known = spec.blocks or {}
+    blocks = spec.blocks or {}
     filled = {
         name: ContextBlock(
             by=Variants(field=name, texts=by_value),
             source=_list_sources(texts, is_main=name == SKILL),
-            description=known[name].description,
-            cue=known[name].cue,
+            description=blocks[name].description,
+            cue=blocks[name].cue,
         )
         for name, by_value in ((SKILL, main), (TASK_REFERENCES, references))
     }
-    return replace(spec, blocks={**known, **filled})
+    return replace(spec, blocks={**blocks, **filled})
 
 
 def _list_sources(texts: Mapping[str, SkillText], *, is_main: bool) -> str | None:
@@ -428,7 +428,7 @@ def _read_judge(path: Path, study: SkillStudy, sources: dict[str, str], faults: 
     if not isinstance(scorer, JudgeScorer):
         faults.append(Fault(code="not-valid", where=str(file), found=f"is no judge, but a scorer of the kind {scorer.kind}"))
         return None
-    rated = {(one.name, float(one.low), float(one.high)) for one in scorer.dimensions}
+    rated = {(dimension.name, float(dimension.low), float(dimension.high)) for dimension in scorer.dimensions}
     if rated != {(name, LOWEST, HIGHEST) for name in DIMENSIONS} or scorer.score != "mean":
         found = "a study's judge rates four dimensions from 1 to 5, and the score is their mean"
         advice = f"name them {', '.join(DIMENSIONS)}; examples/rubrics/code-quality.yaml has them"

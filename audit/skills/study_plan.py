@@ -51,7 +51,7 @@ def select_part(
     Raises:
         InputError: with every name that the study does not have.
     """
-    arms = tuple(dict.fromkeys(CONDITIONS.get(one, one.upper()) for one in conditions))
+    arms = tuple(dict.fromkeys(CONDITIONS.get(condition, condition.upper()) for condition in conditions))
     known = [task.id for task in file.list_tasks()]
     faults = [
         *_name_unknown(skills, list(file.study.skills), "unknown-skill", "--skill", "skill"),
@@ -122,7 +122,7 @@ def _list_where(file: StudyFile, arm: str) -> dict[str, tuple[str, ...]] | None:
 
 
 def _take(spec: ContextSpec, condition: str) -> ContextSpec:
-    (item,) = (one for one in spec.contexts if one.id == condition)
+    (item,) = (context for context in spec.contexts if context.id == condition)
     return replace(spec, name=f"{spec.name}: {condition}", contexts=(item,), edits=())
 
 
@@ -130,11 +130,11 @@ def _choose_scoring(judge: JudgeScorer | None) -> JudgeScorer | PatternScorer:
     return PATTERNS if judge is None else judge
 
 
-def _name_unknown(names: Sequence[str], known: Sequence[str], code: str, where: str, noun: str) -> Iterator[Fault]:
+def _name_unknown(names: Sequence[str], texts: Sequence[str], code: str, where: str, noun: str) -> Iterator[Fault]:
     for name in dict.fromkeys(names):
-        if name not in known:
-            close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-            advice = f"did you mean {close[0]}?" if close else f"there is {', '.join(dict.fromkeys(known[:20]))}"
+        if name not in texts:
+            close = difflib.get_close_matches(name, texts, n=1, cutoff=0.5)
+            advice = f"did you mean {close[0]}?" if close else f"there is {', '.join(dict.fromkeys(texts[:20]))}"
             yield Fault(code=code, where=where, found=f"no {noun} is called {name!r}", advice=advice)
 
 
@@ -151,7 +151,7 @@ class PartStore(RunStore):
 
     def list_cells(self, *, by_name: bool = False) -> Iterator[tuple[ReplayCell, str]]:
         """Give the selected cells with the keys of their calls, in the order of planning or of names."""
-        return (one for one in super().list_cells(by_name=by_name) if self._selection.holds(one[0]))
+        return (cell for cell in super().list_cells(by_name=by_name) if self._selection.holds(cell[0]))
 
     def count_cells(self) -> int:
         """Return the number of selected cells."""

@@ -48,7 +48,7 @@ class CellOutcome:
     @property
     def dimensions(self) -> dict[str, float]:
         """The judge's ratings, the mean of its repeats; empty without a verdict."""
-        rated = [one.dimensions for one in self.verdicts if one.score is not None and one.dimensions]
+        rated = [verdict.dimensions for verdict in self.verdicts if verdict.score is not None and verdict.dimensions]
         return {name: sum(one[name] for one in rated) / len(rated) for name in rated[0]} if rated else {}
 
     @property
@@ -60,13 +60,13 @@ class CellOutcome:
             return f"the generation failed: {self.response.failure.code}: {self.response.failure.message}"
         if self.dimensions:
             return None
-        reasons = dict.fromkeys(one.excluded_reason for one in self.verdicts if one.excluded_reason)
+        reasons = dict.fromkeys(verdict.excluded_reason for verdict in self.verdicts if verdict.excluded_reason)
         return f"not judged: {', '.join(reasons)}" if reasons else NOT_JUDGED
 
     @property
     def judges(self) -> set[str]:
         """The models that judged, as they were returned."""
-        return {one.judge for one in self.verdicts if one.judge is not None}
+        return {verdict.judge for verdict in self.verdicts if verdict.judge is not None}
 
 
 def list_outcomes(store: RunStore, file: StudyFile) -> dict[str, list[CellOutcome]]:
@@ -110,21 +110,25 @@ def build_recording(store: RunStore, file: StudyFile) -> StudyRecording:
     )
 
 
-def _build_skill(file: StudyFile, name: str, found: Sequence[CellOutcome]) -> SkillRuns:
+def _build_skill(file: StudyFile, name: str, cell_outcomes: Sequence[CellOutcome]) -> SkillRuns:
     entry = file.study.skills[name]
-    asked = {outcome.cell.task_id for outcome in found}
+    asked = {outcome.cell.task_id for outcome in cell_outcomes}
     tasks = [task for task in file.tasks[name].tasks if task.id in asked]
-    returned = {one.response.model_returned for one in found if one.response is not None and one.response.model_returned}
+    returned = {
+        cell_outcome.response.model_returned
+        for cell_outcome in cell_outcomes
+        if cell_outcome.response is not None and cell_outcome.response.model_returned
+    }
     return SkillRuns(
         name=name,
         structural_score=entry.structural_score,
         risk_level=entry.risk_level.value,
         test_category=entry.test_category,
         generator=", ".join(sorted(returned)) or file.study.policy.model,
-        judge=", ".join(sorted({judge for one in found for judge in one.judges})),
+        judge=", ".join(sorted({judge for one in cell_outcomes for judge in one.judges})),
         scored_at="",
         tasks=tuple(_build_task(file, name, task) for task in tasks),
-        responses=tuple(_list_responses(tasks, found)),
+        responses=tuple(_list_responses(tasks, cell_outcomes)),
         hidden=entry.hidden_references,
         left_out=entry.left_out,
     )
@@ -141,12 +145,14 @@ def _build_task(file: StudyFile, skill: str, task: Asked) -> SkillTaskRun:
     )
 
 
-def _list_responses(tasks: Sequence[Asked], found: Sequence[CellOutcome]) -> Iterator[Scored]:
+def _list_responses(tasks: Sequence[Asked], cell_outcomes: Sequence[CellOutcome]) -> Iterator[Scored]:
     """Give every run of every task under every condition that was tried; a gap that was never planned is one too."""
-    by_place = {(one.cell.task_id, one.cell.sample, one.cell.arm): one for one in found}
-    tried = [arm for arm in ARMS if any(one.cell.arm == arm for one in found)]
+    by_place = {
+        (cell_outcome.cell.task_id, cell_outcome.cell.sample, cell_outcome.cell.arm): cell_outcome for cell_outcome in cell_outcomes
+    }
+    tried = [arm for arm in ARMS if any(one.cell.arm == arm for one in cell_outcomes)]
     for task in tasks:
-        for run in sorted({one.cell.sample for one in found if one.cell.task_id == task.id}):
+        for run in sorted({one.cell.sample for one in cell_outcomes if one.cell.task_id == task.id}):
             for arm in tried:
                 outcome = by_place.get((task.id, run, arm))
                 yield _build_gap(task.id, run, arm) if outcome is None else _build_response(outcome, (task.expected, task.anti))
@@ -170,12 +176,16 @@ def _build_gap(task_id: str, run: int, arm: str) -> Scored:
     )
 
 
-def _build_response(one: CellOutcome, texts: PatternTexts) -> Scored:
-    gap = replace(_build_gap(one.cell.task_id, one.cell.sample, one.cell.arm), excluded=one.excluded, dimensions=one.dimensions)
-    response = one.response
+def _build_response(cell_outcome: CellOutcome, texts: PatternTexts) -> Scored:
+    gap = replace(
+        _build_gap(cell_outcome.cell.task_id, cell_outcome.cell.sample, cell_outcome.cell.arm),
+        excluded=cell_outcome.excluded,
+        dimensions=cell_outcome.dimensions,
+    )
+    response = cell_outcome.response
     if response is None or response.text is None:
         return gap
-    patterns = read_patterns(one.patterns)
+    patterns = read_patterns(cell_outcome.patterns)
     return replace(
         gap,
         patterns=patterns,
@@ -185,7 +195,7 @@ def _build_response(one: CellOutcome, texts: PatternTexts) -> Scored:
         failed=False,
         unmatched=None if patterns is not None else NOT_MATCHED,
         pattern_texts=texts,
-        judge_cached=False if one.dimensions else None,
+        judge_cached=False if cell_outcome.dimensions else None,
     )
 
 
@@ -206,17 +216,17 @@ def read_patterns(score: Score | None) -> Patterns | None:
 
 def _note(file: StudyFile, outcomes: Mapping[str, Sequence[CellOutcome]]) -> Iterator[Note]:
     for name in file.study.skills:
-        found = outcomes.get(name)
-        if found is None:
+        outcome = outcomes.get(name)
+        if outcome is None:
             yield Note(kind="skill-not-run", where=name, message="nothing of it was planned in this run folder yet")
             continue
-        planned = {one.cell.task_id for one in found}
+        planned = {one.cell.task_id for one in outcome}
         absent = [task.id for task in file.tasks[name].tasks if task.id not in planned]
         if absent:
             yield Note(kind="task-not-run", where=name, message=f"{len(absent)} tasks have no run: {', '.join(absent)}")
-        waiting = sum(one.response is None for one in found)
+        waiting = sum(one.response is None for one in outcome)
         if waiting:
-            yield Note(kind="unfinished", where=name, message=f"{waiting} of {len(found)} planned calls were not made yet")
+            yield Note(kind="unfinished", where=name, message=f"{waiting} of {len(outcome)} planned calls were not made yet")
     yield from _note_shared(outcomes)
 
 
@@ -244,8 +254,8 @@ def _show_condition(spec: ContextSpec, name: str) -> tuple[object, ...]:
 def _note_shared(outcomes: Mapping[str, Iterable[CellOutcome]]) -> Iterator[Note]:
     """Skills with the same tasks have the same baseline, so their contrasts are not independent of each other."""
     owners: dict[str, set[str]] = defaultdict(set)
-    for name, found in outcomes.items():
-        for one in found:
+    for name, outcome in outcomes.items():
+        for one in outcome:
             if one.response is not None:
                 owners[one.response.key].add(name)
     shared = {tuple(sorted(names)) for names in owners.values() if len(names) > 1}
@@ -279,17 +289,17 @@ class ConditionProgress:
 def count_stages(outcomes: Mapping[str, Iterable[CellOutcome]]) -> dict[str, list[ConditionProgress]]:
     """Return the stages by skill, in the order of arms."""
     found: dict[str, list[ConditionProgress]] = {}
-    for name, each in outcomes.items():
+    for name, outcome in outcomes.items():
         by_arm: dict[str, list[CellOutcome]] = {}
-        for one in each:
+        for one in outcome:
             by_arm.setdefault(one.cell.arm, []).append(one)
         found[name] = [_count(arm, by_arm[arm]) for arm in sorted(by_arm)]
     return found
 
 
 def _count(arm: str, outcomes: Sequence[CellOutcome]) -> ConditionProgress:
-    responses = [one.response for one in outcomes if one.response is not None]
-    failed = sum(one.failure is not None for one in responses)
+    responses = [outcome.response for outcome in outcomes if outcome.response is not None]
+    failed = sum(response.failure is not None for response in responses)
     return ConditionProgress(
         arm=arm,
         planned=len(outcomes),

@@ -50,14 +50,14 @@ def read_csv(path: Path, selection: ColumnSelection, *, name: str, sha256: str) 
     """
     # The header is checked before the rows are read: an unknown column is a cheap fault in a file of any size.
     names = _read_csv_header(path, name)
-    found = _check_header(names, selection, name)
+    header = _check_header(names, selection, name)
     # Read without a handler first. A Python function that Arrow's threads release while the interpreter ends aborted
     # the process in 2 of 100 runs, so only files with broken rows get one.
     try:
-        table = _read_csv(path, found, name, None)
+        table = _read_csv(path, header, name, None)
     except TableError:
         broken: list[Any] = []
-        _read_csv(path, found, name, broken)
+        _read_csv(path, header, name, broken)
         if broken:
             raise TableError(_tell_broken(broken, name)) from None
         raise
@@ -65,7 +65,7 @@ def read_csv(path: Path, selection: ColumnSelection, *, name: str, sha256: str) 
     if numbers is None:
         numbers = np.arange(2, len(table) + 2) if selection.where else None
     origin = RawOrigin(name=name, sha256=sha256, first_row=2, rows=numbers, names=tuple(names))
-    return _build(table, found, selection, origin)
+    return _build(table, header, selection, origin)
 
 
 def read_parquet(path: Path, selection: ColumnSelection, *, name: str, sha256: str) -> RawTable:
@@ -78,14 +78,14 @@ def read_parquet(path: Path, selection: ColumnSelection, *, name: str, sha256: s
         _refuse_long_footer(path, name)
         schema = pyarrow.parquet.read_schema(path)
         _refuse_wide(len(schema.names), name)
-        found = _check_header(schema.names, selection, name)
-        table = pyarrow.parquet.read_table(path, columns=_list_columns(found))
+        header = _check_header(schema.names, selection, name)
+        table = pyarrow.parquet.read_table(path, columns=_list_columns(header))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         raise TableError(_tell_unreadable(name, "Parquet", error)) from error
     flat = tuple(field.name for field in schema if not pa.types.is_nested(field.type))
     numbers = np.arange(1, len(table) + 1) if selection.where else None
     origin = RawOrigin(name=name, sha256=sha256, first_row=1, rows=numbers, names=flat)
-    return _build(table, found, selection, origin)
+    return _build(table, header, selection, origin)
 
 
 def _list_columns(found: _Found) -> list[str]:
@@ -138,7 +138,7 @@ def _read_csv(path: Path, found: _Found, name: str, broken: list[Any] | None) ->
     A function of Python's given to Arrow is let go of by Arrow's own threads: one that does so while the interpreter ends aborts the
     process. And with several threads Arrow does not know the number of a broken row. So only files with broken rows pay for it.
     """
-    types = {there: pa.string() if there == found[0]["score"] else _TEXT for there in _list_columns(found)}
+    types = {column: pa.string() if column == found[0]["score"] else _TEXT for column in _list_columns(found)}
     try:
         with _quiet():
             return pyarrow.csv.read_csv(
@@ -156,12 +156,12 @@ def _read_csv(path: Path, found: _Found, name: str, broken: list[Any] | None) ->
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Where a broken row is not UTF-8, Arrow prints a traceback beside the error that it raises; the error is enough."""
-    shown = sys.unraisablehook
+    unraisablehook = sys.unraisablehook
     sys.unraisablehook = lambda _: None
     try:
         yield
     finally:
-        sys.unraisablehook = shown
+        sys.unraisablehook = unraisablehook
 
 
 def _parse_options(broken: list[Any] | None) -> Any:

@@ -183,12 +183,12 @@ def _list_superseded(listing: list[zipfile.ZipInfo]) -> tuple[str, ...]:
     return tuple(member.filename for place, member in enumerate(listing) if last[member.filename] != place)
 
 
-def _not_safe(where: str, found: str) -> Fault:
-    return Fault(code="log-not-safe", where=where, found=found, advice="Inspect writes no such archive; ask whoever gave you the file")
+def _not_safe(where: str, text: str) -> Fault:
+    return Fault(code="log-not-safe", where=where, found=text, advice="Inspect writes no such archive; ask whoever gave you the file")
 
 
-def _not_readable(where: str, found: str, advice: str = "copy the file again") -> TableError:
-    return TableError(Fault(code="log-not-readable", where=where, found=found, advice=advice))
+def _not_readable(where: str, text: str, advice: str = "copy the file again") -> TableError:
+    return TableError(Fault(code="log-not-readable", where=where, found=text, advice=advice))
 
 
 # The header of an Inspect log, and where a value is found in it or in a sample.

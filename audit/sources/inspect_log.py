@@ -317,7 +317,7 @@ def _describe_tools(header: LogHeader, samples: Sequence[LogSample]) -> str | No
     steps = [text for step in as_list(header.plan.get("steps")) if (text := as_text(as_object(step).get("solver"))) is not None]
     parts = [f"solver {', '.join(steps)}"] if steps else []
     if calls:
-        parts.append(f"tools of the first call: {_join(sorted({tool for asked in calls for tool in asked.tools})) or 'none'}")
+        parts.append(f"tools of the first call: {_join(sorted({tool for call in calls for tool in call.tools})) or 'none'}")
     if sandbox := as_text(as_object(header.spec.get("sandbox")).get("type")):
         parts.append(f"sandbox {sandbox}")
     return "; ".join(parts) or None
@@ -437,8 +437,8 @@ def read_inspect(paths: Sequence[Path], reading: LogOptions) -> tuple[list[LogRo
 
 def find_remote(path: Path) -> str | None:
     """Return the address that *path* is, with both slashes that `Path` makes one of; None where it is a path on this computer."""
-    found = _REMOTE.fullmatch(str(path))
-    return f"{found[1]}://{found[2]}" if found else None
+    match = _REMOTE.fullmatch(str(path))
+    return f"{match[1]}://{match[2]}" if match else None
 
 
 def _read_one(path: Path, reading: LogOptions, arm: str | None) -> tuple[list[LogRow], ImportedLog]:

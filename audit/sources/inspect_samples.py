@@ -228,7 +228,9 @@ def _read_input(document: Object) -> str | None:
     """The user's texts of the sample's input, which may be one text or messages."""
     given, attachments = document.get("input"), as_object(document.get("attachments"))
     messages = [{"role": "user", "content": given}] if isinstance(given, str) else map(as_object, as_list(given))
-    parts = [_resolve(part, attachments) for one in messages if one.get("role") == "user" for part in _list_texts(one.get("content"))]
+    parts = [
+        _resolve(part, attachments) for message in messages if message.get("role") == "user" for part in _list_texts(message.get("content"))
+    ]
     return "\n".join(parts) or None
 
 
@@ -274,17 +276,17 @@ class SamplingCounts:
     unseen: int = 0
     """Calls whose request is not."""
 
-    def add(self, asked: FirstCall) -> None:
+    def add(self, first_call: FirstCall) -> None:
         """Count one call."""
-        wanted = {name: value for name in _SPELLINGS if (value := asked.config.get(name)) is not None}
+        wanted = {name: value for name in _SPELLINGS if (value := first_call.config.get(name)) is not None}
         self.configured.update((name, _show_sampling(value)) for name, value in wanted.items())
         # Without the request, "configured" is all that is known. It is counted apart and never taken for sent.
-        if asked.request is None:
+        if first_call.request is None:
             self.unseen += 1
             return
         self.seen += 1
         # Providers nest parameters differently, such as Google's `generationConfig`.
-        there = dict(_walk(asked.request, _DEEPEST))
+        there = dict(_walk(first_call.request, _DEEPEST))
         for name, spellings in _SPELLINGS.items():
             found = next((there[spelling] for spelling in spellings if spelling in there), None)
             if found is not None:
@@ -320,8 +322,8 @@ class SamplingCounts:
 def build_sampling(calls: Iterable[FirstCall]) -> SamplingCounts:
     """Return the counts over *calls*."""
     sampling = SamplingCounts()
-    for asked in calls:
-        sampling.add(asked)
+    for call in calls:
+        sampling.add(call)
     return sampling
 
 
@@ -388,12 +390,12 @@ class ScoreConverter:
     def report(self, faults: FaultList) -> None:
         """Add what was refused to *faults*, one for each value."""
         if self.lacking:
-            known = list(self.keys)
-            asked = self.reading.key
-            found = f"{_count(self.lacking)}: the score is an object with {', '.join(known[:_SHOWN])}"
+            keys = list(self.keys)
+            key = self.reading.key
+            found = f"{_count(self.lacking)}: the score is an object with {', '.join(keys[:_SHOWN])}"
             code, advice = "key-not-chosen", "choose one entry with --key"
-            if asked is not None:
-                code, found, advice = "unknown-key", f"{found}; none called {asked!r}", suggest(asked, known) or advice
+            if key is not None:
+                code, found, advice = "unknown-key", f"{found}; none called {key!r}", suggest(key, keys) or advice
             faults.add(Fault(code=code, where=self.where, found=found, advice=advice))
         known_texts = ", ".join(self.reading.values or LETTERS)
         for value, places in self.refused.items():

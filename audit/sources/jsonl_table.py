@@ -152,8 +152,8 @@ class _RowBuffer:
                 self.beyond.append(len(self.score))
         self.score.append(math.nan)
 
-    def _fault(self, code: str, number: int, column: str, found: str, advice: str | None) -> None:
-        self.faults.add(Fault(code=code, where=f"{self.name}, line {number}, column {column}", found=found, advice=advice))
+    def _fault(self, code: str, number: int, column: str, text: str, advice: str | None) -> None:
+        self.faults.add(Fault(code=code, where=f"{self.name}, line {number}, column {column}", found=text, advice=advice))
 
 
 def _read_any(row: dict[str, Any], column: str) -> str:

@@ -346,7 +346,7 @@ _LONGEST_VALUE = 40
 """Characters of a grade; what is longer is an explanation."""
 
 
-def choose_score(asked: str | None, there: Collection[str], *, where: str, option: str, what: str) -> str:
+def choose_score(text: str | None, texts: Collection[str], *, where: str, option: str, what: str) -> str:
     """Return the one of *there* that *asked* names, or the only one where nothing is asked.
 
     Args:
@@ -359,24 +359,24 @@ def choose_score(asked: str | None, there: Collection[str], *, where: str, optio
     Raises:
         TableError: there is no such name, none at all, or several and none is asked for.
     """
-    known = ", ".join(sorted(there)) or "none"
+    known = ", ".join(sorted(texts)) or "none"
     is_key = option == "--key"
-    if asked is not None and asked not in there:
-        found = f"there is no {what} {asked!r}; there are: {known}"
+    if text is not None and text not in texts:
+        found = f"there is no {what} {text!r}; there are: {known}"
         raise TableError(
             Fault(
                 code="unknown-key" if is_key else "unknown-scorer",
                 where=where,
                 found=found,
-                advice=suggest(asked, there) or f"choose one with {option}",
+                advice=suggest(text, texts) or f"choose one with {option}",
             )
         )
-    if asked is None and len(there) != 1:
-        found = f"expected one {what}, found {len(there)}: {known}"
+    if text is None and len(texts) != 1:
+        found = f"expected one {what}, found {len(texts)}: {known}"
         raise TableError(
             Fault(code="key-not-chosen" if is_key else "scorer-not-chosen", where=where, found=found, advice=f"choose one with {option}")
         )
-    return asked if asked is not None else next(iter(there))
+    return text if text is not None else next(iter(texts))
 
 
 def read_score(value: object, values: Mapping[str, float], *, where: str) -> tuple[float | None, str | None]:

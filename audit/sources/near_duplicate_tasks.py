@@ -38,22 +38,28 @@ def find_alike_tasks(tasks: Iterable[Task]) -> NearDuplicates | None:
     )
 
 
-def warn_of_near_duplicates(found: NearDuplicates | None) -> str | None:
+def warn_of_near_duplicates(near_duplicates: NearDuplicates | None) -> str | None:
     """Return the warning that names the first pair and the remedy; None where there is nothing to warn of."""
-    if found is None or not found.pairs:
+    if near_duplicates is None or not near_duplicates.pairs:
         return None
-    first, second = found.pairs[0]
-    others = f"; {found.found - 1} more pairs are" if found.found > 2 else "; 1 more pair is" if found.found == 2 else ""
+    first, second = near_duplicates.pairs[0]
+    others = (
+        f"; {near_duplicates.found - 1} more pairs are"
+        if near_duplicates.found > 2
+        else "; 1 more pair is"
+        if near_duplicates.found == 2
+        else ""
+    )
     return (
         f"tasks {first} and {second} are near-duplicates and in no common family{others}. Intervals take such tasks to be independent and "
         "are too narrow: give both the same family (key or column `family`)"
     )
 
 
-def note_near_duplicates(imported: ImportedLog, found: NearDuplicates | None) -> ImportedLog:
+def note_near_duplicates(imported: ImportedLog, near_duplicates: NearDuplicates | None) -> ImportedLog:
     """Return *imported* with what was found, as a warning on its first file and in its provenance."""
-    warning = warn_of_near_duplicates(found)
+    warning = warn_of_near_duplicates(near_duplicates)
     files = imported.files
     if warning is not None and files:
         files = (replace(files[0], warnings=(*files[0].warnings, warning)), *files[1:])
-    return replace(imported, files=files, provenance=replace(imported.provenance, near_duplicates=found))
+    return replace(imported, files=files, provenance=replace(imported.provenance, near_duplicates=near_duplicates))

@@ -169,9 +169,9 @@ def _read_all(paths: Sequence[Path], *, required: Sequence[str], known: Sequence
             yield from (_FileRow(where=row.where, fields={**dict.fromkeys(required, ""), **row.fields}) for row in rows)
 
 
-def _check_columns(names: Sequence[str], required: Sequence[str], known: Sequence[str], *, where: str) -> Iterator[Fault]:
-    spare = [name for name in names if name not in known]
-    for name in known:
+def _check_columns(names: Sequence[str], required: Sequence[str], texts: Sequence[str], *, where: str) -> Iterator[Fault]:
+    spare = [name for name in names if name not in texts]
+    for name in texts:
         if name in names:
             continue
         close = difflib.get_close_matches(name, spare, n=1, cutoff=0.8)

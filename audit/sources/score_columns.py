@@ -61,10 +61,10 @@ def find_unmatched(selection: ColumnSelection, seen: Mapping[str, Collection[str
                 yield Fault(code="unknown-value", where=f"{where}, column {name}", found=found, advice=suggest(value, seen[name]))
 
 
-def suggest(text: str, known: Iterable[str]) -> str | None:
+def suggest(text: str, texts: Iterable[str]) -> str | None:
     """Return a question that names what was probably meant: the nearest spelling, or the only one that holds *text*; else None."""
-    candidates = [one for one in known if one]
-    lowered = {one.lower(): one for one in candidates}
+    candidates = [one for one in texts if one]
+    lowered = {candidate.lower(): candidate for candidate in candidates}
     close = difflib.get_close_matches(text.lower(), list(lowered), n=1, cutoff=0.6)
     holding = [one for one in candidates if text and text.lower() in one.lower()]
     # Suggestions only come from names that exist, near in spelling or containing the text.
@@ -330,10 +330,10 @@ def _advise_columns(names: Sequence[str], name: str) -> str:
     return f"add the column {name}" + (" (or side)" if name == "arm" else "")
 
 
-def build_too_wide(where: str, found: str) -> Fault:
+def build_too_wide(where: str, text: str) -> Fault:
     """Return the fault of a table with more columns, or a longer header, than is read."""
     advice = f"keep the columns that are needed; at most {MOST_COLUMNS:,} are read"
-    return Fault(code="table-too-wide", where=where, found=found, advice=advice)
+    return Fault(code="table-too-wide", where=where, found=text, advice=advice)
 
 
 # Truncated and refused responses: as columns state them, else by the stop reason of the endpoint. An unknown reason

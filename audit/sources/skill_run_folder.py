@@ -32,9 +32,9 @@ class DocumentPlace:
     where: str
     faults: FaultList
 
-    def fault(self, code: str, found: str, advice: str | None = None) -> None:
+    def fault(self, code: str, text: str, advice: str | None = None) -> None:
         """Tell that something is wrong here, once however often the place is looked at."""
-        fault = Fault(code=code, where=self.where, found=found, advice=advice)
+        fault = Fault(code=code, where=self.where, found=text, advice=advice)
         # A place may be read several times, and its fault is one.
         if fault not in self.faults.faults:
             self.faults.add(fault)
@@ -54,9 +54,9 @@ class DocumentPlace:
         here = self.at(name)
         here.expect(list, "a list", required=isinstance(self.value, dict))
         for position, value in enumerate(here.value if isinstance(here.value, list) else ()):
-            one = DocumentPlace(value=value, where=f"{here.where}[{position}]", faults=self.faults)
-            if one.expect(dict, "an object", required=True):
-                yield one
+            document_place = DocumentPlace(value=value, where=f"{here.where}[{position}]", faults=self.faults)
+            if document_place.expect(dict, "an object", required=True):
+                yield document_place
 
     def entries(self) -> Iterator[tuple[str, "DocumentPlace"]]:
         """Give the places of an object with their names."""
@@ -103,9 +103,9 @@ class DocumentPlace:
         here = self.at(name)
         return here.value if here.value is None or isinstance(here.value, bool) else here.refuse("true or false", None)
 
-    def refuse_unknown(self, known: Iterable[str], *, code: str, what: str) -> None:
+    def refuse_unknown(self, texts: Iterable[str], *, code: str, what: str) -> None:
         """Tell every key that is none of *known*."""
-        names = list(known)
+        names = list(texts)
         for name in self.value if isinstance(self.value, dict) else ():
             if name not in names:
                 close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
@@ -345,7 +345,7 @@ class SkillRuns:
 
     def find(self, arm: str) -> tuple[SkillResponse, ...]:
         """Return the responses of *arm*, excluded ones too; empty when the skill was not tried under it."""
-        return tuple(one for one in self.responses if one.arm == arm)
+        return tuple(response for response in self.responses if response.arm == arm)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -508,7 +508,7 @@ class _FolderReader:
         """A condition without one response in the whole skill was not tried; one with some has gaps, and these stay."""
         # A condition that was never tried is absent. A condition with gaps keeps them, since dropping the gaps would
         # change the sample.
-        tried = {one.arm for one in responses if one.excluded != NOT_SCORED}
+        tried = {response.arm for response in responses if response.excluded != NOT_SCORED}
         return [one for one in responses if one.arm in tried]
 
     def _read_planned(self, skill: str) -> dict[str, PlannedPatterns]:
@@ -570,7 +570,7 @@ class _FolderReader:
             self._note_tasks(skill)
             counts = {arm: len(skill.find(arm)) for arm in ARMS}
             uneven = {arm: count for arm, count in counts.items() if count and count != max(counts.values())}
-            silent = sum(one.chars is None and not one.failed for one in skill.responses)
+            silent = sum(response.chars is None and not response.failed for response in skill.responses)
             if 0 < silent < len(skill.responses):
                 self._note("text-missing", skill.name, f"{silent} of {len(skill.responses)} responses have no text in generations/")
             self._note_patterns(skill)
@@ -585,7 +585,11 @@ class _FolderReader:
                     self._note("skill-not-listed", skill.name, "skills.json does not name it")
 
     def _note_patterns(self, skill: SkillRuns) -> None:
-        differ = [one for one in skill.responses if one.is_matched and one.recorded is not None and one.patterns != one.recorded]
+        differ = [
+            response
+            for response in skill.responses
+            if response.is_matched and response.recorded is not None and response.patterns != response.recorded
+        ]
         if differ:
             first = f"first task {differ[0].task_id}, run {differ[0].run}, arm {differ[0].arm}"
             message = f"responses that patterns match otherwise than the file says: {len(differ)} ({first}); the match made here is taken"

@@ -70,21 +70,21 @@ def _read_skill(skill: SkillRuns, place: tuple[str, str], recording: StudyRecord
     file = "/".join(place)
     tally = FileCounts()
     rows = []
-    for one in skill.responses:
-        score, reason = SCORERS[scorer](one)
-        where = f"task {one.task_id}, run {one.run}, {ARMS[one.arm]}"
+    for response in skill.responses:
+        score, reason = SCORERS[scorer](response)
+        where = f"task {response.task_id}, run {response.run}, {ARMS[response.arm]}"
         tally.add(where, reason)
         rows.append(
             LogRow(
-                task_id=f"{skill.name}/{one.task_id}",
-                arm=one.arm,
+                task_id=f"{skill.name}/{response.task_id}",
+                arm=response.arm,
                 # The recording has one context for each condition, so nothing can be said about other contexts of the
                 # same kind.
-                context_id=ARMS[one.arm],
-                sample=str(one.run),
+                context_id=ARMS[response.arm],
+                sample=str(response.run),
                 score=score,
                 excluded_reason=reason,
-                extras=_list_extras(skill, one),
+                extras=_list_extras(skill, response),
                 file=file,
                 place=where,
             )
@@ -103,9 +103,9 @@ def _read_skill(skill: SkillRuns, place: tuple[str, str], recording: StudyRecord
     return rows, accounts
 
 
-def _list_extras(skill: SkillRuns, one: SkillResponse) -> Mapping[str, str | float | None]:
-    expected, anti = one.patterns if one.patterns is not None else ((), ())
-    known = one.patterns is not None
+def _list_extras(skill: SkillRuns, skill_response: SkillResponse) -> Mapping[str, str | float | None]:
+    expected, anti = skill_response.patterns if skill_response.patterns is not None else ((), ())
+    known = skill_response.patterns is not None
     return {
         "skill": skill.name,
         "risk_level": skill.risk_level or None,
@@ -114,8 +114,8 @@ def _list_extras(skill: SkillRuns, one: SkillResponse) -> Mapping[str, str | flo
         "expected_patterns": float(len(expected)) if known else None,
         "anti_found": float(sum(anti)) if known else None,
         "anti_patterns": float(len(anti)) if known else None,
-        "chars": None if one.chars is None else float(one.chars),
-        "output_tokens": None if one.output_tokens is None else float(one.output_tokens),
+        "chars": None if skill_response.chars is None else float(skill_response.chars),
+        "output_tokens": None if skill_response.output_tokens is None else float(skill_response.output_tokens),
     }
 
 
@@ -126,7 +126,7 @@ def _list_notes(skill: SkillRuns, file: str, recording: StudyRecording) -> Itera
         yield f"the study left it out of its aggregates ({skill.left_out}); it is taken here"
     visible = recording.facts.visible_chars
     # Responses longer than what the judge saw may have been rated as truncated although they are complete.
-    cut = sum(one.chars is not None and visible is not None and one.chars > visible for one in skill.responses)
+    cut = sum(response.chars is not None and visible is not None and response.chars > visible for response in skill.responses)
     if cut:
         yield f"the judge was shown the first {visible} characters; {cut} responses are longer"
     yield from (f"{note.kind}: {note.message}" for note in recording.notes if note.where in (skill.name, file))
@@ -148,23 +148,23 @@ def _build_provenance(recording: StudyRecording, scorer: str) -> Provenance:
 
 
 def _read_dimension(name: str) -> Callable[[SkillResponse], Scored]:
-    def read(one: SkillResponse) -> Scored:
-        score = one.dimensions.get(name)
-        return (score, None) if score is not None else (None, one.excluded or f"the judge left out {name}")
+    def read(skill_response: SkillResponse) -> Scored:
+        score = skill_response.dimensions.get(name)
+        return (score, None) if score is not None else (None, skill_response.excluded or f"the judge left out {name}")
 
     return read
 
 
-def _read_composite(one: SkillResponse) -> Scored:
-    return one.composite, one.excluded
+def _read_composite(skill_response: SkillResponse) -> Scored:
+    return skill_response.composite, skill_response.excluded
 
 
 def _read_patterns(kind: int, absent: str, measure: Callable[[Sequence[bool]], float]) -> Callable[[SkillResponse], Scored]:
-    def read(one: SkillResponse) -> Scored:
-        if one.patterns is None:
+    def read(skill_response: SkillResponse) -> Scored:
+        if skill_response.patterns is None:
             # A task without patterns has no rate. A rate of 0 would say that none was found.
-            return None, one.excluded or "no patterns were looked for"
-        return (measure(one.patterns[kind]), None) if one.patterns[kind] else (None, absent)
+            return None, skill_response.excluded or "no patterns were looked for"
+        return (measure(skill_response.patterns[kind]), None) if skill_response.patterns[kind] else (None, absent)
 
     return read
 

@@ -338,10 +338,10 @@ class _Design:
     def _gather(self, product: Floats, contexts: Sequence[Floats]) -> Floats:
         """Add up over contexts, each as often as it was drawn: for each side two numbers for the draws, then its tables."""
         found, start = [], 2
-        for drawn, units, parts in zip(contexts, self.contexts, self.parts, strict=True):
+        for context, units, parts in zip(contexts, self.contexts, self.parts, strict=True):
             stop = start + units * parts
             tables = product[:, start:stop].reshape(len(product), parts, units)
-            found += [product[:, :2] * (drawn.sum(axis=1, keepdims=True) / units), np.einsum("rpc,rc->rp", tables, drawn)]
+            found += [product[:, :2] * (context.sum(axis=1, keepdims=True) / units), np.einsum("rpc,rc->rp", tables, context)]
             start = stop
         return np.concatenate(found, axis=1)
 
@@ -728,11 +728,11 @@ class _BandMaker:
     unsampled: str
     """Why contexts are not resampled."""
 
-    def build(self, drawn: list[Floats | None], point: float, write: Callable[[float], float]) -> Bands:
+    def build(self, floatses: list[Floats | None], point: float, write: Callable[[float], float]) -> Bands:
         """Bands of one statistic from its replicates by task, by context and by both."""
         ranges: list[ScoreRange | None] = []
         reasons: list[str] = []
-        for values in drawn:
+        for values in floatses:
             found = self.unsampled if values is None else self._find_ends(values, point)
             ranges.append(None if isinstance(found, str) else ScoreRange(low=write(found[0]), high=write(found[1])))
             reasons += [found] if isinstance(found, str) else []

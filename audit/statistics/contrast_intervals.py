@@ -68,9 +68,9 @@ class ArmScores:
 
     def pair(self, first: str, second: str) -> Moments:
         """Return the moments of first − second."""
-        found = self.pairs.get((first, second))
-        if found is not None:
-            return found
+        pair = self.pairs.get((first, second))
+        if pair is not None:
+            return pair
         back = self.pairs[second, first]
         return replace(back, test=back.deploy, deploy=back.test)
 

@@ -29,7 +29,7 @@ class ExtraSample:
     tasks: int
 
 
-def unseen_bound(drawn: float) -> float:
+def unseen_bound(number: float) -> float:
     """Return 1 − 0.05^(1/n): the share of contexts, or of tasks, that could behave otherwise, none of the n *drawn* ones being of them.
 
     At 95 % confidence; contexts and tasks are assumed to be drawn independently from their distribution.
@@ -37,9 +37,9 @@ def unseen_bound(drawn: float) -> float:
     Raises:
         ValueError: *drawn* is below 1.
     """
-    if drawn < 1:
-        raise ValueError(f"the number drawn must be at least 1, got {drawn}")
-    return -math.expm1(math.log(0.05) / drawn)
+    if number < 1:
+        raise ValueError(f"the number drawn must be at least 1, got {number}")
+    return -math.expm1(math.log(0.05) / number)
 
 
 def minimum_detectable(parts: Sequence[VariancePart], *, level: float, banerjee: bool) -> float | None:

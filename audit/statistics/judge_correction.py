@@ -392,7 +392,7 @@ def compare_unlabelled(side: JudgedResponses) -> LabelSelection | None:
     means = [float((share * side.score).sum()) for share in shares]
     influence = shares[0] * (side.score - means[0]) - shares[1] * (side.score - means[1])
     weights = [_sum(side.task, share, size=side.tasks) for share in shares]
-    tasks = min(int(np.count_nonzero(one)) for one in weights)
+    tasks = min(int(np.count_nonzero(weight)) for weight in weights)
     if tasks < 2:
         return None
     effective = min(float(1 / (one**2).sum()) for one in weights)
@@ -419,60 +419,60 @@ def has_rare_errors(side: JudgedResponses) -> bool:
     return len(np.unique(side.task[np.abs(side.errors()) > _EQUAL])) < FEWEST_ERRORS
 
 
-def find_limits(found: LinearEstimate, *, random: bool, level: float) -> ConfidenceLimits | None:
+def find_limits(linear_estimate: LinearEstimate, *, random: bool, level: float) -> ConfidenceLimits | None:
     """Return the interval of one side's mean error; None when its variance cannot be estimated.
 
     Where tasks do not differ in it, they are counted: as draws of which that share has an error of 1 in size, never an interval of zero
     width.
     """
-    spread = _spread(found, random=random, level=level)
-    if spread is None or not _is_flat(found):
+    spread = _spread(linear_estimate, random=random, level=level)
+    if spread is None or not _is_flat(linear_estimate):
         return spread
-    exact = _count_tasks(found, abs(found.value), level=level)
-    return exact if found.value > 0 else ConfidenceLimits(low=-exact.high, high=-exact.low)
+    exact = _count_tasks(linear_estimate, abs(linear_estimate.value), level=level)
+    return exact if linear_estimate.value > 0 else ConfidenceLimits(low=-exact.high, high=-exact.low)
 
 
-def _count_tasks(found: LinearEstimate, share: float, *, level: float) -> ConfidenceLimits:
+def _count_tasks(linear_estimate: LinearEstimate, share: float, *, level: float) -> ConfidenceLimits:
     """The exact limits of a share, which is cut to [0, 1], at the effective number of tasks."""
-    size = found.effective_tasks
+    size = linear_estimate.effective_tasks
     return clopper_pearson(successes=min(size, max(0.0, size * share)), trials=size, level=level)
 
 
-def _spread(found: LinearEstimate, *, random: bool, level: float) -> ConfidenceLimits | None:
+def _spread(linear_estimate: LinearEstimate, *, random: bool, level: float) -> ConfidenceLimits | None:
     """The value ± h, and the limits of rare errors."""
-    parts = found.parts(random=random)
+    parts = linear_estimate.parts(random=random)
     if parts is None:
         return None
-    h = half_width(parts, level=level, banerjee=_is_thin((found,), random=random))
-    below, above = found.widened or (0.0, 0.0)
-    return ConfidenceLimits(low=found.value - max(h, below), high=found.value + max(h, above))
+    h = half_width(parts, level=level, banerjee=_is_thin((linear_estimate,), random=random))
+    below, above = linear_estimate.widened or (0.0, 0.0)
+    return ConfidenceLimits(low=linear_estimate.value - max(h, below), high=linear_estimate.value + max(h, above))
 
 
-def find_mean_limits(found: LinearEstimate, *, random: bool, level: float) -> ConfidenceLimits | None:
+def find_mean_limits(linear_estimate: LinearEstimate, *, random: bool, level: float) -> ConfidenceLimits | None:
     """Return the interval of a corrected mean of scores in [0, 1], cut to that; None when its variance cannot be estimated.
 
     Where all responses are labelled, or nothing varies, it holds the interval that a mean of scores has: never of zero width. Where the
     value lies beyond the range, of which cutting would leave next to nothing, it holds the exact limits of 0, or all, of the tasks.
     """
-    limits, parts = _spread(found, random=random, level=level), found.parts(random=random)
+    limits, parts = _spread(linear_estimate, random=random, level=level), linear_estimate.parts(random=random)
     if limits is None or parts is None:
         return None
     low, high = max(0.0, min(limits.low, 1.0)), min(1.0, max(limits.high, 0.0))
-    if not 0 <= found.value <= 1:
-        counted = _count_tasks(found, found.value, level=level)
+    if not 0 <= linear_estimate.value <= 1:
+        counted = _count_tasks(linear_estimate, linear_estimate.value, level=level)
         low, high = min(low, counted.low), max(high, counted.high)
-    if total_variance(parts) > ZERO_VARIANCE and not found.complete:
+    if total_variance(parts) > ZERO_VARIANCE and not linear_estimate.complete:
         return ConfidenceLimits(low=low, high=high)
     side = SideMoments(
-        mean=min(1.0, max(0.0, found.value)),
-        tasks=found.tasks,
-        contexts=found.contexts,
-        responses=found.labels,
+        mean=min(1.0, max(0.0, linear_estimate.value)),
+        tasks=linear_estimate.tasks,
+        contexts=linear_estimate.contexts,
+        responses=linear_estimate.labels,
         task_variance=parts[0].variance,
         context_variance=parts[1].variance if random else 0.0,
-        kish=found.effective_tasks,
+        kish=linear_estimate.effective_tasks,
     )
-    own = side_interval(side, random=random, banerjee=_is_thin((found,), random=random), binary=False, level=level)
+    own = side_interval(side, random=random, banerjee=_is_thin((linear_estimate,), random=random), binary=False, level=level)
     return (
         ConfidenceLimits(low=low, high=high) if own is None else ConfidenceLimits(low=min(own.hull.low, low), high=max(own.hull.high, high))
     )
@@ -520,14 +520,14 @@ def find_bias_difference(test: LinearEstimate, deploy: LinearEstimate, *, level:
     return exact if difference > 0 else ConfidenceLimits(low=-exact.high, high=-exact.low)
 
 
-def _is_flat(found: LinearEstimate) -> bool:
+def _is_flat(linear_estimate: LinearEstimate) -> bool:
     """Whether tasks do not differ, and that not for want of errors."""
-    return found.widened is None and total_variance(found.parts(random=False) or ()) <= ZERO_VARIANCE
+    return linear_estimate.widened is None and total_variance(linear_estimate.parts(random=False) or ()) <= ZERO_VARIANCE
 
 
-def _around(found: LinearEstimate, limits: ConfidenceLimits) -> ConfidenceLimits:
+def _around(linear_estimate: LinearEstimate, limits: ConfidenceLimits) -> ConfidenceLimits:
     """Limits that were cut to the range, around a value that may lie outside it."""
-    return ConfidenceLimits(low=min(limits.low, found.value), high=max(limits.high, found.value))
+    return ConfidenceLimits(low=min(limits.low, linear_estimate.value), high=max(limits.high, linear_estimate.value))
 
 
 def _correlate(test: LinearEstimate, deploy: LinearEstimate, *, random: bool) -> float:

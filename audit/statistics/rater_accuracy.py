@@ -201,7 +201,7 @@ def mean_of_shares(*, right: tuple[float, float], trials: tuple[int, int], level
     """Return the mean of the shares right on either side with its interval, MOVER from Clopper–Pearson limits; trials are above 0."""
     shares = [right[side] / trials[side] for side in (0, 1)]
     limits = [clopper_pearson(successes=right[side], trials=trials[side], level=level) for side in (0, 1)]
-    down = math.hypot(*(share - one.low for share, one in zip(shares, limits, strict=True))) / 2
+    down = math.hypot(*(share - limit.low for share, limit in zip(shares, limits, strict=True))) / 2
     up = math.hypot(*(one.high - share for share, one in zip(shares, limits, strict=True))) / 2
     value = sum(shares) / 2
     return value, ConfidenceLimits(low=max(0.0, value - down), high=min(1.0, value + up))
@@ -262,9 +262,9 @@ def _count_effective_items(shares: Floats, test: Flags, weights: Floats) -> floa
     """
     sides = shares[test], shares[~test]
     kish = effective_number(weights)
-    if min(len(one) for one in sides) < 2 or not any(_vary(one) for one in sides):
+    if min(len(side) for side in sides) < 2 or not any(_vary(side) for side in sides):
         return kish
-    return min(kish, 1 + satterthwaite_df([VariancePart(variance=_vary(one), df=len(one) - 1) for one in sides]))
+    return min(kish, 1 + satterthwaite_df([VariancePart(variance=_vary(side), df=len(side) - 1) for side in sides]))
 
 
 def _vary(shares: Floats) -> float:
@@ -279,7 +279,7 @@ def _compute_rater_variance(deviations: Floats, answered: Flags, weights: Floats
         return None
     scaled = np.where(answered, deviations, 0.0) * (weights / answered.sum(axis=1))[:, np.newaxis]
     sums = [sum_all(scaled[:, rater]) for rater in range(raters)]
-    return math.fsum(one * one for one in sums) * raters / (raters - 1)
+    return math.fsum(sum_ * sum_ for sum_ in sums) * raters / (raters - 1)
 
 
 def _log_choose(n: int, k: npt.NDArray[np.int64]) -> Floats:

@@ -172,39 +172,45 @@ def _join(nominal: tuple[SpecDecision, ...], at_level: AtLevel | None) -> JointD
     # Unanimous verdicts need no stricter level: the statement is about all specifications at once.
     if len({one.row.verdict for one in after_holm}) == 1:
         return _agree(after_holm)
-    each = _read_together(after_holm, at_level, plan_level=nominal[0].level)
-    adverse = tuple(one for one in each if _is_adverse(one))
+    together = _read_together(after_holm, at_level, plan_level=nominal[0].level)
+    adverse = tuple(one for one in together if _is_adverse(one))
     if adverse:
         row = _find_first(adverse)
-        return JointDecision(row=row, mode=row.mode, point_class=None, deciding=adverse, each=each)
+        return JointDecision(row=row, mode=row.mode, point_class=None, deciding=adverse, each=together)
     # What Holm did not reject explains the outcome better than "the specifications differ".
     failed = tuple(one for one in after_holm if one.row is NOT_AFTER_HOLM)
     row = NOT_AFTER_HOLM if failed else SPECS_DIFFER
     # Missing data come before noisy data: an interval that is not there cannot be narrowed.
-    mode = Mode.TECHNICAL if any(one.row.mode is Mode.TECHNICAL for one in each) else row.mode
-    return JointDecision(row=row, mode=mode, point_class=_join_points(after_holm), deciding=failed or each, each=each)
+    mode = Mode.TECHNICAL if any(one.row.mode is Mode.TECHNICAL for one in together) else row.mode
+    return JointDecision(row=row, mode=mode, point_class=_join_points(after_holm), deciding=failed or together, each=together)
 
 
-def _agree(each: tuple[SpecDecision, ...]) -> JointDecision:
+def _agree(spec_decisions: tuple[SpecDecision, ...]) -> JointDecision:
     """All specifications give one verdict; where different rows gave it, missing data come before noisy data."""
-    rows = {one.row.name for one in each}
-    modes = {one.row.mode for one in each}
+    rows = {spec_decision.row.name for spec_decision in spec_decisions}
+    modes = {one.row.mode for one in spec_decisions}
     # Different reasons for *inconclusive* have no common row, so the reason given is that
     # specifications differ.
-    row = _find_first(each) if len(rows) == 1 or each[0].row.verdict is not Verdict.INCONCLUSIVE else SPECS_DIFFER
+    row = _find_first(spec_decisions) if len(rows) == 1 or spec_decisions[0].row.verdict is not Verdict.INCONCLUSIVE else SPECS_DIFFER
     if NOT_AFTER_HOLM.name in rows:
         row = NOT_AFTER_HOLM
     mode = Mode.TECHNICAL if row.mode is not None and Mode.TECHNICAL in modes else row.mode
-    return JointDecision(row=row, mode=mode, point_class=_join_points(each) if row.point_class else None, deciding=each, each=each)
+    return JointDecision(
+        row=row,
+        mode=mode,
+        point_class=_join_points(spec_decisions) if row.point_class else None,
+        deciding=spec_decisions,
+        each=spec_decisions,
+    )
 
 
-def _find_first(each: tuple[SpecDecision, ...]) -> DecisionRow:
+def _find_first(spec_decisions: tuple[SpecDecision, ...]) -> DecisionRow:
     """The row that comes first in the decision table: any of them is shown, and one suffices."""
-    return min((one.row for one in each), key=lambda row: _ORDER.get(row.name, len(_ORDER)))
+    return min((spec_decision.row for spec_decision in spec_decisions), key=lambda row: _ORDER.get(row.name, len(_ORDER)))
 
 
-def _is_adverse(one: SpecDecision) -> bool:
-    return one.row.verdict in ADVERSE
+def _is_adverse(spec_decision: SpecDecision) -> bool:
+    return spec_decision.row.verdict in ADVERSE
 
 
 def _read_together(after_holm: tuple[SpecDecision, ...], at_level: AtLevel | None, *, plan_level: float | None) -> tuple[SpecDecision, ...]:
@@ -225,7 +231,7 @@ def _reject_by_holm(nominal: tuple[SpecDecision, ...], at_level: AtLevel | None)
         level = holm_levels(len(nominal) - rejected, level=plan_level)[0]
         # The last step is at the plan's own level, where the decisions are known.
         decisions = nominal if level == plan_level else at_level(level) if at_level else ()
-        waiting |= {one.spec: one for one in decisions if one.spec in waiting}
+        waiting |= {decision.spec: decision for decision in decisions if decision.spec in waiting}
         adverse = {spec: one for spec, one in waiting.items() if decisions and _is_adverse(one)}
         if not adverse:
             break
@@ -237,9 +243,9 @@ def _reject_by_holm(nominal: tuple[SpecDecision, ...], at_level: AtLevel | None)
     return tuple(settled[one.spec] for one in nominal)
 
 
-def _join_points(each: tuple[SpecDecision, ...]) -> ClaimClass | None:
+def _join_points(spec_decisions: tuple[SpecDecision, ...]) -> ClaimClass | None:
     """The class that the point estimates alone suggest: one adverse suffices, stable needs all."""
-    points = [find_point_class(one.facts) for one in each]
+    points = [find_point_class(spec_decision.facts) for spec_decision in spec_decisions]
     adverse = next((point for point in points if point in (ClaimClass.INVERTED, ClaimClass.DEGRADED)), None)
     if adverse is not None:
         return adverse
@@ -505,19 +511,19 @@ def _find_basis(question: _ClassifiedReading, form: Form) -> Basis:
     return Basis.REPORTED if reported else Basis.NONE
 
 
-def _build_spec(one: SpecDecision, standing: VerdictStanding | None) -> SpecVerdict:
+def _build_spec(spec_decision: SpecDecision, standing: VerdictStanding | None) -> SpecVerdict:
     """What is said of one specification: never more firmly than of all together."""
     # A statement about one specification cannot be firmer than the verdict on all of them.
     own = standing or VerdictStanding.PROVISIONAL
     return SpecVerdict(
-        spec=one.spec or "",
-        class_=one.row.class_,
-        standing=find_trace_standing(one.row.standing, own, is_inversion=one.row.class_ is ClaimClass.INVERTED),
-        verdict=one.row.verdict,
-        point_class=one.point_class,
-        mode=one.row.mode,
-        level=one.level,
-        judge=one.judge,
+        spec=spec_decision.spec or "",
+        class_=spec_decision.row.class_,
+        standing=find_trace_standing(spec_decision.row.standing, own, is_inversion=spec_decision.row.class_ is ClaimClass.INVERTED),
+        verdict=spec_decision.row.verdict,
+        point_class=spec_decision.point_class,
+        mode=spec_decision.row.mode,
+        level=spec_decision.level,
+        judge=spec_decision.judge,
     )
 
 
@@ -527,12 +533,12 @@ def _find_direction(joint: JointDecision) -> Sign | None:
     return signs.pop() if len(signs) == 1 else None
 
 
-def _find_sign_of(one: SpecDecision) -> Sign | None:
-    facts = one.facts
+def _find_sign_of(spec_decision: SpecDecision) -> Sign | None:
+    facts = spec_decision.facts
     if facts.form is Form.EXISTENCE:
         return None
     established = None if facts.estimate is None else find_sign(facts.estimate)
-    if facts.estimate is None and one.row.class_ is ClaimClass.INVERTED:
+    if facts.estimate is None and spec_decision.row.class_ is ClaimClass.INVERTED:
         return Sign.NEGATIVE if facts.relation is Relation.AT_MOST else Sign.POSITIVE
     return established or find_expected_sign(facts)
 
@@ -586,13 +592,13 @@ def _describe_specs(joint: JointDecision) -> str:
     return describe_verdicts((one.spec or "", one.row.verdict) for one in joint.each)
 
 
-def _name_source(joint: JointDecision, one: SpecDecision) -> str:
+def _name_source(joint: JointDecision, spec_decision: SpecDecision) -> str:
     """Which of several specifications and judges a sentence is about."""
-    spec = f"Against the specification {one.spec}: "
-    if one.judge is None:
+    spec = f"Against the specification {spec_decision.spec}: "
+    if spec_decision.judge is None:
         return spec
     several = len({other.spec for other in joint.each}) > 1
-    return f"By the scores of the judge {one.judge}{f', against the specification {one.spec}' if several else ''}: "
+    return f"By the scores of the judge {spec_decision.judge}{f', against the specification {spec_decision.spec}' if several else ''}: "
 
 
 def _is_conditional(question: _ClassifiedReading, facts: ReadingFacts) -> bool:

@@ -378,7 +378,7 @@ def _compose_headline(reading: ReadingVerdict, phrases: "_ReadingPhrases") -> st
     if reading.verdict is Verdict.INCONCLUSIVE and suggested:
         head = f"{head}, the point estimate suggests: {suggested}"
     parts = [f"{head}{_qualify(reading, phrases)}.", _start(_fill(wording.verdict, phrases))]
-    if len({one.verdict for one in reading.specs}) > 1 and "each_spec" not in wording.verdict:
+    if len({spec.verdict for spec in reading.specs}) > 1 and "each_spec" not in wording.verdict:
         parts.insert(1, f"The claim {phrases.each_spec}.")
     if reading.form not in (Form.PREVALENCE, Form.EXISTENCE) and _is_figure_refuted(reading):
         parts.append(phrases.reproduction)
@@ -559,7 +559,7 @@ class _ReadingPhrases(VerdictPhrases):
     @property
     def each_spec(self) -> str:
         """What is said of each specification: `fails for “agent”; holds for “chat”`."""
-        return describe_verdicts((one.spec, one.verdict) for one in self._reading.specs)
+        return describe_verdicts((spec.spec, spec.verdict) for spec in self._reading.specs)
 
     @property
     def other_model_sentence(self) -> str:
@@ -616,7 +616,7 @@ class _ReadingPhrases(VerdictPhrases):
             return super().surviving_bound
         # A bound is quoted only for specifications with this verdict, since the others may contradict
         # it.
-        named = {(one.spec, one.judge) for one in self._reading.specs if one.verdict is self._reading.verdict}
+        named = {(spec.spec, spec.judge) for spec in self._reading.specs if spec.verdict is self._reading.verdict}
         return join([self._bound_from(spec, name=_name(spec)) for spec in self._specs if (spec.spec, spec.judge) in named])
 
     @property
@@ -662,7 +662,7 @@ def _read_at_stated_level(reading: ReadingVerdict, estimate: Estimate | None) ->
     if estimate is None:
         return None
     # 1 − α/m where specifications differ, Holm's level where they were rejected.
-    level = next((one.level for one in reading.specs if one.verdict is reading.verdict and one.level is not None), estimate.level)
+    level = next((spec.level for spec in reading.specs if spec.verdict is reading.verdict and spec.level is not None), estimate.level)
     at_level = build_at_level(estimate) if level != estimate.level else None
     return at_level(level) if at_level else estimate
 
@@ -671,7 +671,7 @@ def _find_deciding(reading: ReadingVerdict, estimate: Estimate | None) -> SpecEs
     """The specification whose numbers the verdict quotes: the first with the reading's class."""
     if estimate is None or not estimate.specs:
         return None
-    named = next(((one.spec, one.judge) for one in reading.specs if one.verdict is reading.verdict), None)
+    named = next(((spec.spec, spec.judge) for spec in reading.specs if spec.verdict is reading.verdict), None)
     return next((spec for spec in estimate.specs if (spec.spec, spec.judge) == named), estimate.specs[0])
 
 
@@ -680,9 +680,9 @@ def _name(spec: SpecEstimate) -> str:
     return fold(spec.spec) if spec.judge is None else f"{fold(spec.spec)}, judge {fold(spec.judge)}"
 
 
-def is_rounded(value: float, given: float, unit: Unit) -> bool:
+def is_rounded(value: float, number: float, unit: Unit) -> bool:
     """Tell whether *given*, with the digits it was written with, is *value* rounded."""
-    written = unit.given(given).removesuffix(" %").replace("−", "-")
+    written = unit.given(number).removesuffix(" %").replace("−", "-")
     decimals = len(written.partition(".")[2])
     scale = 100 if unit.is_share else 1
     return bool(abs(round(value * scale, decimals) - float(written)) < 0.5e-6 * 10.0**-decimals)

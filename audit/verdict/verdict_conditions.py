@@ -638,29 +638,29 @@ def _ed_ends(facts: ReadingFacts) -> tuple[float, float] | None:
     return None if ed is None or ed.low is None or ed.high is None else (ed.low, ed.high)
 
 
-def _is_on_behaviour(one: Evidence) -> bool:
+def _is_on_behaviour(evidence: Evidence) -> bool:
     """A change of behaviour under a cue is behaviour too; recognition is not."""
-    return one.access is Access.AVAILABLE and one.layer in (EvidenceLayer.BEHAVIOURAL, EvidenceLayer.CUE_SENSITIVITY)
+    return evidence.access is Access.AVAILABLE and evidence.layer in (EvidenceLayer.BEHAVIOURAL, EvidenceLayer.CUE_SENSITIVITY)
 
 
-def _is_perturbation_against(one: Evidence) -> bool:
-    return _is_on_behaviour(one) and one.kind is EvidenceKind.PERTURBATION and one.effect is PerturbationEffect.AGAINST_CLAIM
+def _is_perturbation_against(evidence: Evidence) -> bool:
+    return _is_on_behaviour(evidence) and evidence.kind is EvidenceKind.PERTURBATION and evidence.effect is PerturbationEffect.AGAINST_CLAIM
 
 
-def is_recognition(one: Evidence) -> bool:
+def is_recognition(evidence: Evidence) -> bool:
     """Whether *one* shows recognition, or is an unverified perturbation, which counts as such. A measured rate of zero is none."""
-    if _is_perturbation_against(one) and not one.verified:
+    if _is_perturbation_against(evidence) and not evidence.verified:
         return True
-    if one.access is not Access.AVAILABLE or one.layer not in (EvidenceLayer.LATENT, EvidenceLayer.VERBALISED):
+    if evidence.access is not Access.AVAILABLE or evidence.layer not in (EvidenceLayer.LATENT, EvidenceLayer.VERBALISED):
         return False
-    return one.finding is None or one.finding.value > 0
+    return evidence.finding is None or evidence.finding.value > 0
 
 
-def _bears_on_behaviour(one: Evidence) -> bool:
+def _bears_on_behaviour(evidence: Evidence) -> bool:
     """An observation says nothing of a difference between test and deployment; an unverified perturbation counts as recognition."""
-    if not _is_on_behaviour(one) or one.kind in (None, EvidenceKind.OBSERVATION):
+    if not _is_on_behaviour(evidence) or evidence.kind in (None, EvidenceKind.OBSERVATION):
         return False
-    return one.kind is not EvidenceKind.PERTURBATION or one.verified
+    return evidence.kind is not EvidenceKind.PERTURBATION or evidence.verified
 
 
 # --- Classes that the estimate suggests where its interval is inconclusive ---

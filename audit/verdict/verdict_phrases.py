@@ -98,8 +98,8 @@ class VerdictPhrases:
     @property
     def other_model(self) -> str:
         """Why the responses are not those of the claim's model version, as a clause."""
-        told = self._facts.other_model or ""
-        return f"{told[:1].lower()}{told[1:]}"
+        other_model = self._facts.other_model or ""
+        return f"{other_model[:1].lower()}{other_model[1:]}"
 
     @property
     def told_apart(self) -> str:
@@ -398,11 +398,11 @@ class VerdictPhrases:
     def recognition_sources(self) -> str:
         """The evidence of recognition, each with its rate, n and interval."""
         pieces = [one for one in self._facts.evidence if one.access is Access.AVAILABLE and is_recognition(one)]
-        return "; ".join(self._describe_recognition(one) for one in pieces) or "as recorded"
+        return "; ".join(self._describe_recognition(piece) for piece in pieces) or "as recorded"
 
-    def _describe_recognition(self, one: Evidence) -> str:
-        weight = weigh_recognition(one, self._facts.recognition_floor)
-        bare = _describe(replace(one, finding=None, in_deployment=None), foreign=not is_own_model(self._facts, one))
+    def _describe_recognition(self, evidence: Evidence) -> str:
+        weight = weigh_recognition(evidence, self._facts.recognition_floor)
+        bare = _describe(replace(evidence, finding=None, in_deployment=None), foreign=not is_own_model(self._facts, evidence))
         return f"{bare}, {weight.text}: {weight.reason}"
 
     @property
@@ -410,7 +410,7 @@ class VerdictPhrases:
         """The rates of recognition alone, for a headline: no words of whoever wrote the evidence."""
         pieces = [one for one in self._facts.evidence if one.access is Access.AVAILABLE and is_recognition(one)]
         # A headline must not repeat words of the evidence's author.
-        weights = [weigh_recognition(one, self._facts.recognition_floor) for one in pieces]
+        weights = [weigh_recognition(piece, self._facts.recognition_floor) for piece in pieces]
         return "; ".join(f"{weight.text}: {weight.reason}" for weight in weights) or "as recorded"
 
     @property
@@ -473,9 +473,9 @@ class VerdictPhrases:
         return "; ".join(_describe(one, foreign=not is_own_model(self._facts, one)) for one in found) or "as recorded"
 
 
-def _format_unseen(drawn: float) -> str:
+def _format_unseen(number: float) -> str:
     """The share that could behave otherwise and not have been drawn, rounded up."""
-    return share(math.ceil(unseen_bound(drawn) * 1000) / 1000)
+    return share(math.ceil(unseen_bound(number) * 1000) / 1000)
 
 
 _FEASIBLE = 10
@@ -551,15 +551,17 @@ _LAYER_WORDS = {
 }
 
 
-def _describe(one: Evidence, *, foreign: bool) -> str:
+def _describe(evidence: Evidence, *, foreign: bool) -> str:
     # A summary is text of the evidence's author. In quotation marks it cannot pass for a verdict.
-    parts = [f"“{fold(one.summary).rstrip('.')}”" if one.summary else _LAYER_WORDS[one.layer]]
-    if one.finding is not None and not one.summary:  # a summary has its numbers; the supplement prints both, by layer
-        number = share(one.finding.value) if one.finding.unit == "share" else f"{one.finding.value:g} {one.finding.unit}"
-        parts.append(f"{number}, beside {one.finding.comparison}" if one.finding.comparison else number)
-    parts += [f"in {one.evaluation}"] if one.evaluation else []
-    parts += [f"on {one.model}"] if foreign else []
-    parts += [one.source] if one.source else []
+    parts = [f"“{fold(evidence.summary).rstrip('.')}”" if evidence.summary else _LAYER_WORDS[evidence.layer]]
+    if evidence.finding is not None and not evidence.summary:  # a summary has its numbers; the supplement prints both, by layer
+        number = (
+            share(evidence.finding.value) if evidence.finding.unit == "share" else f"{evidence.finding.value:g} {evidence.finding.unit}"
+        )
+        parts.append(f"{number}, beside {evidence.finding.comparison}" if evidence.finding.comparison else number)
+    parts += [f"in {evidence.evaluation}"] if evidence.evaluation else []
+    parts += [f"on {evidence.model}"] if foreign else []
+    parts += [evidence.source] if evidence.source else []
     return ", ".join(part.rstrip(".") for part in parts)
 
 

@@ -239,12 +239,12 @@ def _check_invariance(ground: StandingBasis) -> Answer:
 
 
 def _is_truncated_alike(spec: SpecEstimate) -> bool:
-    known = spec.truncation
-    if known is None or known.test.not_stated or known.deploy.not_stated:
+    truncation = spec.truncation
+    if truncation is None or truncation.test.not_stated or truncation.deploy.not_stated:
         return False
     # Unequal truncation gives different scores to equal behaviour, even by a scorer that never sees the
     # context.
-    return abs(known.test.share - known.deploy.share) <= MOST_UNEQUAL
+    return abs(truncation.test.share - truncation.deploy.share) <= MOST_UNEQUAL
 
 
 def _check_accounting(ground: StandingBasis) -> Answer:

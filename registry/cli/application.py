@@ -126,7 +126,7 @@ class App:
         from registry.seal.key_files import list_key_files
 
         # Only new key files make the registry be opened.
-        if any(one.is_new for one in list_key_files(self.config.keys)):
+        if any(key_file.is_new for key_file in list_key_files(self.config.keys)):
             with self.ledger.view() as view:
                 settle_keys(view, self.config.keys)
 
@@ -378,7 +378,7 @@ def read_vkeys(vkeys: Sequence[str], key_files: Sequence[Path]) -> "tuple[Verifi
 
     given = read_given([*vkeys, *map(str, key_files)])
     # One key can be given as text and in a file.
-    return tuple({str(one.vkey): one.vkey for one in given.keys if one.vkey is not None}.values())
+    return tuple({str(key.vkey): key.vkey for key in given.keys if key.vkey is not None}.values())
 
 
 # Progress on standard error. Programs and files get none.

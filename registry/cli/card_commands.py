@@ -79,7 +79,7 @@ def add(
         )
         _tell_sightings(console, registered, sightings)
 
-    app.report({**document, "sightings": [_summarise_sighting(one) for one in sightings]}, tell)
+    app.report({**document, "sightings": [_summarise_sighting(sighting) for sighting in sightings]}, tell)
 
 
 def _align(app: App, note: "CardNote", text: "CardText", *, unlike: bool) -> "Followers | None":
@@ -110,13 +110,18 @@ def _tell_sightings(console: Any, card: Card, sightings: "Sequence[PassageMatch]
     from registry.cli.card_comparison_presenter import describe_fates
 
     if sightings:
-        respelled = sum(bool(one.differs) for one in sightings)
+        respelled = sum(bool(sighting.differs) for sighting in sightings)
         console.print(f"Of {len(sightings)} claims {describe_fates(Counter(one.fate for one in sightings), respelled)}.")
         console.print(f"Next: caveat card diff {card.card}")
 
 
-def _summarise_sighting(one: "PassageMatch") -> dict[str, Any]:
-    return {"claim": one.claim, "fate": one.fate.value, "alarm": one.is_alarm, "differs": list(one.differs)}
+def _summarise_sighting(passage_match: "PassageMatch") -> dict[str, Any]:
+    return {
+        "claim": passage_match.claim,
+        "fate": passage_match.fate.value,
+        "alarm": passage_match.is_alarm,
+        "differs": list(passage_match.differs),
+    }
 
 
 @card.command("list")
@@ -148,7 +153,7 @@ def show(app: App, *, card_id: Identifier, page: int | None) -> None:
             _show_page(app, found, get_card_text(view, found).text, page)
             return
         claims = list(view.list_claims(card=found.card))
-    document = {"schema": "caveat/card/1", "card": _summarise(found), "claims": [summarise_claim(one) for one in claims]}
+    document = {"schema": "caveat/card/1", "card": _summarise(found), "claims": [summarise_claim(claim) for claim in claims]}
 
     def text(console: Any) -> None:
         from registry.cli.terminal_output import show as visible
@@ -287,13 +292,13 @@ def _read_quotes(path: Path) -> list[tuple[str, str]]:
     return [(f"{path}, claims[{at}].quote", one.quote) for at, one in drafts if one.quote_status is QuoteStatus.VERBATIM]
 
 
-def _record(app: App, found: "RevisionComparison") -> int:
+def _record(app: App, revision_comparison: "RevisionComparison") -> int:
     from registry.registration.passage_matching import record_passage_matches
 
-    sighted = [one.sighted for one in found.passages if one.sighted is not None]
-    cards = {side.card.card if side.card else side.name for side in (found.old, found.new)}
+    sighted = [passage.sighted for passage in revision_comparison.passages if passage.sighted is not None]
+    cards = {side.card.card if side.card else side.name for side in (revision_comparison.old, revision_comparison.new)}
     # A match belongs to a registered claim and a registered revision of its card.
-    if found.old.card is None or len(cards) > 1 or len(sighted) < len(found.passages):
+    if revision_comparison.old.card is None or len(cards) > 1 or len(sighted) < len(revision_comparison.passages):
         what = "only what claims of a registered card become in another registered revision of it is recorded"
         advice = "register the newer file: caveat card add FILE --revises CRD-… --why …"
         raise InputError(Fault(code="nothing-to-record", where="--record", found=what, advice=advice))
@@ -326,7 +331,7 @@ def coverage(app: App, *, card_id: Identifier, whole: bool) -> None:
     with app.view() as view:
         recorded, found, untold = collect_coverage(view, card_id)
         size = view.log_size
-        disputed = [one for one in view.list_claims(card=card_id.bare) if one.status.dispute is not Dispute.UNDISPUTED]
+        disputed = [claim for claim in view.list_claims(card=card_id.bare) if claim.status.dispute is not Dispute.UNDISPUTED]
     card = recorded.payload
     reference = f"{card.card}@{card.revision}"
     document = {"schema": "caveat/coverage/1", "log_size": size, "card": reference, "title": card.title, **to_document(found)}
@@ -374,7 +379,9 @@ def _print_erased(console: "Console", found: Coverage, untold: Sequence[str]) ->
 def _print_table(console: "Console", found: Coverage) -> None:
     from registry.cli.terminal_output import build_table
 
-    rows = [(_name(one, has_headings=found.has_headings), str(one.page or "–"), *_write(one.counts)) for one in found.sections]
+    rows = [
+        (_name(section, has_headings=found.has_headings), str(section.page or "–"), *_write(section.counts)) for section in found.sections
+    ]
     console.print(build_table(("section", "page", *_COLUMNS), [*rows, ("total", "", *_write(found.total))], numbers=("page", *_COLUMNS)))
     if found.silent_sections:
         console.print(
@@ -416,10 +423,10 @@ def _print_omissions(console: "Console", found: Coverage, most: int | None) -> N
         return
     verb = "was" if len(found.omissions) == 1 else "were"
     console.print(f"\n{_count(len(found.omissions), 'passage')} {verb} left out")
-    for place, one in enumerate(found.omissions[:most]):
-        said, words = one.payload, found.omitted[place] if found.omitted else one.payload.quote
+    for place, omission in enumerate(found.omissions[:most]):
+        said, words = omission.payload, found.omitted[place] if found.omitted else omission.payload.quote
         console.print(f"  {_locate(said.anchor.page, said.anchor.section)}: “{_shorten(words)}”")
-        console.print(f"    {one.entry.actor}, {one.entry.at:%Y-%m-%d}: {said.reason}")
+        console.print(f"    {omission.entry.actor}, {omission.entry.at:%Y-%m-%d}: {said.reason}")
     _print_rest(console, len(found.omissions), most)
 
 

@@ -26,7 +26,7 @@ _SIGNS = re.compile(r"\[-|-\]|\{\+|\+\}")
 
 def count_fates(passages: Sequence[ComparedPassage]) -> dict[str, int]:
     """Return how many passages met each fate."""
-    counted = Counter(one.found.fate for one in passages)
+    counted = Counter(passage.found.fate for passage in passages)
     return {fate.value: counted[fate] for fate in MatchResult}
 
 
@@ -69,64 +69,69 @@ def render_redline(old: str, new: str, *, context: int | None = None) -> str:
     return "".join(shown)
 
 
-def summarise_comparison(found: RevisionComparison) -> dict[str, Any]:
+def summarise_comparison(revision_comparison: RevisionComparison) -> dict[str, Any]:
     """Return a comparison as a document, every claim in it."""
-    quoting = found.quoting
+    quoting = revision_comparison.quoting
     return {
-        "old": _summarise_side(found, old=True),
-        "new": _summarise_side(found, old=False),
-        "backwards": found.is_backwards,
-        "counts": count_fates(found.passages),
-        "in_spelling_alone": _count_respelled(found),
-        "claims": [_summarise(one) for one in found.passages],
-        "quoting_newer": _list_quoting_newer(found),
+        "old": _summarise_side(revision_comparison, old=True),
+        "new": _summarise_side(revision_comparison, old=False),
+        "backwards": revision_comparison.is_backwards,
+        "counts": count_fates(revision_comparison.passages),
+        "in_spelling_alone": _count_respelled(revision_comparison),
+        "claims": [_summarise(passage) for passage in revision_comparison.passages],
+        "quoting_newer": _list_quoting_newer(revision_comparison),
         "paraphrased": list(quoting.paraphrased) if quoting else [],
         "ended": list(quoting.ended) if quoting else [],
-        "changes": to_document(found.changes),
-        "figures_without_claim": [to_document(one) for one in found.figures],
-        "passages_without_claim": [to_document(one) for one in found.edits],
+        "changes": to_document(revision_comparison.changes),
+        "figures_without_claim": [to_document(figure) for figure in revision_comparison.figures],
+        "passages_without_claim": [to_document(edit) for edit in revision_comparison.edits],
     }
 
 
-def print_comparison(console: Console, found: RevisionComparison, *, whole: bool) -> None:
+def print_comparison(console: Console, revision_comparison: RevisionComparison, *, whole: bool) -> None:
     """Print what became of each claim, then what else changed: of each list the first, or the *whole*."""
-    console.print(f"{found.old.name} → {found.new.name}", style="bold")
-    if found.is_backwards:
+    console.print(f"{revision_comparison.old.name} → {revision_comparison.new.name}", style="bold")
+    if revision_comparison.is_backwards:
         console.print("compared backwards: from the newer to the older")
-    elif found.new.card is not None and found.new.card.why:
-        console.print(f"why: {found.new.card.why}")
-    _print_counts(console, found)
+    elif revision_comparison.new.card is not None and revision_comparison.new.card.why:
+        console.print(f"why: {revision_comparison.new.card.why}")
+    _print_counts(console, revision_comparison)
     # Alarms first; sorting is stable, so the rest keeps the order of the card.
-    for one in sorted(found.passages, key=lambda one: not one.is_alarm):
+    for one in sorted(revision_comparison.passages, key=lambda passage: not passage.is_alarm):
         # An unchanged passage needs no line; it is counted.
         if one.found.fate is not MatchResult.UNCHANGED:
-            _print_passage(console, one, None if one.quoted == found.old.name else one.quoted)
-    _print_changes(console, found.changes)
+            _print_passage(console, one, None if one.quoted == revision_comparison.old.name else one.quoted)
+    _print_changes(console, revision_comparison.changes)
     most = None if whole else _MOST
-    _print_figures(console, found.figures, most)
+    _print_figures(console, revision_comparison.figures, most)
     # A passage with a changed figure was listed already.
-    told = {one.start for one in found.figures if one.old}
-    _print_edits(console, [one for one in found.edits if one.start not in told], most)
+    told = {figure.start for figure in revision_comparison.figures if figure.old}
+    _print_edits(console, [edit for edit in revision_comparison.edits if edit.start not in told], most)
     # Only if every list is empty: otherwise this sentence would contradict what was printed.
-    if not (found.figures or found.edits or found.changes.removed or found.changes.reworded):
+    if not (
+        revision_comparison.figures
+        or revision_comparison.edits
+        or revision_comparison.changes.removed
+        or revision_comparison.changes.reworded
+    ):
         console.print("  No figure changed, and nothing was reworded or removed, where no claim is registered.")
 
 
-def _print_counts(console: Console, found: RevisionComparison) -> None:
-    if not found.passages:
-        none = f"No claim to follow quotes {found.old.name} or a revision before it."
-        console.print(f"\n{none if found.quoting else 'No quotes were followed; --claims FILE names some.'}")
+def _print_counts(console: Console, revision_comparison: RevisionComparison) -> None:
+    if not revision_comparison.passages:
+        none = f"No claim to follow quotes {revision_comparison.old.name} or a revision before it."
+        console.print(f"\n{none if revision_comparison.quoting else 'No quotes were followed; --claims FILE names some.'}")
     else:
-        noun = "claim" if len(found.passages) == 1 else "claims"
-        console.print(f"\n{len(found.passages)} {noun} followed:")
-        respelled = _count_respelled(found)
-        fates = Counter(one.found.fate for one in found.passages)
+        noun = "claim" if len(revision_comparison.passages) == 1 else "claims"
+        console.print(f"\n{len(revision_comparison.passages)} {noun} followed:")
+        respelled = _count_respelled(revision_comparison)
+        fates = Counter(passage.found.fate for passage in revision_comparison.passages)
         for fate in MatchResult:
             note = f"   {respelled} in spelling alone, no alarm" if respelled and fate is MatchResult.REWORDED else ""
             console.print(f"  {fate.value:<9}{fates[fate]:>5}{note}")
-    quoting = found.quoting
-    if decided := _list_quoting_newer(found):
-        console.print(f"Not followed, for they quote {found.new.name} itself: {', '.join(decided)}")
+    quoting = revision_comparison.quoting
+    if decided := _list_quoting_newer(revision_comparison):
+        console.print(f"Not followed, for they quote {revision_comparison.new.name} itself: {', '.join(decided)}")
     if quoting and quoting.paraphrased:
         console.print(f"Not followed, for they quote no passage: {', '.join(quoting.paraphrased)}")
     if quoting and quoting.ended:
@@ -135,16 +140,16 @@ def _print_counts(console: Console, found: RevisionComparison) -> None:
 
 def _print_passage(console: Console, one: ComparedPassage, quoted: str | None) -> None:
     """*quoted*: the revision it is quoted from, if it is not the older of the two."""
-    there = one.found.anchor
+    anchor = one.found.anchor
     spelling = " in spelling alone" if one.found.differs else ""
     console.print(f"\n{one.name}  {one.found.fate.value}{spelling}{f', quoted from {quoted}' if quoted else ''}", style="bold")
-    console.print(f"  {_tell_move(one.old, there)}")
+    console.print(f"  {_tell_move(one.old, anchor)}")
     old = one.old.exact
     match one.found.fate:
         case MatchResult.GONE:
             console.print(f"  {render_redline(old, '')}")
-        case MatchResult.REWORDED if there is not None:
-            console.print(f"  {render_redline(old, there.exact)}")
+        case MatchResult.REWORDED if anchor is not None:
+            console.print(f"  {render_redline(old, anchor.exact)}")
         case _:
             console.print(f"  {' '.join(old.split())}")
     console.print(f"  {_advise(one)}")
@@ -204,10 +209,10 @@ def _print_figures(console: Console, figures: Sequence[ChangedFigure], most: int
         return
     noun = "passage" if len(figures) == 1 else "passages"
     console.print(f"\n{len(figures)} {noun} with changed figures of which no claim is registered", style="bold")
-    for one in figures[:most]:
-        fate = " (removed)" if not one.new else " (added)" if not one.old else ""
-        console.print(f"  {_place(one.page, one.section, one.start)}: {one.numbers}{fate}")
-        console.print(f"    {render_redline(one.old, one.new, context=_CONTEXT)}")
+    for figure in figures[:most]:
+        fate = " (removed)" if not figure.new else " (added)" if not figure.old else ""
+        console.print(f"  {_place(figure.page, figure.section, figure.start)}: {figure.numbers}{fate}")
+        console.print(f"    {render_redline(figure.old, figure.new, context=_CONTEXT)}")
     _print_rest(console, len(figures), most)
 
 
@@ -217,10 +222,10 @@ def _print_edits(console: Console, edits: Sequence[PassageEdit], most: int | Non
         return
     noun = "passage" if len(edits) == 1 else "passages"
     console.print(f"\n{len(edits)} {noun} reworded or removed, without figures, of which no claim is registered", style="bold")
-    for one in edits[:most]:
-        told = "; ".join(map(str, one.turns)) or ("reworded" if one.new else "removed")
-        console.print(f"  {_place(one.page, one.section, one.start)}: {told}")
-        console.print(f"    {render_redline(one.old, one.new, context=_CONTEXT)}")
+    for edit in edits[:most]:
+        told = "; ".join(map(str, edit.turns)) or ("reworded" if edit.new else "removed")
+        console.print(f"  {_place(edit.page, edit.section, edit.start)}: {told}")
+        console.print(f"    {render_redline(edit.old, edit.new, context=_CONTEXT)}")
     _print_rest(console, len(edits), most)
 
 
@@ -244,17 +249,21 @@ def _clip(text: str, most: int, *, first: bool, last: bool) -> str:
     return f"{head} … {tail}" if head and tail else f"{head} …" if head else f"… {tail}"
 
 
-def _list_quoting_newer(found: RevisionComparison) -> list[str]:
+def _list_quoting_newer(revision_comparison: RevisionComparison) -> list[str]:
     """Return the claims that quote the newer revision, such as those that were reworded into it."""
-    return [claim.reference for claim, _ in found.quoting.anchored if claim.card == found.new.name] if found.quoting else []
+    return (
+        [claim.reference for claim, _ in revision_comparison.quoting.anchored if claim.card == revision_comparison.new.name]
+        if revision_comparison.quoting
+        else []
+    )
 
 
-def _count_respelled(found: RevisionComparison) -> int:
-    return sum(bool(one.found.differs) for one in found.passages)
+def _count_respelled(revision_comparison: RevisionComparison) -> int:
+    return sum(bool(passage.found.differs) for passage in revision_comparison.passages)
 
 
-def _summarise_side(found: RevisionComparison, *, old: bool) -> dict[str, Any]:
-    side = found.old if old else found.new
+def _summarise_side(revision_comparison: RevisionComparison, *, old: bool) -> dict[str, Any]:
+    side = revision_comparison.old if old else revision_comparison.new
     registered = side.card
     return {
         "card": registered.card if registered else None,
@@ -265,8 +274,8 @@ def _summarise_side(found: RevisionComparison, *, old: bool) -> dict[str, Any]:
 
 
 def _summarise(one: ComparedPassage) -> dict[str, Any]:
-    there = one.found.anchor
-    runs = build_redline(" ".join(one.old.exact.split()), " ".join(there.exact.split())) if there else ()
+    anchor = one.found.anchor
+    runs = build_redline(" ".join(one.old.exact.split()), " ".join(anchor.exact.split())) if anchor else ()
     return {
         "claim": one.name,
         "quoted": one.quoted,
@@ -276,6 +285,6 @@ def _summarise(one: ComparedPassage) -> dict[str, Any]:
         "numbers": one.numbers,
         "recorded": one.sighted is not None and one.sighted.is_recorded,
         "old": to_document(one.old),
-        "new": to_document(there) if there else None,
+        "new": to_document(anchor) if anchor else None,
         "redline": [{"change": run.change.value, "text": run.text} for run in runs],
     }

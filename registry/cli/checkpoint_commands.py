@@ -140,7 +140,7 @@ def _attach(app: App, path: Path, trust: Sequence[str], output: Path | None) -> 
     from registry.verify.verification_keys import read_given
 
     text = read_text(path, largest=_LARGEST_NOTE_BYTES)
-    given = [one.vkey for one in read_given(trust).keys if one.vkey is not None]
+    given = [key.vkey for key in read_given(trust).keys if key.vkey is not None]
     # One key can be given in its form as log key; witnesses sign with its form as cosigner.
     trusted = [one if one.is_cosigner else one.as_cosigner() for one in given]
     with app.ledger.write(actor=app.config.authority) as writer:
@@ -154,17 +154,17 @@ def _attach(app: App, path: Path, trust: Sequence[str], output: Path | None) -> 
         _publish_checkpoint(app, found, output, left_out=[f"{one.name}+{one.key}: {one.why}" for one in attached.left_out])
 
 
-def _publish_checkpoint(app: App, found: "StoredCheckpoint", output: Path | None, *, left_out: Sequence[str] = ()) -> None:
-    said = found.checkpoint
+def _publish_checkpoint(app: App, stored_checkpoint: "StoredCheckpoint", output: Path | None, *, left_out: Sequence[str] = ()) -> None:
+    said = stored_checkpoint.checkpoint
     document = {
         "schema": "caveat/checkpoint/1",
         "origin": said.origin,
         "size": said.size,
         "root": said.root,
-        "note": found.note,
+        "note": stored_checkpoint.note,
         "left_out": list(left_out),
     }
-    write_or_print(app, document, found.note, output)
+    write_or_print(app, document, stored_checkpoint.note, output)
 
 
 # `caveat log cosign`: this registry as a witness of another log.
@@ -189,7 +189,7 @@ def cosign(app: App, *, note: Path, proof: Path | None, vkeys: tuple[str, ...], 
     from registry.verify.verification_keys import read_given
 
     text, steps = _read(note, proof)
-    given = [one.vkey for one in read_given(vkeys).keys if one.vkey is not None]
+    given = [key.vkey for key in read_given(vkeys).keys if key.vkey is not None]
     done = cosign_note(app.ledger, app.read_keys(), text, actor=app.config.authority, given=given, proof=steps)
     said = done.checkpoint
     talk = [f"{'recorded in' if done.is_new else 'cosigned before, in'} entry {done.entry}; the cosignature is verified with:"]

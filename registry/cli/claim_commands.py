@@ -320,14 +320,20 @@ def relate(app: App, *, claim_id: Identifier, relation: str, other: Identifier, 
     from registry.records.claim import ClaimRelation, ClaimRelationKind
 
     with refusing("OTHER"):
-        said = ClaimRelation(claim=claim_id.bare, relation=ClaimRelationKind(relation), other=other.bare, note=note)
+        claim_relation = ClaimRelation(claim=claim_id.bare, relation=ClaimRelationKind(relation), other=other.bare, note=note)
     with app.ledger.write(actor=app.config.authority) as writer:
         for one in (claim_id, other):
             _check_exact(writer, one)
-        entry = writer.append(said)
+        entry = writer.append(claim_relation)
     app.report(
-        {"schema": "caveat/claim-relation/1", "claim": said.claim, "relation": relation, "other": said.other, "entry": entry.seq},
-        lambda console: console.print(f"{said.claim} {relation} {said.other}, recorded as entry {entry.seq}."),
+        {
+            "schema": "caveat/claim-relation/1",
+            "claim": claim_relation.claim,
+            "relation": relation,
+            "other": claim_relation.other,
+            "entry": entry.seq,
+        },
+        lambda console: console.print(f"{claim_relation.claim} {relation} {claim_relation.other}, recorded as entry {entry.seq}."),
     )
 
 
@@ -421,10 +427,14 @@ def list_contestations(app: App, *, only_open: bool, target: Identifier | None) 
 
     with app.view() as view:
         named = None if target is None else (f"{target.bare}@{target.revision}" if target.revision else target.bare)
-        files = [one for one in view.list_contestations(named) if not (only_open and one.is_settled)]
+        files = [contestation for contestation in view.list_contestations(named) if not (only_open and contestation.is_settled)]
         # An erased objection is named: leaving it out would look like none.
         erased = view.list_erased_contestations(named)
-    document = {"schema": "caveat/contestations/1", "contestations": [summarise_contestation(one) for one in files], "erased": list(erased)}
+    document = {
+        "schema": "caveat/contestations/1",
+        "contestations": [summarise_contestation(file) for file in files],
+        "erased": list(erased),
+    }
     if erased:
         app.say(f"not told, because a statement of theirs was erased: {', '.join(erased)}")
     app.report(document, lambda console: console.print(build_contestation_table(files) if files else "No contestations."))
@@ -439,8 +449,8 @@ def show_command(app: App, *, contestation_id: Identifier) -> None:
     from registry.cli.claim_presenter import build_document, collect_contestation, print_contestation
 
     with app.view() as view:
-        found = collect_contestation(view, contestation_id.bare)
-    app.report(build_document(found), lambda console: print_contestation(console, found))
+        contestation = collect_contestation(view, contestation_id.bare)
+    app.report(build_document(contestation), lambda console: print_contestation(console, contestation))
 
 
 def report_step(app: App, contestation_id: Identifier, step: ContestationStep, *, note: str, to: str | None = None) -> None:
@@ -449,15 +459,15 @@ def report_step(app: App, contestation_id: Identifier, step: ContestationStep, *
     from registry.report.status_account import describe_state, name_actor
 
     with refusing("--note"):
-        said = ContestationEvent(contestation=contestation_id.bare, step=step, note=note, to=to)
+        contestation_event = ContestationEvent(contestation=contestation_id.bare, step=step, note=note, to=to)
     with app.ledger.write(actor=app.config.authority) as writer:
         # Who may take a step is decided where it is recorded, for all front ends.
-        entry = record_step(writer, said, actor=app.config.authority)
+        entry = record_step(writer, contestation_event, actor=app.config.authority)
         # Read in the same transaction: the state is that after this step.
         file = get_contestation(writer, contestation_id.bare)
     document = {
         "schema": "caveat/contestation-step/1",
-        "contestation": said.contestation,
+        "contestation": contestation_event.contestation,
         "step": step.value,
         "entry": entry.seq,
         "by": entry.actor,
@@ -468,7 +478,7 @@ def report_step(app: App, contestation_id: Identifier, step: ContestationStep, *
     app.report(
         document,
         lambda console: console.print(
-            f"{said.contestation}: {step.value} by {who}, recorded as entry {entry.seq}."
+            f"{contestation_event.contestation}: {step.value} by {who}, recorded as entry {entry.seq}."
             + ("" if file.is_settled else f"\nIt stands: {describe_state(file)}.")
         ),
     )

@@ -50,16 +50,16 @@ _WIDEST_QUOTE = 70
 _MARKS = {ItemStatus.REPORTED: "■", ItemStatus.MISSING: "☐", ItemStatus.NOT_APPLICABLE: "–"}
 
 
-def summarise_claim(one: ClaimSummary) -> dict[str, Any]:
+def summarise_claim(claim_summary: ClaimSummary) -> dict[str, Any]:
     """Return a claim of a listing as a document."""
-    return to_document(one)
+    return to_document(claim_summary)
 
 
 def build_claim_table(claims: Sequence[ClaimSummary]) -> Table:
     """Return a listing of claims, one line each."""
     rows = [
         (name, one.form.value, _describe_short(one.status, name), shorten(one.quote or "(text erased)"))
-        for name, one in ((f"{each.claim}@{each.revision}", each) for each in claims)
+        for name, one in ((f"{claim.claim}@{claim.revision}", claim) for claim in claims)
     ]
     return build_table(("claim", "form", "status", "quote"), rows)
 
@@ -75,7 +75,7 @@ def describe_form(claim: ClaimRevision) -> str:
 def describe_status(status: Status) -> str:
     """Return the four axes in the order in which they are always told."""
     axes = (status.lifecycle, status.dispute, status.staleness)
-    return " · ".join([*(_words(one.value) for one in axes), get_words(status.restriction)])
+    return " · ".join([*(_words(axis.value) for axis in axes), get_words(status.restriction)])
 
 
 def print_dossier(console: Console, dossier: Dossier) -> None:
@@ -99,16 +99,16 @@ def print_dossier(console: Console, dossier: Dossier) -> None:
         *((("differs from its words", claim.mismatch_reason),) if claim.mismatch_reason else ()),
         *((("adopted from", _describe_origin(claim.origin)),) if claim.origin else ()),
         *_list_carried(dossier),
-        *(("stale because", _describe_cause(dossier, one)) for one in status.causes),
+        *(("stale because", _describe_cause(dossier, cause)) for cause in status.causes),
         *(("dismissed", told) for told in _list_dismissed(dossier)),
-        *(("contested", _describe_contestation(one)) for one in dossier.contestations),
+        *(("contested", _describe_contestation(contestation)) for contestation in dossier.contestations),
         *((("superseded by", status.superseded_by),) if status.superseded_by else ()),
         ("revisions", str(len(dossier.revisions))),
     ]
     console.print(build_table(("", ""), rows))
     _print_completeness(console, dossier)
     _print_sightings(console, dossier)
-    models = {one.payload.reference: one.payload.model for one in dossier.revisions}
+    models = {revision.payload.reference: revision.payload.model for revision in dossier.revisions}
     for file in dossier.audits:
         # An audit of an earlier model version says so: its outcome is not about the present one.
         earlier = models.get(file.audit.payload.claim, claim.model)
@@ -145,7 +145,7 @@ def _print_completeness(console: Console, dossier: Dossier) -> None:
 
 def _print_sightings(console: Console, dossier: Dossier) -> None:
     current = dossier.current.payload.reference
-    found = [one.payload for one in dossier.sightings if one.payload.claim == current]
+    found = [sighting.payload for sighting in dossier.sightings if sighting.payload.claim == current]
     if found:
         console.print("\nin other revisions of its card", style="bold")
     for one in found:
@@ -154,9 +154,13 @@ def _print_sightings(console: Console, dossier: Dossier) -> None:
         console.print(f"  {one.card}: {fate}{f', {place}' if place else ''}")
 
 
-def _quote(one: PassageMatch) -> str:
+def _quote(passage_match: PassageMatch) -> str:
     """Return the passage as it is worded there; empty where it has the same words, or is gone."""
-    return f"“{shorten(one.anchor.exact)}”" if one.anchor and one.fate is MatchResult.REWORDED and not one.differs else ""
+    return (
+        f"“{shorten(passage_match.anchor.exact)}”"
+        if passage_match.anchor and passage_match.fate is MatchResult.REWORDED and not passage_match.differs
+        else ""
+    )
 
 
 def _print_audit(console: Console, file: AuditFile, earlier: ModelRef | None) -> None:
@@ -169,8 +173,8 @@ def _print_audit(console: Console, file: AuditFile, earlier: ModelRef | None) ->
     )
     if earlier is not None:
         console.print(f"  it speaks of {earlier} alone")
-    if file.lock and (told := describe_runs(file.history)):
-        console.print(show(f"  {told}"))
+    if file.lock and (runs := describe_runs(file.history)):
+        console.print(show(f"  {runs}"))
     if not file.restrictions:
         console.print("  no outcome recorded yet")
         return
@@ -188,7 +192,7 @@ def _print_asked(console: Console, dossier: Dossier, file: AuditFile) -> None:
 
 def _list_carried(dossier: Dossier) -> Iterator[tuple[str, str]]:
     """Yield the last revision by which the claim came to another model version, with its reason."""
-    pairs = list(pairwise(one.payload for one in dossier.revisions))
+    pairs = list(pairwise(revision.payload for revision in dossier.revisions))
     # The last step counts: a claim may have been carried several times.
     carried = [after for before, after in pairs if before.model != after.model]
     if carried:
@@ -197,17 +201,17 @@ def _list_carried(dossier: Dossier) -> Iterator[tuple[str, str]]:
 
 def _describe_cause(dossier: Dossier, cause: StaleCause) -> str:
     """Return a cause in its sentence, with the decision of a person that it counts."""
-    said = _find_review(dossier, cause)
+    review = _find_review(dossier, cause)
     # A decision from before the cause was recorded does not apply to it.
-    is_confirmed = said is not None and said.entry.seq > cause.entry and said.payload.verdict is StalenessVerdict.CONFIRMED
-    return cause.text + (f"; confirmed, entry {said.entry.seq}: {said.payload.why}" if said and is_confirmed else "")
+    is_confirmed = review is not None and review.entry.seq > cause.entry and review.payload.verdict is StalenessVerdict.CONFIRMED
+    return cause.text + (f"; confirmed, entry {review.entry.seq}: {review.payload.why}" if review and is_confirmed else "")
 
 
 def _list_dismissed(dossier: Dossier) -> Iterator[str]:
     """Yield the causes that a person dismissed last, each with the decision."""
     current = dossier.current.payload.reference
     # In log order, so the last decision on each cause stays.
-    last = {cause: one for one in dossier.reviews if one.payload.claim == current for cause in one.payload.causes}
+    last = {cause: review for review in dossier.reviews if review.payload.claim == current for cause in review.payload.causes}
     counting = {(one.kind, one.what) for one in dossier.status.causes}
     for cause, one in last.items():
         # A dismissed cause that came back counts again, and is listed with the causes.
@@ -217,7 +221,9 @@ def _list_dismissed(dossier: Dossier) -> Iterator[str]:
 
 def _find_review(dossier: Dossier, cause: StaleCause) -> Recorded[StalenessReview] | None:
     named, current = ReviewedCause(kind=cause.kind, what=cause.what), dossier.current.payload.reference
-    return next((one for one in reversed(dossier.reviews) if one.payload.claim == current and named in one.payload.causes), None)
+    return next(
+        (review for review in reversed(dossier.reviews) if review.payload.claim == current and named in review.payload.causes), None
+    )
 
 
 def _list_figures(dossier: Dossier) -> list[tuple[str, str]]:
@@ -239,10 +245,10 @@ def _describe_place(claim: ClaimRevision) -> str:
 
 
 def _describe_contestation(file: ContestationFile) -> str:
-    said = file.contestation.payload
+    payload = file.contestation.payload
     words = "answered" if file.state is ContestationState.ANSWERED else describe_state(file)
     step = f"{words}: {file.events[-1].payload.note}" if file.events else "no answer yet"
-    return f"{said.contestation} of {said.target} by {said.by}: {said.grounds} ({step})"
+    return f"{payload.contestation} of {payload.target} by {payload.by}: {payload.grounds} ({step})"
 
 
 def _describe_short(status: Status, reference: str) -> str:
@@ -323,26 +329,26 @@ def _count(number: int, noun: str, *, dry_run: bool) -> str:
 # Claims of other registries on the same passage.
 
 
-def print_elsewhere(console: Console, found: Sequence[ForeignClaim]) -> None:
+def print_elsewhere(console: Console, foreign_claims: Sequence[ForeignClaim]) -> None:
     """Print one line for each claim of another log; nothing where there is none."""
-    if found:
+    if foreign_claims:
         console.print("\nother registries on the same passage", style="bold")
-    for one in found:
-        console.print(show(f"  {one.origin}: {one.claim} {_describe_foreign_claim(one)}"), soft_wrap=True)
+    for foreign_claim in foreign_claims:
+        console.print(show(f"  {foreign_claim.origin}: {foreign_claim.claim} {_describe_foreign_claim(foreign_claim)}"), soft_wrap=True)
         # Two histories: what this log says here may not be what it says to others.
-        if one.is_doubtful:
+        if foreign_claim.is_doubtful:
             console.print("    this log signed two histories: others may be shown another one (caveat log show)", soft_wrap=True)
 
 
-def _describe_foreign_claim(one: ForeignClaim) -> str:
-    if one.status is None:
-        return f"cannot be read here: {one.problem}"
-    if one.outcome is None:
-        return f"{one.status.lifecycle.value} · no outcome recorded"
-    flags = [] if one.status.lifecycle.value in ("registered", "published") else [one.status.lifecycle.value]
-    flags += [] if one.status.dispute.value == "undisputed" else [one.status.dispute.value]
+def _describe_foreign_claim(foreign_claim: ForeignClaim) -> str:
+    if foreign_claim.status is None:
+        return f"cannot be read here: {foreign_claim.problem}"
+    if foreign_claim.outcome is None:
+        return f"{foreign_claim.status.lifecycle.value} · no outcome recorded"
+    flags = [] if foreign_claim.status.lifecycle.value in ("registered", "published") else [foreign_claim.status.lifecycle.value]
+    flags += [] if foreign_claim.status.dispute.value == "undisputed" else [foreign_claim.status.dispute.value]
     told = "".join(f", {flag}" for flag in flags)
-    return f"{describe_outcome(one.outcome)}{told}, {one.outcome.audit}"
+    return f"{describe_outcome(foreign_claim.outcome)}{told}, {foreign_claim.outcome.audit}"
 
 
 # A claim over model versions.
@@ -370,9 +376,9 @@ def _list_rows(point: VersionPoint, name: str) -> Iterator[tuple[str, ...]]:
     if not point.estimates:
         why = "not audited" if point.audit is None else "no estimate"
         yield (version, _describe_point(point), why, "–", "–", "–")
-    for place, one in enumerate(point.estimates):
+    for place, estimate in enumerate(point.estimates):
         first = ("", "") if place else (version, _describe_point(point))
-        yield (*first, _name(one), *_write(point, one))
+        yield (*first, _name(estimate), *_write(point, estimate))
 
 
 def _describe_point(point: VersionPoint) -> str:
@@ -388,14 +394,14 @@ def _name(one: SpecEstimate | DriftStep) -> str:
     return one.spec if one.judge is None else f"{one.spec}, judge {one.judge}"
 
 
-def _write(point: VersionPoint, one: SpecEstimate) -> tuple[str, str, str]:
+def _write(point: VersionPoint, spec_estimate: SpecEstimate) -> tuple[str, str, str]:
     # No score is rounded across θ or an end of the range.
     lines = (*(point.range or ()), *(() if point.theta is None else (point.theta,)))
     margins = () if point.margin is None else (-point.margin, point.margin)
     return (
-        _write_number(one.phi_test, lines, signed=False),
-        _write_number(one.phi_deploy, lines, signed=False),
-        _write_number(one.ed, margins, signed=True),
+        _write_number(spec_estimate.phi_test, lines, signed=False),
+        _write_number(spec_estimate.phi_deploy, lines, signed=False),
+        _write_number(spec_estimate.ed, margins, signed=True),
     )
 
 
@@ -410,12 +416,12 @@ def _print_steps(console: Console, steps: Sequence[DriftStep], names: dict[str, 
     console.print("\nhow far that moved, after − before", style="bold")
     rows = [
         (
-            f"{names[one.before]} → {names[one.after]}",
-            _name(one),
-            *(_write_number(number, (), signed=True) for number in (one.phi_test, one.phi_deploy, one.ed)),
-            f"task by task, entry {one.finding.seq}" if one.finding else "the two estimates alone",
+            f"{names[step.before]} → {names[step.after]}",
+            _name(step),
+            *(_write_number(number, (), signed=True) for number in (step.phi_test, step.phi_deploy, step.ed)),
+            f"task by task, entry {step.finding.seq}" if step.finding else "the two estimates alone",
         )
-        for one in steps
+        for step in steps
     ]
     console.print(build_table(("from, to", "against", *_MOVED, "compared"), rows, numbers=_MOVED))
     # The method is printed once, and not in every row.
@@ -436,29 +442,29 @@ _CALLED = {Remedy.AUDIT: "a new audit", Remedy.REVISION: "a new revision", Remed
 Shown = Sequence[tuple[ClaimSummary, tuple[RemedyStep, ...]]]
 
 
-def summarise_stale(found: StaleClaims, shown: Shown, *, log_size: int) -> dict[str, Any]:
+def summarise_stale(stale_claims: StaleClaims, shown: Shown, *, log_size: int) -> dict[str, Any]:
     """Return what `caveat claim stale --json` prints."""
     return {
         "schema": "caveat/claim-stale/1",
         "log_size": log_size,
-        "count": len(found.claims),
-        "confirmed": found.confirmed,
-        "by_cause": {kind.value: number for kind, number in found.count_kinds().items()},
-        "by_remedy": {remedy.value: number for remedy, number in found.count_remedies().items()},
+        "count": len(stale_claims.claims),
+        "confirmed": stale_claims.confirmed,
+        "by_cause": {kind.value: number for kind, number in stale_claims.count_kinds().items()},
+        "by_remedy": {remedy.value: number for remedy, number in stale_claims.count_remedies().items()},
         "claims": [_summarise(claim, steps) for claim, steps in shown],
-        "has_more": len(shown) < len(found.claims),
+        "has_more": len(shown) < len(stale_claims.claims),
     }
 
 
-def print_stale(console: Console, found: StaleClaims, shown: Shown) -> None:
+def print_stale(console: Console, stale_claims: StaleClaims, shown: Shown) -> None:
     """Print counts, then each claim with its causes and what to do about them."""
-    total, confirmed = len(found.claims), found.confirmed
+    total, confirmed = len(stale_claims.claims), stale_claims.confirmed
     if not total:
         console.print("No claim is stale, or may be.")
         return
     console.print(f"{_count_claims(total)} may no longer stand: {total - confirmed:,} potentially stale, {confirmed:,} confirmed.")
-    console.print(f"  by cause: {', '.join(f'{kind.value} {number:,}' for kind, number in found.count_kinds().items())}")
-    console.print(f"  settled by: {_list_remedies(found)}")
+    console.print(f"  by cause: {', '.join(f'{kind.value} {number:,}' for kind, number in stale_claims.count_kinds().items())}")
+    console.print(f"  settled by: {_list_remedies(stale_claims)}")
     for claim, steps in shown:
         console.print(f"\n{claim.claim}@{claim.revision}  {describe_status(claim.status)}", style="bold")
         console.print(f"  “{shorten(claim.quote)}”" if claim.quote is not None else "  (text erased)")
@@ -472,11 +478,11 @@ def print_stale(console: Console, found: StaleClaims, shown: Shown) -> None:
         console.print(f"{total - len(shown):,} more are not shown: --limit {total}")
 
 
-def _list_remedies(found: StaleClaims) -> str:
+def _list_remedies(stale_claims: StaleClaims) -> str:
     """Return how many claims each remedy settles whole; the others need several."""
-    settled = found.count_remedies()
+    settled = stale_claims.count_remedies()
     # A claim with causes of several kinds is resolved by no single remedy.
-    several = len(found.claims) - sum(settled.values())
+    several = len(stale_claims.claims) - sum(settled.values())
     parts = [f"{_CALLED[remedy]} {number:,}" for remedy, number in settled.items()]
     return ", ".join([*parts, *([f"several of these {several:,}"] if several else [])])
 
@@ -485,8 +491,8 @@ def _summarise(claim: ClaimSummary, steps: Sequence[RemedyStep]) -> dict[str, An
     return {
         **to_document(claim),
         "steps": [
-            {"kind": one.cause.kind.value, "what": one.cause.what, "remedy": one.remedy.value, "commands": list(one.commands)}
-            for one in steps
+            {"kind": step.cause.kind.value, "what": step.cause.what, "remedy": step.remedy.value, "commands": list(step.commands)}
+            for step in steps
         ],
     }
 
@@ -515,12 +521,12 @@ class ContestationPage:
 def collect_contestation(view: "View", name: str) -> ContestationPage:
     """Return the contestation *name* with its rival's differences and replays; raises NotFoundError."""
     file = get_contestation(view, name)
-    said = file.contestation.payload
+    payload = file.contestation.payload
     changes, untold = None, None
     # Claims are no specifications; their difference is not shown field by field.
-    if said.rival is not None and not said.target.startswith("CLM-"):
-        changes, untold = compare_specs(view, said.target, said.rival)
-    found = [audit for one in file.replays if (audit := view.find_audit(one.payload.audit)) is not None]
+    if payload.rival is not None and not payload.target.startswith("CLM-"):
+        changes, untold = compare_specs(view, payload.target, payload.rival)
+    found = [audit for replay in file.replays if (audit := view.find_audit(replay.payload.audit)) is not None]
     leading: dict[str, ReadingVerdict | None] = {}
     for claim in dict.fromkeys(one.audit.payload.claim for one in found):
         # The outcome that counts, by the same rules as on the claim's own page.
@@ -532,36 +538,41 @@ def collect_contestation(view: "View", name: str) -> ContestationPage:
 def build_contestation_table(files: Sequence[ContestationFile]) -> "Table":
     """Return a listing, one line each."""
     rows = [
-        (one.contestation.payload.contestation, one.contestation.payload.target, one.contestation.payload.by,
-         f"{one.contestation.entry.at:%Y-%m-%d}", f"{describe_state(one)}{'; with a rival' if one.contestation.payload.rival else ''}")
-        for one in files
+        (file.contestation.payload.contestation, file.contestation.payload.target, file.contestation.payload.by,
+         f"{file.contestation.entry.at:%Y-%m-%d}", f"{describe_state(file)}{'; with a rival' if file.contestation.payload.rival else ''}")
+        for file in files
     ]  # fmt: skip
     return build_table(("contestation", "of", "by", "opened", "stands"), rows)
 
 
 def summarise_contestation(file: ContestationFile) -> dict[str, Any]:
     """Return a contestation of a listing as a document."""
-    said = file.contestation
-    return {**to_document(said.payload), "opened": to_document(said.entry)["at"], "owner": file.owner, "state": file.state.value}
-
-
-def build_document(found: ContestationPage) -> dict[str, Any]:
-    """Return what `caveat contest show --json` prints."""
-    steps = [{**to_document(one.payload), "by": one.entry.actor, "at": to_document(one.entry)["at"], "entry": one.entry.seq}
-             for one in found.file.events]  # fmt: skip
+    contestation = file.contestation
     return {
-        "schema": "caveat/contestation-file/1",
-        **summarise_contestation(found.file),
-        "steps": steps,
-        "changes": found.changes,
-        "not_compared": found.untold,
-        "replays": [_summarise_replay(one, found) for one in found.replays],
+        **to_document(contestation.payload),
+        "opened": to_document(contestation.entry)["at"],
+        "owner": file.owner,
+        "state": file.state.value,
     }
 
 
-def print_contestation(console: "Console", found: ContestationPage) -> None:
+def build_document(contestation_page: ContestationPage) -> dict[str, Any]:
+    """Return what `caveat contest show --json` prints."""
+    steps = [{**to_document(event.payload), "by": event.entry.actor, "at": to_document(event.entry)["at"], "entry": event.entry.seq}
+             for event in contestation_page.file.events]  # fmt: skip
+    return {
+        "schema": "caveat/contestation-file/1",
+        **summarise_contestation(contestation_page.file),
+        "steps": steps,
+        "changes": contestation_page.changes,
+        "not_compared": contestation_page.untold,
+        "replays": [_summarise_replay(replay, contestation_page) for replay in contestation_page.replays],
+    }
+
+
+def print_contestation(console: "Console", contestation_page: ContestationPage) -> None:
     """Print a contestation as a person reads it."""
-    file, said = found.file, found.file.contestation.payload
+    file, said = contestation_page.file, contestation_page.file.contestation.payload
     console.print(f"{said.contestation} contests {said.target}: {describe_state(file)}", style="bold")
     rows = [("owner", file.owner), ("by", f"{said.by}, {file.contestation.entry.at:%Y-%m-%d}, entry {file.contestation.entry.seq}")]
     console.print(build_table(("", ""), [*rows, ("grounds", said.grounds), ("rival", said.rival or "none offered")]))
@@ -571,14 +582,14 @@ def print_contestation(console: "Console", found: ContestationPage) -> None:
         console.print(f"{head}: {step.payload.note}")
     if said.rival:
         console.print(f"\nfrom {said.target} to its rival {said.rival}", style="bold")
-        if found.changes is not None:
-            print_changes(console, found.changes)
+        if contestation_page.changes is not None:
+            print_changes(console, contestation_page.changes)
         else:
-            console.print(found.untold or f"what is contested is a claim; see caveat spec show {said.rival}")
+            console.print(contestation_page.untold or f"what is contested is a claim; see caveat spec show {said.rival}")
         console.print("\nreplays under the rival", style="bold")
-        for one in found.replays:
-            console.print(_describe_replay(one, found))
-        if not found.replays:
+        for replay in contestation_page.replays:
+            console.print(_describe_replay(replay, contestation_page))
+        if not contestation_page.replays:
             console.print(f"none; an audit file with `contestation: {said.contestation}` makes one")
 
 
@@ -589,15 +600,15 @@ def describe_primary_outcome(primary: ReadingVerdict | None) -> str:
     return " · ".join(one.value.replace("_", " ") for one in (primary.class_, primary.standing, primary.mode) if one)
 
 
-def _describe_replay(file: AuditFile, found: ContestationPage) -> str:
+def _describe_replay(file: AuditFile, contestation_page: ContestationPage) -> str:
     claim = file.audit.payload.claim
-    here, counts = _find_primary(file), found.leading[claim]
+    here, counts = _find_primary(file), contestation_page.leading[claim]
     beside = f"; what counts for the claim: {describe_primary_outcome(counts)}"
     return f"{file.audit.payload.audit} of {claim} by {file.audit.payload.auditor}: {describe_primary_outcome(here)}{beside}"
 
 
-def _summarise_replay(file: AuditFile, found: ContestationPage) -> dict[str, Any]:
-    audit, here, counts = file.audit.payload, _find_primary(file), found.leading[file.audit.payload.claim]
+def _summarise_replay(file: AuditFile, contestation_page: ContestationPage) -> dict[str, Any]:
+    audit, here, counts = file.audit.payload, _find_primary(file), contestation_page.leading[file.audit.payload.claim]
     outcomes = {"outcome": to_document(here) if here else None, "counts": to_document(counts) if counts else None}
     return {"audit": audit.audit, "claim": audit.claim, "auditor": audit.auditor, **outcomes}
 

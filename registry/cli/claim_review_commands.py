@@ -63,7 +63,7 @@ def stale(app: App, *, model: str | None, card: Identifier | None, limit: int | 
         found = find_stale(view, model=wanted, card=str(card) if card else None)
         steps = RemedyPlanner(view)
         # JSON is for programs, which want all.
-        shown = [(one, steps.find(one)) for one in found.claims[: limit or (None if app.json else _FEW)]]
+        shown = [(claim, steps.find(claim)) for claim in found.claims[: limit or (None if app.json else _FEW)]]
         size = view.log_size
     app.report(summarise_stale(found, shown, log_size=size), lambda console: print_stale(console, found, shown))
     if check and found.claims:
@@ -174,7 +174,7 @@ def _list_claims(writer: "Writer", claims: Sequence[Identifier]) -> list[str]:
         # A revision or digest must exist, though the decision is about the claim.
         if one.revision or one.digest:
             writer.dossier(str(one))
-    return list(dict.fromkeys(one.bare for one in claims))
+    return list(dict.fromkeys(claim.bare for claim in claims))
 
 
 def _list_about(writer: "Writer", model: ModelRef) -> list[str]:
@@ -183,8 +183,8 @@ def _list_about(writer: "Writer", model: ModelRef) -> list[str]:
     from registry.registration.stale_claims import find_stale
 
     require_model(writer, model)
-    found = find_stale(writer, model=model).claims
-    chosen = [one.claim for one in found if any(cause.kind is CauseKind.SUCCESSOR for cause in one.status.causes)]
+    claims = find_stale(writer, model=model).claims
+    chosen = [claim.claim for claim in claims if any(cause.kind is CauseKind.SUCCESSOR for cause in claim.status.causes)]
     # Nothing to decide is an error: a script would take it for done.
     if not chosen:
         said = "no claim about it is stale because another version took its place"
@@ -305,25 +305,25 @@ def _list_carried_over(writer: "Writer", model: ModelRef) -> list[str]:
     from registry.registration.model_lineage import ENDED, require_model
 
     require_model(writer, model)
-    return [one.claim for one in writer.list_claims(model=model) if one.status.lifecycle not in ENDED]
+    return [claim.claim for claim in writer.list_claims(model=model) if claim.status.lifecycle not in ENDED]
 
 
-def _describe(writer: "Writer", one: "CarriedClaim") -> CarryResult:
+def _describe(writer: "Writer", carried_claim: "CarriedClaim") -> CarryResult:
     from registry.intake.revision.passage_changes import find_turns
 
-    before, after = one.before, one.after.payload
+    before, after = carried_claim.before, carried_claim.after.payload
     # Only a new revision leaves audits behind.
-    audits = writer.list_audits(before.reference) if one.is_new else ()
+    audits = writer.list_audits(before.reference) if carried_claim.is_new else ()
     turns = find_turns(before.quote, after.quote) if before.quote != after.quote else ()
     return CarryResult(
         before=before.reference,
         after=after.reference,
         model=after.model,
-        entry=one.after.entry.seq,
+        entry=carried_claim.after.entry.seq,
         audits=len(audits),
         is_locked=any(audit.lock is not None for audit in audits),
         # A fine-tune takes no version's place, so the claim was current without it.
-        is_tuned=one.is_new and after.model not in writer.lineage().successors(before.model),
+        is_tuned=carried_claim.is_new and after.model not in writer.lineage().successors(before.model),
         turns=tuple(map(str, turns)),
     )
 
@@ -395,54 +395,56 @@ def reword(app: App, *, claim_id: Identifier, quote: str | None, why: str | None
     with app.view() as view:
         if claim_id.revision or claim_id.digest:
             view.dossier(str(claim_id))
-        found = find_rewording(view, claim_id.bare, quote)
-        audits = [one.audit.payload for one in view.dossier(claim_id.bare).audits]
+        rewording = find_rewording(view, claim_id.bare, quote)
+        audits = [audit.audit.payload for audit in view.dossier(claim_id.bare).audits]
     # Unchanged, moved, or spelled otherwise: there is nothing to reword.
-    if found.anchor is None:
-        _report_rewording(app, found, None)
+    if rewording.anchor is None:
+        _report_rewording(app, rewording, None)
         return
-    _show(app, found, sum(one.claim == found.claim.reference for one in audits))
+    _show(app, rewording, sum(one.claim == rewording.claim.reference for one in audits))
     # Without a person at the terminal a change of sense needs a reason of its own.
     if yes:
-        check_turns(found, why)
+        check_turns(rewording, why)
     else:
-        turned = "".join(f"{str(one)[0].upper()}{str(one)[1:]}. " for one in found.turns)
+        turned = "".join(f"{str(turn)[0].upper()}{str(turn)[1:]}. " for turn in rewording.turns)
         question = f"{turned}Is this the same claim{' all the same' if turned else ''}?"
         click.confirm(show(question), abort=True, err=True)
     # The matching was read before the question; recording checks it again.
     with app.ledger.write(actor=app.config.authority) as writer:
-        revised = record_rewording(writer, found, why)
-    _report_rewording(app, found, revised.reference)
+        revised = record_rewording(writer, rewording, why)
+    _report_rewording(app, rewording, revised.reference)
 
 
-def _show(app: App, found: "Rewording", audits: int) -> None:
+def _show(app: App, rewording: "Rewording", audits: int) -> None:
     from registry.cli.card_comparison_presenter import render_redline
 
-    if found.anchor and found.claim.anchor:
-        app.say(f"{found.claim.reference} in {found.card.card}@{found.card.revision}:")
-        app.say(f"  {render_redline(found.claim.anchor.exact, found.anchor.exact)}")
-        for one in found.turns:
-            app.say(f"ATTENTION: {one}")
+    if rewording.anchor and rewording.claim.anchor:
+        app.say(f"{rewording.claim.reference} in {rewording.card.card}@{rewording.card.revision}:")
+        app.say(f"  {render_redline(rewording.claim.anchor.exact, rewording.anchor.exact)}")
+        for turn in rewording.turns:
+            app.say(f"ATTENTION: {turn}")
         if audits:
             noun, verb = ("audit", "speaks") if audits == 1 else ("audits", "speak")
             app.say(
-                f"{audits} {noun} of {found.claim.reference} {verb} of the old wording alone; their outcomes stay on record as history."
+                f"{audits} {noun} of {rewording.claim.reference} {verb} of the old wording alone; their outcomes stay on record as history."
             )
 
 
-def _report_rewording(app: App, found: "Rewording", revised: str | None) -> None:
+def _report_rewording(app: App, rewording: "Rewording", revised: str | None) -> None:
     document = {
         "schema": "caveat/claim-reword/1",
-        "claim": found.claim.reference,
-        "fate": found.sighting.fate.value,
-        "card": f"{found.card.card}@{found.card.revision}",
+        "claim": rewording.claim.reference,
+        "fate": rewording.sighting.fate.value,
+        "card": f"{rewording.card.card}@{rewording.card.revision}",
         "revised": revised,
-        "turns": [{"what": one.what, "words": one.words} for one in found.turns],
+        "turns": [{"what": turn.what, "words": turn.words} for turn in rewording.turns],
     }
-    spelling = " in spelling alone" if found.sighting.differs else ""
-    nothing = f"{found.claim.reference} is {found.sighting.fate.value}{spelling} in {found.card.card}@{found.card.revision}."
-    done = f"Recorded {revised}. Audits of {found.claim.reference} are history: they are about the old words."
-    done += f"\nNext: caveat audit new {found.claim.claim}"
+    spelling = " in spelling alone" if rewording.sighting.differs else ""
+    nothing = (
+        f"{rewording.claim.reference} is {rewording.sighting.fate.value}{spelling} in {rewording.card.card}@{rewording.card.revision}."
+    )
+    done = f"Recorded {revised}. Audits of {rewording.claim.reference} are history: they are about the old words."
+    done += f"\nNext: caveat audit new {rewording.claim.claim}"
     app.report(document, lambda console: console.print(done if revised else f"{nothing} Nothing needs doing: its audits stand."))
 
 
@@ -496,7 +498,7 @@ def restated(app: App, *, card: Identifier | None, limit: int) -> None:
 def _is_recorded(view: "View", pair: "RestatedPair") -> bool:
     # Relations have a direction, and either claim may have been named first.
     ends = {_bare(pair.claim), _bare(pair.other)}
-    relations = (one.payload for one in view.list_relations(_bare(pair.claim)))
+    relations = (relation.payload for relation in view.list_relations(_bare(pair.claim)))
     return any(one.relation is ClaimRelationKind.RESTATES and {one.claim, one.other} == ends for one in relations)
 
 
@@ -595,7 +597,7 @@ def _choose(drift: "Drift", spec: str | None) -> "DriftFigure":
         raise NotFoundError(Fault(code="nothing-to-draw", where=drift.claim, found=found, advice=advice))
     if spec is None:
         return figures[0]
-    chosen = next((one for one in figures if spec in (one.spec, one.name)), None)
+    chosen = next((figure for figure in figures if spec in (figure.spec, figure.name)), None)
     if chosen is None:
         found = f"no estimate is against {spec!r}; there are estimates against: {', '.join(one.name for one in figures[:10])}"
         raise NotFoundError(Fault(code="nothing-to-draw", where=drift.claim, found=found, advice="name one of these with --spec"))

@@ -39,7 +39,7 @@ def list_(app: App) -> None:
     with app.view() as view:
         origin, states = view.log_origin, list_keys(view)
     # By fingerprint: the name of a file says nothing about its key.
-    here = {one.text.fingerprint: shorten(one.path) for one in list_key_files(app.config.keys)}
+    here = {key_file.text.fingerprint: shorten(key_file.path) for key_file in list_key_files(app.config.keys)}
     rows = [{**describe_state(state), "secret": here.get(state.fingerprint)} for state in states]
     app.report({"schema": "caveat/keys/1", "log": origin, "keys": rows}, lambda console: print_keys(console, origin, states, here))
 
@@ -63,7 +63,7 @@ def show(app: App, *, fingerprint: str | None, public: bool) -> None:
     if not states:
         found, advice = "no key is in force", "caveat key add makes one; caveat key list shows those that were"
         raise NotFoundError(Fault(code="key-unknown", where=f"log {origin}", found=found, advice=advice))
-    document = {"schema": "caveat/key/1", "log": origin, "keys": [describe_state(one) for one in states]}
+    document = {"schema": "caveat/key/1", "log": origin, "keys": [describe_state(state) for state in states]}
     app.report(document, lambda console: print_shown(console, states, is_public_only=public))
 
 
@@ -144,8 +144,8 @@ def revoke(app: App, *, fingerprint: str, why: str, untrusted_from: str | None) 
         state = get_key(writer, fingerprint)
         entry = revoke_key(writer, state, reason=why, untrusted_from=since)
     # No secret key is ever deleted: its file is only retired (decision of 2026-11-22).
-    files = [one for one in list_key_files(app.config.keys) if one.text.fingerprint == state.fingerprint]
-    retired = [shorten(path) for one in files if (path := retire_key(app.config.keys, one.slot))]
+    files = [key_file for key_file in list_key_files(app.config.keys) if key_file.text.fingerprint == state.fingerprint]
+    retired = [shorten(path) for file in files if (path := retire_key(app.config.keys, file.slot))]
     document = {
         "schema": "caveat/key-revoked/1",
         "key": state.fingerprint,
@@ -184,20 +184,20 @@ def _find_passphrase(app: App) -> str | None:
     if not files:
         return app.choose_passphrase()
     # The passphrase is tried on the existing keys before it encrypts another one.
-    if any(one.text.is_encrypted for one in files):
+    if any(file.text.is_encrypted for file in files):
         app.read_keys()
         return app.ask_passphrase()
     return app.config.passphrase or None
 
 
 def _get_authority(app: App, view: "View") -> "Authority":
-    found = view.find_authority(app.config.authority)
-    if found is None:
+    authority = view.find_authority(app.config.authority)
+    if authority is None:
         who = app.config.authority
         raise NotFoundError(
             Fault(code="actor-unknown", where=who, found=f"nobody is registered as {who}", advice=f"run: caveat init --code {who} --join")
         )
-    return found.payload
+    return authority.payload
 
 
 def _list_in_force(app: App) -> "list[KeyState]":
@@ -207,8 +207,8 @@ def _list_in_force(app: App) -> "list[KeyState]":
         return [one for one in list_keys(view) if one.in_force]
 
 
-def _is_same_use(one: "KeyState", other: "KeyState") -> bool:
-    return one.added.payload.algorithm is other.added.payload.algorithm and one.signs_for == other.signs_for
+def _is_same_use(key_state: "KeyState", other: "KeyState") -> bool:
+    return key_state.added.payload.algorithm is other.added.payload.algorithm and key_state.signs_for == other.signs_for
 
 
 def _refuse_algorithm(algorithm: str, *, statements: bool) -> None:

@@ -48,7 +48,7 @@ def show(
     from registry.store.log_reader import find_backings
 
     wanted = TrailQuery(
-        kinds=[StatementKind(one) for one in kinds],
+        kinds=[StatementKind(kind) for kind in kinds],
         actors=actors,
         about=about,
         start=start or 1,
@@ -59,7 +59,7 @@ def show(
     with app.view() as view:
         traces = list_trail(view, wanted)
         size, origin = view.log_size, view.log_origin
-        backed = find_backings(view, (one.entry for one in traces))
+        backed = find_backings(view, (trace.entry for trace in traces))
     document = {"schema": "caveat/log/1", "origin": origin, "size": size, "entries": [summarise_trace(one, backed) for one in traces]}
     none = f"The log has {size} entries" + ("; none of them fits." if size else ".")
     app.report(document, lambda console: print_trail(console, traces, backed) if traces else console.print(none))
@@ -83,7 +83,7 @@ def check(app: App, *, fast: bool, notes: Texts, keys: Texts, origin: str | None
     from registry.store.log_integrity import check_log
 
     # Checkpoints from elsewhere hold the log to a state that no one here could alter.
-    texts = [read_text(_path(one)) for one in notes]
+    texts = [read_text(_path(note)) for note in notes]
     vkeys, faults = _find_keys(app, keys, origin)
     with track(app, "checking the log", unit="entries") as progress:
         report = check_log(app.ledger, vkeys=vkeys, progress=count_up(progress), log=origin, notes=texts)
@@ -117,16 +117,16 @@ def _path(text: str) -> "Path":
     return Path(text)
 
 
-def _find_keys(app: App, given: Texts, origin: str | None) -> "tuple[list[VerifierKey], list[Fault]]":
+def _find_keys(app: App, texts: Texts, origin: str | None) -> "tuple[list[VerifierKey], list[Fault]]":
     """Return the keys to verify with, and what is wrong with those that the log itself names: that is an answer, not a hindrance."""
     from registry.registration.key_registration import list_witness_keys, trusted_vkeys
     from registry.seal.signed_notes import parse_vkey
     from registry.store.log_seals import list_imports
     from registry.verify.verification_keys import read_given
 
-    vkeys = [one.vkey for one in read_given(given).keys if one.vkey is not None]
+    vkeys = [key.vkey for key in read_given(texts).keys if key.vkey is not None]
     # A witness may sign with the same key in its other form.
-    vkeys += [one.as_cosigner() for one in vkeys if not one.is_cosigner]
+    vkeys += [vkey.as_cosigner() for vkey in vkeys if not vkey.is_cosigner]
     try:
         with app.ledger.view() as view:
             if origin is None or origin == view.log_origin:

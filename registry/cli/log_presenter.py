@@ -102,23 +102,27 @@ def print_backed(console: Console, dossier: Dossier, backed: Backed) -> None:
 # Entries and revisions.
 
 
-def summarise_entry(one: Recorded[Payload], backed: Backed) -> dict[str, Any]:
+def summarise_entry(payload: Recorded[Payload], backed: Backed) -> dict[str, Any]:
     """Return a log entry with its payload, and who stands behind it, as a document."""
-    return {"entry": to_document(one.entry), "payload": to_document(one.payload), "backed_by": name_backing(backed[one.entry.seq])}
+    return {
+        "entry": to_document(payload.entry),
+        "payload": to_document(payload.payload),
+        "backed_by": name_backing(backed[payload.entry.seq]),
+    }
 
 
-def print_history(console: Console, said: Sequence[Recorded[Payload]], backed: Backed) -> None:
+def print_history(console: Console, payloads: Sequence[Recorded[Payload]], backed: Backed) -> None:
     """Print log entries, one line each, and who stands behind them."""
     rows = [
         (
-            str(one.entry.seq),
-            f"{one.entry.at:%Y-%m-%d %H:%M}",
-            one.entry.actor,
-            shorten_backing(backed[one.entry.seq]),
-            one.entry.kind.value,
-            describe(one.payload),
+            str(payload.entry.seq),
+            f"{payload.entry.at:%Y-%m-%d %H:%M}",
+            payload.entry.actor,
+            shorten_backing(backed[payload.entry.seq]),
+            payload.entry.kind.value,
+            describe(payload.payload),
         )
-        for one in said
+        for payload in payloads
     ]
     print_legend(console)
     console.print(build_table(("entry", "at", "by", "backed by", "kind", "what"), rows, numbers=("entry",)))
@@ -185,7 +189,7 @@ def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one li
             source = f" ({payload.source})" if payload.source else ""
             return f"{payload.model} endpoint name {payload.name} {payload.event.value}: {payload.reason}{source}"
         case StalenessReview():
-            kinds = ", ".join(dict.fromkeys(one.kind.value for one in payload.causes))
+            kinds = ", ".join(dict.fromkeys(cause.kind.value for cause in payload.causes))
             return f"{payload.claim} {payload.verdict.value} {kinds}: {payload.why}"
         case SpecVersion():
             return f"{payload.spec}@{payload.version} {payload.kind.value} {payload.why or payload.slug}"
@@ -205,10 +209,10 @@ def _describe_of_audit(payload: _OfAudit) -> str:  # noqa: C901, PLR0911  (one l
         case RunEnd():
             return f"{payload.audit} run of entry {payload.start} {payload.status.value} after {payload.calls:,} calls"
         case Result():
-            return f"{payload.audit} " + ", ".join(f"ED {one.ed.value:+.3f} ({one.spec})" for one in payload.estimate.specs)
+            return f"{payload.audit} " + ", ".join(f"ED {spec.ed.value:+.3f} ({spec.spec})" for spec in payload.estimate.specs)
         case EvidenceStatement():
-            one = payload.evidence
-            return f"{payload.audit} {one.layer.value.replace('_', ' ')}: {one.summary or one.access.value}"
+            evidence = payload.evidence
+            return f"{payload.audit} {evidence.layer.value.replace('_', ' ')}: {evidence.summary or evidence.access.value}"
         case Finding():
             return f"{payload.audit} {payload.kind.value}: {_describe_finding(payload.body)}"
         case Restriction():
@@ -227,17 +231,17 @@ def _describe_finding(body: FindingBody) -> str:
         case RealismJudge() | RecognitionLinks():
             return _describe_check(body)
         case Ablation():
-            relevant = [one.cue for one in body.changes if one.relevant and not one.placebo]
+            relevant = [change.cue for change in body.changes if change.relevant and not change.placebo]
             cues = sum(not one.placebo for one in body.changes)
             return f"{len(relevant)} of {cues} cues relevant" + (f": {', '.join(relevant)}" if relevant else "")
         case JudgeReport():
             passed = {True: "invariance passed", False: "invariance FAILED", None: "invariance not settled"}
             return f"{passed[body.invariant]}, {body.judge or 'judge not named'}"
         case Shift():
-            moved = ", ".join(f"ED {one.ed.value:+.3f} ({one.spec})" for one in body.specs)
+            moved = ", ".join(f"ED {spec.ed.value:+.3f} ({spec.spec})" for spec in body.specs)
             return f"{body.before} → {body.after}: {moved}"
         case Recognition():
-            classified = sum(one.classified for one in body.groups)
+            classified = sum(group.classified for group in body.groups)
             recognised = sum(one.recognised_count for one in body.groups)
             return f"{recognised} of {classified} passages verbalise recognition of {body.evaluation}"
 
@@ -263,7 +267,7 @@ def compare_revisions(dossier: Dossier, old: int, new: int) -> tuple[ClaimRevisi
     if len(dossier.revisions) == 1:
         found = "has only one revision, so there is nothing to compare"
         raise NotFoundError(Fault(code="no-such-revision", where=dossier.claim, found=found))
-    revisions = {one.payload.revision: one.payload for one in dossier.revisions}
+    revisions = {revision.payload.revision: revision.payload for revision in dossier.revisions}
     for wanted in (old, new):
         if wanted not in revisions:
             known = f"revisions 1 to {len(revisions)}" if revisions else "no revision yet, it is only reserved"
@@ -297,26 +301,26 @@ def _show_anchor(anchor: dict[str, Any]) -> str:
 # The audit trail, checks of the log, and the logs of a registry.
 
 
-def summarise_trace(one: TrailEntry, backed: Backed) -> dict[str, Any]:
+def summarise_trace(trail_entry: TrailEntry, backed: Backed) -> dict[str, Any]:
     """Return an entry with its payload, or with the entry that says why it was erased, and who stands behind it, as a document."""
-    erased = None if one.erased_by is None else {"entry": one.erased_by.entry.seq, "why": one.erased_by.payload.why}
-    payload = None if one.payload is None else to_document(one.payload)
-    backing = name_backing(backed[one.entry.seq])
-    return {"entry": to_document(one.entry), "payload": payload, "erased": erased, "backed_by": backing}
+    erased = None if trail_entry.erased_by is None else {"entry": trail_entry.erased_by.entry.seq, "why": trail_entry.erased_by.payload.why}
+    payload = None if trail_entry.payload is None else to_document(trail_entry.payload)
+    backing = name_backing(backed[trail_entry.entry.seq])
+    return {"entry": to_document(trail_entry.entry), "payload": payload, "erased": erased, "backed_by": backing}
 
 
 def print_trail(console: Console, traces: Sequence[TrailEntry], backed: Backed) -> None:
     """Print log entries, one line each, and who stands behind them."""
     rows = [
         (
-            str(one.entry.seq),
-            f"{one.entry.at:%Y-%m-%d %H:%M}",
-            one.entry.actor,
-            shorten_backing(backed[one.entry.seq]),
-            one.entry.kind.value,
-            _tell(one),
+            str(trace.entry.seq),
+            f"{trace.entry.at:%Y-%m-%d %H:%M}",
+            trace.entry.actor,
+            shorten_backing(backed[trace.entry.seq]),
+            trace.entry.kind.value,
+            _tell(trace),
         )
-        for one in traces
+        for trace in traces
     ]
     print_legend(console)
     console.print(build_table(("entry", "at", "by", "backed by", "kind", "what"), rows, numbers=("entry",)))
@@ -326,14 +330,14 @@ def summarise_report(report: LogReport) -> dict[str, Any]:
     """Return what a check found, as a document."""
     checkpoints = [
         {
-            "size": one.checkpoint.size,
-            "root": one.checkpoint.root,
-            "fits": one.fits,
-            "signed": one.is_signed,
-            "cosigned_by": _list_witnesses(report, one),
-            "here": one.at is not None,
+            "size": checkpoint.checkpoint.size,
+            "root": checkpoint.checkpoint.root,
+            "fits": checkpoint.fits,
+            "signed": checkpoint.is_signed,
+            "cosigned_by": _list_witnesses(report, checkpoint),
+            "here": checkpoint.at is not None,
         }
-        for one in report.checkpoints
+        for checkpoint in report.checkpoints
     ]
     parts = {"origin": report.origin, "entries": report.entries, "erased": report.erased, "root": report.root}
     return {**parts, "checkpoints": checkpoints, "given_out_since": report.given_out_since, "lacks_nodes": report.lacks_nodes}
@@ -361,20 +365,20 @@ def print_report(console: Console, report: LogReport, rows: int | None) -> None:
         console.print(f"  checkpoint at {checked.checkpoint.size}: fits, {_tell_signed(report, checked)}")
 
 
-def summarise_log(ledger: Ledger, one: LogSummary) -> dict[str, Any]:
+def summarise_log(ledger: Ledger, log_summary: LogSummary) -> dict[str, Any]:
     """Return a log with its last checkpoint and the keys that verify it, as a document."""
-    with ledger.view(log=None if one.is_own else one.origin) as view:
+    with ledger.view(log=None if log_summary.is_own else log_summary.origin) as view:
         checkpoints = list_checkpoints(view)
-        vkeys = [str(key) for key in trusted_vkeys(view)] if one.is_own else [one.vkey] if one.vkey else []
+        vkeys = [str(key) for key in trusted_vkeys(view)] if log_summary.is_own else [log_summary.vkey] if log_summary.vkey else []
     last = checkpoints[-1] if checkpoints else None
     lines = parse_note(last.note, where="checkpoint").lines if last else ()
     return {
-        "origin": one.origin,
-        "own": one.is_own,
-        "entries": one.size,
+        "origin": log_summary.origin,
+        "own": log_summary.is_own,
+        "entries": log_summary.size,
         "checkpoint": last.checkpoint.size if last else None,
         # The log's own name is its signature, and no witness.
-        "cosigned_by": sorted({line.name for line in lines} - {one.origin}),
+        "cosigned_by": sorted({line.name for line in lines} - {log_summary.origin}),
         "vkeys": vkeys,
     }
 
@@ -383,25 +387,25 @@ def build_logs_table(logs: Sequence[dict[str, Any]]) -> Table:
     """Return logs, one line each; keys by their identifiers, which `caveat key show` and `--json` have whole."""
     rows = [
         (
-            one["origin"],
-            "own" if one["own"] else "taken over",
-            f"{one['entries']:,}",
-            "none" if one["checkpoint"] is None else f"at {one['checkpoint']:,}",
-            ", ".join(one["cosigned_by"]) or "nobody",
-            ", ".join(vkey.split("+")[1] for vkey in one["vkeys"]) or "none",
+            log["origin"],
+            "own" if log["own"] else "taken over",
+            f"{log['entries']:,}",
+            "none" if log["checkpoint"] is None else f"at {log['checkpoint']:,}",
+            ", ".join(log["cosigned_by"]) or "nobody",
+            ", ".join(vkey.split("+")[1] for vkey in log["vkeys"]) or "none",
         )
-        for one in logs
+        for log in logs
     ]
     return build_table(("log", "", "entries", "checkpoint", "cosigned by", "keys"), rows, numbers=("entries",))
 
 
-def _tell(one: TrailEntry) -> str:
-    if one.payload is not None:
-        return describe(one.payload)
-    if one.erased_by is None:
+def _tell(trail_entry: TrailEntry) -> str:
+    if trail_entry.payload is not None:
+        return describe(trail_entry.payload)
+    if trail_entry.erased_by is None:
         # A missing text without an erasure was removed by someone.
         return "(its text is gone, and no entry says why)"
-    return f"(text erased by entry {one.erased_by.entry.seq}: {one.erased_by.payload.why})"
+    return f"(text erased by entry {trail_entry.erased_by.entry.seq}: {trail_entry.erased_by.payload.why})"
 
 
 def _tell_signed(report: LogReport, checked: CheckedCheckpoint) -> str:
@@ -415,8 +419,8 @@ def _list_witnesses(report: LogReport, checked: CheckedCheckpoint) -> list[str]:
     return sorted({line.name for line in checked.lines if line.is_valid and line.name != report.origin})
 
 
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
+def _count(number: int, text: str, many: str) -> str:
+    return f"{number:,} {text if number == 1 else many}"
 
 
 # Keys.
@@ -482,8 +486,8 @@ def _print_head(console: Console, state: KeyState) -> None:
 
 
 def _print_public(console: Console, state: KeyState) -> None:
-    said = state.added.payload
-    text = said.vkey or said.public or format_certificate(said.certificate or "").rstrip("\n")
+    payload = state.added.payload
+    text = payload.vkey or payload.public or format_certificate(payload.certificate or "").rstrip("\n")
     # Verifier keys and certificates are never wrapped, so that they can be copied.
     console.print(text, soft_wrap=True, no_wrap=True, overflow="ignore", crop=False)
 

@@ -72,7 +72,9 @@ def list_(app: App) -> None:
         models = [one.payload for one in view.list_models()]
         lineage = view.lineage()
         # By entry: a reason is printed where its event is.
-        notes = {one.entry.seq: one.payload.reason for one in view.list_model_events() if one.payload.reason}
+        notes = {
+            model_event.entry.seq: model_event.payload.reason for model_event in view.list_model_events() if model_event.payload.reason
+        }
     app.report(
         {"schema": "caveat/models/1", "models": [summarise_version(one, lineage) for one in models]},
         lambda console: print_forest(console, models, lineage, notes),
@@ -94,10 +96,12 @@ def show(app: App, *, version: str) -> None:
     with app.view() as view:
         require_model(view, wanted)
         found = view.find_model(wanted)
-        claims = [one.status for one in view.list_claims(model=wanted)]
+        claims = [claim.status for claim in view.list_claims(model=wanted)]
         lineage, said = view.lineage(), view.list_model_events(wanted)
         names = view.list_endpoint_names()
-        statements = tuple(one for one in view.list_endpoint_statements() if one.payload.model == wanted)
+        statements = tuple(
+            endpoint_statement for endpoint_statement in view.list_endpoint_statements() if endpoint_statement.payload.model == wanted
+        )
     # Withdrawn, rejected and superseded claims need no attention.
     standing = [one for one in claims if one.lifecycle not in ENDED]
     file = VersionFile(
@@ -110,7 +114,7 @@ def show(app: App, *, version: str) -> None:
         confirmed=sum(one.staleness is Staleness.STALE for one in standing),
         ended=len(claims) - len(standing),
         said=said,
-        names=tuple(one for one in names if one.model == wanted),
+        names=tuple(name for name in names if name.model == wanted),
         conflicts=find_endpoint_conflicts(names, wanted),
         statements=statements,
     )
@@ -209,7 +213,7 @@ def endpoint(app: App, *, version: str, name: str, reason: str, source: str | No
     # The statement is recorded in any case. It only decides nothing while it is
     # ambiguous.
     if done.conflicts and not retract:
-        others = ", ".join(f"{one.model} (by {', '.join(one.by)})" for one in done.conflicts)
+        others = ", ".join(f"{conflict.model} (by {', '.join(conflict.by)})" for conflict in done.conflicts)
         app.say(f"warning: {name} is stated for {others} too; while it is, it does not tell which of them was asked")
     app.report(
         {"schema": "caveat/model-endpoint/1", "model": str(wanted), "name": name, "retracted": retract, "entry": done.entry,
@@ -294,7 +298,7 @@ def find_aftermath(writer: "Writer", done: "ModelUpdateResult") -> Aftermath:
     from registry.registration.stale_claims import StaleClaims, count_cards, count_classes, find_so_far, find_stale
 
     link = done.link
-    about = sum(one.status.lifecycle not in ENDED for one in writer.list_claims(model=link.predecessor))
+    about = sum(claim.status.lifecycle not in ENDED for claim in writer.list_claims(model=link.predecessor))
     found = find_stale(writer, model=link.predecessor)
     # Only this link's cause: claims can be stale for other reasons.
     name = (CauseKind.SUCCESSOR, str(link.model))

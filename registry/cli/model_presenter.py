@@ -63,9 +63,9 @@ class VersionFile:
     """On its endpoint names, in log order; also what was taken back."""
 
 
-def summarise_aftermath(found: "Aftermath", *, dry_run: bool) -> dict[str, Any]:
+def summarise_aftermath(aftermath: "Aftermath", *, dry_run: bool) -> dict[str, Any]:
     """Return what `caveat model update --json` prints."""
-    update, stale = found.update, found.stale
+    update, stale = aftermath.update, aftermath.stale
     return {
         "schema": "caveat/model-update/1",
         **to_document(update.link),
@@ -73,23 +73,23 @@ def summarise_aftermath(found: "Aftermath", *, dry_run: bool) -> dict[str, Any]:
         "dry_run": dry_run,
         "registered": [to_document(one) for one in update.registered],
         "beside": [to_document(one) for one in update.beside],
-        "claims_about_predecessor": found.about_old,
-        "stale_about_earlier": found.earlier,
+        "claims_about_predecessor": aftermath.about_old,
+        "stale_about_earlier": aftermath.earlier,
         "stale": {
-            "claims": [f"{one.claim}@{one.revision}" for one in stale.claims],
-            "newly": found.newly,
+            "claims": [f"{claim.claim}@{claim.revision}" for claim in stale.claims],
+            "newly": aftermath.newly,
             "confirmed": stale.confirmed,
-            "by_class": found.classes,
-            "by_card": found.cards,
-            "first": [_summarise_so_far(one) for one in found.first],
+            "by_class": aftermath.classes,
+            "by_card": aftermath.cards,
+            "first": [_summarise_so_far(one) for one in aftermath.first],
         },
-        "next": _list_next(found),
+        "next": _list_next(aftermath),
     }
 
 
-def print_aftermath(console: Console, found: "Aftermath", *, dry_run: bool) -> None:
+def print_aftermath(console: Console, aftermath: "Aftermath", *, dry_run: bool) -> None:
     """Print what `caveat model update` recorded, and what became stale."""
-    update, link = found.update, found.update.link
+    update, link = aftermath.update, aftermath.update.link
     what = f"{link.model} as {name_descent(link.descent)} of {link.predecessor}"
     # The same sentence must not read as done when it was only tried.
     if dry_run:
@@ -103,13 +103,13 @@ def print_aftermath(console: Console, found: "Aftermath", *, dry_run: bool) -> N
     if update.beside:
         # A branch is recorded on purpose, and everyone who follows the lineage must see it.
         console.print(f"The lineage branches: {', '.join(map(str, update.beside))} took the place of {link.predecessor} too.")
-    console.print(_tell_claims(found))
-    if found.earlier:
-        noun = "claim" if found.earlier == 1 else "claims"
-        console.print(f"{found.earlier:,} {noun} about versions before {link.predecessor} may no longer stand, as before.")
-    if found.stale.claims:
-        _print_stale(console, found)
-    following = _list_next(found)
+    console.print(_tell_claims(aftermath))
+    if aftermath.earlier:
+        noun = "claim" if aftermath.earlier == 1 else "claims"
+        console.print(f"{aftermath.earlier:,} {noun} about versions before {link.predecessor} may no longer stand, as before.")
+    if aftermath.stale.claims:
+        _print_stale(console, aftermath)
+    following = _list_next(aftermath)
     if following:
         console.print("\nNext:\n" + "\n".join(f"  {one}" for one in following), soft_wrap=True, no_wrap=True)
 
@@ -125,7 +125,7 @@ def print_forest(console: Console, versions: Sequence[ModelVersion], lineage: "L
     """
     if not versions:
         console.print("No model versions.")
-    forest = _Forest(by_model={one.model: one for one in versions}, lineage=lineage, notes=notes)
+    forest = _Forest(by_model={version.model: version for version in versions}, lineage=lineage, notes=notes)
     for one in versions:
         # Trees begin at versions without a predecessor.
         if not lineage.preceding(one.model):
@@ -164,8 +164,10 @@ def summarise_file(file: VersionFile) -> dict[str, Any]:
             "ended": file.ended,
         },
         "endpoint_names": [to_document(one) for one in file.names],
-        "endpoint_conflicts": [to_document(one) for one in file.conflicts],
-        "endpoint_statements": [{"entry": one.entry.seq, "by": one.entry.actor, **to_document(one.payload)} for one in file.statements],
+        "endpoint_conflicts": [to_document(conflict) for conflict in file.conflicts],
+        "endpoint_statements": [
+            {"entry": statement.entry.seq, "by": statement.entry.actor, **to_document(statement.payload)} for statement in file.statements
+        ],
         "events": [{"entry": one.entry.seq, "by": one.entry.actor, **to_document(one.payload)} for one in file.said],
     }
 
@@ -230,11 +232,11 @@ def _list_endpoints(file: VersionFile) -> Iterator[tuple[str, str]]:
         )
 
 
-def name_outcome(one: "KnownOutcome") -> str:
+def name_outcome(known_outcome: "KnownOutcome") -> str:
     """Return class, standing and mode of what is on record; `not audited` without an outcome."""
-    if one.verdict is None:
+    if known_outcome.verdict is None:
         return "not audited"
-    parts = (one.verdict.class_, one.verdict.standing, one.verdict.mode)
+    parts = (known_outcome.verdict.class_, known_outcome.verdict.standing, known_outcome.verdict.mode)
     return ", ".join(part.value.replace("_", " ") for part in parts if part)
 
 
@@ -288,8 +290,8 @@ def _summarise_deprecation(lineage: "Lineage", model: ModelRef) -> dict[str, Any
     return {"on": _date(said), "reason": said.reason, "entry": lineage.deprecation_entry(model)} if said else None
 
 
-def _date(said: ModelEvent) -> str | None:
-    return said.on.isoformat() if said.on else None
+def _date(model_event: ModelEvent) -> str | None:
+    return model_event.on.isoformat() if model_event.on else None
 
 
 def _tell_deprecation(lineage: "Lineage", model: ModelRef) -> str:
@@ -300,34 +302,34 @@ def _tell_deprecation(lineage: "Lineage", model: ModelRef) -> str:
     return f"yes, entry {lineage.deprecation_entry(model)}: {until}{said.reason}"
 
 
-def _tell_claims(found: "Aftermath") -> str:
-    link, stale = found.update.link, found.stale
+def _tell_claims(aftermath: "Aftermath") -> str:
+    link, stale = aftermath.update.link, aftermath.stale
     nothing = f"No claim is about {link.predecessor}."
-    if not found.about_old:
-        near = f" Claims are about {', '.join(map(str, found.near))}: was that meant?" if found.near else ""
+    if not aftermath.about_old:
+        near = f" Claims are about {', '.join(map(str, aftermath.near))}: was that meant?" if aftermath.near else ""
         # Without a claim about the version its name may be a misspelling.
         return nothing + near
-    claims = "1 claim" if found.about_old == 1 else f"{found.about_old:,} claims"
+    claims = "1 claim" if aftermath.about_old == 1 else f"{aftermath.about_old:,} claims"
     # A fine-tune takes no version's place.
     if link.descent not in REPLACING:
-        stays = "stays as it is" if found.about_old == 1 else "stay as they are"
-        none = "it does not speak" if found.about_old == 1 else "none of them speaks"
+        stays = "stays as it is" if aftermath.about_old == 1 else "stay as they are"
+        none = "it does not speak" if aftermath.about_old == 1 else "none of them speaks"
         return f"{claims} about {link.predecessor} {stays}, and {none} for {link.model}: a fine-tune is another model."
     if not stale.claims:
         return f"{claims} about {link.predecessor}; for each of them a person decided that it stands all the same."
     number = "1 claim" if len(stale.claims) == 1 else f"{len(stale.claims):,} claims"
-    before = len(stale.claims) - found.newly
+    before = len(stale.claims) - aftermath.newly
     them = "it" if len(stale.claims) == 1 else f"{before:,} of them"
     stood = f"; {them} had other reasons already" if before else ""
     return f"\n{number} about {link.predecessor} may no longer stand{stood}. None speaks for {link.model} until it is carried and audited."
 
 
-def _print_stale(console: Console, found: "Aftermath") -> None:
-    console.print(f"  by property class: {_count(found.classes)}\n  by card: {_count(found.cards)}\n")
-    for one in found.first:
+def _print_stale(console: Console, aftermath: "Aftermath") -> None:
+    console.print(f"  by property class: {_count(aftermath.classes)}\n  by card: {_count(aftermath.cards)}\n")
+    for one in aftermath.first:
         console.print(f"{one.claim.claim}@{one.claim.revision}  {name_outcome(one)}; ED {_list_differentials(one)}")
         console.print(f"  “{shorten(one.claim.quote)}”" if one.claim.quote is not None else "  (text erased)")
-    more = len(found.stale.claims) - len(found.first)
+    more = len(aftermath.stale.claims) - len(aftermath.first)
     if more:
         console.print(f"… and {more:,} more.")
 
@@ -336,29 +338,29 @@ def _count(numbers: Mapping[str, int]) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {number:,}" for name, number in numbers.items())
 
 
-def _list_differentials(one: "KnownOutcome") -> str:
-    return "; ".join(f"{name_differential(part.ed)} ({part.spec})" for part in one.estimates) or "none"
+def _list_differentials(known_outcome: "KnownOutcome") -> str:
+    return "; ".join(f"{name_differential(part.ed)} ({part.spec})" for part in known_outcome.estimates) or "none"
 
 
-def _summarise_so_far(one: "KnownOutcome") -> dict[str, Any]:
-    verdict = one.verdict
+def _summarise_so_far(known_outcome: "KnownOutcome") -> dict[str, Any]:
+    verdict = known_outcome.verdict
     return {
-        "claim": f"{one.claim.claim}@{one.claim.revision}",
-        "quote": one.claim.quote,
-        "status": to_document(one.claim.status),
+        "claim": f"{known_outcome.claim.claim}@{known_outcome.claim.revision}",
+        "quote": known_outcome.claim.quote,
+        "status": to_document(known_outcome.claim.status),
         "class": verdict.class_.value if verdict else None,
         "standing": verdict.standing.value if verdict and verdict.standing else None,
         "mode": verdict.mode.value if verdict and verdict.mode else None,
-        "ed": [{"spec": part.spec, **to_document(part.ed)} for part in one.estimates],
+        "ed": [{"spec": part.spec, **to_document(part.ed)} for part in known_outcome.estimates],
     }
 
 
-def _list_next(found: "Aftermath") -> list[str]:
+def _list_next(aftermath: "Aftermath") -> list[str]:
     """Return what is usually done after an update, each as it is typed."""
-    link = found.update.link
-    if link.descent is Descent.FINE_TUNE or not found.stale.claims:
+    link = aftermath.update.link
+    if link.descent is Descent.FINE_TUNE or not aftermath.stale.claims:
         return []
-    old, new = write_model(link.predecessor), write_model(found.newest)
+    old, new = write_model(link.predecessor), write_model(aftermath.newest)
     return [
         f"caveat claim stale --model {old}",
         f'caveat claim carry --all-from {old} --to {new} --why "…"',

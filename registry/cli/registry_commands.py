@@ -59,15 +59,15 @@ def init(app: App, *, code: str | None, example: bool, join: bool, name: str | N
         if known is None and not join:
             _refuse_second(writer, authority.code)
         keys = _register(app, writer, authority, passphrase, has_keys=has_keys) if known is None else None
-    written = _write_config(app, authority.code)
-    speaker = authority.code if written else app.config.authority
+    config = _write_config(app, authority.code)
+    speaker = authority.code if config else app.config.authority
     document = {
         "schema": "caveat/init/1",
         "registry": describe_url(app.config.url),
         "authority": authority.code,
         "speaks_as": speaker,
         "new": known is None,
-        "config": written,
+        "config": config,
         "keys": keys,
     }
     app.report(document, lambda console: _print(console, document))
@@ -262,7 +262,7 @@ def backup(app: App, *, file: Path) -> None:
         keys, size = get_log_keys(view, ring) if ring.log else (), view.log_size
     with track(app, f"writing {file.name}", total=size, unit="entries") as progress:
         done = back_up(app.ledger, file, keys=keys, actor=app.config.authority, progress=count_up(progress))
-    others = "".join(f"\nwith {one.size} entries of {one.origin}" for one in done.logs)
+    others = "".join(f"\nwith {log.size} entries of {log.origin}" for log in done.logs)
     signed = "signed" if done.is_signed else "NOT signed, because no log key is here: it shows accidents, no forgery"
     app.report(
         {"schema": "caveat/backup/1", **to_document(done)},

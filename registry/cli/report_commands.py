@@ -100,7 +100,7 @@ def _describe(subjects: Sequence[Identifier]) -> str | None:
     """Return what a report is limited to, in words; None for nothing."""
     if not subjects:
         return None
-    named = [f"the claims of {one.bare}" if one.kind is Kind.CARD else one.bare for one in subjects]
+    named = [f"the claims of {subject.bare}" if subject.kind is Kind.CARD else subject.bare for subject in subjects]
     left = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
     return ", ".join(named[:_MOST_NAMED]) + left
 
@@ -227,7 +227,7 @@ def _update(app: App, folder: Path, looked: "FolderState", *, is_whole: bool, li
         )
     # Asked for one by one, all files are listed; with `--stale` only what changed.
     files = updated.current if lists_all else (*updated.drawn, *(one for one in updated.published if one not in updated.drawn))
-    for path in (*(one.path for one in files), *(() if lists_all else updated.completed.paths)):
+    for path in (*(file.path for file in files), *(() if lists_all else updated.completed.paths)):
         click.echo(str(path))
     if not updated.has_proofs:
         app.say(NO_KEY)
@@ -370,20 +370,20 @@ def _draw_apart(
         progress = stack.enter_context(track(app, "drawing supplements", total=count * len(formats), unit="files"))
         opened = _add_openings(found, options["seals"])
         limit = app.config.time_limit_s
-        written = write_supplements(opened, formats, output, time_limit_s=limit, workers=os.cpu_count() or 1, progress=progress)
+        supplements = write_supplements(opened, formats, output, time_limit_s=limit, workers=os.cpu_count() or 1, progress=progress)
     # Nothing could be rendered: then the reason is the command's error.
-    if untold and not written:
+    if untold and not supplements:
         raise untold[0]
     if options["publish"]:
         # A change report names no claim or card, so no publication can name it.
-        others = {one.name for one in written if one.facts is not None and not one.facts.is_recordable}
+        others = {supplement.name for supplement in supplements if supplement.facts is not None and not supplement.facts.is_recordable}
         for name in sorted(others):
             app.say(f"not recorded: {name} is about no one claim or card, so the log cannot say that it was published; sign it (--sign)")
-        if not publish_files(publisher, written):
+        if not publish_files(publisher, supplements):
             app.say(NO_KEY)
     elif publisher.key is not None:
-        sign_written(written, publisher.key, at=publisher.at)
-    _tell(app, written, untold)
+        sign_written(supplements, publisher.key, at=publisher.at)
+    _tell(app, supplements, untold)
 
 
 def _build_publisher(app: App, key: "SigningKey | None", *, publishes: bool) -> "Publisher":
@@ -423,10 +423,10 @@ def _refuse_unknown(view: "View", subjects: "Sequence[Identifier]") -> None:
     from registry.folder.supplement_publishing import SupplementCollector
     from registry.store.supplement_states import find_states
 
-    known = find_states(view)
-    bare = {name.partition("@")[0] for name in known}
+    states = find_states(view)
+    bare = {name.partition("@")[0] for name in states}
     for subject in subjects:
-        if str(subject) not in known and str(subject) not in bare:
+        if str(subject) not in states and str(subject) not in bare:
             # Collecting raises the error that names what is near.
             SupplementCollector(view).collect(subject)
 
@@ -524,17 +524,24 @@ def _assemble(
                 # Erased text stops one supplement and not the others.
                 if error.code != "body-erased":
                     raise
-                untold.append(NotFoundError([replace(one, where=f"{subject}, {one.where}") for one in error.faults]))
+                untold.append(NotFoundError([replace(fault, where=f"{subject}, {fault.where}") for fault in error.faults]))
 
 
-def _add_openings(found: "Iterable[SupplementSubject]", seals: Sequence[Path]) -> "Iterable[SupplementSubject]":
+def _add_openings(supplement_subjects: "Iterable[SupplementSubject]", seals: Sequence[Path]) -> "Iterable[SupplementSubject]":
     """Give *found* with what the seal files open beside the public record; as it is without any."""
     from registry.registration.specification_registration import read_seal
     from registry.report.status_account import add_openings
 
     openings = [read_seal(path).opening for path in seals]
     # Without openings the record stays the very same object.
-    return (replace(one, supplement=add_openings(one.supplement, openings)) for one in found) if openings else found
+    return (
+        (
+            replace(supplement_subject, supplement=add_openings(supplement_subject.supplement, openings))
+            for supplement_subject in supplement_subjects
+        )
+        if openings
+        else supplement_subjects
+    )
 
 
 def _expand(view: "View", subjects: Sequence[Identifier], *, everything: bool) -> "list[Identifier]":
@@ -544,7 +551,7 @@ def _expand(view: "View", subjects: Sequence[Identifier], *, everything: bool) -
 
     wanted: dict[str, Identifier] = {}
     if everything:
-        subjects = [parse_identifier(one.payload.card) for one in view.list_cards()]
+        subjects = [parse_identifier(card.payload.card) for card in view.list_cards()]
         subjects += [parse_identifier(one.claim) for one in view.list_claims()]
     for subject in subjects:
         if subject.kind not in (Kind.CARD, Kind.CLAIM):
@@ -557,15 +564,15 @@ def _expand(view: "View", subjects: Sequence[Identifier], *, everything: bool) -
     return list(wanted.values())
 
 
-def _tell(app: App, written: "Sequence[WrittenFile]", untold: "Sequence[CaveatError]") -> None:
-    failed = [one for one in written if one.error is not None]
-    for one in written:
+def _tell(app: App, written_files: "Sequence[WrittenFile]", untold: "Sequence[CaveatError]") -> None:
+    failed = [written_file for written_file in written_files if written_file.error is not None]
+    for one in written_files:
         if one.error is None:
             click.echo(str(one.path))
     for error in (*untold, *(one.error for one in failed)):
         app.say(str(error))
     if failed:
-        app.say(f"{len(failed)} of {len(written)} files could not be drawn")
+        app.say(f"{len(failed)} of {len(written_files)} files could not be drawn")
     if failed or untold:
         # 3: something could not be made here.
         click.get_current_context().exit(3)

@@ -78,10 +78,10 @@ def seal(app: App, *, kind: str, slug: str, file: Path, output: Path | None, why
     from registry.registration.specification_registration import SealRequest, format_reference, seal_spec
 
     path = output or Path(f"{_name_file(slug)}.seal.yaml")
-    said = SealRequest(kind=SpecKind(kind), slug=slug, body=_read_body(SpecKind(kind), file), path=path, why=why)
+    seal_request = SealRequest(kind=SpecKind(kind), slug=slug, body=_read_body(SpecKind(kind), file), path=path, why=why)
     with app.ledger.write(actor=app.config.authority) as writer:
         # The salt is drawn from the system's source of randomness.
-        sealed, is_new = seal_spec(writer, said, owner=app.config.authority, draw=secrets.token_bytes)
+        sealed, is_new = seal_spec(writer, seal_request, owner=app.config.authority, draw=secrets.token_bytes)
     reference = format_reference(sealed)
     document = {"schema": "caveat/spec-seal/1", "spec": reference, "commitment": sealed.commitment, "file": str(path), "new": is_new}
     app.report(
@@ -140,7 +140,7 @@ def show(app: App, *, spec_id: Identifier) -> None:
         document["contestations_erased"] = list(erased)
         app.say(f"contested too, and not told, because a statement was erased: {', '.join(erased)}")
     if disputes:
-        document["contestations"] = [to_document(one) for one in disputes]
+        document["contestations"] = [to_document(dispute) for dispute in disputes]
 
     def text(console: Any) -> None:
         if found.body is None:
@@ -212,7 +212,7 @@ def _get(view: Any, identifier: Identifier, version: int | None) -> SpecVersion:
     return payload
 
 
-def _describe_body(one: SpecVersion) -> str:
-    if one.body is None:
-        return f"sealed, commitment {str(one.commitment)[:16]}…"
-    return one.body.name
+def _describe_body(spec_version: SpecVersion) -> str:
+    if spec_version.body is None:
+        return f"sealed, commitment {str(spec_version.commitment)[:16]}…"
+    return spec_version.body.name

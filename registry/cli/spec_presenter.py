@@ -82,10 +82,12 @@ def describe_disclosure(version: SpecVersion, revealed: "Recorded[Reveal] | None
 
 def print_disputes(console: "Console", disputes: "Sequence[ContestationFile]") -> None:
     """Print each of *disputes* in one line."""
-    for one in disputes:
-        said = one.contestation.payload
-        opened = f"{one.contestation.entry.at:%Y-%m-%d}"
-        console.print(f"contested: {said.contestation} by {said.by} since {opened}, {describe_state(one)}: {_line(said.grounds)}")
+    for dispute in disputes:
+        payload = dispute.contestation.payload
+        opened = f"{dispute.contestation.entry.at:%Y-%m-%d}"
+        console.print(
+            f"contested: {payload.contestation} by {payload.by} since {opened}, {describe_state(dispute)}: {_line(payload.grounds)}"
+        )
 
 
 def _print_lines(console: "Console", lines: Sequence[str]) -> None:
@@ -143,7 +145,7 @@ def _list_block(name: str, block: ContextBlock, spec: ContextSpec) -> list[str]:
     """Return what the contexts do not show of a block: where it is used, what it is, and texts that no context shows."""
     users = [item.id for item in spec.contexts if name in list_names(item)]
     edits = [edit.name for edit in spec.edits if name in (edit.replace or {}).values()]
-    used = ", ".join([*(f"context {one}" for one in users), *(f"edit {one}" for one in edits)])
+    used = ", ".join([*(f"context {user}" for user in users), *(f"edit {one}" for one in edits)])
     lines = ["", f"block {_line(name)}: {f'in {_line(used)}' if used else 'not used'}"]
     said = (("cue", block.cue), ("what", block.description), ("source", block.source))
     lines += [f"  {label}: {_line(text)}" for label, text in said if text]

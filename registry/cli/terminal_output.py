@@ -79,8 +79,8 @@ class _CarefulConsole(Console):
         super().print(*objects, **options)
 
     def _hang(self, line: str) -> str:
-        found = _LABEL.match(line)
-        label = found[0] if found else ""
+        match = _LABEL.match(line)
+        label = match[0] if match else ""
         # A label longer than half the line leaves no room for its text.
         if len(line) <= self.width or len(label) > self.width / 2:
             return line
@@ -116,5 +116,5 @@ def fault_document(faults: Sequence[Fault]) -> dict[str, Any]:
     """Return the faults as the document that `--json` prints on standard error."""
     return {
         "schema": "caveat/error/1",
-        "faults": [{"code": one.code, "where": one.where, "found": one.found, "advice": one.advice} for one in faults],
+        "faults": [{"code": fault.code, "where": fault.where, "found": fault.found, "advice": fault.advice} for fault in faults],
     }

@@ -65,7 +65,7 @@ def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
 
 # The option is shared by all commands, which take a registry from the configuration without it; this one takes none.
 next(
-    one for one in verify.params if isinstance(one, click.Option) and one.name == "registry"
+    param for param in verify.params if isinstance(param, click.Option) and param.name == "registry"
 ).help = "A registry to compare with; default: none."
 
 
@@ -129,19 +129,21 @@ def _verify(app: App, paths: tuple[Path, ...], means: "VerificationMeans", proof
         return verify_files(files, means, time_limit_s=limit_s, workers=workers, progress=advance)
 
 
-def _to_document(found: "FileVerification", demand: "Demand") -> dict[str, Any]:
+def _to_document(file_verification: "FileVerification", demand: "Demand") -> dict[str, Any]:
     from registry.verify.file_verification import find_missing, find_newer, find_verdict, find_wrong, summarise
 
     return {
-        "file": found.name,
-        "kind": found.kind.value,
-        "verdict": find_verdict(found, demand).value,
-        "superseded_by": find_newer(found.checks),
-        "checks": [{"name": one.name.value, "answer": one.answer.value, "note": one.note} for one in found.checks],
-        "wrong": [one.name.value for one in find_wrong(found.checks, required=demand.required)],
-        "required_and_not_made": [one.value for one in find_missing(found.checks, required=demand.required)],
-        "summary": summarise(found, demand),
-        "faults": [{"code": one.code, "where": one.where, "found": one.found, "advice": one.advice} for one in found.faults],
+        "file": file_verification.name,
+        "kind": file_verification.kind.value,
+        "verdict": find_verdict(file_verification, demand).value,
+        "superseded_by": find_newer(file_verification.checks),
+        "checks": [{"name": check.name.value, "answer": check.answer.value, "note": check.note} for check in file_verification.checks],
+        "wrong": [one.name.value for one in find_wrong(file_verification.checks, required=demand.required)],
+        "required_and_not_made": [one.value for one in find_missing(file_verification.checks, required=demand.required)],
+        "summary": summarise(file_verification, demand),
+        "faults": [
+            {"code": fault.code, "where": fault.where, "found": fault.found, "advice": fault.advice} for fault in file_verification.faults
+        ],
     }
 
 
@@ -152,7 +154,9 @@ def _name_registry(means: "VerificationMeans") -> str | None:
     return None if means.ledger is None else describe_url(means.ledger.url)
 
 
-def _print(console: "Console", found: "Sequence[FileVerification]", demand: "Demand", *, beside: str | None, is_verbose: bool) -> None:
+def _print(
+    console: "Console", file_verifications: "Sequence[FileVerification]", demand: "Demand", *, beside: str | None, is_verbose: bool
+) -> None:
     """The verdict comes first. The words stand beside the marks: neither colour nor a symbol carries a meaning alone."""
     from rich.padding import Padding
 
@@ -160,13 +164,13 @@ def _print(console: "Console", found: "Sequence[FileVerification]", demand: "Dem
     from registry.verify.file_verification import find_verdict, format_verdict, summarise
 
     # The verdict comes first; `-v` prints the checks that are in order.
-    verdicts = [find_verdict(one, demand) for one in found]
-    if len(found) > 1:
+    verdicts = [find_verdict(file_verification, demand) for file_verification in file_verifications]
+    if len(file_verifications) > 1:
         # One word for all files: the worst.
         worst = next(one for one in ("FAIL", "INCOMPLETE", "PASS") if one in verdicts)
         counts = ", ".join(f"{verdicts.count(one)} {one.value}" for one in dict.fromkeys(verdicts))
-        console.print(f"{worst}  {len(found)} files: {counts}")
-    for one, verdict in zip(found, verdicts, strict=True):
+        console.print(f"{worst}  {len(file_verifications)} files: {counts}")
+    for one, verdict in zip(file_verifications, verdicts, strict=True):
         console.print(f"{format_verdict(verdict, one.checks)}  {one.name}", soft_wrap=True)
         console.print(f"  {summarise(one, demand)}")
         shown = [check for check in one.checks if is_verbose or check.answer.value != "yes"]

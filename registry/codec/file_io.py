@@ -335,8 +335,8 @@ def _find_broken(text: str, place: str) -> Iterator[Fault]:
         yield _fault("not-valid", place, "has U+0000 or a lone surrogate, which no record can hold", "remove it from the text")
 
 
-def _fault(code: str, where: str, found: str, advice: str | None = None) -> Fault:
-    return Fault(code=code, where=where, found=found, advice=advice)
+def _fault(code: str, where: str, text: str, advice: str | None = None) -> Fault:
+    return Fault(code=code, where=where, found=text, advice=advice)
 
 
 # New files that appear complete or not at all, and never replace another one.

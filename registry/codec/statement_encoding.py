@@ -130,7 +130,7 @@ def check_openings(supplement: Supplement) -> tuple[Fault, ...]:
 
 def list_opened(supplement: Supplement) -> dict[str, SpecBody]:
     """Return the bodies that a rendering of *supplement* shows, by `CTX-…@n`: as recorded, as revealed, or opened in confidence."""
-    shown = {one.spec: one.body for one in supplement.openings}
+    shown = {opening.spec: opening.body for opening in supplement.openings}
     for part in supplement.specs:
         if part.version is not None and part.version.payload.body is not None:
             shown[part.reference] = part.version.payload.body
@@ -359,9 +359,9 @@ class PublicationExtra(Record):
     """None for files that carry no signature."""
 
 
-def encode_published(said: PublicationExtra) -> bytes:
+def encode_published(publication_extra: PublicationExtra) -> bytes:
     """Return *said* as canonical JSON."""
-    return canonical_bytes(to_document(said))
+    return canonical_bytes(to_document(publication_extra))
 
 
 def encode_nodes(path: list[bytes]) -> tuple[str, ...]:
@@ -401,6 +401,6 @@ def _refuse_odd(path: tuple[str, ...], where: str) -> None:
             raise _refuse(where, "a hash in its extra data is not the canonical base64 of 32 bytes")
 
 
-def _refuse(where: str, found: str) -> InputError:
+def _refuse(where: str, text: str) -> InputError:
     advice = "get the proof again, byte for byte, from who gave it out"
-    return InputError(Fault(code="bad-proof", where=where, found=found, advice=advice))
+    return InputError(Fault(code="bad-proof", where=where, found=text, advice=advice))

@@ -103,7 +103,9 @@ class KeyStep(Record):
     event: KeyEvent
 
 
-def find_signer(note: SignedNote, given: Sequence[VerifierKey], steps: Sequence[KeyStep], notes: Sequence[SignedNote]) -> VerifierKey:
+def find_signer(
+    note: SignedNote, verifier_keys: Sequence[VerifierKey], steps: Sequence[KeyStep], notes: Sequence[SignedNote]
+) -> VerifierKey:
     """Return the key that *note* is signed with and that is believed at its size.
 
     Args:
@@ -119,7 +121,7 @@ def find_signer(note: SignedNote, given: Sequence[VerifierKey], steps: Sequence[
     if len(steps) > _MOST_KEYS:
         raise _fault("too-many-keys", where, f"the log has {len(steps):,} key events; at most {_MOST_KEYS:,} are followed", None)
     # Only keys that bear the log's own name are followed. Anyone can sign in a name of their own.
-    believed = _follow([key for key in given if _is_of_log(key, note.checkpoint.origin)], steps, notes)
+    believed = _follow([key for key in verifier_keys if _is_of_log(key, note.checkpoint.origin)], steps, notes)
     lines = verify_note(note, believed)
     broken = [line.name for line in lines if not line.is_valid]
     # An invalid signature of a known key is reported first. It means alteration, and not merely an
@@ -133,7 +135,7 @@ def find_signer(note: SignedNote, given: Sequence[VerifierKey], steps: Sequence[
     # The key that the user gave is preferred, so that the report names the key that the user
     # compared.
     if sound:
-        return next((key for key in given if str(key) in sound), by_text[sound[0]])
+        return next((key for key in verifier_keys if str(key) in sound), by_text[sound[0]])
     if ended:
         raise InputError(ended[0][1])
     signed_by = ", ".join(f"{line.name}+{line.key_id.hex()}" for line in note.lines[:8])
@@ -147,9 +149,9 @@ def shorten_vkey(vkey: str) -> str:
     return "+".join(vkey.split("+", 2)[:2])
 
 
-def _follow(given: Sequence[VerifierKey], steps: Sequence[KeyStep], notes: Sequence[SignedNote]) -> list[VerifierKey]:
+def _follow(verifier_keys: Sequence[VerifierKey], steps: Sequence[KeyStep], notes: Sequence[SignedNote]) -> list[VerifierKey]:
     """Keys that are believed, those given first; one pass is enough, because a step is vouched for by keys of steps before it."""
-    believed = list(given)
+    believed = list(verifier_keys)
     covered = {str(key): _covered_until(key, notes) for key in believed}
     for step in steps:
         vkey = step.event.vkey
@@ -202,16 +204,16 @@ def _find_end(vkey: str, size: int, steps: Sequence[KeyStep], where: str) -> Fau
 
 def _find_revocation(vkey: str, steps: Sequence[KeyStep]) -> KeyStep | None:
     key = fingerprint_of_vkey(vkey)
-    return next((one for one in steps if one.event.event is KeyEventKind.REVOKE and one.event.key == key), None)
+    return next((step for step in steps if step.event.event is KeyEventKind.REVOKE and step.event.key == key), None)
 
 
 def _find_replacement(vkey: str, steps: Sequence[KeyStep]) -> KeyStep | None:
     key = fingerprint_of_vkey(vkey)
-    return next((one for one in steps if one.event.replaces == key), None)
+    return next((step for step in steps if step.event.replaces == key), None)
 
 
-def _fault(code: str, where: str, found: str, advice: str | None) -> InputError:
-    return InputError(Fault(code=code, where=where, found=found, advice=advice))
+def _fault(code: str, where: str, text: str, advice: str | None) -> InputError:
+    return InputError(Fault(code=code, where=where, found=text, advice=advice))
 
 
 # Whether a bundle is complete and consistent with its checkpoint: leaves from texts, the root from
@@ -278,7 +280,7 @@ def read_whole(path: Path, *, progress: Callable[[int], None] = lambda _more: No
     # Signatures need all key events, so they are checked after the last line.
     signed = gathered.check_signatures(header)
     gathered.raise_faults()
-    stretch = Stretch(header.since, [bytes.fromhex(one) for one in header.peaks], gathered.leaves)
+    stretch = Stretch(header.since, [bytes.fromhex(peak) for peak in header.peaks], gathered.leaves)
     notes = tuple(_check_notes(gathered.notes, header, stretch, where))
     return Bundle(
         path=path,
@@ -297,7 +299,7 @@ def read_whole(path: Path, *, progress: Callable[[int], None] = lambda _more: No
 
 
 def check_bundle(
-    path: Path, given: tuple[VerifierKey, ...], *, progress: Callable[[int], None] = lambda _more: None
+    path: Path, verifier_keys: tuple[VerifierKey, ...], *, progress: Callable[[int], None] = lambda _more: None
 ) -> tuple[Bundle, VerifierKey]:
     """Return the bundle in the file *path* and the key that signs it, one of *given* or one that the log puts in its place.
 
@@ -305,7 +307,7 @@ def check_bundle(
         InputError: as `read_whole` and `registry.exchange.bundle_check.find_signer`.
     """
     bundle = read_whole(path, progress=progress)
-    return bundle, find_signer(bundle.checkpoint, given, bundle.steps, bundle.notes)
+    return bundle, find_signer(bundle.checkpoint, verifier_keys, bundle.steps, bundle.notes)
 
 
 def open_bundle(path: Path) -> BinaryIO:
@@ -356,7 +358,7 @@ class _BundleContents:
         In a bundle that leaves out its log's beginning, signatures with keys named there are left to who has that beginning.
         """
         keys = StatementKeys(header.origin, self.events, {one.entry: one for _, one in self.signed})
-        known = {one.fingerprint for one in keys.keys}
+        known = {key.fingerprint for key in keys.keys}
         # Keys that were added before the bundle begins are unknown here. Their signatures are
         # checked at import, where the earlier entries are present.
         is_whole = header.since == 0
@@ -425,25 +427,25 @@ def _check_notes(texts: list[str], header: BundleHeader, stretch: Stretch, where
     before = header.since
     for text in texts:
         note = parse_note(text, where=f"{where}, checkpoint")
-        said = note.checkpoint
-        place = f"{where}, checkpoint at {said.size}"
-        if said.origin != header.origin:
-            found = f"it is of the log {said.origin}, the bundle of {header.origin}"
+        checkpoint = note.checkpoint
+        place = f"{where}, checkpoint at {checkpoint.size}"
+        if checkpoint.origin != header.origin:
+            found = f"it is of the log {checkpoint.origin}, the bundle of {header.origin}"
             raise InputError(Fault(code="other-log", where=place, found=found, advice="ask for the bundle again"))
         # In increasing order, so that a bundle has one form.
-        if not before < said.size <= header.size:
-            found = f"it is of {said.size} entries, expected more than {before} and at most {header.size}"
+        if not before < checkpoint.size <= header.size:
+            found = f"it is of {checkpoint.size} entries, expected more than {before} and at most {header.size}"
             raise InputError(Fault(code="bundle-reordered", where=place, found=found, advice="ask for the bundle again"))
-        root = stretch.root_at(said.size).hex()
-        if root != said.root:
-            found = f"the entries have the root {root}, it says {said.root}: an entry, or the checkpoint, was changed"
+        root = stretch.root_at(checkpoint.size).hex()
+        if root != checkpoint.root:
+            found = f"the entries have the root {root}, it says {checkpoint.root}: an entry, or the checkpoint, was changed"
             raise InputError(Fault(code="bundle-forged", where=place, found=found, advice="do not use it; ask its authority for a copy"))
-        before = said.size
+        before = checkpoint.size
         yield note
     if before != header.size:
         found = f"the last checkpoint is of {before} entries, the bundle has {header.size}"
         raise InputError(Fault(code="bundle-truncated", where=where, found=found, advice="ask for a whole copy"))
 
 
-def _broken(where: str, found: str) -> Fault:
-    return Fault(code="log-broken", where=where, found=found, advice="tell the authority: its log is not sound")
+def _broken(where: str, text: str) -> Fault:
+    return Fault(code="log-broken", where=where, found=text, advice="tell the authority: its log is not sound")

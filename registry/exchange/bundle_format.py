@@ -183,7 +183,7 @@ def _header(document: Mapping[str, Any]) -> BundleHeader:
     header = BundleHeader(
         origin=_text(document["origin"], "origin"),
         since=since,
-        peaks=tuple(_digest(one, "peaks") for one in peaks),
+        peaks=tuple(_digest(peak, "peaks") for peak in peaks),
         size=size,
         cards=document["cards"],
         vkeys=vkeys,
@@ -420,16 +420,16 @@ def _measure_frame(stream: BinaryIO, size: int, where: str) -> int:
     return place
 
 
-def _truncated(where: str, found: str) -> Fault:
-    return Fault(code="bundle-truncated", where=where, found=found, advice="ask for the bundle again: this copy is not whole")
+def _truncated(where: str, text: str) -> Fault:
+    return Fault(code="bundle-truncated", where=where, found=text, advice="ask for the bundle again: this copy is not whole")
 
 
-def _altered(where: str, found: str) -> Fault:
-    return Fault(code="bundle-altered", where=where, found=found, advice="ask for the bundle again: this copy was changed on its way")
+def _altered(where: str, text: str) -> Fault:
+    return Fault(code="bundle-altered", where=where, found=text, advice="ask for the bundle again: this copy was changed on its way")
 
 
-def _too_large(where: str, found: str) -> InputError:
-    return InputError(Fault(code="bundle-too-large", where=where, found=found, advice="ask for it in parts: caveat export --since N"))
+def _too_large(where: str, text: str) -> InputError:
+    return InputError(Fault(code="bundle-too-large", where=where, found=text, advice="ask for it in parts: caveat export --since N"))
 
 
 # Reading line by line in the only valid order. Whatever is missing, doubled, moved or added is
@@ -610,5 +610,5 @@ def _describe(line: BundleLine) -> str:
             return "a line"
 
 
-def _fault(code: str, where: str, found: str, advice: str) -> InputError:
-    return InputError(Fault(code=code, where=where, found=found, advice=advice))
+def _fault(code: str, where: str, text: str, advice: str) -> InputError:
+    return InputError(Fault(code=code, where=where, found=text, advice=advice))

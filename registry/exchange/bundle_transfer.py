@@ -120,17 +120,19 @@ def export_bundle(
     # more pass over the leaves.
     if view.log_id == OWN_LOG:
         refuse_other_history(view)
-    said = parse_note(note, where="checkpoint").checkpoint
-    if since >= said.size:
-        found = f"the checkpoint is of {said.size} entries, so none comes after entry {since}"
-        raise InputError(Fault(code="nothing-to-export", where="--since", found=found, advice=f"give less than {said.size}"))
-    writing = _BundleWriter(view, said, since=since, cards=cards, example=example)
+    checkpoint = parse_note(note, where="checkpoint").checkpoint
+    if since >= checkpoint.size:
+        found = f"the checkpoint is of {checkpoint.size} entries, so none comes after entry {since}"
+        raise InputError(Fault(code="nothing-to-export", where="--since", found=found, advice=f"give less than {checkpoint.size}"))
+    writing = _BundleWriter(view, checkpoint, since=since, cards=cards, example=example)
     with new_file(path) as stream, ExitStack() as stack:
         packed = stack.enter_context(compressing(stream)) if path.name.endswith(COMPRESSED) else stream
         writing.write(packed, note, progress)
-    counts = {"entries": said.size - since, "erased": writing.erased, "contents": writing.sent}
+    counts = {"entries": checkpoint.size - since, "erased": writing.erased, "contents": writing.sent}
     digest = digest_file(path)
-    return ExportResult(path=os.fspath(path), sha256=digest, origin=said.origin, since=since, size=said.size, root=said.root, **counts)
+    return ExportResult(
+        path=os.fspath(path), sha256=digest, origin=checkpoint.origin, since=since, size=checkpoint.size, root=checkpoint.root, **counts
+    )
 
 
 class _BundleWriter:
@@ -162,15 +164,15 @@ class _BundleWriter:
         stream.write(encode_line(BundleEnd(lines=count, sha256=hashed.hexdigest())))
 
     def _lines(self, note: str) -> Iterator[BundleLine]:
-        events = [one for one in list_key_events(self._view) if one.entry.seq <= self._said.size]
-        vkeys = tuple(dict.fromkeys(one.payload.vkey for one in events if one.payload.vkey is not None))
+        events = [key_event for key_event in list_key_events(self._view) if key_event.entry.seq <= self._said.size]
+        vkeys = tuple(dict.fromkeys(event.payload.vkey for event in events if event.payload.vkey is not None))
         peaks = tuple(peak.hex() for peak in self._frontier.peaks)
         size = self._said.size
         yield BundleHeader(origin=self._said.origin, since=self._since, peaks=peaks, size=size, cards=self._cards, vkeys=vkeys)
         # In groups, so that signatures are queried once per group and memory stays flat.
         entries = self._view.log_entries(self._since + 1, size + 1)
         while places := list(islice(entries, _EVERY)):
-            signed = {one.entry: one for one in list_signatures(self._view, (place.seq for place, _ in places))}
+            signed = {signature.entry: signature for signature in list_signatures(self._view, (place.seq for place, _ in places))}
             for place, text in places:
                 yield self._entry(place, text, signed.get(place.seq))
         # Checked while writing, from the entries actually written. The unfinished file is then
@@ -222,8 +224,10 @@ def list_vouching(view: View, *, since: int, size: int) -> Iterator[str]:
     """Yield the kept checkpoints before *size* by which keys vouch for those after them: for each key event after *since* the first that
     covers it and is signed by a log key named before it.
     """
-    events = [one for one in list_key_events(view) if one.payload.purpose is KeyPurpose.LOG and one.entry.seq <= size]
-    kept = [one for one in list_checkpoints(view) if since < one.checkpoint.size < size]
+    events = [
+        key_event for key_event in list_key_events(view) if key_event.payload.purpose is KeyPurpose.LOG and key_event.entry.seq <= size
+    ]
+    kept = [checkpoint for checkpoint in list_checkpoints(view) if since < checkpoint.checkpoint.size < size]
     known: list[VerifierKey] = []
     chosen: dict[int, str] = {}
     for event in events:
@@ -326,41 +330,41 @@ def _refuse_example(bundle: Bundle, *, example: bool) -> None:
         raise InputError(Fault(code="example-stays", where=str(bundle.path), found=found, advice=advice))
 
 
-def _find_signer(ledger: Ledger, bundle: Bundle, known: KnownLog, given: Sequence[VerifierKey]) -> VerifierKey:
+def _find_signer(ledger: Ledger, bundle: Bundle, known_log: KnownLog, verifier_keys: Sequence[VerifierKey]) -> VerifierKey:
     # Keys in the header are the sender's own statement and are never trusted.
-    believed = tuple(given) or known.vkeys
+    believed = tuple(verifier_keys) or known_log.vkeys
     if not believed:
         offered = ", ".join(map(shorten_vkey, bundle.header.vkeys[:4])) or "none"
         found = f"no key of {bundle.header.origin} is known here; it names itself {offered}, which anybody could write"
         advice = "get its verifier key from its authority some other way, and give it with --vkey or --key"
         raise InputError(Fault(code="key-needed", where=str(bundle.path), found=found, advice=advice))
-    steps, notes = _recall(ledger, bundle, known)
+    steps, notes = _recall(ledger, bundle, known_log)
     return find_signer(bundle.checkpoint, believed, [*steps, *bundle.steps], [*notes, *bundle.notes])
 
 
-def _recall(ledger: Ledger, bundle: Bundle, known: KnownLog) -> tuple[list[KeyStep], list[SignedNote]]:
+def _recall(ledger: Ledger, bundle: Bundle, known_log: KnownLog) -> tuple[list[KeyStep], list[SignedNote]]:
     """What is here of the log's keys before the bundle begins."""
     # A complete bundle contains all key events itself.
-    if known.last is None or not bundle.header.since:
+    if known_log.last is None or not bundle.header.since:
         return [], []
-    with ledger.view(min(bundle.header.since, known.stretch.size), log=known.origin) as view:
-        steps = [KeyStep(seq=one.entry.seq, at=one.entry.at, event=one.payload) for one in list_key_events(view)]
-    return steps, [parse_note(known.last.checkpoint, where="checkpoint recorded here")]
+    with ledger.view(min(bundle.header.since, known_log.stretch.size), log=known_log.origin) as view:
+        steps = [KeyStep(seq=key_event.entry.seq, at=key_event.entry.at, event=key_event.payload) for key_event in list_key_events(view)]
+    return steps, [parse_note(known_log.last.checkpoint, where="checkpoint recorded here")]
 
 
-def _keep_evidence(ledger: Ledger, said: Equivocation, actor: str, bundle: Bundle) -> AnswerNoError:
+def _keep_evidence(ledger: Ledger, equivocation: Equivocation, actor: str, bundle: Bundle) -> AnswerNoError:
     # The evidence is the only thing recorded; the entries of the second history are not.
     with ledger.write(actor=actor) as writer:
-        is_new = record_equivocation(writer, said)
+        is_new = record_equivocation(writer, equivocation)
     kept = "the evidence is recorded" if is_new else "the evidence was recorded before"
-    found = f"{said.origin} signed two histories: {said.finding}; {kept}, nothing was imported"
+    found = f"{equivocation.origin} signed two histories: {equivocation.finding}; {kept}, nothing was imported"
     advice = "show both signed notes to the authority and to others who rely on it: caveat log show --json"
     return AnswerNoError(Fault(code="equivocation", where=str(bundle.path), found=found, advice=advice))
 
 
-def _record(ledger: Ledger, bundle: Bundle, signer: VerifierKey, known: KnownLog, *, actor: str) -> int:
-    here = known.stretch.size
-    said = LogImport(
+def _record(ledger: Ledger, bundle: Bundle, signer: VerifierKey, known_log: KnownLog, *, actor: str) -> int:
+    here = known_log.stretch.size
+    log_import = LogImport(
         origin=bundle.header.origin,
         size=bundle.header.size,
         root=bundle.checkpoint.checkpoint.root,
@@ -372,14 +376,16 @@ def _record(ledger: Ledger, bundle: Bundle, signer: VerifierKey, known: KnownLog
         contents: list[ContentLine] = []
         # The file is read a second time instead of keeping all entries in memory. Leaves and digest
         # are compared again, because it may have changed in between.
-        import_entries(writer, said.origin, said.vkey, _read_entries(read_bundle(stream, where=str(bundle.path)), here, bundle, contents))
+        import_entries(
+            writer, log_import.origin, log_import.vkey, _read_entries(read_bundle(stream, where=str(bundle.path)), here, bundle, contents)
+        )
         # After the entries: a refused entry then leaves no text behind.
-        for one in contents:
-            writer.put_content(one.content)
+        for content in contents:
+            writer.put_content(content.content)
         if digest_file(bundle.path) != bundle.sha256:
             found = "it was changed while it was read"
             raise InputError(Fault(code="file-changed", where=str(bundle.path), found=found, advice="import a copy that nobody writes to"))
-        return writer.append(said).seq
+        return writer.append(log_import).seq
 
 
 def _read_entries(lines: Iterator[object], here: int, bundle: Bundle, contents: list[ContentLine]) -> Iterator[ForeignEntry]:

@@ -55,7 +55,7 @@ def find_elsewhere(ledger: Ledger, dossier: Dossier, *, as_of: int | None = None
         return ()
     with ledger.view(as_of) as view:
         imported = {one.payload.origin: one.payload.size for one in list_imports(view)}
-        doubtful = {one.payload.origin for one in list_equivocations(view)}
+        doubtful = {equivocation.payload.origin for equivocation in list_equivocations(view)}
     found: list[ForeignClaim] = []
     for log in ledger.list_logs():
         # An imported log counts as of the view, the own log as a whole.
@@ -74,18 +74,20 @@ def _find_same(view: View, claim: ClaimRevision, document: str, *, is_doubtful: 
         # White space is ignored, because extractors of different versions break lines differently.
         if one.quote is None or one.quote.split() != claim.quote.split():
             continue
-        said = ForeignClaim(origin=view.log_origin, is_doubtful=is_doubtful, claim=f"{one.claim}@{one.revision}", status=one.status)
+        foreign_claim = ForeignClaim(
+            origin=view.log_origin, is_doubtful=is_doubtful, claim=f"{one.claim}@{one.revision}", status=one.status
+        )
         try:
-            yield _add_outcome(said, view.dossier(one.claim))
+            yield _add_outcome(foreign_claim, view.dossier(one.claim))
         # A foreign log may have lost texts or follow other rules. Its claim is listed with the
         # problem instead of stopping the page.
         except CaveatError as error:
-            yield replace(said, status=None, problem=f"{error.faults[0].where}: {error.faults[0].found}")
+            yield replace(foreign_claim, status=None, problem=f"{error.faults[0].where}: {error.faults[0].found}")
 
 
-def _add_outcome(said: ForeignClaim, dossier: Dossier) -> ForeignClaim:
+def _add_outcome(foreign_claim: ForeignClaim, dossier: Dossier) -> ForeignClaim:
     outcome = dossier.family.gravest
-    return said if outcome is None else replace(said, outcome=outcome)
+    return foreign_claim if outcome is None else replace(foreign_claim, outcome=outcome)
 
 
 # Adoption: a claim of another registry's log is registered under an own identifier, so that it can
@@ -172,45 +174,45 @@ def _read_original(ledger: Ledger, log: str, claim: str) -> OriginalClaim:
 
 def _open(kept: View, dossier: Dossier, log: str) -> OriginalClaim:
     recorded = dossier.current
-    said = recorded.payload
-    phi = _open_spec(kept, said.property)
+    payload = recorded.payload
+    phi = _open_spec(kept, payload.property)
     # Form and θ mean nothing without a readable property.
     if phi is None:
-        found = f"its property {said.property} is sealed in the log {log}; a claim needs a property that can be read"
+        found = f"its property {payload.property} is sealed in the log {log}; a claim needs a property that can be read"
         raise InputError(
-            Fault(code="spec-sealed", where=said.reference, found=found, advice="ask its owner to reveal it (caveat spec reveal)")
+            Fault(code="spec-sealed", where=payload.reference, found=found, advice="ask its owner to reveal it (caveat spec reveal)")
         )
     card = dossier.card.payload if dossier.card else None
     return OriginalClaim(
         recorded=recorded,
-        origin=Origin(log=log, claim=said.reference, seq=recorded.entry.seq, leaf=recorded.entry.leaf),
+        origin=Origin(log=log, claim=payload.reference, seq=recorded.entry.seq, leaf=recorded.entry.leaf),
         property=phi,
-        scoring=None if said.scoring is None else _open_spec(kept, said.scoring),
+        scoring=None if payload.scoring is None else _open_spec(kept, payload.scoring),
         document=card.document if card else None,
-        source=f"{card.title}, {card.publisher} ({said.card} in the log {log})" if card else said.source or f"the log {log}",
+        source=f"{card.title}, {card.publisher} ({payload.card} in the log {log})" if card else payload.source or f"the log {log}",
     )
 
 
 def _open_spec(kept: View, reference: str) -> tuple[SpecVersion, SpecBody] | None:
-    found = kept.find_spec(reference)
-    body = None if found is None else kept.open_spec(found.payload)
-    return None if found is None or body is None else (found.payload, body)
+    spec = kept.find_spec(reference)
+    body = None if spec is None else kept.open_spec(spec.payload)
+    return None if spec is None or body is None else (spec.payload, body)
 
 
 def _build(writer: Writer, original: OriginalClaim, owner: str) -> ClaimRevision:
-    said = original.recorded.payload
+    payload = original.recorded.payload
     # Lineage needs a registered version. The note says where the name came from.
-    if writer.find_model(said.model) is None:
-        writer.append(ModelVersion(model=said.model, note=f"as claims of the log {original.origin.log} name it"))
+    if writer.find_model(payload.model) is None:
+        writer.append(ModelVersion(model=payload.model, note=f"as claims of the log {original.origin.log} name it"))
     reference = writer.find_card_reference(original.document) if original.document else None
     anchor = None
-    if reference is not None and said.anchor is not None:
-        quotes = Quotes(writer, default=reference, where=said.reference)
-        anchor = quotes.find(quotes.get_card(None, said.reference), said.quote, page=said.anchor.page, where=said.reference)
+    if reference is not None and payload.anchor is not None:
+        quotes = Quotes(writer, default=reference, where=payload.reference)
+        anchor = quotes.find(quotes.get_card(None, payload.reference), payload.quote, page=payload.anchor.page, where=payload.reference)
     return replace(
-        said,
-        property=_copy(writer, original.property, owner, said.claim),
-        scoring=None if original.scoring is None else _copy(writer, original.scoring, owner, said.claim),
+        payload,
+        property=_copy(writer, original.property, owner, payload.claim),
+        scoring=None if original.scoring is None else _copy(writer, original.scoring, owner, payload.claim),
         # Contexts are not copied: the auditor here defines their own.
         test_context=None,
         deploy_contexts=(),

@@ -71,10 +71,10 @@ def build_equivocation(notes: tuple[str, str], proof: ContradictionProof | None,
     """
     origin = parse_note(notes[0], where=_WHERE).checkpoint.origin
     written = None if proof is None else canonical_bytes(to_document(proof)).decode()
-    said = Equivocation(origin=origin, vkey=vkey, first=notes[0], second=notes[1], finding=finding, proof=written)
+    equivocation = Equivocation(origin=origin, vkey=vkey, first=notes[0], second=notes[1], finding=finding, proof=written)
     # Checked with the code that a stranger would use, so that recorded evidence always verifies.
-    verify_equivocation(said)
-    return said
+    verify_equivocation(equivocation)
+    return equivocation
 
 
 def build_proof(size: int, first: LogBranch, second: LogBranch) -> ContradictionProof:
@@ -82,7 +82,7 @@ def build_proof(size: int, first: LogBranch, second: LogBranch) -> Contradiction
     return ContradictionProof(schema=_SCHEMA, size=size, first=first, second=second)
 
 
-def verify_equivocation(said: Equivocation) -> None:
+def verify_equivocation(equivocation: Equivocation) -> None:
     """Check that *said* is evidence: that both notes are signed with the keys it names and cannot be of one history.
 
     Whether those are the log's keys no statement can prove of itself: compare them with what its authority publishes.
@@ -91,47 +91,47 @@ def verify_equivocation(said: Equivocation) -> None:
         InputError: `not-evidence`, with what does not hold.
     """
     try:
-        first, second = (parse_note(text, where=_WHERE) for text in (said.first, said.second))
-        proof = None if said.proof is None else from_json(ContradictionProof, said.proof, where=f"{_WHERE}, proof")
-        problem = _find_problem(said, first, second, proof)
+        first, second = (parse_note(text, where=_WHERE) for text in (equivocation.first, equivocation.second))
+        proof = None if equivocation.proof is None else from_json(ContradictionProof, equivocation.proof, where=f"{_WHERE}, proof")
+        problem = _find_problem(equivocation, first, second, proof)
     except CaveatError as error:
         problem = error.faults[0].found
     except ValueError as error:
         problem = str(error)
     if problem:
-        raise InputError(Fault(code="not-evidence", where=f"{_WHERE} of {said.origin}", found=problem))
+        raise InputError(Fault(code="not-evidence", where=f"{_WHERE} of {equivocation.origin}", found=problem))
 
 
 def find_equivocation(view: View, origin: str) -> tuple[Equivocation, ...]:
     """Return the evidence recorded here that the log *origin* signed two histories, oldest first; empty where there is none."""
-    return tuple(one.payload for one in list_equivocations(view, origin))
+    return tuple(equivocation.payload for equivocation in list_equivocations(view, origin))
 
 
-def record_equivocation(writer: Writer, said: Equivocation) -> bool:
+def record_equivocation(writer: Writer, equivocation: Equivocation) -> bool:
     """Record the evidence *said*, and return whether it is new: the same two notes are recorded once.
 
     Raises:
         InputError: it is no evidence.
         ConflictError: it is of this registry's own log.
     """
-    verify_equivocation(said)
+    verify_equivocation(equivocation)
     # Unordered: the same two notes may be found from either side.
-    if any({one.first, one.second} == {said.first, said.second} for one in find_equivocation(writer, said.origin)):
+    if any({one.first, one.second} == {equivocation.first, equivocation.second} for one in find_equivocation(writer, equivocation.origin)):
         return False
-    writer.append(said)
+    writer.append(equivocation)
     return True
 
 
-def _find_problem(said: Equivocation, first: SignedNote, second: SignedNote, proof: ContradictionProof | None) -> str | None:
-    if {first.checkpoint.origin, second.checkpoint.origin} != {said.origin}:
+def _find_problem(equivocation: Equivocation, first: SignedNote, second: SignedNote, proof: ContradictionProof | None) -> str | None:
+    if {first.checkpoint.origin, second.checkpoint.origin} != {equivocation.origin}:
         return f"the notes are of {first.checkpoint.origin} and {second.checkpoint.origin}"
-    vkeys = (said.vkey, said.vkey) if proof is None else (proof.first.vkey, proof.second.vkey)
-    if vkeys[1] != said.vkey:
-        return f"the proof has the second note signed with {shorten_vkey(vkeys[1])}, the statement with {shorten_vkey(said.vkey)}"
+    vkeys = (equivocation.vkey, equivocation.vkey) if proof is None else (proof.first.vkey, proof.second.vkey)
+    if vkeys[1] != equivocation.vkey:
+        return f"the proof has the second note signed with {shorten_vkey(vkeys[1])}, the statement with {shorten_vkey(equivocation.vkey)}"
     for note, vkey in zip((first, second), vkeys, strict=True):
         key = parse_vkey(vkey, where=_WHERE)
         # A signature under another name proves nothing about this log.
-        if key.name != said.origin:
+        if key.name != equivocation.origin:
             return f"{shorten_vkey(vkey)} is no key of this log: anybody can sign in a name of their own"
         lines = verify_note(note, [key])
         if not any(line.is_valid for line in lines):
@@ -207,7 +207,7 @@ def find_known(ledger: Ledger, origin: str) -> KnownLog:
             raise ConflictError(Fault(code="own-log", where=origin, found="it is this registry's own log", advice=advice))
         imports = list_imports(view, origin)
         witnessings = tuple(one.payload for one in list_witnessings(view, origin))
-        equivocations = tuple(one.payload for one in list_equivocations(view, origin))
+        equivocations = tuple(equivocation.payload for equivocation in list_equivocations(view, origin))
     last = imports[-1].payload if imports else None
     leaves: list[bytes] = []
     ended: dict[str, str] = {}
@@ -225,30 +225,30 @@ def find_known(ledger: Ledger, origin: str) -> KnownLog:
     return KnownLog(origin=origin, last=last, stretch=stretch, witnessings=witnessings, equivocations=equivocations, ended=ended)
 
 
-def add_doubts(said: Equivocation, known: KnownLog) -> Equivocation:
+def add_doubts(equivocation: Equivocation, known_log: KnownLog) -> Equivocation:
     """Return *said* with what speaks for a thief: the key of the second note was revoked or replaced in the history that is here."""
-    ended = known.ended.get(fingerprint_of_vkey(said.vkey))
+    ended = known_log.ended.get(fingerprint_of_vkey(equivocation.vkey))
     if ended is None:
-        return said
+        return equivocation
     doubt = f"; in the history here {ended}: whoever had that key may have signed this, its authority or not"
-    return replace(said, finding=said.finding + doubt)
+    return replace(equivocation, finding=equivocation.finding + doubt)
 
 
-def place_bundle(bundle: Bundle, signer: VerifierKey, known: KnownLog) -> BundlePosition | Equivocation:
+def place_bundle(bundle: Bundle, signer: VerifierKey, known_log: KnownLog) -> BundlePosition | Equivocation:
     """Return what *bundle*, signed by *signer*, adds to what is *known*, or the evidence that its log has two histories.
 
     Raises:
         InputError: `bundle-apart`, entries between are missing; `bundle-older`, more is known already.
     """
-    here, size = known.stretch.size, bundle.header.size
+    here, size = known_log.stretch.size, bundle.header.size
     if bundle.header.since > here:
         found = f"it begins after entry {bundle.header.since}; {here} entries of this log are here"
         raise _fault("bundle-apart", bundle, found, f"ask for: caveat export{f' --since {here}' if here else ''}")
     # Contradictions are searched before size, because an older bundle can still be evidence.
-    for finding in (_compare_import(bundle, signer, known), _compare_witnessings(bundle, signer, known)):
+    for finding in (_compare_import(bundle, signer, known_log), _compare_witnessings(bundle, signer, known_log)):
         if finding is not None:
             return finding
-    seen = max([here, *(one.size for one in known.witnessings)])
+    seen = max([here, *(one.size for one in known_log.witnessings)])
     # An old bundle is refused although it is genuine: showing it again can hide the entries after
     # it.
     if size < seen:
@@ -257,76 +257,76 @@ def place_bundle(bundle: Bundle, signer: VerifierKey, known: KnownLog) -> Bundle
     return BundlePosition(known=here, new=size - here)
 
 
-def _compare_import(bundle: Bundle, signer: VerifierKey, known: KnownLog) -> Equivocation | None:
-    if known.last is None:
+def _compare_import(bundle: Bundle, signer: VerifierKey, known_log: KnownLog) -> Equivocation | None:
+    if known_log.last is None:
         return None
     since = bundle.header.since
-    common = min(known.stretch.size, bundle.header.size)
+    common = min(known_log.stretch.size, bundle.header.size)
     # If the omitted beginnings differ, no single entry can be named, so the common size is where
     # the bundle begins.
-    if since and known.stretch.root_at(since) != bundle.stretch.root_at(since):
+    if since and known_log.stretch.root_at(since) != bundle.stretch.root_at(since):
         common, finding = since, f"its first {since} entries are others than those taken over here before"
     else:
-        seq = _find_other(bundle.stretch.leaves[: common - since], known.stretch.leaves[since:common], since)
+        seq = _find_other(bundle.stretch.leaves[: common - since], known_log.stretch.leaves[since:common], since)
         if seq is None:
             return None
-        here, there = known.stretch.leaves[seq - 1].hex(), bundle.stretch.leaves[seq - 1 - since].hex()
+        here, there = known_log.stretch.leaves[seq - 1].hex(), bundle.stretch.leaves[seq - 1 - since].hex()
         finding = f"entry {seq} has the leaf {here} in the history taken over before, and {there} in this one"
-    return _build(bundle, signer, known, first=known.last.checkpoint, size=common, finding=finding)
+    return _build(bundle, signer, known_log, first=known_log.last.checkpoint, size=common, finding=finding)
 
 
-def _compare_witnessings(bundle: Bundle, signer: VerifierKey, known: KnownLog) -> Equivocation | None:
+def _compare_witnessings(bundle: Bundle, signer: VerifierKey, known_log: KnownLog) -> Equivocation | None:
     """A cosigned checkpoint holds its log to a history, also where no entry was taken over."""
-    for one in known.witnessings:
+    for one in known_log.witnessings:
         if not bundle.header.since <= one.size <= bundle.header.size or bundle.stretch.root_at(one.size).hex() == one.root:
             continue
         finding = f"its first {one.size} entries have the root {bundle.stretch.root_at(one.size).hex()}, cosigned here was {one.root}"
-        return _build(bundle, signer, known, first=one.note, size=one.size, finding=finding)
+        return _build(bundle, signer, known_log, first=one.note, size=one.size, finding=finding)
     return None
 
 
-def _build(bundle: Bundle, signer: VerifierKey, known: KnownLog, *, first: str, size: int, finding: str) -> Equivocation:
+def _build(bundle: Bundle, signer: VerifierKey, known_log: KnownLog, *, first: str, size: int, finding: str) -> Equivocation:
     """Evidence out of the first note, whose log has *size* entries in common with the bundle's, but not what they are."""
-    said = parse_note(first, where="checkpoint recorded here").checkpoint
-    vkey = _find_key(first, known)
+    checkpoint = parse_note(first, where="checkpoint recorded here").checkpoint
+    vkey = _find_key(first, known_log)
     # At its own size the note itself states the root, so no path is needed.
-    if said.size == size:
-        one = LogBranch(vkey=vkey, root=said.root, path=())
+    if checkpoint.size == size:
+        log_branch = LogBranch(vkey=vkey, root=checkpoint.root, path=())
     else:
-        path = known.stretch.consistency_path(size, said.size)
-        one = LogBranch(vkey=vkey, root=known.stretch.root_at(size).hex(), path=tuple(step.hex() for step in path))
+        path = known_log.stretch.consistency_path(size, checkpoint.size)
+        log_branch = LogBranch(vkey=vkey, root=known_log.stretch.root_at(size).hex(), path=tuple(step.hex() for step in path))
     path = bundle.stretch.consistency_path(size, bundle.header.size)
     two = LogBranch(vkey=str(signer), root=bundle.stretch.root_at(size).hex(), path=tuple(step.hex() for step in path))
-    proof = None if said.size == bundle.header.size and vkey == str(signer) else build_proof(size, one, two)
+    proof = None if checkpoint.size == bundle.header.size and vkey == str(signer) else build_proof(size, log_branch, two)
     return build_equivocation((first, bundle.note), proof, vkey=str(signer), finding=finding)
 
 
 def _list_ended(view: View) -> Iterator[tuple[str, str]]:
-    for one in list_key_events(view):
-        if one.payload.replaces is not None:
-            yield one.payload.replaces, f"entry {one.entry.seq} put another key in the place of the one that signs it"
-        if one.payload.event is KeyEventKind.REVOKE:
-            yield one.payload.key, f"entry {one.entry.seq} revokes the key that signs it"
+    for key_event in list_key_events(view):
+        if key_event.payload.replaces is not None:
+            yield key_event.payload.replaces, f"entry {key_event.entry.seq} put another key in the place of the one that signs it"
+        if key_event.payload.event is KeyEventKind.REVOKE:
+            yield key_event.payload.key, f"entry {key_event.entry.seq} revokes the key that signs it"
 
 
-def _find_key(note: str, known: KnownLog) -> str:
+def _find_key(note: str, known_log: KnownLog) -> str:
     """The key that a note recorded here was verified with."""
-    said = [one.vkey for one in (known.last, *known.witnessings) if one is not None]
+    said = [one.vkey for one in (known_log.last, *known_log.witnessings) if one is not None]
     for vkey in dict.fromkeys(said):
         lines = verify_note(parse_note(note, where="checkpoint recorded here"), [parse_vkey(vkey, where="recorded here")])
         if any(line.is_valid for line in lines):
             return vkey
     found = "the checkpoint recorded here is not signed any more"
-    raise AlteredError(Fault(code="entry-altered", where=f"log {known.origin}", found=found))
+    raise AlteredError(Fault(code="entry-altered", where=f"log {known_log.origin}", found=found))
 
 
-def _find_other(there: Sequence[bytes], here: Sequence[bytes], since: int) -> int | None:
+def _find_other(contents: Sequence[bytes], here: Sequence[bytes], since: int) -> int | None:
     """The first entry whose leaves differ; None where none does."""
-    return next((seq for seq, (one, other) in enumerate(zip(there, here, strict=True), since + 1) if one != other), None)
+    return next((seq for seq, (content, other) in enumerate(zip(contents, here, strict=True), since + 1) if content != other), None)
 
 
-def _fault(code: str, bundle: Bundle, found: str, advice: str) -> InputError:
-    return InputError(Fault(code=code, where=str(bundle.path), found=found, advice=advice))
+def _fault(code: str, bundle: Bundle, text: str, advice: str) -> InputError:
+    return InputError(Fault(code=code, where=str(bundle.path), found=text, advice=advice))
 
 
 # This registry as a witness: it cosigns another log's checkpoint only if it extends what was seen
@@ -431,15 +431,15 @@ def _find_signer(note: SignedNote, keys: Sequence[VerifierKey]) -> VerifierKey:
     raise InputError(Fault(code="wrong-key", where=f"checkpoint of {origin}", found=found, advice=advice))
 
 
-def _find_seen(known: KnownLog) -> KnownCheckpoint | None:
+def _find_seen(known_log: KnownLog) -> KnownCheckpoint | None:
     """The largest that was taken over or cosigned: a take-over binds as much as a signature."""
-    said = [KnownCheckpoint(checkpoint=_checkpoint(one), note=one.note, vkey=one.vkey) for one in known.witnessings]
-    if known.last is not None:
-        said.append(KnownCheckpoint(checkpoint=_checkpoint(known.last), note=known.last.checkpoint, vkey=known.last.vkey))
+    said = [KnownCheckpoint(checkpoint=_checkpoint(one), note=one.note, vkey=one.vkey) for one in known_log.witnessings]
+    if known_log.last is not None:
+        said.append(KnownCheckpoint(checkpoint=_checkpoint(known_log.last), note=known_log.last.checkpoint, vkey=known_log.last.vkey))
     return max(said, key=lambda one: one.checkpoint.size, default=None)
 
 
-def _compare(offered: OfferedCheckpoint, seen: KnownCheckpoint, known: KnownLog, proof: ConsistencyProof | None) -> Equivocation | None:
+def _compare(offered: OfferedCheckpoint, seen: KnownCheckpoint, known_log: KnownLog, proof: ConsistencyProof | None) -> Equivocation | None:
     """Return the evidence that *offered* is of another history than what was seen; None where it follows from that."""
     said = offered.said
     # Three cases: larger needs a proof, equal must be identical, smaller can only be evidence.
@@ -448,7 +448,7 @@ def _compare(offered: OfferedCheckpoint, seen: KnownCheckpoint, known: KnownLog,
     if said.size == seen.checkpoint.size:
         first = LogBranch(vkey=seen.vkey, root=seen.checkpoint.root, path=())
         return _contradict(seen.note, offered, first, offered.as_side(), said.size)
-    evidence = _compare_older(offered, known)
+    evidence = _compare_older(offered, known_log)
     if evidence is None:
         found = f"it has {said.size} entries, and {seen.checkpoint.size} were seen here already: a witness does not go back"
         raise ConflictError(Fault(code="log-not-longer", where=said.origin, found=found, advice="ask for the log's latest checkpoint"))
@@ -474,30 +474,30 @@ def _follow(offered: OfferedCheckpoint, seen: KnownCheckpoint, proof: Consistenc
     return _contradict(seen.note, offered, first, second, size)
 
 
-def _get_path(said: Checkpoint, seen: KnownCheckpoint, proof: ConsistencyProof | None) -> tuple[bytes, ...]:
+def _get_path(checkpoint: Checkpoint, seen: KnownCheckpoint, proof: ConsistencyProof | None) -> tuple[bytes, ...]:
     size = seen.checkpoint.size
-    if proof is not None and proof.old == size and parse_note(proof.note, where="the proof").checkpoint == said:
+    if proof is not None and proof.old == size and parse_note(proof.note, where="the proof").checkpoint == checkpoint:
         return proof.path
     given = "none is given" if proof is None else f"the one given begins with {proof.old}"
     if proof is not None and proof.old == size:
         given = "the one given leads to another checkpoint"
     found = f"{size} entries of it were seen here, and it takes a proof that this checkpoint goes on from them; {given}"
     advice = f"ask its authority for: caveat log prove --since {size}"
-    raise InputError(Fault(code="consistency-missing", where=said.origin, found=found, advice=advice))
+    raise InputError(Fault(code="consistency-missing", where=checkpoint.origin, found=found, advice=advice))
 
 
-def _compare_older(offered: OfferedCheckpoint, known: KnownLog) -> Equivocation | None:
+def _compare_older(offered: OfferedCheckpoint, known_log: KnownLog) -> Equivocation | None:
     """Hold a smaller checkpoint against what was cosigned at its size, and against the entries that are here."""
     said, second = offered.said, offered.as_side()
-    for one in known.witnessings:
+    for one in known_log.witnessings:
         if one.size == said.size and one.root != said.root:
             first = LogBranch(vkey=one.vkey, root=one.root, path=())
             return _contradict(one.note, offered, first, second, said.size)
-    if known.last is None or known.last.size < said.size:
+    if known_log.last is None or known_log.last.size < said.size:
         return None
-    path = tuple(one.hex() for one in known.stretch.consistency_path(said.size, known.last.size))
-    first = LogBranch(vkey=known.last.vkey, root=known.stretch.root_at(said.size).hex(), path=path)
-    return _contradict(known.last.checkpoint, offered, first, second, said.size)
+    path = tuple(one.hex() for one in known_log.stretch.consistency_path(said.size, known_log.last.size))
+    first = LogBranch(vkey=known_log.last.vkey, root=known_log.stretch.root_at(said.size).hex(), path=path)
+    return _contradict(known_log.last.checkpoint, offered, first, second, said.size)
 
 
 def _contradict(before: str, offered: OfferedCheckpoint, first: LogBranch, second: LogBranch, size: int) -> Equivocation | None:
@@ -510,17 +510,17 @@ def _contradict(before: str, offered: OfferedCheckpoint, first: LogBranch, secon
     return build_equivocation((before, offered.text), proof, vkey=second.vkey, finding=finding)
 
 
-def _sign(ledger: Ledger, ring: KeyRing, offered: OfferedCheckpoint, known: KnownLog, *, actor: str) -> CosigningResult:
+def _sign(ledger: Ledger, ring: KeyRing, offered: OfferedCheckpoint, known_log: KnownLog, *, actor: str) -> CosigningResult:
     said = offered.said
     with ledger.write(actor=actor) as writer:
         keys = get_log_keys(writer, ring)
         recorded = list_witnessings(writer, said.origin)
         # The check ran outside the transaction. Another process may have cosigned a different
         # history meanwhile.
-        _refuse_moved(writer, tuple(one.payload for one in recorded), known)
+        _refuse_moved(writer, tuple(one.payload for one in recorded), known_log)
         ours = [parse_vkey(str(key.vkey), where="own key").as_cosigner() for key in keys]
         vkeys = tuple(map(str, ours))
-        seen = _find_seen(known)
+        seen = _find_seen(known_log)
         size = seen.checkpoint.size if seen else None
         for one in recorded:
             if _checkpoint(one.payload) == said and _has_lines(one.payload.note, ours):
@@ -544,12 +544,12 @@ def _has_lines(note: str, keys: Sequence[VerifierKey]) -> bool:
     return {line.vkey for line in verify_note(parse_note(note, where="recorded here"), keys) if line.is_valid} == set(map(str, keys))
 
 
-def _refuse_moved(writer: Writer, now: tuple[Witnessing, ...], known: KnownLog) -> None:
+def _refuse_moved(writer: Writer, now: tuple[Witnessing, ...], known_log: KnownLog) -> None:
     """Two at once could cosign or take over two histories, each following from what was seen before the other."""
-    last = list_imports(writer, known.origin)[-1:]
-    if now != known.witnessings or [one.payload for one in last] != ([] if known.last is None else [known.last]):
+    last = list_imports(writer, known_log.origin)[-1:]
+    if now != known_log.witnessings or [one.payload for one in last] != ([] if known_log.last is None else [known_log.last]):
         found = "another checkpoint of this log was cosigned or taken over meanwhile"
-        raise UnavailableError(Fault(code="registry-busy", where=known.origin, found=found, advice="run the command again"))
+        raise UnavailableError(Fault(code="registry-busy", where=known_log.origin, found=found, advice="run the command again"))
 
 
 def _checkpoint(said: Witnessing | LogImport) -> Checkpoint:

@@ -127,9 +127,9 @@ def _check(part: Path, progress: Callable[[int], None]) -> tuple[Checkpoint, int
             notes = {one.payload.origin: one.payload.checkpoint for one in list_imports(view)}
         reports = [
             check_log(
-                copy, log=None if one.is_own else one.origin, notes=[notes[one.origin]] if one.origin in notes else [], progress=progress
+                copy, log=None if log.is_own else log.origin, notes=[notes[log.origin]] if log.origin in notes else [], progress=progress
             )
-            for one in logs
+            for log in logs
         ]
         for report in reports:
             faults += report.findings
@@ -238,7 +238,7 @@ def _copy(path: Path, folder: Path) -> Path:
     return target
 
 
-def _check_copy(url: str, note: str | None, given: Sequence[VerifierKey], progress: Callable[[int], None]) -> RestoreResult:
+def _check_copy(url: str, note: str | None, verifier_keys: Sequence[VerifierKey], progress: Callable[[int], None]) -> RestoreResult:
     copy = Ledger.open(url, clock=_never_when_restoring, salt=_never_when_restoring)
     try:
         said, signed = (None, None) if note is None else _parse(note)
@@ -246,12 +246,12 @@ def _check_copy(url: str, note: str | None, given: Sequence[VerifierKey], progre
         if said is not None:
             _hold_against(copy, report, said)
         faults = [*report.findings]
-        for one in copy.list_logs()[1:]:
-            faults += check_log(copy, log=one.origin, progress=progress).findings
+        for log in copy.list_logs()[1:]:
+            faults += check_log(copy, log=log.origin, progress=progress).findings
         if faults:
             raise AnswerNoError(faults)
         # Who signed is decided last. Alterations are reported even if no key is known.
-        signer = None if signed is None else _find_signer(copy, signed, given)
+        signer = None if signed is None else _find_signer(copy, signed, verifier_keys)
         with copy.view() as view:
             last = view.find_entry(view.log_size)
     finally:
@@ -262,7 +262,7 @@ def _check_copy(url: str, note: str | None, given: Sequence[VerifierKey], progre
         last_at=last.at if last else None,
         checkpoint=said,
         signer=None if signer is None else str(signer),
-        is_own_word=signer is not None and not given,
+        is_own_word=signer is not None and not verifier_keys,
     )
 
 
@@ -316,14 +316,14 @@ def _find_root(view: View, size: int) -> str:
     return root_of(view.leaves(1, size + 1)).hex()
 
 
-def _find_signer(copy: Ledger, note: SignedNote, given: Sequence[VerifierKey]) -> VerifierKey:
+def _find_signer(copy: Ledger, note: SignedNote, verifier_keys: Sequence[VerifierKey]) -> VerifierKey:
     with copy.view() as view:
         # Key events up to the size of the note only. A later revocation could otherwise decide
         # about its own backup.
-        steps = [KeyStep(seq=one.entry.seq, at=one.entry.at, event=one.payload) for one in list_key_events(view)]
+        steps = [KeyStep(seq=key_event.entry.seq, at=key_event.entry.at, event=key_event.payload) for key_event in list_key_events(view)]
         notes = [*_read_kept(view, note.checkpoint.size), note]
-        known = tuple(given) or trusted_vkeys(view)
-    return find_signer(note, known, [one for one in steps if one.seq <= note.checkpoint.size], notes)
+        known = tuple(verifier_keys) or trusted_vkeys(view)
+    return find_signer(note, known, [step for step in steps if step.seq <= note.checkpoint.size], notes)
 
 
 def _read_kept(view: View, size: int) -> list[SignedNote]:

@@ -73,8 +73,8 @@ def name_part(path: str) -> str:
 
 def is_file_of(path: str, name: str, format_: OutputFormat) -> bool:
     """Whether *path* is one that `list_names` gives for *name*."""
-    found = _FILE.fullmatch(path)
-    return found is not None and found["name"] == name and path.endswith(f".{format_.value}")
+    match = _FILE.fullmatch(path)
+    return match is not None and match["name"] == name and path.endswith(f".{format_.value}")
 
 
 def is_report(name: str) -> bool:
@@ -177,7 +177,7 @@ def check_folder(folder: Folder, log: FolderLog, *, where: Path) -> None:
         _check_names(item, where)
     for report in folder.reports:
         # A forged name must not lead to files that are none of ours.
-        if not is_report(report.name) or not all(is_file_of(one.path, report.name, one.format) for one in report.files):
+        if not is_report(report.name) or not all(is_file_of(file.path, report.name, file.format) for file in report.files):
             raise InputError(_misnamed(where, report.name))
 
 
@@ -247,7 +247,7 @@ def list_files(folder: Folder) -> list[FolderFile]:
 
 
 def _check_names(item: FolderItem, where: Path) -> None:
-    files = [*item.files, *(one for old in item.earlier for one in old.files)]
+    files = [*item.files, *(file for old in item.earlier for file in old.files)]
     # One file for each format: with two, one would be overlooked.
     is_ours = SUBJECT.fullmatch(item.name) and len({one.format for one in item.files}) == len(item.files)
     if not is_ours or not all(is_file_of(one.path, item.name, one.format) for one in files):
@@ -446,7 +446,7 @@ def place(
     for one in files:
         write_part(folder / one.path, drawn[one.format])
     # A name in the folder is on the disk only after this.
-    sync_folders([folder / one.path for one in files])
+    sync_folders([folder / file.path for file in files])
     item = _complete(item, files, before=before, fixed=fixed, why=why)
     journal.add(item)
     _rename(folder, item)
@@ -485,7 +485,7 @@ def choose_path(folder: Path, name: str, format_: OutputFormat, *, draft: str | 
 def _describe(
     folder: Path, item: FolderItem, format_: OutputFormat, data: bytes, *, before: FolderItem | None, fixed: Collection[str]
 ) -> FolderFile:
-    old = next((one.path for one in (before.files if before else ()) if one.format is format_), None)
+    old = next((file.path for file in (before.files if before else ()) if file.format is format_), None)
     # Published or signed: a reader may hold it, so it is not replaced.
     draft = None if old in fixed else old
     path = choose_path(folder, item.name, format_, draft=draft, log_size=item.log_size)
@@ -498,7 +498,7 @@ def _complete(item: FolderItem, files: Sequence[FolderFile], *, before: FolderIt
         return replace(item, files=tuple(files))
     # The same record from the same templates keeps its earlier reason.
     is_anew = item.record != before.record or item.template != before.template
-    there = {one.format: one for one in before.files} | {one.format: one for one in files}
+    there = {file.format: file for file in before.files} | {one.format: one for one in files}
     # Files that stay, and that newer ones supersede.
     kept = tuple(one for one in before.files if one.path in fixed and there[one.format] is not one)
     earlier = before.earlier
@@ -512,9 +512,9 @@ def _complete(item: FolderItem, files: Sequence[FolderFile], *, before: FolderIt
 def _rename(folder: Path, item: FolderItem) -> None:
     """Put the files of *item* in place that were written for it and are not there yet."""
     written = []
-    for one in item.files:
-        part = folder / name_part(one.path)
+    for file in item.files:
+        part = folder / name_part(file.path)
         # A part of another run, or half a part, is not put in place.
-        if part.is_file() and digest_file(part) == one.sha256:
-            written.append(folder / one.path)
+        if part.is_file() and digest_file(part) == file.sha256:
+            written.append(folder / file.path)
     put_in_place(written)

@@ -90,21 +90,27 @@ def _tell_report(report: FolderReport) -> FeedEntry:
     )
 
 
-def _tell_item(item: FolderItem, told: SupplementDigest) -> FeedEntry:
-    gravest = told.status.gravest if told.status else None
+def _tell_item(item: FolderItem, supplement_digest: SupplementDigest) -> FeedEntry:
+    gravest = supplement_digest.status.gravest if supplement_digest.status else None
     # An unaudited claim says so; it must not look like one without news.
     verdict = describe_outcome(gravest) if gravest else "not audited"
-    if told.claims is None:
-        category, text = gravest.verdict.value if gravest else "unaudited", f"“{told.title}” ({told.model}): {verdict}"
+    if supplement_digest.claims is None:
+        category, text = (
+            gravest.verdict.value if gravest else "unaudited",
+            f"“{supplement_digest.title}” ({supplement_digest.model}): {verdict}",
+        )
     else:
-        category, text = "card", f"{told.title}: {told.audited:,} of {told.claims:,} registered claims audited"
+        category, text = (
+            "card",
+            f"{supplement_digest.title}: {supplement_digest.audited:,} of {supplement_digest.claims:,} registered claims audited",
+        )
     why = f" Why: {item.why}." if item.why else " New."
-    staleness = f", {get_words(told.status.staleness)}" if told.status else ""
+    staleness = f", {get_words(supplement_digest.status.staleness)}" if supplement_digest.status else ""
     return FeedEntry(
         name=item.name,
         log_size=item.log_size,
-        updated=told.made_at,
-        title=f"{item.name}: {text.partition('): ')[2] or text}" if told.claims is None else f"{item.name}: {text}",
+        updated=supplement_digest.made_at,
+        title=f"{item.name}: {text.partition('): ')[2] or text}" if supplement_digest.claims is None else f"{item.name}: {text}",
         summary=f"{text}{staleness}.{why}",
         category=category,
         files=item.files,
@@ -116,7 +122,7 @@ def _add_entry(feed: ET.Element, origin: str, news: FeedEntry) -> None:
     _add(entry, "id", _identify(origin, news.name, str(news.log_size)))
     _add(entry, "title", news.title)
     _add(entry, "updated", _tell_time(news.updated))
-    files = sorted(news.files, key=lambda one: _ORDER.index(one.format))
+    files = sorted(news.files, key=lambda file: _ORDER.index(file.format))
     for place, file in enumerate(files):
         # Atom allows one `alternate` link of a type; the others are related files.
         about = {"rel": "related" if place else "alternate", "href": file.path, "type": _MEDIA_TYPES[file.format]}
@@ -279,14 +285,14 @@ def _list_older(name: str, items: Mapping[str, FolderItem], proofs: Collection[s
     # Newest first.
     revisions = sorted((one for one in items if one.partition("@")[0] == bare), key=order_names, reverse=True)
     found: list[EarlierSupplement] = []
-    for one in revisions:
-        item = items[one]
+    for revision in revisions:
+        item = items[revision]
         # An older revision is superseded by the newest one; older files by those of the same
         # revision.
-        if one != name:
-            found.append(EarlierSupplement(one, _link(item.files, proofs), item.log_size, name, "a newer revision was recorded"))
+        if revision != name:
+            found.append(EarlierSupplement(revision, _link(item.files, proofs), item.log_size, name, "a newer revision was recorded"))
         found += (
-            EarlierSupplement(one, _link(old.files, proofs), old.log_size, f"{one} as of entry {old.by:,}", old.why)
+            EarlierSupplement(revision, _link(old.files, proofs), old.log_size, f"{revision} as of entry {old.by:,}", old.why)
             for old in reversed(item.earlier)
         )
     return tuple(found)
@@ -350,7 +356,7 @@ def _find_newest_date(folder: Folder) -> datetime | None:
 def _get_first(item: FolderItem) -> str:
     """Return the file that is best to read: HTML, else PDF, else JSON."""
     order = (OutputFormat.HTML, OutputFormat.PDF, OutputFormat.JSON)
-    return min(item.files, key=lambda one: order.index(one.format)).path
+    return min(item.files, key=lambda file: order.index(file.format)).path
 
 
 def _link(files: Iterable[FolderFile], proofs: Collection[str]) -> tuple[PageLink, ...]:

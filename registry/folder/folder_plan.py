@@ -110,7 +110,7 @@ class FolderPlan:
         return {kind: counts[kind] for kind in DueKind if counts[kind]}
 
 
-def list_wanted(states: Iterable[str], folder: Folder | None, asked: Collection[str] | None, *, newest_only: bool = False) -> list[str]:
+def list_wanted(states: Iterable[str], folder: Folder | None, texts: Collection[str] | None, *, newest_only: bool = False) -> list[str]:
     """Return the names that belong into the folder, in order: every revision of every claim and card, since others lead to them.
 
     Args:
@@ -125,9 +125,9 @@ def list_wanted(states: Iterable[str], folder: Folder | None, asked: Collection[
     if newest_only:
         # Sorted by revision, so that the last one of each identifier stays.
         newest = {name.partition("@")[0]: name for name in sorted(wanted, key=order_names)}
-        wanted = {name for name in wanted if newest[name.partition("@")[0]] == name or name in (asked or ())}
-    if asked is not None:
-        wanted = {name for name in wanted if name in asked or name.partition("@")[0] in asked}
+        wanted = {name for name in wanted if newest[name.partition("@")[0]] == name or name in (texts or ())}
+    if texts is not None:
+        wanted = {name for name in wanted if name in texts or name.partition("@")[0] in texts}
     return sorted(wanted, key=order_names)
 
 
@@ -196,7 +196,7 @@ class _Judge:
         if not kinds:
             return None
         # A format that was rendered once is kept up: links of other supplements may lead to it.
-        chosen = {*self.formats, *(one.format for one in item.files)}
+        chosen = {*self.formats, *(file.format for file in item.files)}
         # What it says is unchanged, so only missing formats are rendered.
         if kinds[0] not in _ANEW:
             chosen -= {one.format for one in item.files if self.found[one.path].is_there and not self._is_redrawn(one)}
@@ -217,11 +217,11 @@ class _Judge:
             yield DueKind.STATE
         if item.name in self.misread:
             yield DueKind.MANIFEST
-        if item.template != self.template and not any(self._is_fixed(one.path) for one in item.files):
+        if item.template != self.template and not any(self._is_fixed(file.path) for file in item.files):
             yield DueKind.TEMPLATE  # what was given out says the same, and is not given out again for its looks
-        if set(self.formats) - {one.format for one in item.files}:
+        if set(self.formats) - {file.format for file in item.files}:
             yield DueKind.FORMAT
-        states = {self.found[one.path] for one in item.files}
+        states = {self.found[file.path] for file in item.files}
         if FileState.GONE in states:
             yield DueKind.GONE
         if not states.isdisjoint(self.pending):
@@ -322,9 +322,9 @@ def count_reasons(reasons: Iterable[RenderingReason]) -> str:
     """Return how many supplements are due for what, in words: `18 because of a new outcome (entries 41 to 60), 2 new here`."""
     counts: Counter[str] = Counter()
     entries: dict[str, list[int]] = defaultdict(list)
-    for one in reasons:
-        counts[one.words] += 1
-        entries[one.words] += [] if one.entry is None else [one.entry]
+    for reason in reasons:
+        counts[reason.words] += 1
+        entries[reason.words] += [] if reason.entry is None else [reason.entry]
     return "; ".join(f"{count:,} × {words}{_name_entries(entries[words])}" for words, count in counts.most_common())
 
 
@@ -486,7 +486,7 @@ def inspect_folder(folder: Path, view: View, wish: FolderRequest) -> FolderState
     found, marks = _compare(folder, known)
     # By digest: a publication names no path.
     digests = view.list_published()
-    published = {one.path for one in (list_files(known) if known else ()) if one.sha256 in digests}
+    published = {file.path for file in (list_files(known) if known else ()) if file.sha256 in digests}
     if wish.publishes and not wish.proves:  # without a log key no proof can be added, and what is recorded is done with
         found = {path: FileState.PROVEN if path in published and one is FileState.DRAWN else one for path, one in found.items()}
     template, is_begun = template_digest(), (folder / names.JOURNAL).exists()
@@ -519,29 +519,29 @@ def inspect_folder(folder: Path, view: View, wish: FolderRequest) -> FolderState
     )
 
 
-def _refuse_unknown(asked: Collection[str], wanted: Collection[str]) -> None:
+def _refuse_unknown(texts: Collection[str], wanted: Collection[str]) -> None:
     there = {*wanted, *(name.partition("@")[0] for name in wanted)}
     found, advice = (
         "the registry knows no text of it, so there is nothing to draw",
         "caveat claim list and caveat card list show what there is",
     )
-    faults = [Fault(code="not-registered", where=name, found=found, advice=advice) for name in sorted(asked) if name not in there]
+    faults = [Fault(code="not-registered", where=name, found=found, advice=advice) for name in sorted(texts) if name not in there]
     if faults:
         raise NotFoundError(faults)
 
 
-def _find_misread(view: View, known: Folder) -> frozenset[str]:
+def _find_misread(view: View, folder: Folder) -> frozenset[str]:
     """Return the claims of which the manifest says another status, model or card than the registry: it lies where others may write."""
     # The manifest is not trusted. What the registry can tell cheaply is compared: status, digests,
     # pages and reports. The rest is for `caveat verify` (decision of 2026-11-22). The cost: one
     # list of claims for each inspection, and a manifest forged together with its files is found by
     # `verify` only.
-    told = {item.name: item.told for item in known.items if item.told is not None}
+    told = {item.name: item.told for item in folder.items if item.told is not None}
     found = set()
-    for one in view.list_claims():
-        said = told.get(name := f"{one.claim}@{one.revision}")
+    for claim in view.list_claims():
+        said = told.get(name := f"{claim.claim}@{claim.revision}")
         # Causes are left out of the manifest, so they are left out here.
-        if said is not None and (said.status, said.model, said.card) != (replace(one.status, causes=()), str(one.model), one.card):
+        if said is not None and (said.status, said.model, said.card) != (replace(claim.status, causes=()), str(claim.model), claim.card):
             found.add(name)
     return frozenset(found)
 
@@ -556,9 +556,9 @@ def _list_altered_pages(folder: Path, known: Folder) -> tuple[str, ...]:
     )
 
 
-def _list_damaged(known: Folder | None, found: Mapping[str, FileState]) -> tuple[str, ...]:
+def _list_damaged(folder: Folder | None, found: Mapping[str, FileState]) -> tuple[str, ...]:
     """Return what was altered and is not drawn again. What is gone was taken away: somebody may have to, and the list has no link to it."""
-    today = {file.path for item in known.items for file in item.files} if known else frozenset()
+    today = {file.path for item in folder.items for file in item.files} if folder else frozenset()
     return tuple(path for path, state in found.items() if state is FileState.ALTERED and path not in today)
 
 
@@ -587,7 +587,7 @@ def _list_in_the_way(
     for due in plan.due:
         there = {one.format for one in due.before.files} if due.before else set()
         # Formats that the supplement never had here; their places may be taken.
-        fresh = ((one, names.name_file(due.name, one)) for one in due.formats if one not in there)
+        fresh = ((format_, names.name_file(due.name, format_)) for format_ in due.formats if format_ not in there)
         paths += [path for one, path in fresh if path not in found and _is_foreign(folder / path, one, digests)]
     # In a folder without a manifest, a list or feed of that name belongs to someone else.
     if known is None:

@@ -159,9 +159,9 @@ def carry_out(
         for round_ in ([one for one in due if one.formats], source.again):
             chosen = {one.name: one for one in round_}
             formats = partial(_get_formats, chosen)
-            for drawn in render_supplements(source.assemble(round_), formats, time_limit_s=pen.time_limit_s, workers=pen.workers):
-                one = chosen[drawn.subject.name]
-                _finish(folder, drawn, one, outcome, journal=journal, template=pen.template, why=why(one))
+            for supplement in render_supplements(source.assemble(round_), formats, time_limit_s=pen.time_limit_s, workers=pen.workers):
+                one = chosen[supplement.subject.name]
+                _finish(folder, supplement, one, outcome, journal=journal, template=pen.template, why=why(one))
                 progress(1)
     return outcome
 
@@ -204,7 +204,7 @@ class _SupplementSource:
         # As of that entry the registry no longer gives the record of the other files. All formats
         # are rendered anew, because all must say the same.
         if due.log_size is not None and due.before is not None and collect_facts(subject).record != due.before.record:
-            there = {*due.formats, *(one.format for one in due.before.files)}
+            there = {*due.formats, *(file.format for file in due.before.files)}
             formats = tuple(one for one in OutputFormat if one in there)
             self.again.append(replace(due, kinds=(DueKind.STATE, *due.kinds), formats=formats))
             return None
@@ -217,7 +217,7 @@ class _SupplementSource:
 
 def _finish(
     folder: Path,
-    drawn: RenderedSupplement,
+    rendered_supplement: RenderedSupplement,
     due: DueSupplement,
     outcome: RenderingOutcome,
     *,
@@ -227,14 +227,14 @@ def _finish(
 ) -> None:
     """Put what was drawn in place; where a format failed, nothing of it."""
     # All formats or none: two formats of one supplement must not say different things.
-    errors = [made.error for made in drawn.made if made.error is not None]
+    errors = [made.error for made in rendered_supplement.made if made.error is not None]
     if errors:
         outcome.failed.append(FailedSupplement(name=due.name, error=_place_error(errors[0], due.name)))
         return
-    supplement = drawn.subject.supplement
+    supplement = rendered_supplement.subject.supplement
     if isinstance(supplement, ChangeReport):
         raise TypeError("a change report is no supplement that becomes due")
-    facts = collect_facts(drawn.subject)
+    facts = collect_facts(rendered_supplement.subject)
     item = FolderItem(
         name=due.name,
         state=due.state,
@@ -246,13 +246,13 @@ def _finish(
         told=summarise_supplement(supplement),
     )
     # In place and journaled now, so that a kill loses one supplement at most.
-    data = {made.format: made.data for made in drawn.made if made.data is not None}
+    data = {made.format: made.data for made in rendered_supplement.made if made.data is not None}
     outcome.items[due.name] = place(folder, item, data, before=due.before, fixed=due.fixed, why=why, journal=journal)
 
 
 def _place_error(error: CaveatError, name: str) -> CaveatError:
     """Return *error* with the supplement's name where it is told."""
-    faults = [one if name in one.where else replace(one, where=f"{name}, {one.where}") for one in error.faults]
+    faults = [fault if name in fault.where else replace(fault, where=f"{name}, {fault.where}") for fault in error.faults]
     return type(error)(faults)
 
 
@@ -346,10 +346,10 @@ def _forget_gone(folder: Path, known: Folder) -> Folder:
     """Return *known* without earlier files and change reports that somebody took away since."""
 
     def keep(files: tuple[FolderFile, ...]) -> tuple[FolderFile, ...]:
-        return tuple(one for one in files if (folder / one.path).is_file())
+        return tuple(file for file in files if (folder / file.path).is_file())
 
     items = (replace(item, earlier=tuple(replace(old, files=keep(old.files)) for old in item.earlier)) for item in known.items)
-    reports = tuple(replace(one, files=keep(one.files)) for one in known.reports)
+    reports = tuple(replace(report, files=keep(report.files)) for report in known.reports)
     return replace(known, items=tuple(items), reports=reports)
 
 
@@ -359,14 +359,14 @@ def describe(folder: Path, item: FolderItem) -> list[WrittenFile]:
     return [
         WrittenFile(
             name=item.name,
-            format=one.format,
-            path=folder / one.path,
-            sha256=one.sha256,
+            format=file.format,
+            path=folder / file.path,
+            sha256=file.sha256,
             error=None,
             facts=facts,
-            size_bytes=one.size_bytes,
+            size_bytes=file.size_bytes,
         )
-        for one in item.files
+        for file in item.files
     ]
 
 
@@ -405,20 +405,20 @@ def _draw_report(
         made_at=changes.made_at,
         record=digest_record(changes),
         changed=len(changes.changes),
-        newly_inverted=tuple(one.claim for one in changes.changes if one.newly_inverted),
-        files=tuple(sorted(files, key=lambda one: list(OutputFormat).index(one.format))),
+        newly_inverted=tuple(change.claim for change in changes.changes if change.newly_inverted),
+        files=tuple(sorted(files, key=lambda file: list(OutputFormat).index(file.format))),
     ), errors
 
 
-def _write(folder: Path, report: ChangeReport, format_: OutputFormat, drawn: bytes, sign: Sign | None) -> FolderFile:
+def _write(folder: Path, report: ChangeReport, format_: OutputFormat, content: bytes, sign: Sign | None) -> FolderFile:
     """Write a change report where nothing is, unless the same one is there."""
     name = report.identifier
     paths = names.list_names(name, format_, log_size=report.log_size)
     # The first free name, or the one that holds this very rendering.
-    path = next(one for one in paths if not os.path.lexists(folder / one) or holds_drawing(folder / one, format_, drawn))
+    path = next(one for one in paths if not os.path.lexists(folder / one) or holds_drawing(folder / one, format_, content))
     if not os.path.lexists(folder / path):
-        replace_file(folder / path, sign(drawn) if sign is not None and format_ is OutputFormat.PDF else drawn)
-    return FolderFile(format=format_, path=path, sha256=hashlib.sha256(drawn).hexdigest(), size_bytes=len(drawn))
+        replace_file(folder / path, sign(content) if sign is not None and format_ is OutputFormat.PDF else content)
+    return FolderFile(format=format_, path=path, sha256=hashlib.sha256(content).hexdigest(), size_bytes=len(content))
 
 
 # All commands that keep a folder go through here.
@@ -522,7 +522,7 @@ def list_current(folder: Path, looked: FolderState) -> list[WrittenFile]:
     """Return all files of what was asked for, in the formats asked for, where nothing is due."""
     items = {one.name: one for one in begin(looked).items}
     files = _describe_all(folder, (items[name] for name in looked.plan.current if name in items))
-    return [one for one in files if one.format in looked.wish.formats]
+    return [file for file in files if file.format in looked.wish.formats]
 
 
 def _list_unpublished(folder: Path, looked: FolderState) -> Iterator[str]:

@@ -97,9 +97,9 @@ def _gather(gathered: _ChangedDossiers, before: View, after: View, claims: Seque
         now = later[claim]
         others = _find_others(after, now)
         gathered.changes.append(build_change(earlier.get(claim), now, since=before.log_size, others=others))
-        for one in find_occasions(now, since=before.log_size, others=others):
+        for occasion in find_occasions(now, since=before.log_size, others=others):
             # One occasion can concern many claims; it is printed once.
-            gathered.occasions.setdefault(one.entry.seq, one)
+            gathered.occasions.setdefault(occasion.entry.seq, occasion)
 
 
 def _read(view: View, claims: Sequence[str]) -> Iterator[Dossier]:
@@ -118,9 +118,9 @@ def _read(view: View, claims: Sequence[str]) -> Iterator[Dossier]:
 
 def _find_others(view: View, dossier: Dossier) -> tuple[Entry, ...]:
     """Return the entries that the claim's causes to be stale number and that no part of its dossier names."""
-    known = list_entries(dossier)
+    entries = list_entries(dossier)
     # A cause may number the entry of a method, which no dossier contains.
-    found = (view.find_entry(seq) for seq in sorted({one.entry for one in dossier.status.causes} - known.keys()))
+    found = (view.find_entry(seq) for seq in sorted({cause.entry for cause in dossier.status.causes} - entries.keys()))
     return tuple(one for one in found if one is not None)
 
 
@@ -161,7 +161,7 @@ def _refuse_other(before: View, after: View) -> None:
         )
 
 
-def _refuse_unknown(known: Collection[str], claims: Iterable[str] | None, view: View) -> None:
+def _refuse_unknown(texts: Collection[str], claims: Iterable[str] | None, view: View) -> None:
     faults = [
         Fault(
             code="not-registered",
@@ -170,7 +170,7 @@ def _refuse_unknown(known: Collection[str], claims: Iterable[str] | None, view: 
             advice=", ".join(view.suggest(claim)) or "caveat claim list",
         )
         for claim in dict.fromkeys(claims or ())
-        if claim not in known
+        if claim not in texts
     ]
     if faults:
         raise NotFoundError(faults)
@@ -230,7 +230,7 @@ class Supersession:
             return self._tell_plain(named, number) if number < newest else None
         entries, why = (self._compare_claim if named.kind is Kind.CLAIM else self._compare_card)(named, number)
         # Without a known entry the last one is named: by then it had changed.
-        first = min(entries, key=lambda one: one.seq, default=None) or self._now.find_entry(self._now.log_size)
+        first = min(entries, key=lambda entry: entry.seq, default=None) or self._now.find_entry(self._now.log_size)
         if first is None:
             raise _not_found(named)
         return EntrySupersession(name=f"{named.bare}@{newest}", entry=first, log_size=self._now.log_size, why=_shorten(why))
@@ -259,9 +259,9 @@ class Supersession:
         since = self._then.log_size
         before, after = self._then.dossier(f"{named.bare}@{number}"), self._now.dossier(named.bare)
         entries = self._list_later(after)
-        told = list(describe_change_reasons(before, after, entries, since=since))
+        change_reasons = list(describe_change_reasons(before, after, entries, since=since))
         known = [one for place, one in _list_revisions(self._then, named, after=number) if place.seq <= since]
-        return entries, [*told, *reversed(known)]
+        return entries, [*change_reasons, *reversed(known)]
 
     def _compare_card(self, named: Identifier, number: int) -> SupersessionNotice:
         """Return what came of the card itself, then of each of its claims."""
@@ -298,9 +298,9 @@ class Supersession:
     def _list_later(self, after: Dossier) -> list[Entry]:
         """Return the entries since that *after* is made of or that its causes to be stale number, in log order; their rows are checked."""
         since = self._then.log_size
-        found = {seq: one for seq, one in list_entries(after).items() if seq > since}
+        found = {seq: entry for seq, entry in list_entries(after).items() if seq > since}
         # Causes can number entries that are no part of the dossier.
-        numbered = {one.entry for one in after.status.causes if one.entry > since} - found.keys()
+        numbered = {cause.entry for cause in after.status.causes if cause.entry > since} - found.keys()
         found |= {one.seq: one for seq in numbered if (one := self._now.find_entry(seq)) is not None}
         # Statuses are read off rows, so these rows must match their statements.
         self._rows.check(found, {after.claim})
@@ -340,14 +340,14 @@ def _name_some(claims: Sequence[str]) -> str:
 
 def _count_kinds(payloads: Iterable[Payload]) -> list[str]:
     """Return what was recorded of a card beside its revisions, by kind; nothing where nothing was."""
-    kinds = Counter(KINDS[type(one)].value.replace("_", " ") for one in payloads)
+    kinds = Counter(KINDS[type(payload)].value.replace("_", " ") for payload in payloads)
     listed = ", ".join(f"{count} × {kind}" for kind, count in sorted(kinds.items()))
     return [f"Recorded of the card since: {listed}."] if listed else []
 
 
-def _shorten(told: Sequence[str]) -> tuple[str, ...]:
-    more = len(told) - _MOST_TOLD
-    return tuple(told) if more <= 0 else (*told[:_MOST_TOLD], f"And {more} more.")
+def _shorten(texts: Sequence[str]) -> tuple[str, ...]:
+    more = len(texts) - _MOST_TOLD
+    return tuple(texts) if more <= 0 else (*texts[:_MOST_TOLD], f"And {more} more.")
 
 
 def _not_found(named: Identifier) -> NotFoundError:

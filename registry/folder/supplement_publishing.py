@@ -146,7 +146,9 @@ class SupplementCollector:
         """
         wanted = {one.bare: one for one in subjects if one.kind is Kind.CLAIM}
         # A claim that is not registered is left out here; `collect` names it with what is near.
-        found = {one.claim: one for one in _read_dossiers(self._view, [name for name in wanted if self._view.claim_exists(name)])}
+        found = {
+            dossier.claim: dossier for dossier in _read_dossiers(self._view, [name for name in wanted if self._view.claim_exists(name)])
+        }
         named = ((wanted[name], one) for name, one in found.items() if one.revisions)
         # An older revision, or one asked for by its digest, is read by itself.
         self._gathered = {
@@ -299,11 +301,13 @@ def write_supplements(
     new: list[Path] = []
     faults: list[Fault] = []
     try:
-        for drawn in render_supplements(subjects, lambda _subject: formats, time_limit_s=time_limit_s, workers=workers):
+        for supplement in render_supplements(subjects, lambda _subject: formats, time_limit_s=time_limit_s, workers=workers):
             folder.mkdir(parents=True, exist_ok=True)  # not before: a registry that is refused leaves no folder behind
-            facts = collect_facts(drawn.subject) if any(made.data is not None for made in drawn.made) else None
-            written[drawn.place] = [_stage(made, drawn.subject, facts, folder, new=new, faults=faults) for made in drawn.made]
-            progress(len(drawn.made))
+            facts = collect_facts(supplement.subject) if any(made.data is not None for made in supplement.made) else None
+            written[supplement.place] = [
+                _stage(made, supplement.subject, facts, folder, new=new, faults=faults) for made in supplement.made
+            ]
+            progress(len(supplement.made))
         # Every file in the way is named at once, and none is written.
         if faults:
             raise ConflictError(faults)
@@ -326,35 +330,37 @@ def collect_facts(subject: SupplementSubject) -> SupplementFacts:
     )
 
 
-def sign_written(written: Iterable[WrittenFile], key: "SigningKey", *, at: datetime) -> None:
+def sign_written(written_files: Iterable[WrittenFile], key: "SigningKey", *, at: datetime) -> None:
     """Sign every PDF that was written and has no proof and no signature yet: all of them, or none.
 
     Args:
         key: a document key.
         at: when it is signed.
     """
-    pdfs = (one.path for one in written if one.format is OutputFormat.PDF and one.sha256 is not None)
+    pdfs = (
+        written_file.path for written_file in written_files if written_file.format is OutputFormat.PDF and written_file.sha256 is not None
+    )
     read = ((path, path.read_bytes()) for path in pdfs)
     # A file with a proof takes no signature: the proof lies inside what is signed.
     replace_files((path, sign_pdf(data, key, at=at)) for path, data in read if not is_finished(data, OutputFormat.PDF))
 
 
-def build_publication(written: WrittenFile) -> Publication:
+def build_publication(written_file: WrittenFile) -> Publication:
     """Return the statement that a file was given out; raises ValueError for one that was not written, or is a change report's."""
-    if written.sha256 is None or written.facts is None:
+    if written_file.sha256 is None or written_file.facts is None:
         raise ValueError("a file that was not written cannot be given out")
-    if not written.facts.is_recordable:
-        raise ValueError(f"a publication names a claim or a card, and {written.name} is about neither")
-    facts = written.facts
+    if not written_file.facts.is_recordable:
+        raise ValueError(f"a publication names a claim or a card, and {written_file.name} is about neither")
+    facts = written_file.facts
     return Publication(
         subject=facts.name,
-        format=written.format,
-        sha256=written.sha256,
+        format=written_file.format,
+        sha256=written_file.sha256,
         record=facts.record,
         log_size=facts.log_size,
         template=template_digest(),
         audit=facts.audit,
-        size_bytes=written.size_bytes,
+        size_bytes=written_file.size_bytes,
     )
 
 
@@ -364,7 +370,7 @@ def _list_kin(supplement: Supplement | CardSupplement) -> set[str]:
         return set()
     # Outcomes in other logs have no rows of their own here.
     outcomes = [one for one in (*supplement.family.outcomes, *supplement.family.others) if one.log is None]
-    return {name.partition("@")[0] for name in (*supplement.family.members, *(one.claim for one in outcomes))}
+    return {name.partition("@")[0] for name in (*supplement.family.members, *(outcome.claim for outcome in outcomes))}
 
 
 def _prove(view: View, supplement: Supplement | CardSupplement) -> Supplement | CardSupplement:
@@ -385,9 +391,9 @@ def _stage(
 ) -> WrittenFile:
     """Write a file beside its place, unless the same drawing is there already; what stands in its way is added to *faults*."""
     path = folder / f"{subject.stem}.{made.format.value}"
-    told = WrittenFile(name=subject.name, format=made.format, path=path, sha256=None, error=made.error, facts=None)
+    written_file = WrittenFile(name=subject.name, format=made.format, path=path, sha256=None, error=made.error, facts=None)
     if made.data is None:
-        return told
+        return written_file
     # Also a broken link stands in the way.
     if not os.path.lexists(path):
         new.append(path)
@@ -395,12 +401,12 @@ def _stage(
     # The same rendering may have gained a proof or a signature; it stays.
     elif not holds_drawing(path, made.format, made.data):
         faults.append(refuse_place(path))
-    return replace(told, sha256=hashlib.sha256(made.data).hexdigest(), facts=facts, size_bytes=len(made.data))
+    return replace(written_file, sha256=hashlib.sha256(made.data).hexdigest(), facts=facts, size_bytes=len(made.data))
 
 
-def holds_drawing(path: Path, format_: OutputFormat, drawn: bytes) -> bool:
+def holds_drawing(path: Path, format_: OutputFormat, content: bytes) -> bool:
     """Whether the file at *path* is *drawn*, with or without proof and signature."""
-    return path.is_file() and split_file(path.read_bytes(), format_).drawn == drawn
+    return path.is_file() and split_file(path.read_bytes(), format_).drawn == content
 
 
 def refuse_place(path: Path) -> Fault:
@@ -426,7 +432,7 @@ def _assemble_card(view: View, subject: Identifier, moment: datetime) -> CardSup
 
 
 def _list_untold(view: View, card: Identifier, dossiers: Iterable[Dossier]) -> tuple[str, ...]:
-    told = {one.claim for one in dossiers}
+    told = {dossier.claim for dossier in dossiers}
     return tuple(sorted(claim for claim in list_claims_of(view, card) if claim not in told))
 
 
@@ -463,8 +469,8 @@ def _build_coverage(
     view: View, card: Recorded[Card], dossiers: Sequence[Dossier], *, text: CardText | None, read: ReadWords | None
 ) -> Coverage:
     name = card.payload.card
-    said = PassageHistory(surveys=view.list_surveys(name), omissions=view.list_omissions(name), erased=view.list_erased_of(name))
-    return build_coverage(card, dossiers, said, text=text.text if text else None, read=read)
+    passage_history = PassageHistory(surveys=view.list_surveys(name), omissions=view.list_omissions(name), erased=view.list_erased_of(name))
+    return build_coverage(card, dossiers, passage_history, text=text.text if text else None, read=read)
 
 
 def _find_last_moment(view: View) -> datetime:
@@ -507,7 +513,7 @@ class Publisher:
     """When PDF files are signed."""
 
 
-def publish_files(publisher: Publisher, written: Sequence[WrittenFile]) -> bool:
+def publish_files(publisher: Publisher, written_files: Sequence[WrittenFile]) -> bool:
     """Record that files are published, and add proof and signature to each; return False where there is no key for proofs.
 
     Change reports are passed over: a publication names a claim or a card. A file that has its proof already stays as it is.
@@ -517,13 +523,20 @@ def publish_files(publisher: Publisher, written: Sequence[WrittenFile]) -> bool:
         OSError: the disk is full, with the name of the file: no file was changed then, and the log entries are there for the next time.
     """
     # A file that has its proof is finished.
-    drafts = [one for one in written if one.sha256 and one.facts and one.facts.is_recordable and not has_proof(one.path, one.format)]
+    drafts = [
+        written_file
+        for written_file in written_files
+        if written_file.sha256
+        and written_file.facts
+        and written_file.facts.is_recordable
+        and not has_proof(written_file.path, written_file.format)
+    ]
     if not drafts:
         return True
     # On the disk before the log names them.
     for one in drafts:
         sync(one.path)
-    sync_folders(one.path for one in drafts)
+    sync_folders(draft.path for draft in drafts)
     with publisher.ledger().write(actor=publisher.actor) as writer:
         record_publications(writer, drafts)
         # In the same transaction: the checkpoint covers these entries and no later ones.
@@ -548,15 +561,19 @@ def name_proof(path: Path) -> Path:
     return path.with_name(path.name + PROOF_SUFFIX)
 
 
-def record_publications(writer: Writer, written: Iterable[WrittenFile]) -> int:
+def record_publications(writer: Writer, written_files: Iterable[WrittenFile]) -> int:
     """Record that files are published; one whose digest is recorded already is not recorded again. Return how many were new.
 
     Raises:
         ConflictError: the registry does not know what a file is of, or has fewer entries than it was made of.
     """
     # Equal bytes are published once.
-    files = {one.sha256: one for one in written if one.sha256 and one.facts and one.facts.is_recordable}
-    new = [one for sha256, one in files.items() if not writer.find_publications(sha256)]
+    files = {
+        written_file.sha256: written_file
+        for written_file in written_files
+        if written_file.sha256 and written_file.facts and written_file.facts.is_recordable
+    }
+    new = [file for sha256, file in files.items() if not writer.find_publications(sha256)]
     writer.append_many([build_publication(one) for one in new])
     return len(new)
 
@@ -581,33 +598,33 @@ def build_proof(view: View, published: Recorded[Publication], checkpoint: Stored
         NotFoundError: the checkpoint is of fewer entries, or the text of the publication was erased.
     """
     seq, size, before = published.entry.seq, checkpoint.checkpoint.size, published.payload.log_size
-    said = PublicationExtra(
+    publication_extra = PublicationExtra(
         statement=_get_text(view, seq),
         # From the size that the supplement prints to that of the checkpoint.
         consistency=Consistency(size=before, root=find_root(view, before), path=encode_nodes(consistency_path(view, before, size))),
         signer=None if signer is None else _find_signer(view, signer, size),
     )
-    return format_proof(seq - 1, inclusion_path(view, seq, size), checkpoint.note, encode_published(said))
+    return format_proof(seq - 1, inclusion_path(view, seq, size), checkpoint.note, encode_published(publication_extra))
 
 
 def _finish(view: View, drafts: Iterable[WrittenFile], checkpoint: StoredCheckpoint, publisher: Publisher) -> Iterator[tuple[Path, bytes]]:
     """Give every file with its proof and signature; of a JSON file the proof that lies beside it."""
-    for one in drafts:
-        published = view.find_publications(one.sha256) if one.sha256 else ()
+    for draft in drafts:
+        published = view.find_publications(draft.sha256) if draft.sha256 else ()
         # Only PDFs carry a signature.
-        key = publisher.key if one.format is OutputFormat.PDF else None
+        key = publisher.key if draft.format is OutputFormat.PDF else None
         proof = build_proof(view, published[0], checkpoint, signer=key.fingerprint if key else None).encode()
         # JSON has no place for a proof, so it lies beside the file.
-        if one.format is OutputFormat.JSON:
-            yield name_proof(one.path), proof
+        if draft.format is OutputFormat.JSON:
+            yield name_proof(draft.path), proof
             continue
-        data = enclose_proof(one.path.read_bytes(), one.format, proof)
-        yield one.path, sign_pdf(data, key, at=publisher.at) if key else data
+        data = enclose_proof(draft.path.read_bytes(), draft.format, proof)
+        yield draft.path, sign_pdf(data, key, at=publisher.at) if key else data
 
 
 def _find_signer(view: View, fingerprint: str, size: int) -> SignerProof | None:
     """Return the proof that the log recorded the key *fingerprint*; None where it did not, or later than *size*."""
-    states = [one for one in list_keys(view) if one.fingerprint == fingerprint]
+    states = [key for key in list_keys(view) if key.fingerprint == fingerprint]
     # The checkpoint cannot prove a key that was recorded after it.
     if not states or states[0].added.entry.seq > size:
         return None

@@ -74,10 +74,10 @@ def decode_text(data: bytes, *, where: str, is_hypertext: bool = False) -> Decod
 
 
 def _declared(data: bytes) -> str | None:
-    found = _DECLARED.search(data[:4096])
-    if found is None:
+    match = _DECLARED.search(data[:4096])
+    if match is None:
         return None
-    name = found[1].decode("ascii")
+    name = match[1].decode("ascii")
     try:
         "".encode(name)
     except LookupError:
@@ -209,8 +209,8 @@ def find_headings(text: str) -> tuple[Heading, ...]:
             fence = None if opening and opening[1].startswith(fence) else fence
         elif opening:
             fence = opening[1]
-        elif len(line) <= _LONGEST and (found := _ATX.match(line)):
-            _add(headings, at, found[2])
+        elif len(line) <= _LONGEST and (match := _ATX.match(line)):
+            _add(headings, at, match[2])
             line = ""
         elif above.strip() and not above.lstrip().startswith(("|", ">", "-", "*", "<")) and _SETEXT.match(line):
             _add(headings, above_at, above)
@@ -542,8 +542,8 @@ def _find_title(text: str, title: str) -> int:
     return whole[0] if whole else anywhere[-1] if anywhere else 0
 
 
-def _refuse(code: str, where: str, found: str, advice: str) -> InputError:
-    return InputError(Fault(code=code, where=where, found=found, advice=advice))
+def _refuse(code: str, where: str, text: str, advice: str) -> InputError:
+    return InputError(Fault(code=code, where=where, found=text, advice=advice))
 
 
 # From a card file to its text. The kind of a file is read from its bytes. A name that says otherwise is an error,
@@ -689,5 +689,5 @@ def _too_large(path: Path, size_bytes: int) -> InputError:
     return _refuse_file("card-too-large", path, found, "give the text of the card without its images")
 
 
-def _refuse_file(code: str, path: PurePath, found: str, advice: str) -> InputError:
-    return InputError(Fault(code=code, where=str(path), found=found, advice=advice))
+def _refuse_file(code: str, path: PurePath, text: str, advice: str) -> InputError:
+    return InputError(Fault(code=code, where=str(path), found=text, advice=advice))

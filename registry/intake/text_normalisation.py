@@ -55,9 +55,9 @@ _KEPT_DECOMPOSITIONS = ("<super>", "<sub>", "<fraction>", "<circle>")
 _KEPT = frozenset(map(chr, ONE_TO_ONE))
 
 
-def open_compatible(found: re.Match[str]) -> str | None:
+def open_compatible(match: re.Match[str]) -> str | None:
     """Return the characters in compatibility form (NFKC), None where that changes nothing or would change a number."""
-    cluster = found[0]
+    cluster = match[0]
     if cluster in _KEPT or unicodedata.decomposition(cluster[0]).startswith(_KEPT_DECOMPOSITIONS):
         return None
     opened = unicodedata.normalize("NFKC", cluster)
@@ -72,10 +72,10 @@ LINE_END_HYPHEN = re.compile(
 )
 
 
-def encode_hyphen(found: re.Match[str]) -> str:
+def encode_hyphen(match: re.Match[str]) -> str:
     """Return a hyphen that may be left out, or a hard one between digits, which nobody hyphenates."""
-    before, after = found.string[found.start() - 1], found.string[found.end() : found.end() + 1]
-    is_hard = found[0][0] in "\u2013\u2014" or (before.isdigit() and after.isdigit())
+    before, after = match.string[match.start() - 1], match.string[match.end() : match.end() + 1]
+    is_hard = match[0][0] in "\u2013\u2014" or (before.isdigit() and after.isdigit())
     return "-" if is_hard else SOFT_HYPHEN
 
 
@@ -100,17 +100,17 @@ MARKUP = re.compile(
 _INLINE_TAGS = frozenset({"a", "abbr", "b", "code", "em", "font", "i", "mark", "s", "small", "span", "strong", "sub", "u"})
 
 
-def drop_markup(found: re.Match[str]) -> str:
+def drop_markup(match: re.Match[str]) -> str:
     """Return what remains of one piece of markup: nothing, a space, or the character it stood for."""
-    match found.lastgroup:
+    match match.lastgroup:
         case "entity":
-            return html.unescape(found[0])
+            return html.unescape(match[0])
         case "comment" | "line" | "cell":
             return " "
         case "tag":
-            name = found[0].strip("</> ").split()[0].rstrip("/").lower()
+            name = match[0].strip("</> ").split()[0].rstrip("/").lower()
             if name == "sup":
-                return "" if found[0].startswith("</") else "^"
+                return "" if match[0].startswith("</") else "^"
             return "" if name in _INLINE_TAGS else " "
         case _:
             return ""
@@ -132,12 +132,12 @@ FOOTNOTE_MARK = re.compile(
 _TO_MARKS = str.maketrans("0123456789", MARK_DIGITS)
 
 
-def encode_footnote_mark(found: re.Match[str]) -> str:
+def encode_footnote_mark(match: re.Match[str]) -> str:
     """Return the match with the mark made optional."""
-    if found["digits"] is not None:
-        return found["word"] + found["digits"].translate(_TO_MARKS)
-    if found["after"] is not None:
-        return found["after"].translate(_TO_MARKS)
+    if match["digits"] is not None:
+        return match["word"] + match["digits"].translate(_TO_MARKS)
+    if match["after"] is not None:
+        return match["after"].translate(_TO_MARKS)
     return FREE_MARK
 
 

@@ -201,7 +201,7 @@ def list_plan_differences(before: Lock, after: Lock) -> tuple[str, ...]:
     """
     parts = [dict(one.replay_parts or {}) for one in (before, after)]
     # Policies are compared apart from the other parts, because model and endpoint may differ.
-    policies = [one.pop("policy", None) for one in parts]
+    policies = [part.pop("policy", None) for part in parts]
     is_same = {
         "plan": replace(before.plan, valid_until=None) == replace(after.plan, valid_until=None),
         "P_deploy specifications": before.deploy_specs == after.deploy_specs,
@@ -307,11 +307,11 @@ class Deviation(Record):
 def list_departures(deviations: Iterable[Deviation]) -> tuple[Deviation, ...]:
     """Return each departure once, in the order in which it came to be known, with the first reason that somebody gave for it."""
     found: dict[tuple[LockedItem, str, str], Deviation] = {}
-    for one in deviations:
+    for deviation in deviations:
         # The same deviation can be found by comparison and explained by a person. It is listed
         # once, with the reason.
-        known = found.get(one.departure, one)
-        found[one.departure] = replace(known, reason=known.reason or one.reason)
+        known = found.get(deviation.departure, deviation)
+        found[deviation.departure] = replace(known, reason=known.reason or deviation.reason)
     return tuple(found.values())
 
 

@@ -70,7 +70,7 @@ class Family(Record):
 def find_gravest(outcomes: Sequence[FamilyOutcome]) -> FamilyOutcome | None:
     """Return the gravest of *outcomes* on the same words, of equals the latest; None without one."""
     # Outcomes on other words are history and never lead.
-    return min((one for one in outcomes if one.other_words is None), key=weigh_outcome, default=None)
+    return min((outcome for outcome in outcomes if outcome.other_words is None), key=weigh_outcome, default=None)
 
 
 def weigh_outcome(outcome: FamilyOutcome) -> tuple[bool, tuple[int, int], float, int]:

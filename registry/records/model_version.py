@@ -168,7 +168,7 @@ def list_endpoint_names(statements: Iterable["Recorded[ModelEndpoint]"]) -> tupl
     Each authority speaks for itself: one that retracts a name takes back its own statement and nobody else's.
     """
     stated: dict[tuple[ModelRef, str], dict[str, int]] = {}
-    for one in sorted(statements, key=lambda one: one.entry.seq):
+    for one in sorted(statements, key=lambda statement: statement.entry.seq):
         authorities = stated.setdefault((one.payload.model, one.payload.name), {})
         # A repeated statement moves to its newest entry. A retraction removes only the authority's
         # own statement.

@@ -453,7 +453,7 @@ class Recognition(Record):
     @property
     def is_available(self) -> bool:
         """Whether any passage was classified."""
-        return any(one.classified for one in self.groups)
+        return any(group.classified for group in self.groups)
 
 
 # A model judge compared with blind raters: a sensitivity check, which can only weaken a verdict
@@ -679,8 +679,8 @@ def find_invariance(bodies: Iterable[FindingBody], *, scores: str | None = None)
         scores: digest of the scores that the outcome rests on: a check that was passed on others says nothing of these, while a
             failure speaks of the scorer. None: every check counts.
     """
-    reports = (one for one in bodies if isinstance(one, JudgeReport))
-    outcomes = {one.invariant for one in reports if not one.invariant or scores in (None, one.scores)} - {None}
+    reports = (body for body in bodies if isinstance(body, JudgeReport))
+    outcomes = {report.invariant for report in reports if not report.invariant or scores in (None, report.scores)} - {None}
     return None if not outcomes else False not in outcomes
 
 

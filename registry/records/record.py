@@ -135,11 +135,11 @@ def parse_identifier(text: str, *kinds: Kind) -> Identifier:
     )
 
 
-def _guess(written: str) -> str:
-    if match := _PATTERN.fullmatch(written):
+def _guess(text: str) -> str:
+    if match := _PATTERN.fullmatch(text):
         return f"did you mean {match[0]}?"
-    if _STEM.fullmatch(written):
-        return f"its check character is missing: {written}-{check_character(written)}"
+    if _STEM.fullmatch(text):
+        return f"its check character is missing: {text}-{check_character(text)}"
     return "an identifier looks like CLM-AISI-2026-0042-A"
 
 

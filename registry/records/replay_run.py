@@ -110,12 +110,12 @@ class ReplayAccount(Record):
     @property
     def is_disclosed(self) -> bool:
         """Whether every context stands in this record whole."""
-        return bool(self.contexts) and all(one.spec is not None for one in self.contexts)
+        return bool(self.contexts) and all(context.spec is not None for context in self.contexts)
 
     def list_asked(self, arm: str) -> tuple[RequestedContexts, ...]:
         """Return what the entries of *arm* were composed from."""
         names = {one.contexts for one in self.arms if one.arm == arm}
-        return tuple(one for one in self.contexts if one.name in names)
+        return tuple(context for context in self.contexts if context.name in names)
 
     def list_references(self, arm: str) -> tuple[str, ...]:
         """Return the registered specifications of *arm*; none where one of its distributions is a mere file."""
@@ -312,18 +312,18 @@ class _RunEntry(Protocol):
 def list_runs(starts: Sequence[_StartEntry], ends: Sequence[_EndEntry], runs: Sequence[_RunEntry]) -> tuple[RunHistory, ...]:
     """Return every run under a lock in the order of the log: each start with its last end, and scores without a recorded start."""
     # A resumed run has several ends; the last one counts.
-    last = {one.payload.start: one.payload for one in ends}
-    scored = {one.payload.start: one.entry.seq for one in runs if one.payload.start is not None}
+    last = {end.payload.start: end.payload for end in ends}
+    scored = {run.payload.start: run.entry.seq for run in runs if run.payload.start is not None}
     found = [
         RunHistory(
-            entry=one.entry.seq,
-            status=last[one.entry.seq].status if one.entry.seq in last else None,
-            calls=last[one.entry.seq].calls if one.entry.seq in last else None,
-            before=one.payload.before,
-            why=last[one.entry.seq].why if one.entry.seq in last else None,
-            imported=scored.get(one.entry.seq),
+            entry=start.entry.seq,
+            status=last[start.entry.seq].status if start.entry.seq in last else None,
+            calls=last[start.entry.seq].calls if start.entry.seq in last else None,
+            before=start.payload.before,
+            why=last[start.entry.seq].why if start.entry.seq in last else None,
+            imported=scored.get(start.entry.seq),
         )
-        for one in starts
+        for start in starts
     ]
     # Scores without a recorded start are listed too: other runs under the lock cannot be ruled out
     # for them.
@@ -347,7 +347,7 @@ def describe_runs(runs: Sequence[RunHistory], *, gave: RunHistory | None = None)
     # Several runs are listed one by one, because their number is a limit of the verdict.
     if len(runs) == 1:
         return f"1 run under this lock: {_describe_run(runs[0], gave=gave)}"
-    told = "; ".join(f"the {_name_ordinal(place)} {_describe_run(one, gave=gave)}" for place, one in enumerate(runs))
+    told = "; ".join(f"the {_name_ordinal(place)} {_describe_run(run, gave=gave)}" for place, run in enumerate(runs))
     return f"{len(runs)} runs under this lock: {told}"
 
 
@@ -355,15 +355,15 @@ def _name_ordinal(place: int) -> str:
     return _ORDINALS[place] if place < len(_ORDINALS) else f"run with number {place + 1}"
 
 
-def _describe_run(one: RunHistory, *, gave: RunHistory | None) -> str:
-    late = f" (entered after {_count(one.before)})" if one.before else ""
-    if one.imported is not None or one == gave:
-        return f"gave this outcome{late}" if one.entry is not None else "gave this outcome, and its start was not recorded"
-    if one.status is None or one.calls is None:
+def _describe_run(run_history: RunHistory, *, gave: RunHistory | None) -> str:
+    late = f" (entered after {_count(run_history.before)})" if run_history.before else ""
+    if run_history.imported is not None or run_history == gave:
+        return f"gave this outcome{late}" if run_history.entry is not None else "gave this outcome, and its start was not recorded"
+    if run_history.status is None or run_history.calls is None:
         return f"has no recorded end{late}"
     words = {RunStatus.COMPLETED: "was completed with", RunStatus.ABORTED: "was aborted after", RunStatus.FAILED: "was stopped after"}
-    why = f" ({one.why})" if one.why else ""
-    return f"{words[one.status]} {_count(one.calls)}{why}{late}"
+    why = f" ({run_history.why})" if run_history.why else ""
+    return f"{words[run_history.status]} {_count(run_history.calls)}{why}{late}"
 
 
 def _count(calls: int) -> str:
@@ -424,9 +424,18 @@ class ModelIdentity(Record):
         return other is None or _summarise(self) != _summarise(other)
 
 
-def _summarise(asked: ModelIdentity) -> tuple[object, ...]:
-    elsewhere = [sorted({(one.name, str(one.model)) for one in names}) for names in (asked.belongs_to, asked.conflicts)]
-    return (asked.model, asked.status, asked.names_returned, sorted(asked.names_expected), elsewhere, asked.unnamed_responses)
+def _summarise(model_identity: ModelIdentity) -> tuple[object, ...]:
+    elsewhere = [
+        sorted({(name.name, str(name.model)) for name in names}) for names in (model_identity.belongs_to, model_identity.conflicts)
+    ]
+    return (
+        model_identity.model,
+        model_identity.status,
+        model_identity.names_returned,
+        sorted(model_identity.names_expected),
+        elsewhere,
+        model_identity.unnamed_responses,
+    )
 
 
 def find_model_identity(names: Iterable[EndpointName], model: ModelRef, lock: Lock | None, provenance: Provenance) -> ModelIdentity:
@@ -489,7 +498,7 @@ def assess_model_identity(
         text = f"{unnamed}; others returned {_join_names(found)}."
     elif conflicts:
         status = ModelIdentityStatus.CONFLICTING
-        others = "; ".join(f"{one.name} also for {one.model} (by {', '.join(one.by)})" for one in conflicts)
+        others = "; ".join(f"{conflict.name} also for {conflict.model} (by {', '.join(conflict.by)})" for conflict in conflicts)
         text = (
             f"The endpoint returned {_join_names(found)}, stated for {model}, but {others}: the name does not tell which of them was asked."
         )

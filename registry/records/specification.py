@@ -211,7 +211,7 @@ class JudgeScorer(Record):
     def __post_init__(self) -> None:
         if not self.dimensions:
             raise ValueError("a rubric has at least one dimension")
-        names = [one.name for one in self.dimensions]
+        names = [dimension.name for dimension in self.dimensions]
         if len(set(names)) < len(names):
             raise ValueError("each dimension has a name of its own")
         if self.score != "mean" and self.score not in names:
@@ -330,7 +330,7 @@ class ContextItem(Record):
     def block_names(self) -> tuple[str, ...]:
         """Names of the blocks that it is composed of, in order; a name that stands twice is given twice."""
         parts = (self.system, *(turn.content for turn in self.messages), self.template)
-        return tuple(name for one in parts if one is not None and not isinstance(one, str) for name in one)
+        return tuple(name for part in parts if part is not None and not isinstance(part, str) for name in part)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

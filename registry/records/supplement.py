@@ -95,7 +95,7 @@ class Coverage(Record):
     @property
     def has_headings(self) -> bool:
         """Whether a section listed here has a heading; if not, its sections are pages."""
-        return any(one.title is not None for one in self.sections)
+        return any(section.title is not None for section in self.sections)
 
 
 # One claim over model versions: the outcome for each version, and the change from one to the next.
@@ -329,7 +329,7 @@ class AuditPart(Record):
     def checked_invariance(self) -> bool | None:
         """Whether the scorer is invariant, as checks on record found it; None without one that decides for the scores of the outcome."""
         scores = self.runs[-1].payload.scores if self.runs else None if self.outcome is None else self.outcome.payload.scores
-        return find_invariance((one.payload.body for one in self.findings), scores=scores)
+        return find_invariance((finding.payload.body for finding in self.findings), scores=scores)
 
     @property
     def origin(self) -> Provenance | None:

@@ -107,13 +107,13 @@ def _build(writer: Writer, text: CardText, note: CardNote, authority: str) -> Ca
 
 def get_card(view: View, identifier: str, revision: int | None = None) -> Card:
     """Return the registered card, its latest revision unless another is asked for; raises NotFoundError with what is near."""
-    found = view.find_card(identifier, revision)
-    if found is None:
+    card = view.find_card(identifier, revision)
+    if card is None:
         # A typing error is the usual cause, so similar identifiers are listed.
         near = ", ".join(view.suggest(identifier)) or "none; register it with: caveat card add FILE"
         wanted = identifier if revision is None else f"{identifier}@{revision}"
         raise NotFoundError(Fault(code="not-registered", where=wanted, found="no such card is registered", advice=f"registered: {near}"))
-    return found.payload
+    return card.payload
 
 
 def get_card_text(view: View, card: Card) -> CardText:

@@ -184,7 +184,11 @@ def build_restated(view: View, claim: str, names: Sequence[str], where: str) -> 
         found = f"{claim} is the claim itself"
         raise InputError(Fault(code="own-relation", where=where, found=found, advice="name the claim whose number it restates"))
     restates = ClaimRelationKind.RESTATES
-    known = {one.payload.other for one in view.list_relations(claim) if one.payload.claim == claim and one.payload.relation is restates}
+    known = {
+        relation.payload.other
+        for relation in view.list_relations(claim)
+        if relation.payload.claim == claim and relation.payload.relation is restates
+    }
     return [ClaimRelation(claim=claim, relation=restates, other=other) for other in others if other not in known]
 
 
@@ -447,14 +451,14 @@ class Registrar:
         known: list[tuple[PlacedDraft, str]] = []
         revised: list[ClaimRevision] = []
         keys = [natural_key(claim) for _, claim in claims]
-        found = self._writer.find_natural(keys)
+        natural = self._writer.find_natural(keys)
         # A claim that was carried to another model version, or reworded, no longer has the key of
         # this file. It is recognised by its earlier revision, so adding the old file again does not
         # register a copy.
-        earlier = self._writer.find_natural_earlier([key for key in keys if key not in found])
+        earlier = self._writer.find_natural_earlier([key for key in keys if key not in natural])
         seen: set[str] = set()
         for (placed, claim), key in zip(claims, keys, strict=True):
-            current = self._writer.find_claim(claim.claim) if claim.claim else found.get(key)
+            current = self._writer.find_claim(claim.claim) if claim.claim else natural.get(key)
             before = earlier.get(key) if current is None and not claim.claim else None
             if before is not None and not _compare(before.payload, claim):
                 known.append((placed, before.payload.claim))  # carried to another version, or reworded, since

@@ -131,15 +131,15 @@ def _check_labels(names: Sequence[str], where: str, noun: str) -> Iterator[Fault
 
 def _find_unknown(spec: ContextSpec, where: str) -> Iterator[Fault]:
     """Give a fault for each place that names a block which is not there."""
-    known = spec.blocks or {}
+    blocks = spec.blocks or {}
     for item in spec.contexts:
         for place, parts in list_parts(item):
             if not isinstance(parts, str):
-                yield from _name_unknown(parts, known, f"{where}, contexts[{item.id}].{place}")
+                yield from _name_unknown(parts, blocks, f"{where}, contexts[{item.id}].{place}")
     for edit in spec.edits:
         named = {"remove": edit.remove, "replace": (*(edit.replace or {}), *(edit.replace or {}).values())}
         for key, names in named.items():
-            yield from _name_unknown(names, known, f"{where}, edits[{edit.name}].{key}")
+            yield from _name_unknown(names, blocks, f"{where}, edits[{edit.name}].{key}")
 
 
 def _name_unknown(names: Iterable[str], known: Mapping[str, ContextBlock], where: str) -> Iterator[Fault]:
@@ -221,7 +221,9 @@ def _list_material(item: ContextItem, blocks: Mapping[str, ContextBlock]) -> lis
     """Return what *item* says, place by place, without the names of its blocks and without those that say nothing."""
     found: list[object] = []
     for _, parts in list_parts(item):
-        said = [parts] if isinstance(parts, str) else [(blocks[one].text, blocks[one].by) for one in parts if any(list_texts(blocks[one]))]
+        said = (
+            [parts] if isinstance(parts, str) else [(blocks[part].text, blocks[part].by) for part in parts if any(list_texts(blocks[part]))]
+        )
         if said:
             found.append(said)
     return found

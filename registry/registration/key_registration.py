@@ -49,10 +49,10 @@ def seal_log(writer: Writer, keys: Sequence[SigningKey], *, size: int | None = N
     # One note for each size: `add_checkpoint` refuses another one.
     if kept is not None:
         return kept
-    said = Checkpoint(origin=writer.log_origin, size=wanted, root=find_root(writer, wanted))
-    note = sign_checkpoint(said, keys)
-    add_checkpoint(writer, note, said)
-    return StoredCheckpoint(checkpoint=said, note=note, at=writer.moment)
+    checkpoint = Checkpoint(origin=writer.log_origin, size=wanted, root=find_root(writer, wanted))
+    note = sign_checkpoint(checkpoint, keys)
+    add_checkpoint(writer, note, checkpoint)
+    return StoredCheckpoint(checkpoint=checkpoint, note=note, at=writer.moment)
 
 
 # Keys as the log knows them: which are in force, what each may have signed, and new ones.
@@ -157,24 +157,24 @@ def trusted_vkeys(reader: LogReader) -> tuple[VerifierKey, ...]:
         ConflictError: as `list_keys`.
     """
     return tuple(
-        parse_vkey(one.added.payload.vkey, where=f"entry {one.added.entry.seq}")
-        for one in list_keys(reader)
-        if one.is_trusted and one.added.payload.vkey is not None
+        parse_vkey(key.added.payload.vkey, where=f"entry {key.added.entry.seq}")
+        for key in list_keys(reader)
+        if key.is_trusted and key.added.payload.vkey is not None
     )
 
 
 def trusted_certificates(reader: LogReader) -> tuple[bytes, ...]:
     """Return the certificates (DER) of document keys of which anything signed is good, replaced ones too; as `trusted_vkeys`."""
     return tuple(
-        b64decode(one.added.payload.certificate)
-        for one in list_keys(reader)
-        if one.is_trusted and one.added.payload.certificate is not None
+        b64decode(key.added.payload.certificate)
+        for key in list_keys(reader)
+        if key.is_trusted and key.added.payload.certificate is not None
     )
 
 
 def find_key(reader: LogReader, fingerprint: str) -> KeyState | None:
     """Return the key with this whole fingerprint; None where the log does not name it."""
-    return next((one for one in list_keys(reader) if one.fingerprint == fingerprint), None)
+    return next((key for key in list_keys(reader) if key.fingerprint == fingerprint), None)
 
 
 def get_key(reader: LogReader, text: str) -> KeyState:
@@ -190,7 +190,7 @@ def get_key(reader: LogReader, text: str) -> KeyState:
         found = f"{text!r} is not the beginning of a fingerprint"
         advice = f"give at least {_SHORTEST_PREFIX} of its hexadecimal digits"
         raise InputError(Fault(code="not-valid", where="FINGERPRINT", found=found, advice=advice))
-    found_states = [one for one in list_keys(reader) if one.fingerprint.startswith(digits)]
+    found_states = [key for key in list_keys(reader) if key.fingerprint.startswith(digits)]
     if not found_states:
         raise NotFoundError(Fault(code="key-unknown", where=text, found="the log names no such key", advice="run: caveat key list"))
     if len(found_states) > 1:
@@ -272,9 +272,9 @@ def refuse_key_in_force(reader: LogReader, algorithm: KeyAlgorithm, *, authority
     """
     # Two keys of one algorithm would leave open which one a reader should expect.
     same = [
-        one
-        for one in build_states(list_key_events(reader))
-        if one.in_force and one.added.payload.algorithm is algorithm and one.signs_for == authority
+        state
+        for state in build_states(list_key_events(reader))
+        if state.in_force and state.added.payload.algorithm is algorithm and state.signs_for == authority
     ]
     if same and authority is not None:
         found = f"{same[0].fingerprint[:16]} is in force for it, by entry {same[0].added.entry.seq}"
@@ -322,13 +322,13 @@ def revoke_key(writer: Writer, state: KeyState, *, reason: str, untrusted_from: 
     """
     # A revocation repeats algorithm and purpose but shows no key, since nothing is to be verified
     # with it any more.
-    said = state.added.payload
+    payload = state.added.payload
     entry = writer.append(
         KeyEvent(
             event=KeyEventKind.REVOKE,
             key=state.fingerprint,
-            algorithm=said.algorithm,
-            purpose=said.purpose,
+            algorithm=payload.algorithm,
+            purpose=payload.purpose,
             reason=reason,
             untrusted_from=untrusted_from,
         )
@@ -351,28 +351,28 @@ def _describe(key: SigningKey, event: KeyEventKind, *, replaces: str | None = No
     )
 
 
-def _find_difference(said: Recorded[KeyEvent]) -> Fault | None:
+def _find_difference(key_event: Recorded[KeyEvent]) -> Fault | None:
     """The store knows nothing of cryptography, so whether an entry shows the key that it names is asked here."""
     # A key that differs from its fingerprint would be trusted under the wrong name.
-    where = f"entry {said.entry.seq}"
+    where = f"entry {key_event.entry.seq}"
     try:
-        if (vkey := said.payload.vkey or said.payload.public) is not None:
+        if (vkey := key_event.payload.vkey or key_event.payload.public) is not None:
             shown = fingerprint_of_vkey(vkey)
         else:
-            shown = fingerprint_of_certificate(b64decode(said.payload.certificate or "", validate=True))
+            shown = fingerprint_of_certificate(b64decode(key_event.payload.certificate or "", validate=True))
     except (InputError, ValueError) as error:
         found = f"what it shows is no key: {error.faults[0].found if isinstance(error, InputError) else error}"
         return Fault(code="key-differs", where=where, found=found, advice="trust no key of this log before that is explained")
-    if shown == said.payload.key:
+    if shown == key_event.payload.key:
         return None
-    found = f"it names the key {said.payload.key[:16]} and shows {shown[:16]}"
+    found = f"it names the key {key_event.payload.key[:16]} and shows {shown[:16]}"
     return Fault(code="key-differs", where=where, found=found, advice="trust no key of this log before that is explained")
 
 
 def _refuse_other_vkey(reader: LogReader, states: Sequence[KeyState]) -> None:
     # The row of the log names its first key for quick reading. Changing that row would redirect all
     # trust.
-    first = next((one for one in states if one.added.payload.purpose is KeyPurpose.LOG), None)
+    first = next((state for state in states if state.added.payload.purpose is KeyPurpose.LOG), None)
     if reader.log_vkey is not None and (first is None or first.added.payload.vkey != reader.log_vkey):
         there = "no entry adds a log key" if first is None else f"entry {first.added.entry.seq} adds {first.fingerprint[:16]} first"
         found = f"its row names a verifier key with the hash {reader.log_vkey.partition('+')[2][:8]}, and {there}"
@@ -538,11 +538,11 @@ def settle_keys(reader: LogReader, folder: Path) -> tuple[Path, ...]:
 
     Nothing is changed where no new key waits.
     """
-    waiting = [one for one in list_key_files(folder) if one.is_new]
+    waiting = [key_file for key_file in list_key_files(folder) if key_file.is_new]
     if not waiting:
         return ()
     # The log decides: a recorded key must be usable, an unrecorded one must not sign.
-    recorded = {one.fingerprint for one in list_keys(reader)}
+    recorded = {key.fingerprint for key in list_keys(reader)}
     for file in waiting:
         if file.text.fingerprint not in recorded:
             retire_key(folder, file.slot, is_new=True)
@@ -563,7 +563,7 @@ def _add(writer: Writer, key: SigningKey, folder: KeyFolder) -> tuple[SigningKey
 
 
 def _refuse_used(folder: Path, *slots: Slot) -> None:
-    used = [one for one in list_key_files(folder) if not one.is_new and (not slots or one.slot in slots)]
+    used = [key_file for key_file in list_key_files(folder) if not key_file.is_new and (not slots or key_file.slot in slots)]
     if used:
         found = "a key is here already, and this registry's log does not have it in force"
         advice = "keep this registry's keys in a folder of their own: CAVEAT_KEYS=FOLDER, or keys below [seal] in registry.cfg"
@@ -599,7 +599,7 @@ def list_witness_keys(view: View) -> tuple[VerifierKey, ...]:
     """Return the keys of other registries that are recorded here, as they cosign; each was checked by whoever recorded it."""
     # Both sources were checked by a person here: the keys of imported logs, and those of cosigned
     # ones.
-    said = [*(one.payload.vkey for one in list_imports(view)), *(one.payload.vkey for one in list_witnessings(view))]
+    said = [*(one.payload.vkey for one in list_imports(view)), *(witnessing.payload.vkey for witnessing in list_witnessings(view))]
     return tuple(parse_vkey(vkey, where="recorded here").as_cosigner() for vkey in dict.fromkeys(said))
 
 
@@ -649,11 +649,11 @@ def _find_kept(writer: Writer, note: SignedNote, where: str) -> StoredCheckpoint
     said = note.checkpoint
     if said.origin != writer.log_origin:
         raise ConflictError(Fault(code="other-log", where=where, found=f"it is of {said.origin}, this log is {writer.log_origin}"))
-    there = find_checkpoint(writer, said.size)
-    if there is None:
+    checkpoint = find_checkpoint(writer, said.size)
+    if checkpoint is None:
         found = f"no checkpoint of {said.size} entries is kept here"
         raise ConflictError(Fault(code="checkpoint-not-found", where=where, found=found, advice="caveat log checkpoint makes one"))
-    if there.checkpoint.root != said.root:
-        found = f"it has the root {said.root}, the checkpoint kept here {there.checkpoint.root}"
+    if checkpoint.checkpoint.root != said.root:
+        found = f"it has the root {said.root}, the checkpoint kept here {checkpoint.checkpoint.root}"
         raise ConflictError(Fault(code="root-differs", where=where, found=found, advice="keep it: two histories of one log were signed"))
-    return there
+    return checkpoint

@@ -144,9 +144,9 @@ def update_model(
         CaveatError: the store's rules: `successor-exists`, another version took the place of *old* and *branch* is not given;
             `lineage-cycle`; `model-case-differs`; `successor-older`; `own-successor`.
     """
-    known = writer.find_model(new)
+    model = writer.find_model(new)
     # Collected before anything is written: wrong date, another descent and spelling in one message.
-    faults = [] if known is None else list(_find_differences(known, released))
+    faults = [] if model is None else list(_find_differences(model, released))
     link = writer.lineage().find_link(new, old)
     if link is not None and link.descent is not descent:
         faults.append(_differs(link, descent))
@@ -160,12 +160,14 @@ def update_model(
     # without registering them.
     registered = [old] if writer.find_model(old) is None else []
     versions = [ModelVersion(model=old)] * len(registered)
-    if known is None and new != old:
+    if model is None and new != old:
         registered.append(new)
         versions.append(ModelVersion(model=new, released=released))
-    said = ModelEvent(model=new, event=ModelEventKind.FOLLOW, predecessor=old, descent=descent, branch=branch and bool(beside), reason=note)
+    model_event = ModelEvent(
+        model=new, event=ModelEventKind.FOLLOW, predecessor=old, descent=descent, branch=branch and bool(beside), reason=note
+    )
     writer.append_many(versions)
-    entry = writer.append(said)
+    entry = writer.append(model_event)
     link = ModelLink(model=new, predecessor=old, descent=descent, entry=entry.seq)
     return ModelUpdateResult(link=link, is_new=True, registered=tuple(registered), beside=beside)
 
@@ -329,12 +331,12 @@ def name_descent(descent: Descent) -> str:
     return descent.value.replace("_", "-")
 
 
-def _find_differences(known: Recorded[ModelVersion], released: date | None) -> Iterator[Fault]:
-    there = known.payload.released
+def _find_differences(model_version: Recorded[ModelVersion], released: date | None) -> Iterator[Fault]:
+    there = model_version.payload.released
     if released is not None and released != there:
-        found = f"is registered with {f'the release date {there}' if there else 'no release date'}, by entry {known.entry.seq}"
+        found = f"is registered with {f'the release date {there}' if there else 'no release date'}, by entry {model_version.entry.seq}"
         advice = "leave --released out: a version is registered once, and what is recorded stays"
-        yield Fault(code="model-differs", where=str(known.payload.model), found=found, advice=advice)
+        yield Fault(code="model-differs", where=str(model_version.payload.model), found=found, advice=advice)
 
 
 def _differs(link: ModelLink, descent: Descent) -> Fault:
@@ -432,7 +434,9 @@ def state_endpoint(writer: Writer, model: ModelRef, name: str, *, actor: str, re
     if entry is None:
         recorded = writer.append(said).seq
         return EndpointStatement(entry=recorded, is_new=True, conflicts=_find_conflicts(writer, model, name))
-    before = next(one.payload for one in writer.list_endpoint_statements() if one.entry.seq == entry)
+    before = next(
+        endpoint_statement.payload for endpoint_statement in writer.list_endpoint_statements() if endpoint_statement.entry.seq == entry
+    )
     if (before.reason, before.source) != (said.reason, said.source):
         found = f"entry {entry} of {actor} states {name} for another reason or from another source"
         advice = "there is nothing to add; to say it otherwise, take it back first: caveat model endpoint … --retract"
@@ -463,9 +467,13 @@ def _build(model: ModelRef, event: EndpointEventKind, name: str, reason: str, so
 
 def _list_own(writer: Writer, model: ModelRef, name: str, actor: str) -> list[int]:
     """Return the entry by which *actor* states *name* for *model*, if any."""
-    stated = (one for one in writer.list_endpoint_names(model) if one.name == name)
+    stated = (endpoint_name for endpoint_name in writer.list_endpoint_names(model) if endpoint_name.name == name)
     return [entry for one in stated for code, entry in zip(one.by, one.entries, strict=True) if code == actor]
 
 
 def _find_conflicts(writer: Writer, model: ModelRef, name: str) -> tuple[EndpointName, ...]:
-    return tuple(one for one in find_endpoint_conflicts(writer.list_endpoint_names(), model) if one.name == name)
+    return tuple(
+        endpoint_conflict
+        for endpoint_conflict in find_endpoint_conflicts(writer.list_endpoint_names(), model)
+        if endpoint_conflict.name == name
+    )

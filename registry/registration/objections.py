@@ -29,75 +29,86 @@ def contest_target(writer: Writer, target: Identifier, *, grounds: str, rival: I
     return contestation
 
 
-def record_step(writer: Writer, said: ContestationEvent, *, actor: str) -> Entry:
+def record_step(writer: Writer, contestation_event: ContestationEvent, *, actor: str) -> Entry:
     """Record the step *said* by *actor*, who speaks in *writer*, and return its entry.
 
     Raises:
         ConflictError: it is not *actor* who may take this step, or the contestation is settled.
         InputError: no such contestation, or an escalation to nobody who is registered.
     """
-    file = writer.find_contestation(said.contestation)
+    file = writer.find_contestation(contestation_event.contestation)
     # An unknown or resolved objection is left to the store's rules, which have the message for it.
-    faults = [] if file is None or file.is_settled else list(_find_faults(file, said, actor))
+    faults = [] if file is None or file.is_settled else list(_find_faults(file, contestation_event, actor))
     if faults:
         raise ConflictError(faults)
-    return writer.append(said)
+    return writer.append(contestation_event)
 
 
 def get_contestation(view: View, identifier: str) -> ContestationFile:
     """Return a contestation with its steps; raises NotFoundError with what is near."""
-    found = view.find_contestation(identifier)
-    if found is None:
+    contestation = view.find_contestation(identifier)
+    if contestation is None:
         near = ", ".join(view.suggest(identifier)) or "caveat contest list shows them all"
         raise NotFoundError(Fault(code="not-registered", where=identifier, found="no such contestation is registered", advice=near))
-    return found
+    return contestation
 
 
 def find_instance(file: ContestationFile) -> str | None:
     """Return the authority that the contestation was last escalated to; None where it was not, or to nobody by name."""
-    escalated = [one.payload.to for one in file.events if one.payload.step is ContestationStep.ESCALATED]
+    escalated = [event.payload.to for event in file.events if event.payload.step is ContestationStep.ESCALATED]
     # Only the last escalation counts: it may be passed on.
     return escalated[-1] if escalated else None
 
 
-def _find_faults(file: ContestationFile, said: ContestationEvent, actor: str) -> Iterator[Fault]:
+def _find_faults(file: ContestationFile, contestation_event: ContestationEvent, actor: str) -> Iterator[Fault]:
     """Yield why *actor* may not take the step."""
     owner, by, target = file.owner, file.contestation.payload.by, file.contestation.payload.target
     # Decision of 2026-11-22: anyone may decide except the objector, and a party may give way. So
     # the owner may uphold and the objector may reject without further conditions. The cost: in a
     # registry of one authority, it can only give way.
-    match said.step:
+    match contestation_event.step:
         case ContestationStep.ANSWERED if actor != owner:
             found = f"{target} is {owner}'s to answer for, and you speak as {actor}"
-            yield _fault("answer-not-owner", said, found, f"speak as {owner} (CAVEAT_AUTHORITY), or decide: uphold, reject")
+            yield _fault("answer-not-owner", contestation_event, found, f"speak as {owner} (CAVEAT_AUTHORITY), or decide: uphold, reject")
         case ContestationStep.UPHELD if actor != owner:
-            yield from _find_decider_faults(file, said, actor, party=by)
+            yield from _find_decider_faults(file, contestation_event, actor, party=by)
         case ContestationStep.REJECTED if actor != by:
-            yield from _find_decider_faults(file, said, actor, party=None)
+            yield from _find_decider_faults(file, contestation_event, actor, party=None)
         case ContestationStep.ESCALATED:
             if actor not in (by, owner, find_instance(file)):
                 found = f"{actor} neither opened it ({by}) nor owns {target} ({owner}), and it was not escalated to {actor}"
-                yield _fault("not-a-party", said, found, "decide it instead: uphold or reject")
+                yield _fault("not-a-party", contestation_event, found, "decide it instead: uphold or reject")
             # A party could otherwise be made the judge of its own objection.
-            if said.to in (by, owner):
-                yield _fault("escalated-to-party", said, f"{said.to} is a party to it", "name an authority that is not")
+            if contestation_event.to in (by, owner):
+                yield _fault(
+                    "escalated-to-party", contestation_event, f"{contestation_event.to} is a party to it", "name an authority that is not"
+                )
         case _:
             pass
 
 
-def _find_decider_faults(file: ContestationFile, said: ContestationEvent, actor: str, *, party: str | None) -> Iterator[Fault]:
+def _find_decider_faults(
+    file: ContestationFile, contestation_event: ContestationEvent, actor: str, *, party: str | None
+) -> Iterator[Fault]:
     """Yield why *actor*, who does not give way, may not decide; *party* would decide that they were right themselves."""
     # After an escalation only the named authority decides. Anyone else would bypass it.
     instance = find_instance(file)
     if instance is not None and actor != instance:
-        yield _fault("escalated-to-other", said, f"it was escalated to {instance}, and you speak as {actor}", f"{instance} decides it")
+        yield _fault(
+            "escalated-to-other", contestation_event, f"it was escalated to {instance}, and you speak as {actor}", f"{instance} decides it"
+        )
     elif actor == party:
         found = f"{actor} opened it, and cannot decide alone that it was right"
-        yield _fault("own-contestation", said, found, f"caveat contest escalate {said.contestation} --to AUTHORITY --note …")
+        yield _fault(
+            "own-contestation",
+            contestation_event,
+            found,
+            f"caveat contest escalate {contestation_event.contestation} --to AUTHORITY --note …",
+        )
 
 
-def _fault(code: str, said: ContestationEvent, found: str, advice: str) -> Fault:
-    return Fault(code=code, where=said.contestation, found=found, advice=advice)
+def _fault(code: str, contestation_event: ContestationEvent, text: str, advice: str) -> Fault:
+    return Fault(code=code, where=contestation_event.contestation, found=text, advice=advice)
 
 
 def _resolve(writer: Writer, identifier: Identifier) -> str:

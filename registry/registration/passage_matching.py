@@ -77,11 +77,11 @@ def list_quoting(view: View, card: str) -> QuotingClaims:
     """Return the claims that quote *card*, `CRD-…` or `CRD-…@n`, by their current revisions."""
     anchored: list[tuple[ClaimRevision, Anchor]] = []
     paraphrased, ended = [], []
-    for one in view.list_claims(card=card):
-        reference = f"{one.claim}@{one.revision}"
-        found = view.find_revision(one.claim, one.revision) if one.quote is not None else None
+    for claim in view.list_claims(card=card):
+        reference = f"{claim.claim}@{claim.revision}"
+        found = view.find_revision(claim.claim, claim.revision) if claim.quote is not None else None
         # Claims at their end need no decision, so they are listed but not matched.
-        if one.status.lifecycle in _ENDED:
+        if claim.status.lifecycle in _ENDED:
             ended.append(reference)
         elif found is None or found.payload.anchor is None:
             paraphrased.append(reference)
@@ -269,15 +269,15 @@ def compare_sides(view: View | None, old: ComparedText, new: ComparedText, *, qu
     return RevisionComparison(
         old=old,
         new=new,
-        passages=tuple(sorted(passages, key=lambda one: (one.old.start, one.name))),
+        passages=tuple(sorted(passages, key=lambda passage: (passage.old.start, passage.name))),
         quoting=quoting,
         changes=changes,
         # Edits that a claim quotes are reported with the claim. The rest starts with changed
         # figures.
         edits=tuple(
-            sorted((one for one in changes.edits if not one.is_quoted(ours)), key=lambda one: (not one.has_figures, not one.turns))
+            sorted((edit for edit in changes.edits if not edit.is_quoted(ours)), key=lambda one: (not one.has_figures, not one.turns))
         ),
-        figures=tuple(filter(None, (one.leave_out(ours, theirs) for one in changes.figures))),
+        figures=tuple(filter(None, (figure.leave_out(ours, theirs) for figure in changes.figures))),
     )
 
 
@@ -321,27 +321,32 @@ def _follow_claims(view: View, old: ComparedText, new: ComparedText, claims: lis
             found = followers.get(get_quoted_revision(claim)).follow(anchor)
             yield _build_comparison(claim.reference, claim.card or "", anchor, found)
         return
-    for one in find_passage_matches(view, new.card, claims, followers):
-        found = FollowedPassage(fate=one.sighting.fate, anchor=one.sighting.anchor, differs=one.sighting.differs)
-        yield replace(_build_comparison(one.claim.reference, one.claim.card or "", one.anchor, found), sighted=one)
+    for passage_match in find_passage_matches(view, new.card, claims, followers):
+        found = FollowedPassage(
+            fate=passage_match.sighting.fate, anchor=passage_match.sighting.anchor, differs=passage_match.sighting.differs
+        )
+        yield replace(
+            _build_comparison(passage_match.claim.reference, passage_match.claim.card or "", passage_match.anchor, found),
+            sighted=passage_match,
+        )
 
 
-def _build_comparison(name: str, quoted: str, anchor: Anchor, found: FollowedPassage) -> ComparedPassage:
-    is_other = found.anchor is not None and found.fate is MatchResult.REWORDED and not found.differs
-    numbers = find_changed_numbers(anchor.exact, found.anchor.exact) if is_other and found.anchor else None
-    return ComparedPassage(name=name, quoted=quoted, old=anchor, found=found, numbers=numbers, sighted=None)
+def _build_comparison(name: str, quoted: str, anchor: Anchor, followed_passage: FollowedPassage) -> ComparedPassage:
+    is_other = followed_passage.anchor is not None and followed_passage.fate is MatchResult.REWORDED and not followed_passage.differs
+    numbers = find_changed_numbers(anchor.exact, followed_passage.anchor.exact) if is_other and followed_passage.anchor else None
+    return ComparedPassage(name=name, quoted=quoted, old=anchor, found=followed_passage, numbers=numbers, sighted=None)
 
 
 def _find_quoted(
     view: View | None, old: ComparedText, new: ComparedText, passages: list[ComparedPassage], quoting: QuotingClaims | None
 ) -> tuple[list[Anchor], list[Anchor]]:
     """Return what is quoted in *old* and in *new*: there, or where a passage of another revision is known to stand."""
-    ours = [one.old for one in passages if one.quoted == old.name]
+    ours = [passage.old for passage in passages if passage.quoted == old.name]
     theirs = [one.found.anchor for one in passages if one.found.anchor]
     if view is not None and quoting is not None:
         current = {claim.reference for claim, _ in quoting.anchored}
-        known = view.list_sightings(card=old.name)
-        ours += [one.payload.anchor for one in known if one.payload.anchor and one.payload.claim in current]
+        sightings = view.list_sightings(card=old.name)
+        ours += [sighting.payload.anchor for sighting in sightings if sighting.payload.anchor and sighting.payload.claim in current]
         theirs += [anchor for claim, anchor in quoting.anchored if claim.card == new.name]
     return ours, theirs
 
@@ -477,9 +482,9 @@ def check_numbers(claim: ClaimRevision, before: str, after: str) -> None:
 def _find_sighting(view: View, claim: ClaimRevision, anchor: Anchor, card: Card) -> PassageMatch:
     """Return what is recorded of the claim's passage in *card*, or what is found now."""
     reference = f"{card.card}@{card.revision}"
-    known = view.list_sightings(card=reference, claim=claim.reference)
-    if known:
-        return known[0].payload
+    sightings = view.list_sightings(card=reference, claim=claim.reference)
+    if sightings:
+        return sightings[0].payload
     quoted = get_card(view, card.card, int((claim.card or "").partition("@")[2]))
     return look_up(claim, anchor, reference, Follower(get_card_text(view, quoted), get_card_text(view, card)))
 

@@ -167,8 +167,8 @@ def find_mismatches(
     advice = "correct it, or say why it differs: `reason:` in the claims file"
     # Only shares can be compared. On another range the unit of the number is unknown.
     bounds = read_bounds(quote) if relation is not None and range_ in ((0.0, 1.0), (0.0, 100.0)) else ()
-    if relation is not None and bounds and not any(_agrees(one, relation, theta, range_) for one in bounds):
-        stated = " and ".join(f"“{one.words}”" for one in bounds)
+    if relation is not None and bounds and not any(_agrees(bound, relation, theta, range_) for bound in bounds):
+        stated = " and ".join(f"“{bound.words}”" for bound in bounds)
         claimed = f"{relation.value} {'θ, not published' if theta is None else f'{theta:g}'}"
         # The right number with the wrong direction is the most common mistake, so it gets a message
         # of its own.

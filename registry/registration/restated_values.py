@@ -168,9 +168,9 @@ def explain_sameness(one: QuantityFigure, other: QuantityFigure) -> str | None:
     return f"{model}; {quantity}"
 
 
-def is_same_model(one: str, other: str) -> bool:
+def is_same_model(text: str, other: str) -> bool:
     """Whether two names mean one model: the same words, or one with its family's name before it ("Claude Opus 4", "Opus 4")."""
-    first, second = list_model_keys(one), list_model_keys(other)
+    first, second = list_model_keys(text), list_model_keys(other)
     return bool(first and second) and (first[0] in second or second[0] in first)
 
 
@@ -298,12 +298,12 @@ def _stand_together(one: QuantityFigure, other: QuantityFigure) -> bool:
     return one.place[1] < other.place[2] and other.place[1] < one.place[2]
 
 
-def _opposes(one: Direction, other: Direction) -> bool:
-    return {one, other} == {Direction.HIGHER_IS_SAFER, Direction.LOWER_IS_SAFER}
+def _opposes(direction: Direction, other: Direction) -> bool:
+    return {direction, other} == {Direction.HIGHER_IS_SAFER, Direction.LOWER_IS_SAFER}
 
 
-def _is_equal(one: float, other: float) -> bool:
-    return abs(one - other) <= 1e-9 * max(abs(one), abs(other), 1e-3)
+def _is_equal(number: float, other: float) -> bool:
+    return abs(number - other) <= 1e-9 * max(abs(number), abs(other), 1e-3)
 
 
 def _find_parameters(text: str) -> frozenset[tuple[str, str]]:
@@ -321,18 +321,18 @@ def _is_within(part: tuple[str, ...], whole: tuple[str, ...], evaluation: str) -
 
 
 @lru_cache(maxsize=65_536)
-def _are_alike(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+def _are_alike(texts: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Whether the same words stand in both, in any order; sorted, so that each word meets its counterpart."""
-    return bool(one) and len(one) == len(other) and all(_is_same_word(*pair) for pair in zip(sorted(one), sorted(other), strict=True))
+    return bool(texts) and len(texts) == len(other) and all(_is_same_word(*pair) for pair in zip(sorted(texts), sorted(other), strict=True))
 
 
 @lru_cache(maxsize=65_536)
-def _is_same_word(one: str, other: str) -> bool:
-    if one == other:
+def _is_same_word(text: str, other: str) -> bool:
+    if text == other:
         return True
-    if one[:1].isdigit() or other[:1].isdigit():
+    if text[:1].isdigit() or other[:1].isdigit():
         return False
-    return one[:_BEGINNING] == other[:_BEGINNING] and fuzz.ratio(one, other) >= ALIKE
+    return text[:_BEGINNING] == other[:_BEGINNING] and fuzz.ratio(text, other) >= ALIKE
 
 
 @lru_cache(maxsize=16_384)
@@ -476,7 +476,7 @@ def find_restated(proposal: Proposal, index: FigureIndex, *, card: str | None) -
 def add_restated(proposals: Proposals, figures: Iterable[QuantityFigure]) -> Proposals:
     """Return *proposals*, each with the registered claims that it, or one of its comparisons, gives another number for."""
     index = FigureIndex(figures)
-    done = (replace(one, restates=find_restated(one, index, card=proposals.card)) for one in proposals.proposals)
+    done = (replace(proposal, restates=find_restated(proposal, index, card=proposals.card)) for proposal in proposals.proposals)
     return replace(proposals, proposals=tuple(done))
 
 
@@ -535,10 +535,13 @@ def _build_proposed(proposal: Proposal, *, card: str | None) -> Iterator[tuple[Q
         step = find_step(value, proposal.written or proposal.quote, top=top)
         own = _build_one(proposal, card, value, relation, step)
         yield replace(own, model=proposal.model, version=proposal.version), None
-    for one in proposal.comparisons:
-        if one.value is not None:
-            other = _build_one(proposal, card, one.value, None, find_step(one.value, one.words, top=top))
-            yield replace(other, model=one.subject, version=None), f"compared here with “{one.words}” for {one.subject}"
+    for comparison in proposal.comparisons:
+        if comparison.value is not None:
+            other = _build_one(proposal, card, comparison.value, None, find_step(comparison.value, comparison.words, top=top))
+            yield (
+                replace(other, model=comparison.subject, version=None),
+                f"compared here with “{comparison.words}” for {comparison.subject}",
+            )
 
 
 def _build_one(proposal: Proposal, card: str | None, value: float, relation: Relation | None, step: float) -> QuantityFigure:

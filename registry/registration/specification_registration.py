@@ -99,7 +99,7 @@ def get_spec(view: View, kind: SpecKind, name: str, *, owner: str) -> SpecVersio
         found = view.find_spec_by_slug(owner, kind, name)
     # A short name is often mistyped, so the message lists the existing ones.
     if found is None or found.payload.kind is not kind:
-        known = ", ".join(sorted(one.payload.slug for one in view.list_specs(kind))) or "none"
+        known = ", ".join(sorted(spec.payload.slug for spec in view.list_specs(kind))) or "none"
         words = kind.value.replace("_", " ")
         raise NotFoundError(Fault(code="spec-not-found", where=name, found=f"no such {words} here; {words} names: {known}"))
     return found.payload
@@ -153,7 +153,7 @@ class SealRequest:
     """Why there is a new version; required from the second."""
 
 
-def seal_spec(writer: Writer, said: SealRequest, *, owner: str, draw: Callable[[int], bytes]) -> tuple[SpecVersion, bool]:
+def seal_spec(writer: Writer, seal_request: SealRequest, *, owner: str, draw: Callable[[int], bytes]) -> tuple[SpecVersion, bool]:
     """Write the seal file, record the commitment, and return the sealed version and whether it is new.
 
     Args:
@@ -164,27 +164,27 @@ def seal_spec(writer: Writer, said: SealRequest, *, owner: str, draw: Callable[[
         InputError: contexts that could not be composed, or a seal file that is none.
         OSError: the file system refuses.
     """
-    if isinstance(said.body, ContextSpec):
-        check_contexts(said.body, where=f"{said.kind.value} {said.slug!r}")
+    if isinstance(seal_request.body, ContextSpec):
+        check_contexts(seal_request.body, where=f"{seal_request.kind.value} {seal_request.slug!r}")
     # Resumes after a crash: the file exists, but the commitment may be missing.
-    kept = _find_kept(said, owner)
+    kept = _find_kept(seal_request, owner)
     if kept is not None and (recorded := writer.find_spec(kept.opening.spec)) is not None and _is_opened(recorded.payload, kept.opening):
         return recorded.payload, False
-    reference, version = _next_reference(writer, said, owner)
+    reference, version = _next_reference(writer, seal_request, owner)
     # The salt of the kept file is reused, so that the recorded commitment matches it.
     salt = draw(SALT_BYTES).hex() if kept is None else kept.opening.salt
-    opening = SpecOpening(spec=reference, spec_kind=said.kind, salt=salt, body=said.body)
-    _keep(said.path, SealFile(slug=said.slug, owner=owner, opening=opening), instead_of=kept)
+    opening = SpecOpening(spec=reference, spec_kind=seal_request.kind, salt=salt, body=seal_request.body)
+    _keep(seal_request.path, SealFile(slug=seal_request.slug, owner=owner, opening=opening), instead_of=kept)
     sealed = SpecVersion(
         spec=reference.partition("@")[0],
-        kind=said.kind,
-        slug=said.slug,
+        kind=seal_request.kind,
+        slug=seal_request.slug,
         version=version,
         owner=owner,
         # Computed from the file as read back, so that a file that cannot open the seal is never
         # relied on.
-        commitment=commitment_of(read_seal(said.path).opening),
-        why=said.why if version > 1 else None,
+        commitment=commitment_of(read_seal(seal_request.path).opening),
+        why=seal_request.why if version > 1 else None,
     )
     writer.append(sealed)
     return sealed, True
@@ -223,13 +223,18 @@ def reveal_spec(writer: Writer, seal: SealFile, *, why: str | None, actor: str) 
     return writer.append(Reveal(opening=seal.opening, why=why))
 
 
-def _find_kept(said: SealRequest, owner: str) -> SealFile | None:
+def _find_kept(seal_request: SealRequest, owner: str) -> SealFile | None:
     """Return what a file that is there already keeps, if it is of the same body; None where there is no file."""
-    if not said.path.exists():
+    if not seal_request.path.exists():
         return None
     try:
-        kept = read_seal(said.path)
-        is_same = (kept.owner, kept.slug, kept.opening.spec_kind, kept.opening.body) == (owner, said.slug, said.kind, said.body)
+        kept = read_seal(seal_request.path)
+        is_same = (kept.owner, kept.slug, kept.opening.spec_kind, kept.opening.body) == (
+            owner,
+            seal_request.slug,
+            seal_request.kind,
+            seal_request.body,
+        )
         found = f"keeps the opening of {kept.opening.spec} ({kept.opening.spec_kind.value} {kept.slug!r} of {kept.owner}), another body"
     except InputError as error:
         if error.code == "seal-file-open":
@@ -237,7 +242,7 @@ def _find_kept(said: SealRequest, owner: str) -> SealFile | None:
         kept, is_same, found = None, False, "is there already, and is no seal file"
     if not is_same:
         advice = "name another file with -o; a seal file is never written over"
-        raise ConflictError(Fault(code="seal-file-exists", where=str(said.path), found=found, advice=advice))
+        raise ConflictError(Fault(code="seal-file-exists", where=str(seal_request.path), found=found, advice=advice))
     return kept
 
 
@@ -245,21 +250,21 @@ def _is_opened(version: SpecVersion, opening: SpecOpening) -> bool:
     return (version.kind, version.commitment) == (opening.spec_kind, commitment_of(opening))
 
 
-def _next_reference(writer: Writer, said: SealRequest, owner: str) -> tuple[str, int]:
+def _next_reference(writer: Writer, seal_request: SealRequest, owner: str) -> tuple[str, int]:
     """Return identifier with version, and the version, under which the commitment is to be recorded."""
-    known = writer.find_spec_by_slug(owner, said.kind, said.slug)
-    if known is None:
-        return f"{writer.allocate(IDENTIFIERS[said.kind], owner)[0]}@1", 1
-    where, reference = f"{said.kind.value} {said.slug!r}", format_reference(known.payload)
+    spec = writer.find_spec_by_slug(owner, seal_request.kind, seal_request.slug)
+    if spec is None:
+        return f"{writer.allocate(IDENTIFIERS[seal_request.kind], owner)[0]}@1", 1
+    where, reference = f"{seal_request.kind.value} {seal_request.slug!r}", format_reference(spec.payload)
     # A commitment to a text that is already public hides nothing.
-    if writer.open_spec(known.payload) == said.body:
+    if writer.open_spec(spec.payload) == seal_request.body:
         found = f"{reference} has this very body, for everybody to read: a seal would hide nothing"
         raise ConflictError(Fault(code="seal-of-public", where=where, found=found))
-    if not (said.why and said.why.strip()):
-        hidden = ", and whether it has this body cannot be told: it is sealed" if known.payload.body is None else ""
+    if not (seal_request.why and seal_request.why.strip()):
+        hidden = ", and whether it has this body cannot be told: it is sealed" if spec.payload.body is None else ""
         advice = "give the reason for a new version (--why), the seal file of this body (-o), or another short name"
         raise ConflictError(Fault(code="spec-differs", where=where, found=f"is registered as {reference}{hidden}", advice=advice))
-    return f"{known.payload.spec}@{known.payload.version + 1}", known.payload.version + 1
+    return f"{spec.payload.spec}@{spec.payload.version + 1}", spec.payload.version + 1
 
 
 def _keep(path: Path, seal: SealFile, *, instead_of: SealFile | None) -> None:

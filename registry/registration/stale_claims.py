@@ -84,19 +84,19 @@ class StaleClaims:
     @property
     def confirmed(self) -> int:
         """How many are stale because a person said so."""
-        return sum(one.status.staleness is Staleness.STALE for one in self.claims)
+        return sum(claim.status.staleness is Staleness.STALE for claim in self.claims)
 
     def count_kinds(self) -> dict[CauseKind, int]:
         """Return how many claims have a cause of each kind; kinds that none has are left out."""
-        found = Counter(kind for one in self.claims for kind in {cause.kind for cause in one.status.causes})
-        return {kind: found[kind] for kind in CauseKind if found[kind]}
+        counter = Counter(kind for claim in self.claims for kind in {cause.kind for cause in claim.status.causes})
+        return {kind: counter[kind] for kind in CauseKind if counter[kind]}
 
     def count_remedies(self) -> dict[Remedy, int]:
         """Return how many claims each remedy alone would settle, as far as any does."""
         # Only claims whose causes all have the same remedy. For the others no single step is
         # enough.
-        found = Counter(REMEDIES[next(iter(one))] for one in map(_kinds, self.claims) if len({REMEDIES[kind] for kind in one}) == 1)
-        return {remedy: found[remedy] for remedy in Remedy if found[remedy]}
+        counter = Counter(REMEDIES[next(iter(one))] for one in map(_kinds, self.claims) if len({REMEDIES[kind] for kind in one}) == 1)
+        return {remedy: counter[remedy] for remedy in Remedy if counter[remedy]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,13 +123,13 @@ def find_stale(view: View, *, model: ModelRef | None = None, card: str | None = 
 def find_so_far(view: View, claims: Sequence[ClaimSummary]) -> list[KnownOutcome]:
     """Return what is on record of each of *claims*, in their order."""
     # All dossiers in one call, so that shared cards and definitions are read once.
-    dossiers = view.dossiers([one.claim for one in claims])
+    dossiers = view.dossiers([claim.claim for claim in claims])
     return [_read_so_far(one, dossier) for one, dossier in zip(claims, dossiers, strict=True)]
 
 
 def count_classes(view: View, claims: Iterable[ClaimSummary]) -> dict[str, int]:
     """Return how many of *claims* are of each property class, most first; `sealed` for a property that cannot be read."""
-    counted = Counter(one.property for one in claims)
+    counted = Counter(claim.property for claim in claims)
     classes: Counter[str] = Counter()
     for reference, number in counted.items():
         body = view.find_opened(reference)
@@ -139,7 +139,7 @@ def count_classes(view: View, claims: Iterable[ClaimSummary]) -> dict[str, int]:
 
 def count_cards(claims: Iterable[ClaimSummary]) -> dict[str, int]:
     """Return how many of *claims* quote each card, `CRD-…`, most first; `none` for claims that are known from elsewhere."""
-    return dict(Counter(one.card.partition("@")[0] if one.card else "none" for one in claims).most_common())
+    return dict(Counter(claim.card.partition("@")[0] if claim.card else "none" for claim in claims).most_common())
 
 
 @dataclass(slots=True)
@@ -161,7 +161,7 @@ class RemedyPlanner:
         match cause.kind:
             case CauseKind.SUCCESSOR:
                 return tuple(
-                    f'caveat claim carry {claim.claim} --to {write_model(one)} --why "…"' for one in self._find_targets(claim, cause)
+                    f'caveat claim carry {claim.claim} --to {write_model(target)} --why "…"' for target in self._find_targets(claim, cause)
                 )
             case CauseKind.CARD:
                 return self._find_card_commands(claim, cause)
@@ -206,7 +206,7 @@ class RemedyPlanner:
 
     def _find_fate(self, claim: ClaimSummary, card: str) -> MatchResult | None:
         if card not in self._fates:
-            self._fates[card] = {one.payload.claim: one.payload.fate for one in self.view.list_sightings(card=card)}
+            self._fates[card] = {sighting.payload.claim: sighting.payload.fate for sighting in self.view.list_sightings(card=card)}
         return self._fates[card].get(f"{claim.claim}@{claim.revision}")
 
 
@@ -215,7 +215,7 @@ def _decide(claim: ClaimSummary, cause: StaleCause) -> tuple[str, ...]:
 
 
 def _kinds(claim: ClaimSummary) -> set[CauseKind]:
-    return {one.kind for one in claim.status.causes}
+    return {cause.kind for cause in claim.status.causes}
 
 
 def _is_of(claim: ClaimSummary, card: str) -> bool:
@@ -233,11 +233,11 @@ def _read_so_far(claim: ClaimSummary, dossier: Dossier) -> KnownOutcome:
     file, outcome = find_leading(dossier) if dossier.revisions else (None, None)
     if file is None or outcome is None:
         return KnownOutcome(claim=claim, verdict=None)
-    said = outcome.payload
+    payload = outcome.payload
     by_entry = {one.entry.seq: one.payload.estimate for one in file.results}
     # A reported outcome carries its own estimate. One from a replay refers to its result entry.
-    estimate = said.estimate if said.result is None else by_entry.get(said.result)
-    return KnownOutcome(claim=claim, verdict=said.classification.primary, estimates=estimate.specs if estimate else ())
+    estimate = payload.estimate if payload.result is None else by_entry.get(payload.result)
+    return KnownOutcome(claim=claim, verdict=payload.classification.primary, estimates=estimate.specs if estimate else ())
 
 
 # Reviews: what people decide about changes that may affect a claim.
@@ -301,13 +301,13 @@ def name_cause(cause: StaleCause | ReviewedCause) -> str:
 
 
 def _build_review(
-    view: View, claim: str, there: Iterable[StaleCause], verdict: StalenessVerdict, *, why: str, causes: Sequence[NamedCause] | None
+    view: View, claim: str, stale_causes: Iterable[StaleCause], verdict: StalenessVerdict, *, why: str, causes: Sequence[NamedCause] | None
 ) -> StalenessReview | None:
     """Return what is to be recorded of *claim*, whose causes are *there*; None where it is on record."""
     head = get_head(view, claim).payload
     if not why.strip():
         raise InputError(Fault(code="why-missing", where=head.reference, found="a decision needs its reason", advice='--why "…"'))
-    decided = _find_decided(there, view.list_reviews(head.reference))
+    decided = _find_decided(stale_causes, view.list_reviews(head.reference))
     # "All causes" means those still open. A dismissed one is only reviewed again by name.
     if causes is None:
         chosen = [one for one, said in decided.items() if said is not StalenessVerdict.DISMISSED]
@@ -328,7 +328,7 @@ def _find_decided(
 ) -> dict[ReviewedCause, StalenessVerdict | None]:
     """Return the last decision on each of *causes*; None without one after the entry that recorded the cause."""
     # Reviews come in log order, so the last decision on each cause remains.
-    last = {cause: one for one in reviews for cause in one.payload.causes}
+    last = {cause: review for review in reviews for cause in review.payload.causes}
     found: dict[ReviewedCause, StalenessVerdict | None] = {}
     for one in causes:
         cause = ReviewedCause(kind=one.kind, what=one.what)
@@ -337,15 +337,15 @@ def _find_decided(
     return found
 
 
-def _choose(claim: str, there: Collection[ReviewedCause], named: Sequence[NamedCause]) -> list[ReviewedCause]:
+def _choose(claim: str, reviewed_causes: Collection[ReviewedCause], named: Sequence[NamedCause]) -> list[ReviewedCause]:
     """Return those of *there* that are *named*; raises InputError with every name that is none of them."""
     chosen: dict[ReviewedCause, None] = {}
     faults = []
     for one in named:
-        found = [cause for cause in there if cause.kind is one.kind and one.what in (None, cause.what)]
+        found = [cause for cause in reviewed_causes if cause.kind is one.kind and one.what in (None, cause.what)]
         chosen |= dict.fromkeys(found)
         if not found:
-            known = "; ".join(map(name_cause, there)) or "none"
+            known = "; ".join(map(name_cause, reviewed_causes)) or "none"
             faults.append(Fault(code="cause-unknown", where=claim, found=f"{one} is no cause of it", advice=f"its causes: {known}"))
     if faults:
         raise InputError(faults)

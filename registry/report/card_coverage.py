@@ -35,7 +35,7 @@ class PassageHistory:
 
 
 def build_coverage(
-    card: Recorded[Card], dossiers: Iterable[Dossier], said: PassageHistory, *, text: str | None, read: ReadWords | None = None
+    card: Recorded[Card], dossiers: Iterable[Dossier], passage_history: PassageHistory, *, text: str | None, read: ReadWords | None = None
 ) -> Coverage:
     """Return what of the card revision *card* was proposed, registered, audited, restricted, left out, and not decided on.
 
@@ -52,10 +52,10 @@ def build_coverage(
     """
     reference = f"{card.payload.card}@{card.payload.revision}"
     sections = _Sections(card.payload)
-    surveys = [one.payload for one in said.surveys if one.payload.card == reference]
+    surveys = [one.payload for one in passage_history.surveys if one.payload.card == reference]
     # Surveys add up: what one engine proposed stays proposed, whatever later surveys list.
     proposed = _keep_innermost({span for survey in surveys for span in survey.passages})
-    omitted = sorted(_place_omissions(said.omissions, reference, text), key=lambda one: one[0])
+    omitted = sorted(_place_omissions(passage_history.omissions, reference, text), key=lambda one: one[0])
     families = [
         [(dossier, _find_place(dossier, card.payload, text)) for dossier in family]
         for family in group_families(one for one in dossiers if one.revisions)
@@ -82,7 +82,7 @@ def build_coverage(
         silent_sections=sections.count - sum(index >= 0 for index in tally.list_sections()),
         omissions=tuple(one for _, one in omitted),
         undecided=tuple(_describe_undecided(span, card.payload, sections, text=text, read=read) for span in undecided),
-        erased=tuple(said.erased),
+        erased=tuple(passage_history.erased),
         omitted=() if read is None else tuple(read(*span) for span, _ in omitted),
     )
 
@@ -190,7 +190,7 @@ def _keep_innermost(spans: set[Span]) -> list[Span]:
     nearest: int | None = None
     # From the end of the text to its beginning: a span that stops at or after the last kept one
     # contains that one.
-    for start, stop in sorted(spans, key=lambda one: (-one[0], one[1])):
+    for start, stop in sorted(spans, key=lambda span: (-span[0], span[1])):
         if nearest is None or stop < nearest:
             kept.append((start, stop))
             nearest = stop
@@ -227,7 +227,11 @@ def _find_place(dossier: Dossier, card: Card, text: str | None) -> Span | None:
     if claim.anchor is not None and claim.anchor.document == card.document:
         return claim.anchor.start, claim.anchor.stop
     reference = f"{card.card}@{card.revision}"
-    sighted = [one.payload for one in dossier.sightings if one.payload.card == reference and one.payload.claim == claim.reference]
+    sighted = [
+        sighting.payload
+        for sighting in dossier.sightings
+        if sighting.payload.card == reference and sighting.payload.claim == claim.reference
+    ]
     # Words that occur twice give no place: choosing one of them would be a guess.
     if not sighted and claim.anchor is not None and text is not None and text.count(claim.anchor.exact) == 1:
         start = text.index(claim.anchor.exact)
@@ -240,14 +244,14 @@ def _find_place(dossier: Dossier, card: Card, text: str | None) -> Span | None:
 def _place_omissions(
     omissions: Iterable[Recorded[Omission]], reference: str, text: str | None
 ) -> Iterator[tuple[Span, Recorded[Omission]]]:
-    for one in omissions:
-        anchor = one.payload.anchor
-        if one.payload.card == reference:
-            yield (anchor.start, anchor.stop), one
+    for omission in omissions:
+        anchor = omission.payload.anchor
+        if omission.payload.card == reference:
+            yield (anchor.start, anchor.stop), omission
         # The same rule as for claims: words of another revision count only where they occur once.
         elif text is not None and text.count(anchor.exact) == 1:
             start = text.index(anchor.exact)
-            yield (start, start + len(anchor.exact)), one
+            yield (start, start + len(anchor.exact)), omission
 
 
 def _list_states(family: Sequence[Dossier]) -> Iterator[str]:
@@ -354,7 +358,7 @@ def build_coverage_figure(coverage: Coverage, *, most: int = 24) -> CoverageFigu
         return None
     is_surveyed = coverage.total.proposed is not None
     # A single section would repeat the bar of the whole card.
-    shown = _choose([one for one in coverage.sections if one.is_placed], most) if len(coverage.sections) > 1 else []
+    shown = _choose([section for section in coverage.sections if section.is_placed], most) if len(coverage.sections) > 1 else []
     # All sections share one scale, so that their lengths compare. The whole card has its own.
     widest = max((sum(_split(one.counts).values()) for one in shown), default=1)
     rows_top = _TOP + _WHOLE + 22
@@ -434,7 +438,7 @@ def _build_legend(parts: Mapping[str, int], *, is_surveyed: bool) -> tuple[tuple
     keys = [key for key, count in parts.items() if count] + ([] if is_surveyed else ["unknown"])
     words = [f"{STATES[key]}{f' {parts[key]:,}' if key in parts else ''}" for key in keys]
     found, x = [], 0.0
-    gap = (WIDTH - sum(_SWATCH + _LETTER * len(one) for one in words)) / max(len(words) - 1, 1)
+    gap = (WIDTH - sum(_SWATCH + _LETTER * len(word) for word in words)) / max(len(words) - 1, 1)
     for key, text in zip(keys, words, strict=True):
         found.append((key, text, round(x, 2)))
         x += _SWATCH + _LETTER * len(text) + min(max(gap, 4), 26)

@@ -95,7 +95,7 @@ class ChangePart:
     def has_table(self) -> bool:
         """Whether there is a line to show beside what stayed."""
         before, after = self.change.before, self.change.after
-        if before is None or self.is_full or self.is_other_class or any(one.is_other for one in self.axes):
+        if before is None or self.is_full or self.is_other_class or any(axis.is_other for axis in self.axes):
             return True
         kept = ("identifier", "model", "outcome_entry", "theta", "relation")
         return any(getattr(before, name) != getattr(after, name) for name in kept)
@@ -134,7 +134,7 @@ def collect_change_facts(report: ChangeReport, *, medium: str) -> dict[str, Any]
         "verdict": describe_change(report),
         "badge": _tell_badge(report),
         "verdict_class": _find_verdict_class(report),
-        "inverted": tuple(one for one in parts if one.change.newly_inverted),
+        "inverted": tuple(part for part in parts if part.change.newly_inverted),
         "matrix": build_matrix(report.changes),
         "classes": CLASSES,
         "groups": tuple(_group(parts)),
@@ -179,14 +179,14 @@ def describe_change(report: ChangeReport) -> str:
 def build_matrix(changes: Sequence[ClaimChange]) -> tuple[MatrixRow, ...]:
     """Return the changed claims by class before and after, a row for each class that occurs before."""
     # New claims have no class before. With a row of their own, every changed claim counts once.
-    pairs = [(_class_of(one.before) if one.before else NEW, _class_of(one.after)) for one in changes]
+    pairs = [(_class_of(change.before) if change.before else NEW, _class_of(change.after)) for change in changes]
     rows = [key for key in (*CLASSES, NEW) if any(before == key for before, _ in pairs)]
     return tuple(MatrixRow(key=key, counts=tuple(pairs.count((key, after)) for after in CLASSES)) for key in rows)
 
 
 def _tell_parts(report: ChangeReport) -> Iterator[str]:
     # New claims are counted in a part of their own below, so they never count as a change of class.
-    known = [one for one in report.changes if one.before is not None]
+    known = [change for change in report.changes if change.before is not None]
     classes = sum(has_changed_class(one) for one in known)
     if known:
         yield f"{format_count(classes) if classes else 'none'} changed class{_tell_inverted(known)}{_tell_lost(known)}"
@@ -211,13 +211,13 @@ def _name_other(within: Sequence[ClaimChange]) -> str:
 
 
 def _tell_inverted(changes: Sequence[ClaimChange]) -> str:
-    inverted = sum(one.newly_inverted for one in changes)
+    inverted = sum(change.newly_inverted for change in changes)
     return f", {format_count(inverted)} of them newly inverted" if inverted else ""
 
 
-def _tell_lost(known: Sequence[ClaimChange]) -> str:
+def _tell_lost(claim_changes: Sequence[ClaimChange]) -> str:
     """Say how many have no outcome any more: they were carried or revised, and what was found before does not speak for them."""
-    lost = sum(has_changed_class(one) and one.after.class_ is None for one in known)
+    lost = sum(has_changed_class(claim_change) and claim_change.after.class_ is None for claim_change in claim_changes)
     return f", {format_count(lost)} of them unaudited now" if lost else ""
 
 
@@ -233,7 +233,7 @@ def _tell_badge(report: ChangeReport) -> tuple[str, str]:
     """Return the shape's name and the words above the verdict."""
     # The badge takes the gravest news: newly inverted, then other classes, then changes within a
     # class.
-    inverted = sum(one.newly_inverted for one in report.changes)
+    inverted = sum(change.newly_inverted for change in report.changes)
     if inverted:
         return "inverted", f"{format_count(inverted)} newly inverted"
     # Nothing can be said about an erased claim, so it does not count as unchanged.
@@ -257,7 +257,7 @@ def _class_of(state: ClaimState) -> str:
 
 def _group(parts: Sequence[ChangePart]) -> Iterator[ChangeGroup]:
     # `groupby` joins neighbours only. The report lists its changes in the order of `rank_change`.
-    for rank, each in groupby(parts, key=lambda one: rank_change(one.change)[0]):
+    for rank, each in groupby(parts, key=lambda part: rank_change(part.change)[0]):
         yield ChangeGroup(title=_GROUPS[rank], parts=tuple(each))
 
 
@@ -287,7 +287,7 @@ def _compare_axes(before: ClaimState | None, after: ClaimState) -> Iterator[Stat
 
 def _list_occasions(occasions: Sequence[Occasion]) -> tuple[tuple[Occasion, ...], int]:
     """Return those that are told in their own words, and how many more there are."""
-    listed = [one for one in occasions if one.kind in _LISTED]
+    listed = [occasion for occasion in occasions if occasion.kind in _LISTED]
     # Without an occasion that has words of its own, others are listed. `_count_occasions` then
     # counts none, so that nothing is printed twice.
     if not listed:

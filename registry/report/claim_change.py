@@ -40,9 +40,9 @@ def describe_change_reasons(before: Dossier | None, after: Dossier, entries: Seq
         *_tell_outcome(before, after, since),
         *_tell_revisions(after, since),
         *_tell_events(after, since),
-        *(_cite(*one) for file in after.contestations for one in describe_steps(file, since=since)),
+        *(_cite(*step) for file in after.contestations for step in describe_steps(file, since=since)),
         *_tell_causes(before, after),
-        *(_cite(describe_review(one), one.entry) for one in after.reviews if one.entry.seq > since),
+        *(_cite(describe_review(review), review.entry) for review in after.reviews if review.entry.seq > since),
     )
     # Never empty: a claim listed as changed always has a reason, if only the kinds of its entries.
     return told or (_tell_rest(entries),)
@@ -50,35 +50,38 @@ def describe_change_reasons(before: Dossier | None, after: Dossier, entries: Seq
 
 def describe_steps(file: ContestationFile, *, since: int) -> Iterator[tuple[str, Entry]]:
     """Yield what was recorded of a contestation after entry *since*, a sentence without full stop each, with its entry."""
-    said = file.contestation.payload
+    payload = file.contestation.payload
     if file.contestation.entry.seq > since:
-        yield f"{said.contestation} was opened against {said.target} by {said.by}: {quote(said.grounds)}", file.contestation.entry
+        yield (
+            f"{payload.contestation} was opened against {payload.target} by {payload.by}: {quote(payload.grounds)}",
+            file.contestation.entry,
+        )
     for step in file.events:
         if step.entry.seq > since:
             who, to = name_actor(file, step.entry.actor), f", to {step.payload.to}" if step.payload.to else ""
-            done = f"{said.contestation} against {said.target} was {get_words(step.payload.step)} by {who}{to}"
+            done = f"{payload.contestation} against {payload.target} was {get_words(step.payload.step)} by {who}{to}"
             yield f"{done}: {quote(step.payload.note)}", step.entry
 
 
-def describe_review(one: Recorded[StalenessReview]) -> str:
+def describe_review(staleness_review: Recorded[StalenessReview]) -> str:
     """Return what somebody decided of changes that a claim may not have survived, without full stop."""
     # The causes are named as they were when the review was recorded; later ones are a new question.
-    named = ", ".join(cause.what for cause in one.payload.causes)
-    verb = "takes away what it rests on" if one.payload.verdict is StalenessVerdict.CONFIRMED else "does not touch it"
-    return f"{one.entry.actor} decided that {named} {verb}: {quote(one.payload.why)}"
+    named = ", ".join(cause.what for cause in staleness_review.payload.causes)
+    verb = "takes away what it rests on" if staleness_review.payload.verdict is StalenessVerdict.CONFIRMED else "does not touch it"
+    return f"{staleness_review.entry.actor} decided that {named} {verb}: {quote(staleness_review.payload.why)}"
 
 
 def describe_revision(before: ClaimRevision, after: Recorded[ClaimRevision]) -> str:
     """Return what a revision of a claim is about, with the reason that was given, without full stop."""
-    said = after.payload
+    payload = after.payload
     # The reason of a carried claim already begins with both models, so they are not repeated.
-    if said.model == before.model or (said.why or "").startswith(_SAYS_SO):
-        done = f"Revision {said.revision} was recorded"
+    if payload.model == before.model or (payload.why or "").startswith(_SAYS_SO):
+        done = f"Revision {payload.revision} was recorded"
     else:
-        done = f"Revision {said.revision} carries it from {name_model(before.model)} to {name_model(said.model)}"
-    if said.card != before.card and said.card is not None:
-        done += f", and quotes {said.card}"
-    return f"{done}: {quote(said.why or '')}"
+        done = f"Revision {payload.revision} carries it from {name_model(before.model)} to {name_model(payload.model)}"
+    if payload.card != before.card and payload.card is not None:
+        done += f", and quotes {payload.card}"
+    return f"{done}: {quote(payload.why or '')}"
 
 
 def quote(text: str) -> str:
@@ -141,7 +144,7 @@ def _tell_causes(before: Dossier | None, after: Dossier) -> Iterator[str]:
             yield _tell_cause(cause)
     # A revision drops causes by itself. Only an unrevised claim can be said to have lost one.
     same = before is not None and before.current.entry == after.current.entry
-    reviewed = {(cause.kind, cause.what) for one in after.reviews for cause in one.payload.causes}
+    reviewed = {(cause.kind, cause.what) for review in after.reviews for cause in review.payload.causes}
     for name, cause in known.items():
         # A dismissed cause is explained by its review, which names the person.
         if same and name not in now and name not in reviewed and cause.kind is not CauseKind.REVISION:
@@ -153,20 +156,20 @@ def _tell_cause(cause: StaleCause) -> str:
 
 
 def _tell_events(after: Dossier, since: int) -> Iterator[str]:
-    for one in after.events:
+    for event in after.events:
         # A reservation comes before the first revision and changes nothing that a supplement
         # prints.
-        if one.entry.seq > since and one.payload.event is not ClaimEventKind.RESERVE:
-            by = f" by {one.payload.successor}" if one.payload.successor else ""
-            reason = f": {quote(one.payload.reason)}" if one.payload.reason else ""
-            yield _cite(f"It was {get_words(one.payload.event)}{by}{reason}", one.entry)
+        if event.entry.seq > since and event.payload.event is not ClaimEventKind.RESERVE:
+            by = f" by {event.payload.successor}" if event.payload.successor else ""
+            reason = f": {quote(event.payload.reason)}" if event.payload.reason else ""
+            yield _cite(f"It was {get_words(event.payload.event)}{by}{reason}", event.entry)
 
 
 def _tell_rest(entries: Sequence[Entry]) -> str:
     """Name what was recorded by its kind alone: nothing of it changed where the claim stands."""
     if not entries:
         return "What its supplement is made from was told otherwise then; no entry of its own was added since."
-    kinds = Counter(one.kind.value.replace("_", " ") for one in entries)
+    kinds = Counter(entry.kind.value.replace("_", " ") for entry in entries)
     listed = [f"{count} × {kind}" if count > 1 else kind for kind, count in kinds.items()]
     left = f" and {len(listed) - _MOST_KINDS} more kinds" if len(listed) > _MOST_KINDS else ""
     where = f"entry {entries[0].seq}" if len(entries) == 1 else f"entries {entries[0].seq} to {entries[-1].seq}"
@@ -286,7 +289,7 @@ def _find_estimate(file: AuditFile | None, outcome: Recorded[Restriction] | None
 
 
 def _sort_entries(entries: Iterable[Entry], *, since: int) -> tuple[Entry, ...]:
-    each = {one.seq: one for one in entries if one.seq > since}
+    each = {entry.seq: entry for entry in entries if entry.seq > since}
     return tuple(each[seq] for seq in sorted(each))
 
 
@@ -325,19 +328,21 @@ def find_occasions(after: Dossier, *, since: int, others: Iterable[Entry] = ()) 
         yield Occasion(kind=OccasionKind.REVIEW, text=_end(f"{review.payload.claim}: {describe_review(review)}"), entry=review.entry)
 
 
-def describe_model_event(said: ModelEvent) -> str:
+def describe_model_event(model_event: ModelEvent) -> str:
     """Return a step in the lineage of model versions as a sentence."""
-    reason = f": {quote(said.reason)}" if said.reason else ""
+    reason = f": {quote(model_event.reason)}" if model_event.reason else ""
     # No default branch: a new kind of event must be given its own words.
-    match said.event:
+    match model_event.event:
         case ModelEventKind.FOLLOW:
-            return _end(f"{said.model} {_DESCENT[said.descent or Descent.SUCCESSOR]} {said.predecessor}{reason}")
+            return _end(f"{model_event.model} {_DESCENT[model_event.descent or Descent.SUCCESSOR]} {model_event.predecessor}{reason}")
         case ModelEventKind.UNFOLLOW:
-            return _end(f"{said.model} does not come from {said.predecessor} after all{reason}")
+            return _end(f"{model_event.model} does not come from {model_event.predecessor} after all{reason}")
         case ModelEventKind.DEPRECATE:
-            return _end(f"{said.model} is deprecated{f', offered until {format_day(said.on)}' if said.on else ''}{reason}")
+            return _end(
+                f"{model_event.model} is deprecated{f', offered until {format_day(model_event.on)}' if model_event.on else ''}{reason}"
+            )
         case ModelEventKind.REINSTATE:
-            return _end(f"{said.model} is offered again{reason}")
+            return _end(f"{model_event.model} is offered again{reason}")
 
 
 def _find_models(after: Dossier, since: int) -> Iterator[Occasion]:

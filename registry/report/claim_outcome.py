@@ -46,15 +46,19 @@ def find_leading_of(dossier: Dossier, claim: str) -> tuple[AuditFile | None, Rec
     # A replay under the rival definition counts only after the contestation is upheld. Until then
     # it is listed with the contestation, because anyone could choose a definition that clears a
     # claim.
-    upheld = {one.contestation.payload.contestation for one in dossier.contestations if one.state is ContestationState.UPHELD}
-    audits = [one for one in dossier.audits if one.audit.payload.claim == claim]
+    upheld = {
+        contestation.contestation.payload.contestation
+        for contestation in dossier.contestations
+        if contestation.state is ContestationState.UPHELD
+    }
+    audits = [audit for audit in dossier.audits if audit.audit.payload.claim == claim]
     audits = [one for one in audits if one.audit.payload.contestation is None or one.audit.payload.contestation in upheld]
     finished = [(file, outcome) for file in audits for outcome in file.restrictions]
     if finished:
         # `find_gravity` ranks the gravest lowest; the negative entry number puts the latest first.
         return min(finished, key=lambda one: _weigh(one[1], dossier.today))
     # Without an outcome the page still describes the latest open audit.
-    return max(audits, key=lambda one: one.audit.entry.seq, default=None), None
+    return max(audits, key=lambda audit: audit.audit.entry.seq, default=None), None
 
 
 def _weigh(outcome: Recorded[Restriction], today: date | None) -> tuple[tuple[int, int], int]:
@@ -79,14 +83,14 @@ def find_other_findings(dossier: Dossier, leading: AuditFile | None) -> tuple[Re
     """Return what was found in other audits of the current revision: an audit without a check does not undo the check of another."""
     reference = dossier.current.payload.reference
     others = (file for file in dossier.audits if file is not leading and file.audit.payload.claim == reference)
-    return tuple(sorted((one for file in others for one in file.findings), key=lambda one: one.entry.seq))
+    return tuple(sorted((finding for file in others for finding in file.findings), key=lambda one: one.entry.seq))
 
 
 def find_other_explorations(dossier: Dossier, leading: AuditFile | None) -> tuple[Recorded[Exploration], ...]:
     """Return what was looked at in other audits of the current revision: somebody may have looked before the plan that leads."""
     reference = dossier.current.payload.reference
     others = (file for file in dossier.audits if file is not leading and file.audit.payload.claim == reference)
-    return tuple(sorted((one for file in others for one in file.explorations), key=lambda one: one.entry.seq))
+    return tuple(sorted((exploration for file in others for exploration in file.explorations), key=lambda one: one.entry.seq))
 
 
 def build_other_audits(dossier: Dossier, leading: AuditFile | None, counts: Recorded[Restriction] | None) -> Iterator[AuditSummary]:
@@ -102,7 +106,7 @@ def build_other_audits(dossier: Dossier, leading: AuditFile | None, counts: Reco
 def _summarise(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction] | None) -> AuditSummary:
     primary = outcome.payload.classification.primary if outcome else None
     # One deviation may be explained by several statements; it counts once.
-    departures = list_departures(one.payload for one in file.deviations)
+    departures = list_departures(deviation.payload for deviation in file.deviations)
     # An audit may be about a later revision than the one that the document is about.
     revisions = {one.payload.reference: one.payload for one in (*dossier.revisions, *dossier.later)}
     return AuditSummary(
@@ -120,7 +124,7 @@ def _summarise(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction]
         contestation=file.audit.payload.contestation,
         locked=file.lock.entry if file.lock else None,
         departures=len(departures),
-        unexplained=sum(one.reason is None for one in departures),
+        unexplained=sum(departure.reason is None for departure in departures),
         estimate=None if outcome is None else find_first_spec(file, outcome.payload)[0],
     )
 
@@ -129,7 +133,7 @@ def find_first_spec(file: AuditFile, outcome: Restriction) -> tuple[SpecEstimate
     """Return the estimate against the first specification and the number of specifications."""
     # An outcome takes its estimate from the result that it names, else from itself.
     found = next((one.payload.estimate for one in file.results if one.entry.seq == outcome.result), outcome.estimate)
-    return (None, 0) if found is None or not found.specs else (found.specs[0], len({one.spec for one in found.specs}))
+    return (None, 0) if found is None or not found.specs else (found.specs[0], len({spec.spec for spec in found.specs}))
 
 
 # Page one prints three figures in one unit: the card's, the replicated evaluation and deployment.
@@ -326,7 +330,7 @@ def build_finding_reasons(bodies: Sequence[FindingBody]) -> Iterator[StatusReaso
             yield StatusReason(text=_say_told_apart(body), section=Section.NATURALNESS)
         elif isinstance(body, RealismJudge) and body.exceeds_limit:
             yield StatusReason(text=_say_judge(body), section=Section.NATURALNESS)
-        elif isinstance(body, Ablation) and any(one.relevant for one in body.changes):
+        elif isinstance(body, Ablation) and any(change.relevant for change in body.changes):
             yield StatusReason(text=_say_relevant(body), section=Section.ABLATION)
 
 
@@ -345,22 +349,22 @@ def _say_judge(body: RealismJudge) -> str:
 
 def _say_relevant(body: Ablation) -> str:
     # A placebo touches no cue, so its effect is a check and no finding.
-    relevant = [one for one in body.changes if one.relevant and not one.placebo]
+    relevant = [change for change in body.changes if change.relevant and not change.placebo]
     first, lines = relevant[0], (-body.margin, body.margin)
     more = f"; {len(relevant) - 1} more {'is' if len(relevant) == 2 else 'are'} audit-relevant" if len(relevant) > 1 else ""
     adds = format_measure_value(find_interval(first), against=lines, signed=True)
     return f"ED hangs on cues that can be taken out: “{first.cue}” adds {adds} to it{more}."
 
 
-def format_measure_value(one: Measure, *, against: Sequence[float] = (), signed: bool = False) -> str:
+def format_measure_value(measure: Measure, *, against: Sequence[float] = (), signed: bool = False) -> str:
     """Return a measure as a sentence has it: `0.706 [0.594, 0.798]`, or why there is nothing to print."""
-    if one.value is None:
-        return one.reason or "not defined"
+    if measure.value is None:
+        return measure.reason or "not defined"
     write = format_signed if signed else format_number
-    value = write(one.value, against=against)
-    if one.low is None or one.high is None:
-        return f"{value} (no interval: {one.reason})"
-    return f"{value} {format_range(one.low, one.high, against=against, signed=signed)}"
+    value = write(measure.value, against=against)
+    if measure.low is None or measure.high is None:
+        return f"{value} (no interval: {measure.reason})"
+    return f"{value} {format_range(measure.low, measure.high, against=against, signed=signed)}"
 
 
 def find_interval(change: CueChange) -> Measure:

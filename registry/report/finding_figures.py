@@ -85,7 +85,7 @@ class ForestFigure:
 def build_naturalness_figure(body: Naturalness) -> ForestFigure | None:
     """Return the accuracy of all persons and of each rater against chance; None when no accuracy exists."""
     # A measure without a value has no place on the axis.
-    known = [one for one in _list_raters(body) if one.measure.value is not None]
+    known = [rater for rater in _list_raters(body) if rater.measure.value is not None]
     if not known:
         return None
     shown = known[:_MOST_ROWS]
@@ -133,18 +133,18 @@ class _RatedRow:
 
 
 def _list_raters(body: Naturalness) -> list[_RatedRow]:
-    persons = [one for one in body.raters if one.kind is RaterKind.PERSON]
+    persons = [rater for rater in body.raters if rater.kind is RaterKind.PERSON]
     models = [one for one in body.raters if one.kind is RaterKind.MODEL]
     together = f"{len(persons)} persons together" if len(persons) > 1 else "the person"
     kind = "balanced accuracy" if body.balanced else "accuracy"
     first = _RatedRow(label=together, note=kind, measure=body.accuracy, strong=True)
 
-    def accuracy(one: RaterResult) -> Measure:
-        return one.balanced_accuracy if body.balanced else one.accuracy
+    def accuracy(rater_result: RaterResult) -> Measure:
+        return rater_result.balanced_accuracy if body.balanced else rater_result.accuracy
 
     # A single person is the same row as all persons together.
-    each = [_RatedRow(label=one.rater, note="person", measure=accuracy(one)) for one in persons if len(persons) > 1]
-    return [first, *each, *(_RatedRow(label=one.rater, note="model", measure=accuracy(one), shape="ring") for one in models)]
+    each = [_RatedRow(label=person.rater, note="person", measure=accuracy(person)) for person in persons if len(persons) > 1]
+    return [first, *each, *(_RatedRow(label=model.rater, note="model", measure=accuracy(model), shape="ring") for model in models)]
 
 
 def build_ablation_figure(body: Ablation) -> ForestFigure | None:
@@ -204,7 +204,7 @@ def build_judge_figure(body: JudgeReport, claim: ClaimRevision) -> EstimateFigur
     width = (WIDTH - _LABEL - 2 * 104 - 12) / 2
     # Without any value the axis shows the range of the property.
     phi = build_axis([*_ends(phis), *theta] or list(body.range), bounds=body.range, left=_LABEL, width=width)
-    eds = [*_ends([one[3] for one in sets]), -1.6 * body.margin, 1.6 * body.margin]
+    eds = [*_ends([set_[3] for set_ in sets]), -1.6 * body.margin, 1.6 * body.margin]
     ed = build_axis(eds, bounds=(-span, span), left=_LABEL + width + 104 + 12, width=width, signed=True)
     lines = (*body.range, *theta)
     wanted: list[tuple[str, Measure, Measure | None, bool]] = [(f"test, {name}", test, None, True) for name, test, _, _ in sets]
@@ -252,19 +252,21 @@ def _note(change: CueChange) -> str:
 
 
 def _ends(measures: Sequence[Measure]) -> list[float]:
-    return [value for one in measures for value in (one.value, one.low, one.high) if value is not None]
+    return [value for measure in measures for value in (measure.value, measure.low, measure.high) if value is not None]
 
 
-def _mark(one: Measure, axis: Axis, *, lines: Sequence[float], signed: bool) -> IntervalMark:
+def _mark(measure: Measure, axis: Axis, *, lines: Sequence[float], signed: bool) -> IntervalMark:
     # No value: the mark holds the reason for the text, and is drawn without an interval.
-    if one.value is None:
-        return IntervalMark(x=axis.left, low=None, high=None, text="–", interval=one.reason or "not defined")
-    return build_mark(BoundedEstimate(value=one.value, low=one.low, high=one.high, reason=one.reason), axis, signed=signed, lines=lines)
+    if measure.value is None:
+        return IntervalMark(x=axis.left, low=None, high=None, text="–", interval=measure.reason or "not defined")
+    return build_mark(
+        BoundedEstimate(value=measure.value, low=measure.low, high=measure.high, reason=measure.reason), axis, signed=signed, lines=lines
+    )
 
 
-def _say_change(one: CueChange, interval: Measure, lines: Sequence[float]) -> str:
-    kind = "placebo" if one.placebo else "audit-relevant" if one.relevant else "not shown to be audit-relevant"
-    return f"{one.cue} ({kind}): {format_measure_value(interval, against=lines, signed=True)}."
+def _say_change(cue_change: CueChange, interval: Measure, lines: Sequence[float]) -> str:
+    kind = "placebo" if cue_change.placebo else "audit-relevant" if cue_change.relevant else "not shown to be audit-relevant"
+    return f"{cue_change.cue} ({kind}): {format_measure_value(interval, against=lines, signed=True)}."
 
 
 def _say_set(one: tuple[str, Measure, Measure, Measure], lines: Sequence[float], margins: Sequence[float]) -> str:
@@ -281,7 +283,7 @@ _ENDS = (0.0, 1.0)
 def build_recognition_figure(body: Recognition) -> ForestFigure | None:
     """Return the shares of all groups that have one, as the classifier sees them; None when no passage was classified."""
     # A group without a classified passage has no share; drawing 0 would be a result.
-    known = [one for one in body.groups if one.recognised.value is not None]
+    known = [group for group in body.groups if group.recognised.value is not None]
     if not known:
         return None
     shown = known[:_MOST_ROWS]
@@ -315,19 +317,19 @@ def build_recognition_figure(body: Recognition) -> ForestFigure | None:
     )
 
 
-def name_group(one: GroupRate) -> str:
+def name_group(group_rate: GroupRate) -> str:
     """Return the arm, with the specification where there is one."""
-    return one.arm if one.spec is None else f"{one.arm}, {one.spec}"
+    return group_rate.arm if group_rate.spec is None else f"{group_rate.arm}, {group_rate.spec}"
 
 
-def _list_ends(shown: list[GroupRate]) -> list[float]:
-    measures = [one.recognised for one in shown]
+def _list_ends(group_rates: list[GroupRate]) -> list[float]:
+    measures = [group_rate.recognised for group_rate in group_rates]
     # The line of comparison is at zero, so the axis always holds it.
-    return [0.0, *(value for one in measures for value in (one.value, one.low, one.high) if value is not None)]
+    return [0.0, *(value for measure in measures for value in (measure.value, measure.low, measure.high) if value is not None)]
 
 
-def _mark_share(one: Measure, axis: Axis) -> IntervalMark:
-    bounded = BoundedEstimate(value=one.value or 0.0, low=one.low, high=one.high, reason=one.reason)
+def _mark_share(measure: Measure, axis: Axis) -> IntervalMark:
+    bounded = BoundedEstimate(value=measure.value or 0.0, low=measure.low, high=measure.high, reason=measure.reason)
     return build_mark(bounded, axis, signed=False, lines=_ENDS)
 
 
@@ -340,7 +342,7 @@ _READ = Axis(low=0, high=1, left=0, width=1, ticks=())
 
 def build_shift_figure(body: Shift) -> ForestFigure | None:
     """Return the movements of both sides and of ED against each specification; None without one."""
-    shown = [(one, row) for one in body.specs[:_MOST_SPECS] for row in _list_numbers(one)]
+    shown = [(spec, row) for spec in body.specs[:_MOST_SPECS] for row in _list_numbers(spec)]
     if not shown:
         return None
     ends = [value for _, (_, number, _) in shown for value in (number.value, number.low, number.high) if value is not None]
@@ -377,17 +379,17 @@ def build_shift_figure(body: Shift) -> ForestFigure | None:
     )
 
 
-def name_spec(one: SpecShift) -> str:
+def name_spec(spec_shift: SpecShift) -> str:
     """Return the specification, with the judge where there are several."""
-    return one.spec if one.judge is None else f"{one.spec}, {one.judge}"
+    return spec_shift.spec if spec_shift.judge is None else f"{spec_shift.spec}, {spec_shift.judge}"
 
 
-def _list_numbers(one: SpecShift) -> Iterator[tuple[str, BoundedEstimate | Differential, str]]:
-    yield "Φ test", one.phi_test, "square"
-    yield "Φ deploy", one.phi_deploy, "ring"
-    yield "ED", one.ed, "circle"
+def _list_numbers(spec_shift: SpecShift) -> Iterator[tuple[str, BoundedEstimate | Differential, str]]:
+    yield "Φ test", spec_shift.phi_test, "square"
+    yield "Φ deploy", spec_shift.phi_deploy, "ring"
+    yield "ED", spec_shift.ed, "circle"
 
 
-def _say(one: SpecShift) -> str:
-    marks = [(label, build_mark(number, _READ, signed=True, lines=())) for label, number, _ in _list_numbers(one)]
-    return f"Against {name_spec(one)}: {', '.join(f'{label} {mark.text} {mark.interval}' for label, mark in marks)}."
+def _say(spec_shift: SpecShift) -> str:
+    marks = [(label, build_mark(number, _READ, signed=True, lines=())) for label, number, _ in _list_numbers(spec_shift)]
+    return f"Against {name_spec(spec_shift)}: {', '.join(f'{label} {mark.text} {mark.interval}' for label, mark in marks)}."

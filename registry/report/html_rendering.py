@@ -257,9 +257,9 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
         # A second, larger figure only where the first left something out.
         "figure_all": _draw_all(supplement, environment) if estimate and estimate.left_out else None,
         "redline": build_redline(supplement.original, outcome.text.restricted) if outcome else (),
-        "finding_figures": {one.entry.seq: _draw_finding(environment, one, supplement) for one in _list_findings(supplement)},
+        "finding_figures": {finding.entry.seq: _draw_finding(environment, finding, supplement) for finding in _list_findings(supplement)},
         **_draw_drift(supplement, environment),
-        "sighted": {one.entry.seq: _compare_passages(supplement.claim.payload, one.payload) for one in supplement.sightings},
+        "sighted": {sighting.entry.seq: _compare_passages(supplement.claim.payload, sighting.payload) for sighting in supplement.sightings},
         "fixed_rows": build_fixed_rows(supplement),
         "departures": build_departure_rows(supplement.audit),
         "standing_now": find_standing_now(supplement.audit, outcome.classification.primary if outcome else None),
@@ -302,7 +302,7 @@ def _draw_drift(supplement: Supplement, environment: Environment) -> dict[str, A
     if supplement.drift is None:
         return {"drift_figures": (), "drift_left_out": 0, "version_names": ()}
     figures = build_drift_figures(supplement.drift)
-    drawn = tuple(_draw(environment, "drift", f=one, key=f"figure-drift-{place}") for place, one in enumerate(figures, start=1))
+    drawn = tuple(_draw(environment, "drift", f=figure, key=f"figure-drift-{place}") for place, figure in enumerate(figures, start=1))
     # Of many specifications the latest are drawn; the page says how many are missing.
     left_out = count_keys(supplement.drift) - len(figures)
     return {"drift_figures": drawn, "drift_left_out": left_out, "version_names": name_versions(supplement.drift.points)}
@@ -453,7 +453,7 @@ def group_digits(digest: str) -> Markup:
     # CSS draws the gaps, so a copied digest has none and can be compared.
     groups = (show_text(digest[at : at + 8]) for at in range(0, len(digest), 8))
     return Markup('<span class="digest">{}</span>').format(
-        Markup("").join(Markup('<span class="group">{}</span>').format(one) for one in groups)
+        Markup("").join(Markup('<span class="group">{}</span>').format(group) for group in groups)
     )
 
 

@@ -268,14 +268,14 @@ def build_estimate_figure(supplement: Supplement, *, most: int = 6) -> EstimateF
 def _deciding_first(estimate: Estimate, outcome: Restriction | None) -> list[SpecEstimate]:
     """Return the specifications, those that decided the class first; with several judges, judge by judge."""
     primary = outcome.classification.primary if outcome else None
-    deciding = {one.spec for one in primary.specs if one.verdict is primary.verdict} if primary else set()
+    deciding = {spec.spec for spec in primary.specs if spec.verdict is primary.verdict} if primary else set()
     # Sorting is stable, so specifications of one judge stay together for `groupby` below.
     judges = list(dict.fromkeys(one.judge for one in estimate.specs))
-    return sorted(estimate.specs, key=lambda one: (judges.index(one.judge), one.spec not in deciding))
+    return sorted(estimate.specs, key=lambda spec: (judges.index(spec.judge), spec.spec not in deciding))
 
 
 def _build_rows(
-    shown: Sequence[SpecEstimate], estimate: Estimate, claim: ClaimRevision, axes: tuple[Axis, Axis], reported: Reported | None
+    spec_estimates: Sequence[SpecEstimate], estimate: Estimate, claim: ClaimRevision, axes: tuple[Axis, Axis], reported: Reported | None
 ) -> tuple[FigureLine, ...]:
     """Return one line for the card's figure, one for the test side of each judge, and one for each specification."""
     phi, ed = axes
@@ -287,7 +287,7 @@ def _build_rows(
         mark = build_mark(_as_bounded(reported), phi, signed=False, lines=lines, unit=unit)
         rows.append(FigureLine(y=_find_row(rows), side=None, label="card", is_test=True, phi=mark, ed=None))
     # All specifications share the test rows, so each judge has one line for the test side.
-    for judge, specs in groupby(shown, key=lambda one: one.judge):
+    for judge, specs in groupby(spec_estimates, key=lambda spec_estimate: spec_estimate.judge):
         each = list(specs)
         first = build_mark(each[0].phi_test, phi, signed=False, lines=lines, unit=unit)
         test = "test" if judge is None else f"test, {judge}"
@@ -336,17 +336,17 @@ def build_reported_figure(supplement: Supplement) -> ReportedFigure | None:
     claim = supplement.claim.payload
     if claim.reported is None:
         return None
-    said = claim.reported
+    reported = claim.reported
     # Without a registered property the range is assumed to be that of a share, widened to the
     # value.
-    known = supplement.property.range if supplement.property else (min(0.0, said.value), max(1.0, said.value))
-    values = [value for value in (said.value, said.low, said.high, claim.theta) if value is not None]
+    known = supplement.property.range if supplement.property else (min(0.0, reported.value), max(1.0, reported.value))
+    values = [value for value in (reported.value, reported.low, reported.high, claim.theta) if value is not None]
     axis = build_axis(values, bounds=known, left=_NARROW, width=WIDTH - _NARROW - _VALUE)
-    mark = _reported_mark(said, axis)
+    mark = _reported_mark(reported, axis)
     other = _find_other_version(supplement)
     # The inversion margin compares the card's figure with θ; a figure of another version says
     # nothing of this claim's θ.
-    gap = None if claim.theta is None or other is not None else said.value - claim.theta
+    gap = None if claim.theta is None or other is not None else reported.value - claim.theta
     text = None if gap is None else f"inversion margin {format_signed(gap)}"
     of = "" if other is None else f" of {other}, an earlier version"
     described = f"Reported by the card{of}: {mark.text}, {mark.interval}." + (
@@ -388,19 +388,19 @@ def _find_lines(claim: ClaimRevision, estimate: Estimate) -> tuple[float, ...]:
     return (*estimate.range, *(() if claim.theta is None else (claim.theta,)))
 
 
-def _reported_mark(said: Reported, axis: Axis) -> IntervalMark:
+def _reported_mark(reported: Reported, axis: Axis) -> IntervalMark:
     """The card's figure with the digits that the card gives; an interval with one end is no interval."""
-    x, text = axis.place(said.value), format_exact(said.value)
-    if said.low is None or said.high is None:
+    x, text = axis.place(reported.value), format_exact(reported.value)
+    if reported.low is None or reported.high is None:
         return IntervalMark(x=x, low=None, high=None, text=text, interval="no interval")
-    interval = f"[{format_exact(said.low)}, {format_exact(said.high)}]"
-    return IntervalMark(x=x, low=axis.place(said.low), high=axis.place(said.high), text=text, interval=interval)
+    interval = f"[{format_exact(reported.low)}, {format_exact(reported.high)}]"
+    return IntervalMark(x=x, low=axis.place(reported.low), high=axis.place(reported.high), text=text, interval=interval)
 
 
-def _phi_axis(shown: Sequence[SpecEstimate], estimate: Estimate, claim: ClaimRevision, label: float) -> Axis:
+def _phi_axis(spec_estimates: Sequence[SpecEstimate], estimate: Estimate, claim: ClaimRevision, label: float) -> Axis:
     # θ belongs to the axis: a claim is read from where its interval lies to θ.
     values: list[float] = [] if claim.theta is None else [claim.theta]
-    for spec in shown:
+    for spec in spec_estimates:
         for side in (spec.phi_test, spec.phi_deploy):
             values += [value for value in (side.value, side.low, side.high) if value is not None]
     # Also the card's figure, which is drawn on the same axis.
@@ -408,11 +408,11 @@ def _phi_axis(shown: Sequence[SpecEstimate], estimate: Estimate, claim: ClaimRev
     return build_axis(values, bounds=estimate.range, left=label, width=_plot_width(label), percent=estimate.range == (0, 1))
 
 
-def _ed_axis(shown: Sequence[SpecEstimate], estimate: Estimate, label: float) -> Axis:
+def _ed_axis(spec_estimates: Sequence[SpecEstimate], estimate: Estimate, label: float) -> Axis:
     span = estimate.range[1] - estimate.range[0]
     # The band of the margin stays visible when all differences are small.
     values = [-estimate.margin * 1.6, estimate.margin * 1.6]
-    for spec in shown:
+    for spec in spec_estimates:
         values += [value for value in (spec.ed.value, spec.ed.low, spec.ed.high) if value is not None]
     width = _plot_width(label)
     return build_axis(
@@ -447,14 +447,14 @@ def find_anchor(claim: ClaimRevision, axis: Axis) -> str:
     return "end" if claim.theta is not None and axis.place(claim.theta) > axis.left + axis.width / 2 else "start"
 
 
-def _title(claim: ClaimRevision, estimate: Estimate, shown: Sequence[SpecEstimate]) -> str:
+def _title(claim: ClaimRevision, estimate: Estimate, spec_estimates: Sequence[SpecEstimate]) -> str:
     """The figure in one paragraph: what a reader who cannot see it is told (WeasyPrint takes it as the alternative text)."""
     parts = []
     lines = _find_lines(claim, estimate)
     unit = Unit(low=estimate.range[0], high=estimate.range[1])
     # The marks are only read here, so the axis does not matter.
     axis = Axis(low=0, high=1, left=0, width=1, ticks=())
-    for spec in shown:
+    for spec in spec_estimates:
         test, deploy = (_say(side, lines, unit) for side in (spec.phi_test, spec.phi_deploy))
         ed = build_mark(spec.ed, axis, signed=True, lines=(-estimate.margin, estimate.margin), unit=unit)
         parts.append(f"{_name(spec)}: Φ_test {test}, Φ_deploy {deploy}, ED {ed.text} {ed.interval}.")

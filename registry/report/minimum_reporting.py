@@ -120,10 +120,10 @@ def _describe(states: Iterable[LayerState]) -> Iterator[str]:
 def describe_markers(findings: Iterable[FindingBody]) -> str:
     """Return what ablation and naturalness say of evaluator-specific markers; empty when neither is on record."""
     parts = []
-    for one in findings:
-        if isinstance(one, Ablation):
+    for finding in findings:
+        if isinstance(finding, Ablation):
             # A placebo touches no cue, so it belongs to no inventory.
-            cues = [change for change in one.changes if not change.placebo]
+            cues = [change for change in finding.changes if not change.placebo]
             relevant = [change.cue for change in cues if change.relevant]
             # "Unknown" is not "not relevant": cues without a decision are counted apart.
             unknown = sum(change.relevant is None for change in cues)
@@ -131,54 +131,54 @@ def describe_markers(findings: Iterable[FindingBody]) -> str:
                 f"cue ablation of {_count(len(cues), 'cue')}, audit-relevant: {', '.join(relevant) or 'none shown'}"
                 + (f"; of {unknown} it cannot be said" if unknown else "")
             )
-        elif isinstance(one, Naturalness):
-            named = ", ".join(f"{cue.cue} ({cue.count})" for cue in one.cues)
+        elif isinstance(finding, Naturalness):
+            named = ", ".join(f"{cue.cue} ({cue.count})" for cue in finding.cues)
             parts.append(f"blind raters named {named}" if named else "blind raters named no cue")
     return "; ".join(parts)
 
 
 def describe_uncertainty(findings: Iterable[FindingBody]) -> str:
     """Return how far judges vary and err, with numbers; empty when no report has repeats or a corrected estimate."""
-    return "; ".join(filter(None, (_describe_judge(one) for one in findings if isinstance(one, JudgeReport))))
+    return "; ".join(filter(None, (_describe_judge(finding) for finding in findings if isinstance(finding, JudgeReport))))
 
 
 def list_checks(findings: Iterable[FindingBody]) -> str:
     """Return every invariance check with its outcome in a word; empty when none was made."""
     words = {True: "passed", False: "failed", None: "undecided"}
-    checks = (check for one in findings if isinstance(one, JudgeReport) for check in one.invariance)
+    checks = (check for finding in findings if isinstance(finding, JudgeReport) for check in finding.invariance)
     return "; ".join(f"{check.check} ({check.column}) {words[check.passed]}" for check in checks)
 
 
-def _describe_judge(one: JudgeReport) -> str:
-    unit = Unit(low=one.range[0], high=one.range[1])
+def _describe_judge(judge_report: JudgeReport) -> str:
+    unit = Unit(low=judge_report.range[0], high=judge_report.range[1])
     parts = []
-    if one.repeats is not None:
-        said = f"{one.repeats.scorings} scorings of {_count(one.repeats.responses, 'response')}"
-        if one.repeats.deviation is not None:
-            said += f", standard deviation within a response {unit.difference(one.repeats.deviation)}"
+    if judge_report.repeats is not None:
+        said = f"{judge_report.repeats.scorings} scorings of {_count(judge_report.repeats.responses, 'response')}"
+        if judge_report.repeats.deviation is not None:
+            said += f", standard deviation within a response {unit.difference(judge_report.repeats.deviation)}"
         # Rounded before it becomes per cent, so that no digits of the arithmetic are printed.
-        if one.repeats.share is not None:
-            said += f", {share(round(one.repeats.share, 3))} of the variance of ED"
+        if judge_report.repeats.share is not None:
+            said += f", {share(round(judge_report.repeats.share, 3))} of the variance of ED"
         parts.append(said)
-    parts += [_describe_correction(unit, corrected) for corrected in one.corrected]
+    parts += [_describe_correction(unit, corrected) for corrected in judge_report.corrected]
     if not parts:
         return ""
-    if not one.corrected:
+    if not judge_report.corrected:
         # Repeats show how far a judge varies, not how far it is wrong.
         parts.append("errors against a person's labels were not measured")
-    return f"{one.judge or 'a judge that is not named'}: {'; '.join(parts)}"
+    return f"{judge_report.judge or 'a judge that is not named'}: {'; '.join(parts)}"
 
 
-def _describe_correction(unit: Unit, one: CorrectedEstimate) -> str:
-    return f"{one.method} correction gives ED {_describe_checks(unit, one.ed)}"
+def _describe_correction(unit: Unit, corrected_estimate: CorrectedEstimate) -> str:
+    return f"{corrected_estimate.method} correction gives ED {_describe_checks(unit, corrected_estimate.ed)}"
 
 
-def _describe_checks(unit: Unit, one: Measure) -> str:
-    if one.value is None:
-        return f"no value ({one.reason})"
-    if one.low is None or one.high is None:
-        return f"{unit.difference(one.value)} without an interval ({one.reason})"
-    return f"{unit.difference(one.value)} ({unit.differences(one.low, one.high)})"
+def _describe_checks(unit: Unit, measure: Measure) -> str:
+    if measure.value is None:
+        return f"no value ({measure.reason})"
+    if measure.low is None or measure.high is None:
+        return f"{unit.difference(measure.value)} without an interval ({measure.reason})"
+    return f"{unit.difference(measure.value)} ({unit.differences(measure.low, measure.high)})"
 
 
 def _count(number: int, word: str) -> str:
@@ -190,7 +190,7 @@ def _count(number: int, word: str) -> str:
 
 def describe_mapping(replayed: ReplayAccount) -> str:
     """Return which tasks were asked in which contexts."""
-    contexts = {one.name: one for one in replayed.contexts}
+    contexts = {context.name: context for context in replayed.contexts}
     parts = []
     for arm in replayed.arms:
         # The record may lack the contexts: a specification can be sealed or withheld.
@@ -216,14 +216,14 @@ def describe_outcomes(replayed: ReplayAccount) -> str:
     """Return what is no plain answer on each side, contexts as they are: scored as it is, or excluded with its reason."""
     kinds = (("refused", "refused"), ("truncated", "cut"), ("empty", "empty"))
     parts = []
-    for one in replayed.outcomes:
+    for outcome in replayed.outcomes:
         # Rows with a cue removed belong to the ablation, not to the two sides that ED compares.
-        if one.cue_removed is not None:
+        if outcome.cue_removed is not None:
             continue
-        counts = [f"{count:,} {word}" for name, word in kinds if (count := getattr(one, name))]
-        counts += [f"{count:,} {reason}" for reason, count in one.failures.items()]
-        counts += [f"{one.open:,} never asked"] if one.open else []
-        parts.append(f"{_name_arm(one)}: {', '.join(counts) or 'none refused, cut, empty or failed'} of {one.planned:,}")
+        counts = [f"{count:,} {word}" for name, word in kinds if (count := getattr(outcome, name))]
+        counts += [f"{count:,} {reason}" for reason, count in outcome.failures.items()]
+        counts += [f"{outcome.open:,} never asked"] if outcome.open else []
+        parts.append(f"{_name_arm(outcome)}: {', '.join(counts) or 'none refused, cut, empty or failed'} of {outcome.planned:,}")
     return f"answers as they came: {'; '.join(parts)}"
 
 
@@ -241,7 +241,7 @@ def _name_arm(one: RequestedArm | ArmOutcomes) -> str:
 
 def _name_contexts(replayed: ReplayAccount, arm: RequestedArm) -> str:
     # Registered contexts have a reference; contexts of the replay file only a name.
-    return next((one.reference for one in replayed.contexts if one.name == arm.contexts and one.reference), arm.contexts)
+    return next((context.reference for context in replayed.contexts if context.name == arm.contexts and context.reference), arm.contexts)
 
 
 def _describe_choice(arm: RequestedArm) -> str:
@@ -328,7 +328,7 @@ def find_material(dossier: Dossier, file: AuditFile, outcome: Recorded[Restricti
     result = next((one.payload for one in file.results if one.entry.seq == restriction.result), None)
     run = next((one.payload for one in file.runs if result is not None and one.entry.seq == result.run), None)
     provenance = (run.provenance if run else restriction.provenance) or Provenance()
-    findings = tuple(one.payload.body for one in file.findings)
+    findings = tuple(finding.payload.body for finding in file.findings)
     # Only a check of the very scores that the outcome rests on resolves anything for them; a failed
     # one is about the scorer itself.
     checked = find_invariance(findings, scores=run.scores if run else restriction.scores)
@@ -346,7 +346,9 @@ def find_material(dossier: Dossier, file: AuditFile, outcome: Recorded[Restricti
         deploy_owner=_describe_owners(dossier, file, provenance),
         objections=_list_objections(dossier, file, provenance),
         findings=findings,
-        deviations=list_departures((*(one.payload for one in file.deviations), *_find_other_model(file, restriction, provenance))),
+        deviations=list_departures(
+            (*(deviation.payload for deviation in file.deviations), *_find_other_model(file, restriction, provenance))
+        ),
     )
 
 
@@ -390,11 +392,14 @@ def _list_deploy(dossier: Dossier, file: AuditFile, provenance: Provenance) -> d
     """Return the registered specifications of P_deploy that the scores are against, by `CTX-…@n`."""
     lock, replayed = file.lock, provenance.replayed
     # An audit may be about an earlier revision, whose specifications then count.
-    claim = next((one.payload for one in dossier.revisions if one.payload.reference == file.audit.payload.claim), dossier.current.payload)
+    claim = next(
+        (revision.payload for revision in dossier.revisions if revision.payload.reference == file.audit.payload.claim),
+        dossier.current.payload,
+    )
     # The claim, the lock and the replay can each name specifications.
     named = [*claim.deploy_contexts, *(one.spec for one in (lock.payload.deploy if lock else ()))]
     named += replayed.list_references("deploy") if replayed else ()
-    known = {f"{one.payload.spec}@{one.payload.version}": one.payload for one in dossier.specs}
+    known = {f"{spec.payload.spec}@{spec.payload.version}": spec.payload for spec in dossier.specs}
     return {name: known[name] for name in dict.fromkeys(named) if name in known}
 
 
@@ -417,14 +422,16 @@ def _list_objections(dossier: Dossier, file: AuditFile, provenance: Provenance) 
 
 def _list_standing(dossier: Dossier) -> list[ContestationFile]:
     # An objection that was not rejected stands, decided or not.
-    return [one for one in dossier.contestations if one.state is not ContestationState.REJECTED]
+    return [contestation for contestation in dossier.contestations if contestation.state is not ContestationState.REJECTED]
 
 
 def _add_departures(slug: str, answer: Answer, deviations: Collection[Deviation]) -> Answer:
     status, note = answer
     # The deviation comes before the note: a reader must not take the note for what was planned.
     departed = [
-        f"✗ Otherwise than locked: {one.done}, where {one.planned} was fixed." for one in deviations if _DEPARTED.get(one.item) == slug
+        f"✗ Otherwise than locked: {deviation.done}, where {deviation.planned} was fixed."
+        for deviation in deviations
+        if _DEPARTED.get(deviation.item) == slug
     ]
     return status, join([*departed, note]) if departed else note
 
@@ -539,7 +546,7 @@ def _fixed_before(material: AuditMaterial) -> Answer:
     if material.lock is None:
         return _missing("no lock shows that θ and the safety direction were fixed before the replay")
     # A decisive deviation means that the scores are not those that the lock fixed.
-    other = ", ".join(dict.fromkeys(one.item.words for one in material.deviations if one.item in DECISIVE))
+    other = ", ".join(dict.fromkeys(deviation.item.words for deviation in material.deviations if deviation.item in DECISIVE))
     note = f"; the scores are of other {other} than it fixes" if other else ""
     note += f"; not fixed by it: {', '.join(material.lock.unfixed)}" if material.lock.unfixed else ""
     return _reported(f"fixed by the lock that preceded the replay{note}")
@@ -595,17 +602,17 @@ def _describe_truncation(spec: SpecEstimate) -> str:
 
 def _layers(material: AuditMaterial) -> Answer:
     states = material.layers
-    absent = [one.layer.value.replace("_", " ") for one in states if one.access is None]
+    absent = [state.layer.value.replace("_", " ") for state in states if state.access is None]
     # A layer that is not mentioned is missing, also if others are known.
-    known = describe_layers(states)
+    layers = describe_layers(states)
     if absent:
-        return _missing("; ".join(filter(None, (f"nothing is stated of: {', '.join(absent)}", known))))
-    return _reported(known)
+        return _missing("; ".join(filter(None, (f"nothing is stated of: {', '.join(absent)}", layers))))
+    return _reported(layers)
 
 
 def _latent(material: AuditMaterial) -> Answer:
     # The paper's table asks for this layer by itself.
-    state = next(one for one in material.layers if one.layer is EvidenceLayer.LATENT)
+    state = next(layer for layer in material.layers if layer.layer is EvidenceLayer.LATENT)
     if state.access is None:
         return _missing("it is not stated whether latent evidence is available")
     return _reported(f"{state.access.value} ({describe_levels(state)})")
@@ -639,11 +646,11 @@ def _describe_specs(estimate: Estimate) -> str:
 
 def _describe_sizes(estimate: Estimate) -> str:
     """A replay that did not keep to its planned size is said before its sizes."""
-    deviations = [f"✗ {one.message}" for one in estimate.warnings if one.code in DEVIATIONS]
+    deviations = [f"✗ {warning.message}" for warning in estimate.warnings if warning.code in DEVIATIONS]
     sizes = "; ".join(
-        f"{one.spec}: {one.n.tasks} tasks, {one.n.contexts_test} and {one.n.contexts_deploy} contexts, "
-        f"{one.n.responses_test} and {one.n.responses_deploy} responses"
-        for one in estimate.specs
+        f"{spec.spec}: {spec.n.tasks} tasks, {spec.n.contexts_test} and {spec.n.contexts_deploy} contexts, "
+        f"{spec.n.responses_test} and {spec.n.responses_deploy} responses"
+        for spec in estimate.specs
     )
     return join([*deviations, sizes])
 

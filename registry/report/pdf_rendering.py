@@ -91,14 +91,14 @@ Element = tuple[Object, tuple[str, ...]]
 """An element of the structure tree with the types of its ancestors, outermost first."""
 
 
-def finish_pdf(drawn: bytes, *, title: str, moment: datetime, links: Mapping[str, str]) -> bytes:
+def finish_pdf(content: bytes, *, title: str, moment: datetime, links: Mapping[str, str]) -> bytes:
     """Return *drawn* with its defects mended and written anew without anything that differs between two runs.
 
     Args:
         moment: the only date in the file.
         links: what each internal link leads to, in words, by the name of its anchor.
     """
-    with Pdf.open(BytesIO(drawn)) as pdf:
+    with Pdf.open(BytesIO(content)) as pdf:
         # The tree is read once: all mends change attributes of these same elements.
         elements = list(find_elements(pdf))
         mend_scopes(elements)
@@ -178,9 +178,9 @@ def mend_running_heads(pdf: Pdf, elements: Sequence[Element]) -> None:
                     entry[number] = None
 
 
-def _keep_or_artifact(known: set[int], found: re.Match[bytes]) -> bytes:
+def _keep_or_artifact(numbers: set[int], match: re.Match[bytes]) -> bytes:
     # Running heads repeat on every page and are no content for a screen reader.
-    return found[0] if int(found[2]) in known else b"/Artifact <</Type /Pagination>> BDC"
+    return match[0] if int(match[2]) in numbers else b"/Artifact <</Type /Pagination>> BDC"
 
 
 def _find_marked_content(elements: Sequence[Element]) -> dict[tuple[int, int], set[int]]:
@@ -268,10 +268,10 @@ def mend_font_tags(pdf: Pdf) -> None:
 def _find_font_resources(pdf: Pdf) -> list[Object]:
     """Return the font dictionaries of all resources, each once."""
     found: dict[tuple[int, int], Object] = {}
-    for one in pdf.objects:
+    for object_ in pdf.objects:
         # Resources have fonts and no type of their own.
-        if isinstance(one, Dictionary) and isinstance(one.get(Name.Font), Dictionary) and Name.Type not in one:
-            found.setdefault(one.Font.objgen, one.Font)
+        if isinstance(object_, Dictionary) and isinstance(object_.get(Name.Font), Dictionary) and Name.Type not in object_:
+            found.setdefault(object_.Font.objgen, object_.Font)
     return list(found.values())
 
 
@@ -296,7 +296,7 @@ def _rename_font(font: Object, tag: str) -> None:
 
 def _rename_uses(pdf: Pdf, tags: Mapping[bytes, bytes]) -> None:
     # Fonts are used in pages and in form objects.
-    streams = [one for one in pdf.objects if isinstance(one, pikepdf.Stream) and one.get(Name.Subtype) == Name.Form]
+    streams = [object_ for object_ in pdf.objects if isinstance(object_, pikepdf.Stream) and object_.get(Name.Subtype) == Name.Form]
     for stream in [*(page.Contents for page in pdf.pages), *streams]:
         content = stream.read_bytes()
         renamed = _FONT_USE.sub(lambda found: b"/" + tags.get(found[1], found[1]), content)
@@ -439,8 +439,8 @@ def render_pdf_in_process(supplement: AnySupplement) -> bytes:
     with warnings.catch_warnings():
         # The warning is about WeasyPrint's own file, and tests treat warnings as errors.
         warnings.simplefilter("ignore", ResourceWarning)  # WeasyPrint 70 leaves its colour profile open
-        drawn: bytes = document.write_pdf(pdf_variant="pdf/a-3a", attachments=[attachment])
-    return finish_pdf(drawn, title=_title(supplement), moment=supplement.made_at, links=_link_names(supplement))
+        pdf: bytes = document.write_pdf(pdf_variant="pdf/a-3a", attachments=[attachment])
+    return finish_pdf(pdf, title=_title(supplement), moment=supplement.made_at, links=_link_names(supplement))
 
 
 def load_engine() -> None:
@@ -463,7 +463,7 @@ def _title(supplement: AnySupplement) -> str:
 def _link_names(supplement: AnySupplement) -> dict[str, str]:
     """What each internal link leads to, in words, for readers who hear it."""
     if isinstance(supplement, ChangeReport):
-        return {f"change-{number}": f"What changed of {one.claim}" for number, one in enumerate(supplement.changes, start=1)}
+        return {f"change-{number}": f"What changed of {change.claim}" for number, change in enumerate(supplement.changes, start=1)}
     if isinstance(supplement, CardSupplement):
         return {f"claim-{number}": f"Claim {row.identifier}" for number, row in enumerate(supplement.claims, start=1)}
     return {section.value: f"Section {NUMBERS[section]}, {title}" for section, title in TITLES.items()}
@@ -499,11 +499,11 @@ def _engine() -> _Engine:
     return engine
 
 
-def _missing_library(found: str) -> Fault:
+def _missing_library(text: str) -> Fault:
     return Fault(
         code="pdf-library-missing",
         where="PDF",
-        found=found,
+        found=text,
         advice=f"on Debian or Ubuntu: apt-get install {PACKAGES}; HTML and JSON work without them",
     )
 

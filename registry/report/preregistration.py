@@ -87,7 +87,7 @@ def build_fixed_rows(supplement: Supplement) -> tuple[FixedRow, ...]:
         estimate=audit.estimate if audit.result else None,
         # The last run is the one that the outcome rests on.
         origin=audit.runs[-1].payload.provenance if audit.runs else None,
-        departed={one.payload.item for one in audit.deviations},
+        departed={deviation.payload.item for deviation in audit.deviations},
         has_other_tasks=any(_is_of_tasks(one.payload) for one in audit.deviations),
     )
     lock = known.lock
@@ -97,38 +97,40 @@ def build_fixed_rows(supplement: Supplement) -> tuple[FixedRow, ...]:
     return (*fixed, *(FixedRow(label=name, value=None, mark=UNKNOWN, done="") for name in lock.unfixed if not name.startswith("θ")))
 
 
-def _is_of_tasks(said: Deviation) -> bool:
+def _is_of_tasks(deviation: Deviation) -> bool:
     # A stopping rule in words counts only where a comparison found another number of tasks.
-    return said.item is LockedItem.TASKS or (said.item is LockedItem.STOPPING_RULE and said.found)
+    return deviation.item is LockedItem.TASKS or (deviation.item is LockedItem.STOPPING_RULE and deviation.found)
 
 
 def find_departures(audit: AuditPart | None) -> tuple[Deviation, ...]:
     """Return each departure from the lock of *audit* once, with the reason that somebody gave, if anybody did."""
-    return list_departures(one.payload for one in audit.deviations) if audit else ()
+    return list_departures(deviation.payload for deviation in audit.deviations) if audit else ()
 
 
 def build_departure_rows(audit: AuditPart | None) -> tuple[DepartureRow, ...]:
     """Return each departure from the lock of *audit* once, in the order in which it came to be known."""
     rows: dict[tuple[LockedItem, str, str], list[Recorded[Deviation]]] = {}
-    for one in audit.deviations if audit else ():
+    for deviation in audit.deviations if audit else ():
         # Several people can explain one deviation, and no reason replaces another.
-        rows.setdefault(one.payload.departure, []).append(one)
+        rows.setdefault(deviation.payload.departure, []).append(deviation)
     # What became known after the outcome could not lower it.
     end = audit.outcome.entry.seq if audit and audit.outcome else None
     return tuple(
         DepartureRow(
-            departure=said[0].payload,
-            entry=said[0].entry,
-            is_late=end is not None and said[0].entry.seq > end,
-            told=tuple(one for one in said if one.payload.reason),
+            departure=row[0].payload,
+            entry=row[0].entry,
+            is_late=end is not None and row[0].entry.seq > end,
+            told=tuple(one for one in row if one.payload.reason),
         )
-        for said in rows.values()
+        for row in rows.values()
     )
 
 
 def list_late(audit: AuditPart | None) -> tuple[DepartureRow, ...]:
     """Return the decisive departures that were told after the outcome, which knew nothing of them."""
-    return tuple(one for one in build_departure_rows(audit) if one.is_late and one.departure.item in DECISIVE)
+    return tuple(
+        departure_row for departure_row in build_departure_rows(audit) if departure_row.is_late and departure_row.departure.item in DECISIVE
+    )
 
 
 def is_in_one_second(audit: AuditPart | None) -> bool:
@@ -137,16 +139,16 @@ def is_in_one_second(audit: AuditPart | None) -> bool:
         return False
     # Entries and runs are dated to the second, so within one second the order is not shown.
     at = audit.lock.entry.at.replace(microsecond=0)
-    return any(one.payload.started_at.replace(microsecond=0) == at for one in audit.runs)
+    return any(run.payload.started_at.replace(microsecond=0) == at for run in audit.runs)
 
 
 def build_departure_reasons(audit: AuditPart) -> Iterator[StatusReason]:
     """Yield how the replay departed from its plan: what the estimate warns of, then what the lock fixed otherwise."""
     # The same deviation can be in the estimate's warnings and in the log; it is printed once.
-    warned = [one.message for one in (audit.estimate.warnings if audit.estimate else ()) if one.code in DEVIATIONS]
+    warned = [warning.message for warning in (audit.estimate.warnings if audit.estimate else ()) if warning.code in DEVIATIONS]
     for message in dict.fromkeys(warned):
         yield StatusReason(text=message, section=Section.EXCLUSIONS)
-    departures = [one for one in find_departures(audit) if one.done not in warned]
+    departures = [departure for departure in find_departures(audit) if departure.done not in warned]
     if departures:
         yield StatusReason(text=_sum_up(departures), section=Section.PREREGISTRATION)
     if list_late(audit):
@@ -195,8 +197,8 @@ def describe_locks(audit: AuditPart | None, others: Sequence[AuditSummary], mode
 
 def build_choice_reasons(audit: AuditPart, others: Sequence[AuditSummary], model: ModelRef) -> Iterator[StatusReason]:
     """Yield what could have been chosen after scores were seen: between several locks, and what the lock itself leaves open."""
-    if told := describe_locks(audit, others, model):
-        yield StatusReason(text=told, section=Section.HISTORY)
+    if locks := describe_locks(audit, others, model):
+        yield StatusReason(text=locks, section=Section.HISTORY)
     left_open = list_open(audit)
     # A post hoc outcome has its own sentence, which says more.
     if left_open and not (audit.outcome and audit.outcome.payload.post_hoc):
@@ -213,7 +215,7 @@ def list_open(audit: AuditPart) -> tuple[str, ...]:
 
 
 def _sum_up(departures: list[Deviation]) -> str:
-    items = ", ".join(dict.fromkeys(get_words(one.item) for one in departures))
+    items = ", ".join(dict.fromkeys(get_words(departure.item) for departure in departures))
     open_ = sum(one.reason is None for one in departures)
     if len(departures) == 1:
         told = "nobody has explained it" if open_ else "it is explained"
@@ -222,16 +224,16 @@ def _sum_up(departures: list[Deviation]) -> str:
     return f"{format_count(len(departures))} things were done otherwise than locked ({items}); {told}."
 
 
-def _list_computed(known: _LockFacts) -> Iterator[FixedRow]:
+def _list_computed(lock_facts: _LockFacts) -> Iterator[FixedRow]:
     """Give what every outcome under a lock is computed from, held against the estimate that it was."""
-    lock, plan = known.lock, known.lock.plan
-    mark, done = _check_claim(known)
+    lock, plan = lock_facts.lock, lock_facts.lock.plan
+    mark, done = _check_claim(lock_facts)
     yield FixedRow(label="Claim", value="the revision under audit", reference=lock.claim, mark=mark, done=done)
     if lock.relation is not None:
         theta = "not published" if lock.theta is None else format_exact(lock.theta)
         yield FixedRow(label="θ", value=f"{get_words(lock.relation)} {theta}", mark=mark, done=done)
     yield FixedRow(label="Safety direction", value=get_words(lock.direction), mark=mark, done=done)
-    mark, done = _check_plan(plan, known.estimate)
+    mark, done = _check_plan(plan, lock_facts.estimate)
     numbers = [f"{sign} = {format_exact(value)}" for sign, value in (("δ", plan.margin), ("ε", plan.epsilon)) if value is not None]
     yield FixedRow(label="Margin, ε, level", value=", ".join([*numbers, f"level {format_level(plan.level)}"]), mark=mark, done=done)
     how = f"{get_words(plan.interval)}; contexts {plan.contexts.value}, seed {plan.seed}, {format_count(plan.replicates)} replicates"
@@ -245,9 +247,9 @@ def _list_computed(known: _LockFacts) -> Iterator[FixedRow]:
         yield FixedRow(label="Valid until", value=day, mark=KEPT, done="an outcome under the lock expires after it")
 
 
-def _check_claim(known: _LockFacts) -> tuple[str, str]:
+def _check_claim(lock_facts: _LockFacts) -> tuple[str, str]:
     """An outcome takes θ and relation from the lock, and the direction from the claim's revision: both must say the same."""
-    lock, claim = known.lock, known.claim
+    lock, claim = lock_facts.lock, lock_facts.claim
     # The outcome takes limits from the lock and the direction from the revision, so a difference
     # would mix two claims.
     if (lock.claim, lock.relation, lock.theta, lock.direction) == (claim.reference, claim.relation, claim.theta, claim.direction):
@@ -255,30 +257,30 @@ def _check_claim(known: _LockFacts) -> tuple[str, str]:
     return DEPARTED, "the claim’s revision says otherwise"
 
 
-def _check_plan(plan: Plan, found: Estimate | None) -> tuple[str, str]:
-    if found is None:
+def _check_plan(plan: Plan, estimate: Estimate | None) -> tuple[str, str]:
+    if estimate is None:
         return _NO_RUN
     # Compared with the estimate on record, not with what the audit says of itself.
-    made = (found.margin, found.epsilon, found.level, found.seed, found.contexts, found.interval)
+    made = (estimate.margin, estimate.epsilon, estimate.level, estimate.seed, estimate.contexts, estimate.interval)
     if made == (plan.margin, plan.epsilon, plan.level, plan.seed, plan.contexts.value, plan.interval.value):
         return KEPT, "the estimate on record was computed with it"
     return DEPARTED, "the estimate on record was computed with other settings"
 
 
-def _list_specs(known: _LockFacts) -> Iterator[FixedRow]:
-    lock = known.lock
+def _list_specs(lock_facts: _LockFacts) -> Iterator[FixedRow]:
+    lock = lock_facts.lock
     if lock.test is not None:
-        yield _build_spec(known, "Test contexts", lock.test, LockedItem.TEST_CONTEXTS)
+        yield _build_spec(lock_facts, "Test contexts", lock.test, LockedItem.TEST_CONTEXTS)
     for one in lock.deploy:
-        yield _build_spec(known, f"Deployment contexts ({one.name})", one, LockedItem.DEPLOY_CONTEXTS)
+        yield _build_spec(lock_facts, f"Deployment contexts ({one.name})", one, LockedItem.DEPLOY_CONTEXTS)
     if lock.scoring is not None:
-        yield _build_spec(known, "Scoring", lock.scoring, LockedItem.SCORING)
+        yield _build_spec(lock_facts, "Scoring", lock.scoring, LockedItem.SCORING)
     for one in lock.cues:
-        yield _build_spec(known, "Cues", one, LockedItem.CUES)
+        yield _build_spec(lock_facts, "Cues", one, LockedItem.CUES)
 
 
-def _build_spec(known: _LockFacts, label: str, spec: LockedSpec, item: LockedItem) -> FixedRow:
-    mark, done = _check_spec(known, spec, item)
+def _build_spec(lock_facts: _LockFacts, label: str, spec: LockedSpec, item: LockedItem) -> FixedRow:
+    mark, done = _check_spec(lock_facts, spec, item)
     value = "sealed: the commitment to its text" if spec.is_sealed else "the text of this version"
     return FixedRow(label=label, value=value, reference=spec.spec, digest=spec.sha256, mark=mark, done=done)
 
@@ -286,60 +288,60 @@ def _build_spec(known: _LockFacts, label: str, spec: LockedSpec, item: LockedIte
 _SEALED = "not compared: its text is sealed"
 
 
-def _check_spec(known: _LockFacts, spec: LockedSpec, item: LockedItem) -> tuple[str, str]:
+def _check_spec(lock_facts: _LockFacts, spec: LockedSpec, item: LockedItem) -> tuple[str, str]:
     # A recorded deviation decides; the digests below say nothing more.
-    if item in known.departed:
+    if item in lock_facts.departed:
         return _OTHERWISE
-    if known.origin is None:
+    if lock_facts.origin is None:
         return _NO_RUN
     if item in (LockedItem.SCORING, LockedItem.CUES):
         # Scoring and cues are compared by people: no digest of the replay covers them.
-        judge = f"the scores name: {known.origin.judge}" if known.origin.judge else "who scored is not stated"
+        judge = f"the scores name: {lock_facts.origin.judge}" if lock_facts.origin.judge else "who scored is not stated"
         return UNKNOWN, judge if item is LockedItem.SCORING else "for a reader to hold against the sections on cues"
     # A score table names contexts without holding them, so nothing can be compared.
-    if known.replayed is None:
+    if lock_facts.replayed is None:
         return (UNKNOWN, _SEALED) if spec.is_sealed else _TABLE
     side = "test" if item is LockedItem.TEST_CONTEXTS else "deploy"
-    same = spec.sha256 in {one.digest for one in known.replayed.list_asked(side)}
+    same = spec.sha256 in {one.digest for one in lock_facts.replayed.list_asked(side)}
     # A sealed text is known by its commitment alone.
     if spec.is_sealed:
         return (KEPT, "the run folder asked under the contexts of this very commitment") if same else (UNKNOWN, _SEALED)
     return (KEPT, "the run folder asked under this very text") if same else (UNKNOWN, "not found among the contexts of the run folder")
 
 
-def _list_sizes(known: _LockFacts) -> Iterator[FixedRow]:
-    lock = known.lock
+def _list_sizes(lock_facts: _LockFacts) -> Iterator[FixedRow]:
+    lock = lock_facts.lock
     # A reason in words for stopping early does not show other tasks.
-    departed = known.has_other_tasks
+    departed = lock_facts.has_other_tasks
     if lock.tasks is not None:
-        mark, done = _OTHERWISE if departed else (KEPT, "the scores are of the same identifiers") if known.origin else _NO_RUN
+        mark, done = _OTHERWISE if departed else (KEPT, "the scores are of the same identifiers") if lock_facts.origin else _NO_RUN
         value = f"{format_count(lock.tasks.count)} tasks by their identifiers"
         yield FixedRow(label="Tasks", value=value, digest=lock.tasks.sha256, mark=mark, done=done)
     # A number without identifiers still leaves open which tasks were asked.
     elif lock.plan.tasks is not None:
-        mark, done = _OTHERWISE if departed else (KEPT, "as many were scored") if known.origin else _NO_RUN
+        mark, done = _OTHERWISE if departed else (KEPT, "as many were scored") if lock_facts.origin else _NO_RUN
         yield FixedRow(label="Number of tasks", value=f"{format_count(lock.plan.tasks)}; which ones is not fixed", mark=mark, done=done)
     if lock.replay is not None:
-        mark, done = _check_replay(known)
+        mark, done = _check_replay(lock_facts)
         value = f"the replay file with all it refers to: {', '.join(lock.replay_parts or ())}"
         yield FixedRow(label="Replay", value=value, digest=lock.replay, mark=mark, done=done)
 
 
-def _check_replay(known: _LockFacts) -> tuple[str, str]:
-    if known.origin is None:
+def _check_replay(lock_facts: _LockFacts) -> tuple[str, str]:
+    if lock_facts.origin is None:
         return _NO_RUN
     # Without the run folder nothing shows how the scores were produced.
-    if known.replayed is None:
+    if lock_facts.replayed is None:
         return DEPARTED, "the scores came without their run folder"
     # Parts are compared one by one, so that the differing one can be named.
-    if known.replayed.parts == known.lock.replay_parts:
+    if lock_facts.replayed.parts == lock_facts.lock.replay_parts:
         return KEPT, "the run folder holds the same, part by part"
     return _OTHERWISE
 
 
-def _list_worded(known: _LockFacts) -> Iterator[FixedRow]:
+def _list_worded(lock_facts: _LockFacts) -> Iterator[FixedRow]:
     """Give what is fixed in words: only limits and names in it can be compared."""
-    lock, origin = known.lock, known.origin
+    lock, origin = lock_facts.lock, lock_facts.origin
     returned = origin.model_returned if origin else None
     spent = origin.budget_spent if origin else None
     requested = origin.model_requested if origin else None
@@ -365,22 +367,22 @@ def _list_worded(known: _LockFacts) -> Iterator[FixedRow]:
     for label, value, item in worded:
         if value:
             # A deviation outweighs what was compared.
-            mark, done = _OTHERWISE if item in known.departed else told[item] if origin else _NO_RUN
+            mark, done = _OTHERWISE if item in lock_facts.departed else told[item] if origin else _NO_RUN
             yield FixedRow(label=label, value=value, mark=mark, done=done)
     if lock.endpoint_names:
-        mark, done = _check_names(known)
+        mark, done = _check_names(lock_facts)
         yield FixedRow(label="Endpoint names", value=", ".join(lock.endpoint_names), mark=mark, done=done)
 
 
-def _check_names(known: _LockFacts) -> tuple[str, str]:
+def _check_names(lock_facts: _LockFacts) -> tuple[str, str]:
     """Every name that the responses carry is one of those that the lock fixes."""
-    if known.origin is None:
+    if lock_facts.origin is None:
         return _NO_RUN
-    names = known.origin.models_returned
+    names = lock_facts.origin.models_returned
     # One foreign name among the answers is enough: those responses are of something else.
-    if not set(names) <= set(known.lock.endpoint_names):
+    if not set(names) <= set(lock_facts.lock.endpoint_names):
         return DEPARTED, f"returned: {', '.join(names)}"
     # An answer without a name could be of any model.
-    if not names or known.origin.unnamed_responses:
+    if not names or lock_facts.origin.unnamed_responses:
         return UNKNOWN, "not every response carries a model name"
     return KEPT, f"returned: {', '.join(names)}"

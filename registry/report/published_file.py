@@ -277,7 +277,7 @@ class FileLayers:
     """The proof inside it; None where there is none."""
 
 
-def enclose_proof(drawn: bytes, format_: OutputFormat, proof: bytes) -> bytes:
+def enclose_proof(content: bytes, format_: OutputFormat, proof: bytes) -> bytes:
     """Return the file *drawn* with *proof* inside it; JSON as it is, since its proof lies beside it.
 
     Raises:
@@ -285,9 +285,9 @@ def enclose_proof(drawn: bytes, format_: OutputFormat, proof: bytes) -> bytes:
     """
     # JSON has no place for foreign bytes: every byte belongs to the record.
     if format_ is OutputFormat.JSON:
-        return drawn
+        return content
     try:
-        return _enclose_in_pdf(drawn, proof) if format_ is OutputFormat.PDF else _enclose_in_html(drawn, proof)
+        return _enclose_in_pdf(content, proof) if format_ is OutputFormat.PDF else _enclose_in_html(content, proof)
     except ValueError as error:
         advice = "render it again with caveat report, and publish that"
         raise InputError(Fault(code="not-enclosable", where=format_.value.upper(), found=str(error), advice=advice)) from error
@@ -316,21 +316,21 @@ def is_finished(data: bytes, format_: OutputFormat) -> bool:
 
 def _find_unsigned(data: bytes) -> bytes:
     try:
-        found = find_revision(data)
+        revision = find_revision(data)
     except ValueError:
         # A damaged signature is reported by the check of signatures; here the file counts as
         # unsigned.
         return data
-    return data[: found.unsigned_end] if found and found.unsigned_end else data
+    return data[: revision.unsigned_end] if revision and revision.unsigned_end else data
 
 
-def _enclose_in_html(drawn: bytes, proof: bytes) -> bytes:
+def _enclose_in_html(content: bytes, proof: bytes) -> bytes:
     _refuse_odd(proof)
     # From the end, since quoted text could contain the same tag.
-    place = drawn.rfind(_BODY)
-    if place < 0 or _split_html(drawn).proof is not None:
+    place = content.rfind(_BODY)
+    if place < 0 or _split_html(content).proof is not None:
         raise ValueError("it has no place for a proof, or has one already")
-    return drawn[:place] + _OPENING + proof + _CLOSING + drawn[place:]
+    return content[:place] + _OPENING + proof + _CLOSING + content[place:]
 
 
 def _split_html(data: bytes) -> FileLayers:
@@ -343,10 +343,10 @@ def _split_html(data: bytes) -> FileLayers:
     return FileLayers(drawn=data[:start] + data[end:], proof=inside)
 
 
-def _enclose_in_pdf(drawn: bytes, proof: bytes) -> bytes:
+def _enclose_in_pdf(content: bytes, proof: bytes) -> bytes:
     _refuse_odd(proof)
-    places = _read_places(drawn)
-    blank = read_blank(drawn)
+    places = _read_places(content)
+    blank = read_blank(content)
     stream, file = blank.size, blank.size + 1
     # MD5 is what ISO 32000-2, 7.11.4 asks for as a checksum. It protects nothing here.
     checksum = hashlib.md5(proof, usedforsecurity=False).hexdigest().encode()
@@ -363,11 +363,11 @@ def _enclose_in_pdf(drawn: bytes, proof: bytes) -> bytes:
         % (places.names, places.record_name, places.record, name, file),
     }
     # Offsets follow from the lengths, in the order of writing.
-    offsets, position = {}, len(drawn)
+    offsets, position = {}, len(content)
     for number, part in parts.items():
         offsets[number] = position
         position += len(part)
-    return drawn + b"".join(parts.values()) + write_table(blank, {**offsets, file + 1: position}, drawn)
+    return content + b"".join(parts.values()) + write_table(blank, {**offsets, file + 1: position}, content)
 
 
 def _split_pdf(unsigned: bytes) -> FileLayers:
@@ -400,13 +400,13 @@ class _AttachmentPlaces:
     """When the document was made, as it says it."""
 
 
-def _read_places(drawn: bytes) -> _AttachmentPlaces:
+def _read_places(content: bytes) -> _AttachmentPlaces:
     from io import BytesIO  # noqa: PLC0415
 
     import pikepdf  # noqa: PLC0415  (only publishing and checking need it)
 
     try:
-        with pikepdf.Pdf.open(BytesIO(drawn)) as pdf:
+        with pikepdf.Pdf.open(BytesIO(content)) as pdf:
             files, names = pdf.Root.AF, pdf.Root.Names.EmbeddedFiles
             (record,), (name, listed) = files, names.Names
             moment = str(pdf.docinfo["/ModDate"])
@@ -503,21 +503,21 @@ def sign_pdf(data: bytes, key: "SigningKey", *, at: datetime) -> bytes:
 def find_signature(data: bytes) -> PdfSignature | None:
     """Return what the signature of the PDF *data* says and whether it holds, as `check_signature`; None if it has none."""
     try:
-        found = find_revision(data)
+        revision = find_revision(data)
     except ValueError as error:
         # Traces without a range: something is wrong, and it is reported as a bad signature.
         return _build(data, None, None, [str(error)])
-    if found is None:
+    if revision is None:
         return None
-    certificate, signed, unreadable = _read_cms(found.contents)
-    problems = _check_extent(data, found) + unreadable
+    certificate, signed, unreadable = _read_cms(revision.contents)
+    problems = _check_extent(data, revision) + unreadable
     # Without certificate or with bytes missing there is nothing to compute on.
-    if certificate is not None and signed is not None and found.covered_end <= len(data):
-        problems += _check_cryptography(data[: found.covered_end], found, certificate, signed)
+    if certificate is not None and signed is not None and revision.covered_end <= len(data):
+        problems += _check_cryptography(data[: revision.covered_end], revision, certificate, signed)
         # Only a valid signature is worth writing again; its value is part of the bytes.
         if not problems:
-            problems += _check_bytes(data, found, certificate, signed)
-    return _build(data, found, certificate, problems)
+            problems += _check_bytes(data, revision, certificate, signed)
+    return _build(data, revision, certificate, problems)
 
 
 def check_signature(data: bytes) -> PdfSignature:
@@ -533,16 +533,16 @@ def check_signature(data: bytes) -> PdfSignature:
     return signature
 
 
-def _check_extent(data: bytes, found: SignaturePlace) -> list[str]:
+def _check_extent(data: bytes, signature_place: SignaturePlace) -> list[str]:
     problems = []
-    if found.count > 1:
+    if signature_place.count > 1:
         # Permissions are at level 1, so a second signature is a change.
-        problems.append(f"it carries {found.count} signatures; Caveat gives one, which permits no other")
-    if found.covered_end > len(data):
-        problems.append(f"it is cut off: the signature speaks of {found.covered_end:,} bytes, the file has {len(data):,}")
-    if found.covered_end < len(data):
-        problems.append(f"{len(data) - found.covered_end:,} bytes were appended after it was signed")
-    if found.at is None:
+        problems.append(f"it carries {signature_place.count} signatures; Caveat gives one, which permits no other")
+    if signature_place.covered_end > len(data):
+        problems.append(f"it is cut off: the signature speaks of {signature_place.covered_end:,} bytes, the file has {len(data):,}")
+    if signature_place.covered_end < len(data):
+        problems.append(f"{len(data) - signature_place.covered_end:,} bytes were appended after it was signed")
+    if signature_place.at is None:
         problems.append("the moment of signing is not written as Caveat writes it")
     return problems
 
@@ -560,11 +560,11 @@ def _read_cms(contents: bytes) -> "tuple[bytes | None, asn1.SignerInfo | None, l
         return None, None, [f"it cannot be read as a signature of one key with its certificate ({type(error).__name__})"]
 
 
-def _check_cryptography(covered: bytes, found: SignaturePlace, certificate: bytes, signer: "asn1.SignerInfo") -> list[str]:
+def _check_cryptography(covered: bytes, signature_place: SignaturePlace, certificate: bytes, signer: "asn1.SignerInfo") -> list[str]:
     from asn1crypto import x509  # noqa: PLC0415
     from pyhanko.sign.validation.generic_cms import validate_sig_integrity  # noqa: PLC0415
 
-    digest = hash_around(covered, found.start, found.end)
+    digest = hash_around(covered, signature_place.start, signature_place.end)
     try:
         is_unchanged, is_signed = validate_sig_integrity(signer, x509.Certificate.load(certificate), "data", digest)
     except Exception as error:  # noqa: BLE001  (as above; pyHanko's own words are kept)
@@ -577,14 +577,14 @@ def _check_cryptography(covered: bytes, found: SignaturePlace, certificate: byte
     return problems
 
 
-def _check_bytes(data: bytes, found: SignaturePlace, certificate: bytes, signer: "asn1.SignerInfo") -> list[str]:
+def _check_bytes(data: bytes, signature_place: SignaturePlace, certificate: bytes, signer: "asn1.SignerInfo") -> list[str]:
     """Write the signed file again from what the signature says; every byte must be the same."""
     value = signer["signature"].native
     try:
         # Another value for the same signature would allow two files for one document.
-        if found.at is None or value != _take_lower(value):
+        if signature_place.at is None or value != _take_lower(value):
             return ["the value of the signature is not written as Caveat writes it"]
-        revision = write_revision(data[: found.unsigned_end], at=found.at, room=_measure(certificate))
+        revision = write_revision(data[: signature_place.unsigned_end], at=signature_place.at, room=_measure(certificate))
         again = revision.fill(_build_cms(certificate, _list_attributes(certificate, revision.digest), value))
     except ValueError as error:
         return [f"it is no signature as Caveat makes them: {error}"]
@@ -595,7 +595,7 @@ def _check_bytes(data: bytes, found: SignaturePlace, certificate: bytes, signer:
     return []
 
 
-def _build(data: bytes, found: SignaturePlace | None, certificate: bytes | None, problems: list[str]) -> PdfSignature:
+def _build(data: bytes, signature_place: SignaturePlace | None, certificate: bytes | None, problems: list[str]) -> PdfSignature:
     named = None
     if certificate is not None:
         try:
@@ -603,17 +603,17 @@ def _build(data: bytes, found: SignaturePlace | None, certificate: bytes | None,
         except Exception as error:  # noqa: BLE001  (as in `_read_cms`)
             problems = [*problems, f"its certificate is none that Caveat makes: {error}"]
     # A certificate outside its dates says nothing about who held the key then.
-    if named and found and found.at and not named.valid_from <= found.at <= named.valid_until:
-        problems = [*problems, f"its certificate was not valid on {found.at:%Y-%m-%d}, when it says it was signed"]
+    if named and signature_place and signature_place.at and not named.valid_from <= signature_place.at <= named.valid_until:
+        problems = [*problems, f"its certificate was not valid on {signature_place.at:%Y-%m-%d}, when it says it was signed"]
     return PdfSignature(
         certificate=certificate,
         subject=named.subject if named else None,
         fingerprint=named.fingerprint if named else None,
         valid_from=named.valid_from if named else None,
         valid_until=named.valid_until if named else None,
-        at=found.at if found else None,
-        covers_all=found is not None and found.covered_end == len(data) and found.count == 1,
-        unsigned=data[: found.unsigned_end] if found and found.unsigned_end else data,
+        at=signature_place.at if signature_place else None,
+        covers_all=signature_place is not None and signature_place.covered_end == len(data) and signature_place.count == 1,
+        unsigned=data[: signature_place.unsigned_end] if signature_place and signature_place.unsigned_end else data,
         is_intact=not problems,
         problems=tuple(problems),
     )
@@ -703,11 +703,11 @@ def find_file(name: str, medium: str) -> str | None:
         medium: `screen` or `print`: a file links to files of its own kind.
     """
     # The name may come from a forged record, so nothing but the exact forms becomes a file name.
-    found = _NAME.fullmatch(name)
-    if found is None:
+    match = _NAME.fullmatch(name)
+    if match is None:
         return None
     # The first revision always exists and leads on to the newest.
-    stem = name if found["name"] is None else f"{found['name']}@{found['revision'] or 1}"
+    stem = name if match["name"] is None else f"{match['name']}@{match['revision'] or 1}"
     return f"{stem}.{_EXTENSIONS[medium]}"
 
 

@@ -189,9 +189,9 @@ def _compare(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[bool
     # Equal beginnings and ends cost nothing to find and shorten what must be compared.
     head = next((at for at in range(shortest) if old[at] != new[at]), shortest)
     tail = next((at for at in range(shortest - head) if old[-1 - at] != new[-1 - at]), shortest - head)
-    there = Counter(new[head : len(new) - tail])
+    counter = Counter(new[head : len(new) - tail])
     # The matcher's time grows with the pairs of equal tokens.
-    if sum(there[token] for token in old[head : len(old) - tail]) <= _MOST_MATCHES:
+    if sum(counter[token] for token in old[head : len(old) - tail]) <= _MOST_MATCHES:
         # difflib's heuristic would drop frequent words of long texts, and so change the redline.
         matcher = SequenceMatcher(None, old, new, autojunk=False)
         yield from ((tag == "equal", i, j, k, m) for tag, i, j, k, m in matcher.get_opcodes())

@@ -319,7 +319,7 @@ def _refuse(where: str, error: Exception) -> CaveatError:
 
 def _dump(error: CaveatError) -> bytes:
     # Faults cross as plain data, and `_restore` makes the same error of them.
-    faults = [{"code": one.code, "where": one.where, "found": one.found, "advice": one.advice} for one in error.faults]
+    faults = [{"code": fault.code, "where": fault.where, "found": fault.found, "advice": fault.advice} for fault in error.faults]
     return json.dumps({"exit_code": error.exit_code, "faults": faults}).encode()
 
 

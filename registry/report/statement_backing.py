@@ -53,7 +53,7 @@ class Backings:
     def __init__(self, supplement: AnySupplement) -> None:
         inclusion = supplement.inclusion
         # Without proofs nothing ties a statement to its entry, so no signature is checked either.
-        self._signed = {one.entry: one for one in inclusion.signatures} if inclusion else {}
+        self._signed = {signature.entry: signature for signature in inclusion.signatures} if inclusion else {}
         self._keys = StatementKeys(supplement.log_origin, inclusion.keys if inclusion else (), self._signed)
         self._entries = list_entries(supplement) if inclusion else {}
 
@@ -92,7 +92,7 @@ class Backings:
         return BackedStatement(what=what, entry=entry, words=_tell(backing), is_signed=backing is Backing.AUTHOR)
 
     def _build_group(self, authority: str, backing: Backing | None, entries: list[Entry]) -> BackedGroup:
-        numbers = [str(one.seq) for one in entries]
+        numbers = [str(entry.seq) for entry in entries]
         # Long lists give first and last number; the record has them all.
         listed = ", ".join(numbers) if len(numbers) <= _MOST_NUMBERED else f"{numbers[0]} to {numbers[-1]}"
         return BackedGroup(

@@ -85,7 +85,7 @@ def list_causes(
         text, entry = cause.text.removesuffix("."), known.get(cause.entry)
         rows.append(CauseRow(kind=cause.kind.value, text=text, entry=entry, remedy=remedy, confirmed=review))
     # Confirmed causes come first; sorting is stable, so the rest keeps its order.
-    return tuple(sorted(rows, key=lambda one: one.confirmed is None))
+    return tuple(sorted(rows, key=lambda row: row.confirmed is None))
 
 
 def describe_remedy(cause: StaleCause, claim: str) -> str:
@@ -101,7 +101,7 @@ def describe_staleness(status: Status, reviews: Sequence[Recorded[StalenessRevie
     if status.staleness is Staleness.CURRENT:
         return None
     rows = list_causes(status, reviews, (), claim=claim)
-    waiting = _shorten([_tell_open(one) for one in rows if one.confirmed is None])
+    waiting = _shorten([_tell_open(row) for row in rows if row.confirmed is None])
     if status.staleness is Staleness.POTENTIALLY_STALE:
         return f"It may be stale: {waiting}."
     # One review can confirm several causes; it is named once.
@@ -113,7 +113,7 @@ def describe_staleness(status: Status, reviews: Sequence[Recorded[StalenessRevie
 def _find_last(reviews: Sequence[Recorded[StalenessReview]], claim: str) -> dict[tuple[CauseKind, str], Recorded[StalenessReview]]:
     """Return the last review on each cause of *claim*, by its name."""
     # In log order, so a later review replaces an earlier one on the same cause.
-    return {(cause.kind, cause.what): one for one in reviews if one.payload.claim == claim for cause in one.payload.causes}
+    return {(cause.kind, cause.what): review for review in reviews if review.payload.claim == claim for cause in review.payload.causes}
 
 
 def _find_confirmation(
@@ -131,13 +131,13 @@ def _tell_open(row: CauseRow) -> str:
 
 
 def _tell_confirmed(review: Recorded[StalenessReview], rows: Sequence[CauseRow]) -> str:
-    causes = " and ".join(one.text for one in rows if one.confirmed is review)
+    causes = " and ".join(row.text for row in rows if row.confirmed is review)
     return f"confirmed by {review.entry.actor} on {format_day(review.entry.at)} because {causes} (“{review.payload.why}”)"
 
 
-def _shorten(told: Sequence[str]) -> str:
-    more = len(told) - _MOST_TOLD
-    return "; ".join(told[:_MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
+def _shorten(texts: Sequence[str]) -> str:
+    more = len(texts) - _MOST_TOLD
+    return "; ".join(texts[:_MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
 
 
 # Disputes and disclosure.
@@ -191,41 +191,43 @@ def list_contestations(supplement: AnySupplement) -> tuple[ContestationFile, ...
     match supplement:
         case Supplement():
             # Objections to definitions are kept with each definition.
-            files = (*supplement.contestations, *(one for part in supplement.specs for one in part.contestations))
+            files = (*supplement.contestations, *(contestation for part in supplement.specs for contestation in part.contestations))
         case CardSupplement():
             files = supplement.contestations
         case ChangeReport():
             files = ()
     # One objection can concern several definitions of the page.
-    each = {one.contestation.entry.seq: one for one in files}
+    each = {file.contestation.entry.seq: file for file in files}
     return tuple(each[seq] for seq in sorted(each))
 
 
 def list_standing(supplement: AnySupplement) -> tuple[ContestationFile, ...]:
     """Return those that stand against something on the page: not settled, or upheld. They are named on every page."""
     # An upheld objection stays on every page, because it says what is wrong.
-    return tuple(one for one in list_contestations(supplement) if one.state is not ContestationState.REJECTED)
+    return tuple(contestation for contestation in list_contestations(supplement) if contestation.state is not ContestationState.REJECTED)
 
 
 def list_rival_outcomes(supplement: Supplement, file: ContestationFile) -> tuple[RivalOutcome, ...]:
     """Return the replays under the rival of *file*, in log order, with what they came to for the claim of *supplement*."""
     leading = supplement.audit.opening.payload.audit if supplement.audit else None
-    summaries = {one.audit: one for one in supplement.other_audits}
+    summaries = {other_audit.audit: other_audit for other_audit in supplement.other_audits}
     return tuple(
         # The leading audit has its own part of the page, so it is not summarised again.
         RivalOutcome(
-            audit=one.payload.audit,
-            claim=one.payload.claim,
-            summary=None if one.payload.audit == leading else summaries.get(one.payload.audit),
-            leads=one.payload.audit == leading,
+            audit=replay.payload.audit,
+            claim=replay.payload.claim,
+            summary=None if replay.payload.audit == leading else summaries.get(replay.payload.audit),
+            leads=replay.payload.audit == leading,
         )
-        for one in file.replays
+        for replay in file.replays
     )
 
 
 def list_contestations_of_row(supplement: CardSupplement, row: ClaimRow) -> tuple[ContestationFile, ...]:
     """Return the contestations that concern one claim of a card."""
-    return tuple(one for one in supplement.contestations if one.contestation.payload.contestation in row.contestations)
+    return tuple(
+        contestation for contestation in supplement.contestations if contestation.contestation.payload.contestation in row.contestations
+    )
 
 
 def count_concerned(supplement: CardSupplement, file: ContestationFile) -> int:
@@ -235,7 +237,7 @@ def count_concerned(supplement: CardSupplement, file: ContestationFile) -> int:
 
 def collect_disputes(supplement: AnySupplement) -> dict[str, Any]:
     """Return what templates need to tell of contestations."""
-    said = [one.contestation.payload for one in list_contestations(supplement)]
+    said = [contestation.contestation.payload for contestation in list_contestations(supplement)]
     return {
         "contestations": list_contestations(supplement),
         "standing": list_standing(supplement),

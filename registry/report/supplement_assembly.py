@@ -103,9 +103,9 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         checklist=items,
         not_made=find_not_made(
             # A model judge does not replace blind raters, so naturalness still counts as not made.
-            one.payload.kind
-            for one in (leading.findings if leading else ())
-            if not isinstance(one.payload.body, RealismJudge)
+            finding.payload.kind
+            for finding in (leading.findings if leading else ())
+            if not isinstance(finding.payload.body, RealismJudge)
         ),
         contestations=_find_contestations(dossier),
         history=dossier.revisions,
@@ -116,7 +116,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         other_explorations=find_other_explorations(dossier, leading),
         completeness=check_claim(dossier),
         # A match belongs to the revision whose passage was searched.
-        sightings=tuple(one for one in dossier.sightings if one.payload.claim == current.payload.reference),
+        sightings=tuple(sighting for sighting in dossier.sightings if sighting.payload.claim == current.payload.reference),
         drift=build_drift(dossier),
         reviews=dossier.reviews,
         model_events=dossier.model_events,
@@ -164,7 +164,7 @@ def assemble_card(
 
 def _list_each(dossiers: Sequence[Dossier]) -> tuple[ContestationFile, ...]:
     """Return the contestations of many claims, each once, in log order."""
-    each = {one.contestation.entry.seq: one for dossier in dossiers for one in dossier.contestations}
+    each = {contestation.contestation.entry.seq: contestation for dossier in dossiers for contestation in dossier.contestations}
     return tuple(each[seq] for seq in sorted(each))
 
 
@@ -192,7 +192,7 @@ def _build_figures(dossier: Dossier, audit: AuditPart | None, body: PropertySpec
     claim = dossier.current.payload
     # A figure that the card gives for an earlier version is not compared with estimates of this
     # one.
-    is_own = find_spoken_of([one.payload for one in dossier.revisions]) is None
+    is_own = find_spoken_of([revision.payload for revision in dossier.revisions]) is None
     estimate = audit.estimate if audit else None
     return build_three_figures(
         claim.reported if is_own else None,
@@ -208,7 +208,7 @@ def _build_verdict(dossier: Dossier, audit: AuditPart | None) -> str:
     rivals = [one for one in dossier.audits if one.audit.payload.claim == dossier.current.payload.reference]
     # An audit under a rival that was not upheld is no outcome. Saying "not audited" would hide it.
     if audit is None and rivals and dossier.family.gravest is None:
-        names = ", ".join(dict.fromkeys(str(one.audit.payload.contestation) for one in rivals))
+        names = ", ".join(dict.fromkeys(str(rival.audit.payload.contestation) for rival in rivals))
         return (
             f"This claim has no outcome under its own definitions; outcomes under the rival of {names} are listed with it, "
             "and do not count before the contestation is upheld."
@@ -243,13 +243,13 @@ def _build_reasons(
         yield StatusReason(text=_say_nothing_own(dossier), section=Section.LAYERS)
     else:
         yield from _build_outcome_reasons(audit, audit.outcome.payload, beside, dossier.current.payload.model)
-    found = [one.payload.body for one in (audit.findings if audit else ())]
+    found = [finding.payload.body for finding in (audit.findings if audit else ())]
     # That row of the decision table says the same already.
     if _find_rule(audit) != _SCORER_FAILED:
         yield from build_scorer_reasons(found, [one.payload.body for one in others])
     if dossier.status.dispute is Dispute.CONTESTED:
         # Objections to the claim itself are in its history, those to definitions with the contexts.
-        section = Section.HISTORY if any(not one.is_settled for one in _find_contestations(dossier)) else Section.CONTEXTS
+        section = Section.HISTORY if any(not contestation.is_settled for contestation in _find_contestations(dossier)) else Section.CONTEXTS
         yield StatusReason(text="An open contestation stands against the claim or a definition that it rests on.", section=section)
     if dossier.status.dispute is Dispute.UPHELD:
         section = Section.HISTORY if _find_contestations(dossier) else Section.CONTEXTS
@@ -329,11 +329,11 @@ def _build_specs(dossier: Dossier) -> Iterator[SpecPart]:
         (SpecRole.PROPERTY, claim.property),
         (SpecRole.SCORING, claim.scoring),
         (SpecRole.TEST, claim.test_context),
-        *((SpecRole.DEPLOY, one) for one in claim.deploy_contexts),
+        *((SpecRole.DEPLOY, deploy_context) for deploy_context in claim.deploy_contexts),
     ]
     # A specification in a role of the claim is printed once, in that role.
     shown = {reference for _, reference in named if reference}
-    others = [(SpecRole.OTHER, f"{one.payload.spec}@{one.payload.version}") for one in dossier.specs]
+    others = [(SpecRole.OTHER, f"{spec.payload.spec}@{spec.payload.version}") for spec in dossier.specs]
     for role, reference in [*named, *(one for one in others if one[1] not in shown)]:
         if reference is not None:
             yield _build_spec(dossier, role, reference)
@@ -341,15 +341,17 @@ def _build_specs(dossier: Dossier) -> Iterator[SpecPart]:
 
 def _build_spec(dossier: Dossier, role: SpecRole, reference: str) -> SpecPart:
     bare = reference.split("@", maxsplit=1)[0]
-    version = next((one for one in dossier.specs if f"{one.payload.spec}@{one.payload.version}" == reference), None)
+    version = next((spec for spec in dossier.specs if f"{spec.payload.spec}@{spec.payload.version}" == reference), None)
     return SpecPart(
         role=role,
         reference=reference,
         owner=None if version is None else find_party(dossier, version.payload.owner),
         version=version,
-        newer=max((one.payload.version for one in dossier.newer_specs if one.payload.spec == bare), default=None),
-        contestations=tuple(one for one in dossier.contestations if one.contestation.payload.target == reference),
-        reveal=next((one for one in dossier.reveals if one.payload.opening.spec == reference), None),
+        newer=max((newer_spec.payload.version for newer_spec in dossier.newer_specs if newer_spec.payload.spec == bare), default=None),
+        contestations=tuple(
+            contestation for contestation in dossier.contestations if contestation.contestation.payload.target == reference
+        ),
+        reveal=next((reveal for reveal in dossier.reveals if reveal.payload.opening.spec == reference), None),
     )
 
 
@@ -366,15 +368,15 @@ def _build_card(card: Recorded[Card] | None, newer: Sequence[Recorded[Card]]) ->
     # A claim can be registered without its card.
     if card is None:
         return None
-    said = card.payload
+    payload = card.payload
     return SourceCard(
-        card=said.card,
-        revision=said.revision,
-        title=said.title,
-        publisher=said.publisher,
-        document=said.document,
-        published=said.published,
-        url=said.url,
+        card=payload.card,
+        revision=payload.revision,
+        title=payload.title,
+        publisher=payload.publisher,
+        document=payload.document,
+        published=payload.published,
+        url=payload.url,
         entry=card.entry,
         newer=max((one.payload.revision for one in newer), default=None),
     )
@@ -385,7 +387,7 @@ def _build_layers(file: AuditFile | None, audit: AuditPart | None) -> Iterator[L
     evidence = file.evidence if file else ()
     states = derive_layers(
         [one.payload.evidence for one in evidence],
-        [one.payload.body for one in (file.findings if file else ())],
+        [finding.payload.body for finding in (file.findings if file else ())],
         has_estimate=audit is not None and audit.estimate is not None and bool(audit.estimate.specs),
         through_endpoint=audit is not None and comes_from_endpoint(audit.origin),
     )
@@ -398,7 +400,7 @@ def _find_contestations(dossier: Dossier) -> tuple[ContestationFile, ...]:
     """Those of the claim itself, and of definitions it does not rest on; those of its definitions stand with each of them."""
     # Objections to a definition are printed with it, so they are left out here.
     named = {part.reference for part in _build_specs(dossier)}
-    return tuple(one for one in dossier.contestations if one.contestation.payload.target not in named)
+    return tuple(contestation for contestation in dossier.contestations if contestation.contestation.payload.target not in named)
 
 
 def _place(dossier: Dossier) -> tuple[int, str]:
@@ -421,7 +423,7 @@ def _build_row(dossier: Dossier, readable: str | None) -> ClaimRow:
     outcome = recorded.payload if recorded else None
     estimate, specs = find_first_spec(leading, outcome) if leading and outcome else (None, 0)
     primary = outcome.classification.primary if outcome else None
-    spoken_of = find_spoken_of([one.payload for one in dossier.revisions])
+    spoken_of = find_spoken_of([revision.payload for revision in dossier.revisions])
     # Without an outcome nothing of the audit goes into the row.
     audit = _build_audit(dossier, leading, recorded) if leading and recorded else None
     # An existence or prevalence claim has no limit that it could fail.
@@ -454,7 +456,7 @@ def _build_row(dossier: Dossier, readable: str | None) -> ClaimRow:
         relation=claim.relation,
         reported=claim.reported.value if claim.reported else None,
         readable=readable,
-        contestations=tuple(one.contestation.payload.contestation for one in dossier.contestations),
+        contestations=tuple(contestation.contestation.payload.contestation for contestation in dossier.contestations),
         claim_entry=dossier.current.entry,
         outcome_entry=recorded.entry if recorded else None,
     )

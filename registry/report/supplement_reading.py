@@ -49,10 +49,10 @@ class OpenPdf:
     def walk(self) -> "Iterator[tuple[int, Object]]":
         """Yield every object with its number; raises InputError `pdf-too-slow` when the time is up."""
         # Checked at every object: a file can have half a million of them.
-        for one in self.pdf.objects:
+        for object_ in self.pdf.objects:
             if time.monotonic() > self.deadline:
                 raise InputError(Fault(code="pdf-too-slow", where=self.where, found="reading it takes longer than any supplement does"))
-            yield one.objgen[0], one
+            yield object_.objgen[0], object_
 
 
 @contextmanager
@@ -169,7 +169,7 @@ def _find_wrong(pdf: "Pdf", files: "list[tuple[str, Object]]") -> str | None:
         return "the attachment holds two files under one name"
     # The list of associated files must name the same objects in the same order.
     sources = _follow(pdf.Root, "/AF")
-    if sources is None or [one.objgen for one in sources] != [one.objgen for _, one in files]:
+    if sources is None or [source.objgen for source in sources] != [one.objgen for _, one in files]:
         return "the document does not name what is attached as its files, and nothing else"
     return None
 
@@ -405,8 +405,8 @@ def _find_hidden(base: bytes, table: int) -> Iterator[Fault]:
     if _EARLIER.search(base[table:].partition(b"stream")[0]):
         yield _fault("pdf-appended", "its cross-references continue in others, which a document written at once has none of")
     # Of an object written twice, readers show the last; the other is hidden.
-    written = Counter(one[1] for one in _OBJECT.finditer(base))
-    if twice := sorted(int(number) for number, count in written.items() if count > 1):
+    counter = Counter(one[1] for one in _OBJECT.finditer(base))
+    if twice := sorted(int(number) for number, count in counter.items() if count > 1):
         yield _fault("pdf-appended", f"objects are written twice, one of them hidden: {_list_numbers(twice)}")
 
 
@@ -455,8 +455,8 @@ def _read_names(one: "Object") -> set[str]:
 
     What makes a link to another supplement in the same folder is left out, and only that.
     """
-    told = _read_dictionary(one)
-    text = (_leave_out_action(told) if _is_file_link(told) else told).unparse(resolved=True)
+    dictionary = _read_dictionary(one)
+    text = (_leave_out_action(dictionary) if _is_file_link(dictionary) else dictionary).unparse(resolved=True)
     return {name.decode("latin-1") for name in _NAME.findall(_STRING.sub(b"", text))}
 
 
@@ -521,8 +521,8 @@ def _find_attachment(opened: OpenPdf) -> list[Fault]:
 
 
 def _list_numbers(numbers: list[int]) -> str:
-    return ", ".join(str(one) for one in numbers[:5]) + (f" and {len(numbers) - 5} more" if len(numbers) > 5 else "")
+    return ", ".join(str(number) for number in numbers[:5]) + (f" and {len(numbers) - 5} more" if len(numbers) > 5 else "")
 
 
-def _fault(code: str, found: str) -> Fault:
-    return Fault(code=code, where="PDF", found=found, advice=_ADVICE)
+def _fault(code: str, text: str) -> Fault:
+    return Fault(code=code, where="PDF", found=text, advice=_ADVICE)

@@ -42,7 +42,7 @@ class _PointSource:
 
 def build_drift(dossier: Dossier) -> Drift | None:
     """Return the claim of *dossier* over its revisions; None while all of them are about one model version."""
-    if len({one.payload.model for one in dossier.revisions}) < 2:
+    if len({revision.payload.model for revision in dossier.revisions}) < 2:
         return None
     return build_points(dossier)
 
@@ -50,7 +50,7 @@ def build_drift(dossier: Dossier) -> Drift | None:
 def build_points(dossier: Dossier) -> Drift:
     """Return the claim over its revisions, of however many model versions: the leading outcome of each, and steps where both have one."""
     # Each revision is read by the same rules as on its own page.
-    found = [_find(dossier, one.payload.reference) for one in dossier.revisions]
+    found = [_find(dossier, revision.payload.reference) for revision in dossier.revisions]
     known = [one for one in found if one.estimate is not None]
     return Drift(
         claim=dossier.claim,
@@ -73,12 +73,12 @@ def build_steps(before: Dossier, after: Dossier) -> tuple[DriftStep, ...]:
     return () if same else tuple(_step(first, second))
 
 
-def is_same_quantity(one: VersionPoint, other: VersionPoint) -> bool:
+def is_same_quantity(version_point: VersionPoint, other: VersionPoint) -> bool:
     """Whether the numbers of two points are of one property, of whatever version, on one range of scores."""
     # A newer version of the property still measures the same thing; another range of scores does
     # not.
-    bare = [(point.property or "").partition("@")[0] for point in (one, other)]
-    return bare[0] == bare[1] and one.range == other.range
+    bare = [(point.property or "").partition("@")[0] for point in (version_point, other)]
+    return bare[0] == bare[1] and version_point.range == other.range
 
 
 def _find(dossier: Dossier, claim: str) -> _PointSource:
@@ -150,14 +150,14 @@ def _step(before: _PointSource, after: _PointSource) -> Iterator[DriftStep]:
 
 def _find_shift(before: _PointSource, after: _PointSource) -> Recorded[Finding] | None:
     """Return the last finding of the later audit that compared the scores of both outcomes; None without one."""
-    for one in reversed(after.file.findings if after.file else ()):
-        body = one.payload.body
+    for finding in reversed(after.file.findings if after.file else ()):
+        body = finding.payload.body
         if not isinstance(body, Shift) or body.before_audit != before.point.audit:
             continue
         compared = (body.before_scores, before.scores), (body.after_scores, after.scores)
         # Where a digest of the scores was not recorded, the audit's name decides.
         if all(known is None or used == known for used, known in compared):
-            return one
+            return finding
     return None
 
 
@@ -223,8 +223,8 @@ def _tell_redefined(before: _PointSource, after: _PointSource, spec: str) -> str
     return f"; P_deploy was {first.spec} before and {second.spec} after, so this is not the movement of the model alone"
 
 
-def _find_locked(found: _PointSource, spec: str) -> LockedSpec | None:
-    lock = found.file.lock if found.file else None
+def _find_locked(point_source: _PointSource, spec: str) -> LockedSpec | None:
+    lock = point_source.file.lock if point_source.file else None
     return None if lock is None else next((one for one in lock.payload.deploy if one.name == spec), None)
 
 
@@ -312,43 +312,43 @@ def build_drift_figures(drift: Drift, *, most: int = 4) -> tuple[DriftFigure, ..
     # Keys of a dictionary keep their order: the latest estimate's specifications come first.
     keys: dict[Key, None] = {}
     for point in reversed(drift.points):
-        keys.update(dict.fromkeys((one.spec, one.judge) for one in point.estimates))
+        keys.update(dict.fromkeys((estimate.spec, estimate.judge) for estimate in point.estimates))
     return tuple(_build(drift, key) for key in list(keys)[:most])
 
 
 def count_keys(drift: Drift) -> int:
     """Return against how many specifications, by how many judges, there are estimates: so many figures there could be."""
-    return len({(one.spec, one.judge) for point in drift.points for one in point.estimates})
+    return len({(estimate.spec, estimate.judge) for point in drift.points for estimate in point.estimates})
 
 
 def name_versions(points: Sequence[VersionPoint]) -> tuple[str, ...]:
     """Return what tells the models apart: their version, with the name, and with the developer, only where these differ."""
     models = [point.model for point in points]
-    if len({one.developer for one in models}) > 1:
+    if len({model.developer for model in models}) > 1:
         return tuple(map(str, models))
-    if len({one.name for one in models}) > 1:
-        return tuple(f"{one.name} {one.version}" for one in models)
-    return tuple(one.version for one in models)
+    if len({model.name for model in models}) > 1:
+        return tuple(f"{model.name} {model.version}" for model in models)
+    return tuple(model.version for model in models)
 
 
 def _build(drift: Drift, key: Key) -> DriftFigure:
     # The latest revisions are drawn; the table has all.
-    shown = drift.points[-MOST_COLUMNS:]
-    found = {point.claim: _find_point_estimate(point, key) for point in shown}
+    points = drift.points[-MOST_COLUMNS:]
+    found = {point.claim: _find_point_estimate(point, key) for point in points}
     # The last estimate sets the axes.
-    last = next((point for point in reversed(shown) if found[point.claim] is not None), shown[-1])
+    last = next((point for point in reversed(points) if found[point.claim] is not None), points[-1])
     # Another property, or another range of scores, has no place on these axes.
-    found = {point.claim: found[point.claim] if is_same_quantity(point, last) else None for point in shown}
-    phi, ed = _build_axes(shown, found, last)
+    found = {point.claim: found[point.claim] if is_same_quantity(point, last) else None for point in points}
+    phi, ed = _build_axes(points, found, last)
     # Names are made from all points, so that a version has one name in every figure.
-    names = name_versions(drift.points)[-len(shown) :]
-    width = (WIDTH - _LEFT) / len(shown)
+    names = name_versions(drift.points)[-len(points) :]
+    width = (WIDTH - _LEFT) / len(points)
     columns = [
         _build_column(point, found[point.claim], name, (phi, ed), (_LEFT + place * width, width), last=last)
-        for place, (point, name) in enumerate(zip(shown, names, strict=True))
+        for place, (point, name) in enumerate(zip(points, names, strict=True))
     ]
-    steps = [one for one in drift.steps if (one.spec, one.judge) == key and {one.before, one.after} <= set(found)]
-    by_claim = {point.claim: column for point, column in zip(shown, columns, strict=True)}
+    steps = [step for step in drift.steps if (step.spec, step.judge) == key and {step.before, step.after} <= set(found)]
+    by_claim = {point.claim: column for point, column in zip(points, columns, strict=True)}
     spec = key[0] if key[1] is None else f"{key[0]}, judge {key[1]}"
     return DriftFigure(
         height=_HEIGHT,
@@ -358,18 +358,18 @@ def _build(drift: Drift, key: Key) -> DriftFigure:
         movements=tuple(_build_movement(one, by_claim) for one in steps),
         name=spec,
         spec=shorten(spec, 60),
-        theta_text=_write_theta(shown),
-        margin_text=_write_margin(_margins(shown)),
+        theta_text=_write_theta(points),
+        margin_text=_write_margin(_margins(points)),
         zero=ed.place(0.0),
-        title=_say(spec, shown, names, found, steps, last=last),
-        description=f"Above, mean scores of {len(shown)} revisions of the claim in order, the test side as a square, the deployment side "
+        title=_say(spec, points, names, found, steps, last=last),
+        description=f"Above, mean scores of {len(points)} revisions of the claim in order, the test side as a square, the deployment side "
         "as a circle, with their intervals; below, the difference ED of each against zero and the margin, and how far it moved.",
-        left_out=len(drift.points) - len(shown),
+        left_out=len(drift.points) - len(points),
     )
 
 
 def _find_point_estimate(point: VersionPoint, key: Key) -> SpecEstimate | None:
-    return next((one for one in point.estimates if (one.spec, one.judge) == key), None)
+    return next((estimate for estimate in point.estimates if (estimate.spec, estimate.judge) == key), None)
 
 
 def _write_margin(margins: set[float]) -> str | None:
@@ -383,12 +383,12 @@ def _margins(points: Sequence[VersionPoint]) -> set[float]:
     return {point.margin for point in points if point.margin is not None}
 
 
-def _build_axes(shown: Sequence[VersionPoint], found: Mapping[str, SpecEstimate | None], last: VersionPoint) -> tuple[Axis, Axis]:
+def _build_axes(version_points: Sequence[VersionPoint], found: Mapping[str, SpecEstimate | None], last: VersionPoint) -> tuple[Axis, Axis]:
     """Return the upright scales of Φ and of ED; their `left` is the bottom of the panel and their width counts upwards."""
     bounds = last.range or (0.0, 1.0)
-    span, margin = bounds[1] - bounds[0], max(_margins(shown), default=0.0)
+    span, margin = bounds[1] - bounds[0], max(_margins(version_points), default=0.0)
     # θ belongs on the axis of every column that is judged by it.
-    phis = [point.theta for point in shown if point.theta is not None]
+    phis = [point.theta for point in version_points if point.theta is not None]
     # Room for the band of the margin, also where all differences are small.
     eds = [-1.6 * margin, 0.0, 1.6 * margin]
     for one in found.values():
@@ -403,7 +403,13 @@ def _build_axes(shown: Sequence[VersionPoint], found: Mapping[str, SpecEstimate 
 
 
 def _build_column(
-    point: VersionPoint, one: SpecEstimate | None, name: str, axes: tuple[Axis, Axis], place: tuple[float, float], *, last: VersionPoint
+    point: VersionPoint,
+    spec_estimate: SpecEstimate | None,
+    name: str,
+    axes: tuple[Axis, Axis],
+    place: tuple[float, float],
+    *,
+    last: VersionPoint,
 ) -> VersionColumn:
     phi, ed = axes
     left, width = place
@@ -416,13 +422,15 @@ def _build_column(
         width=round(width, 2),
         label=_break(name, int(width / _CHARACTER)),
         below=f"revision {point.claim.rpartition('@')[2]}",
-        test=None if one is None else build_mark(one.phi_test, phi, signed=False, lines=lines),
-        deploy=None if one is None else build_mark(one.phi_deploy, phi, signed=False, lines=lines),
-        ed=None if one is None else build_mark(one.ed, ed, signed=True, lines=() if margin is None else (-margin, margin)),
-        gap=None if one is not None else _name_gap(point, last),
+        test=None if spec_estimate is None else build_mark(spec_estimate.phi_test, phi, signed=False, lines=lines),
+        deploy=None if spec_estimate is None else build_mark(spec_estimate.phi_deploy, phi, signed=False, lines=lines),
+        ed=None
+        if spec_estimate is None
+        else build_mark(spec_estimate.ed, ed, signed=True, lines=() if margin is None else (-margin, margin)),
+        gap=None if spec_estimate is not None else _name_gap(point, last),
         theta=None if point.theta is None else phi.place(point.theta),
         fails=_find_failing(point, phi),
-        band=None if one is None or margin is None else _span(ed, -margin, margin),
+        band=None if spec_estimate is None or margin is None else _span(ed, -margin, margin),
     )
 
 
@@ -474,9 +482,9 @@ def _write_movement(step: DriftStep) -> tuple[str, str]:
     return text, format_range(step.ed.low, step.ed.high, signed=True)
 
 
-def _write_theta(shown: Sequence[VersionPoint]) -> str | None:
+def _write_theta(version_points: Sequence[VersionPoint]) -> str | None:
     """Return the label of the line at θ; None where no revision has a number for it."""
-    known = {(point.theta, point.relation) for point in shown if point.theta is not None}
+    known = {(point.theta, point.relation) for point in version_points if point.theta is not None}
     if not known:
         return None
     if len(known) > 1:
@@ -488,7 +496,7 @@ def _write_theta(shown: Sequence[VersionPoint]) -> str | None:
 
 def _say(
     spec: str,
-    shown: Sequence[VersionPoint],
+    version_points: Sequence[VersionPoint],
     names: Sequence[str],
     found: Mapping[str, SpecEstimate | None],
     steps: Sequence[DriftStep],
@@ -497,8 +505,8 @@ def _say(
 ) -> str:
     """The figure in one paragraph: what a reader who cannot see it is told."""
     said = [f"Against {spec}."]
-    called = {point.claim: name for point, name in zip(shown, names, strict=True)}
-    for point in shown:
+    called = {point.claim: name for point, name in zip(version_points, names, strict=True)}
+    for point in version_points:
         one, lines = found[point.claim], _find_lines(point)
         if one is None:
             said.append(f"{called[point.claim]}: {_name_gap(point, last)}.")
@@ -508,5 +516,5 @@ def _say(
         marks = [(name, build_mark(number, _PLACES, signed=name == "ED", lines=against)) for name, number, against in numbers]
         said.append(f"{called[point.claim]}: {', '.join(f'{name} {mark.text} {mark.interval}' for name, mark in marks)}.")
     said.extend(f"From {called[step.before]} to {called[step.after]} ED moved by {' '.join(_write_movement(step))}." for step in steps)
-    theta = _write_theta(shown)
+    theta = _write_theta(version_points)
     return " ".join((*said, *(() if theta is None else (f"{theta}.",))))

@@ -175,9 +175,9 @@ def read_keys(folder: Path, *, ask: Callable[[], str | None]) -> KeyRing:
             not the one whose public part it shows; `passphrase-wrong`.
         UnavailableError: `passphrase-missing`: it is encrypted, and nobody can be asked; `file-not-accessible`.
     """
-    files = [one for one in list_key_files(folder) if not one.is_new and one.slot.authority is None]
+    files = [key_file for key_file in list_key_files(folder) if not key_file.is_new and key_file.slot.authority is None]
     # Asked once: all keys of a folder share one passphrase.
-    passphrase = ask() if any(one.text.is_encrypted for one in files) else None
+    passphrase = ask() if any(file.text.is_encrypted for file in files) else None
     found = {one.slot.algorithm: _open(one, passphrase) for one in files}
     logs = tuple(found[algorithm] for algorithm in (KeyAlgorithm.ED25519, KeyAlgorithm.ML_DSA_44) if algorithm in found)
     return KeyRing(log=logs, document=found.get(KeyAlgorithm.ECDSA_P256))
@@ -225,7 +225,7 @@ def _list_statement_slots(folder: Path) -> list[Slot]:
     except OSError as error:
         raise _not_accessible(folder, error) from error
     authorities = {match[1] for name in names if (match := _STATEMENT_NAME.fullmatch(name))}
-    return [Slot(algorithm=KeyAlgorithm.ED25519, authority=one) for one in sorted(authorities)]
+    return [Slot(algorithm=KeyAlgorithm.ED25519, authority=authority) for authority in sorted(authorities)]
 
 
 def _find_path(folder: Path, slot: Slot, *, is_new: bool = False) -> Path:

@@ -327,7 +327,7 @@ def _refuse_outside(index: int, size: int) -> None:
 
 
 def _refuse_odd_hashes(hashes: Iterable[bytes]) -> None:
-    if any(len(one) != _HASH_BYTES for one in hashes):
+    if any(len(hash_) != _HASH_BYTES for hash_ in hashes):
         raise ValueError("a hash has not 32 bytes")
 
 

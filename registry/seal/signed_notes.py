@@ -367,14 +367,12 @@ def _to_time(seconds: int) -> datetime | None:
     return datetime.fromtimestamp(seconds, UTC) if 0 < seconds < 253_402_300_800 else None
 
 
-def _bad_note(where: str, found: str) -> InputError:
-    return InputError(Fault(code="bad-note", where=where, found=found, advice="get the note again, byte for byte, from who signed it"))
+def _bad_note(where: str, text: str) -> InputError:
+    return InputError(Fault(code="bad-note", where=where, found=text, advice="get the note again, byte for byte, from who signed it"))
 
 
-def _bad_vkey(where: str, found: str) -> InputError:
-    return InputError(
-        Fault(code="bad-vkey", where=where, found=found, advice="get the key again from its owner: caveat key show prints it")
-    )
+def _bad_vkey(where: str, text: str) -> InputError:
+    return InputError(Fault(code="bad-vkey", where=where, found=text, advice="get the key again from its owner: caveat key show prints it"))
 
 
 # Cosigning: the statement of a witness about another log's checkpoint (C2SP tlog-cosignature). The
@@ -479,8 +477,8 @@ def _decode_proof_line(text: str, *, where: str, length: int | None) -> bytes:
     return data
 
 
-def _bad_inclusion_proof(where: str, found: str) -> InputError:
-    return InputError(Fault(code="bad-proof", where=where, found=found, advice="get the proof again, byte for byte, from who gave it out"))
+def _bad_inclusion_proof(where: str, text: str) -> InputError:
+    return InputError(Fault(code="bad-proof", where=where, found=text, advice="get the proof again, byte for byte, from who gave it out"))
 
 
 # Consistency proofs as files: the request by which C2SP tlog-witness asks for a cosignature.
@@ -553,6 +551,6 @@ def _decode_consistency_hash(line: str, *, where: str) -> bytes:
     return data
 
 
-def _bad_consistency_proof(where: str, found: str) -> InputError:
+def _bad_consistency_proof(where: str, text: str) -> InputError:
     advice = "get it again, byte for byte: caveat log prove --since SIZE writes one"
-    return InputError(Fault(code="bad-proof", where=where, found=found, advice=advice))
+    return InputError(Fault(code="bad-proof", where=where, found=text, advice=advice))

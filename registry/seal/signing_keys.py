@@ -382,9 +382,9 @@ def open_key(text: KeyText, algorithm: KeyAlgorithm, passphrase: str | None, *, 
     return _join(text, algorithm, private, where)
 
 
-def build_damage_error(where: str, found: str) -> InputError:
+def build_damage_error(where: str, text: str) -> InputError:
     """Return the error for a key file that is not as it was written."""
-    return InputError(Fault(code="key-file-damaged", where=where, found=found, advice="restore it from your copy of the key"))
+    return InputError(Fault(code="key-file-damaged", where=where, found=text, advice="restore it from your copy of the key"))
 
 
 def _join(text: KeyText, algorithm: KeyAlgorithm, private: PrivateKey, where: str) -> SigningKey:
@@ -497,7 +497,7 @@ class StatementKeys:
 
     def find_in_force(self, authority: str) -> StatementKey | None:
         """Return the key that *authority* signs with after the last event; None where it has none."""
-        return next((one for one in self._keys.values() if one.authority == authority and one.last is None), None)
+        return next((key for key in self._keys.values() if key.authority == authority and key.last is None), None)
 
     def find_backing(self, entry: Entry, signature: EntrySignature | None) -> Backing:
         """Return who stands behind *entry*, whose signature, if any, `find_fault` finds in order."""
@@ -584,19 +584,19 @@ class StatementKeys:
             return
         self._keys[key.fingerprint] = replace(key, revoked=event)
 
-    def _refuse(self, entry: Entry, found: str) -> None:
-        self.faults.append(_fault("key-not-vouched", entry, found))
+    def _refuse(self, entry: Entry, text: str) -> None:
+        self.faults.append(_fault("key-not-vouched", entry, text))
 
 
-def _parse_own(said: KeyEvent, entry: Entry) -> VerifierKey | None:
+def _parse_own(key_event: KeyEvent, entry: Entry) -> VerifierKey | None:
     """Return the key that an event shows; None where it is not the authority's own, or not the one that it names."""
     try:
-        key = parse_vkey(said.public or "", where=f"entry {entry.seq}")
-        is_own = key.name == entry.actor and not key.is_cosigner and fingerprint_of_vkey(str(key)) == said.key
+        key = parse_vkey(key_event.public or "", where=f"entry {entry.seq}")
+        is_own = key.name == entry.actor and not key.is_cosigner and fingerprint_of_vkey(str(key)) == key_event.key
     except (CaveatError, ValueError):
         return None
     return key if is_own else None
 
 
-def _fault(code: str, entry: Entry, found: str) -> Fault:
-    return Fault(code=code, where=f"entry {entry.seq}", found=found, advice=_ADVICE)
+def _fault(code: str, entry: Entry, text: str) -> Fault:
+    return Fault(code=code, where=f"entry {entry.seq}", found=text, advice=_ADVICE)

@@ -100,7 +100,7 @@ class FamilyFinder:
         if not self._has_outcomes():
             return [(None, None)] * len(numbers)
         families = self.find(numbers, with_members=False)
-        return [(one.gravest, find_gravest(one.others)) for one in families]
+        return [(family.gravest, find_gravest(family.others)) for family in families]
 
     def find(self, numbers: Sequence[int], *, with_members: bool = True) -> list[Family]:
         """Return the families of the claim revisions that the entries *numbers* recorded, in order.
@@ -114,7 +114,7 @@ class FamilyFinder:
     def find_outcomes_of(self, claim: str, revision: int) -> tuple[FamilyOutcome, ...]:
         """Return the outcomes of the family of one claim revision; none where it is not registered."""
         self._read()
-        found = next((one for one in self._quotes.values() if (one.claim, one.revision) == (claim, revision)), None)
+        found = next((quote for quote in self._quotes.values() if (quote.claim, quote.revision) == (claim, revision)), None)
         return () if found is None else self._build(found, with_members=False).outcomes
 
     def _build(self, quote: Quote, *, with_members: bool) -> Family:
@@ -171,10 +171,10 @@ class FamilyFinder:
             return
         self._is_read = True
         self._outcomes = _read_outcomes(self._reader, self._list_ignored(self._reader))
-        self._quotes = {one.seq: one for one in _read_quotes(self._reader)}
-        for seq, found in self._outcomes.items():
+        self._quotes = {quote.seq: quote for quote in _read_quotes(self._reader)}
+        for seq, outcome in self._outcomes.items():
             said = self._quotes[seq]
-            self._outcomes[seq] = tuple(_name(one, said) for one in found)
+            self._outcomes[seq] = tuple(_name(one, said) for one in outcome)
         self._audited = _Index(self._quotes[seq] for seq in sorted(self._outcomes))
         self._all = _Index(self._quotes.values())
 

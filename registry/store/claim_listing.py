@@ -81,9 +81,9 @@ def list_summaries(reader: LogReader, narrowed: Sequence[ColumnElement[bool]] = 
 def list_stale(reader: LogReader, narrowed: Sequence[ColumnElement[bool]] = ()) -> Iterator[ClaimSummary]:
     """Yield summaries of claims that are stale, or may be, in log order; without those at their end: nobody has to do anything."""
     # Claims at their end are excluded: nobody can revise them, so there is nothing to decide.
-    for one in list_summaries(reader, narrowed):
-        if one.status.staleness is not Staleness.CURRENT and one.status.lifecycle not in TERMINAL:
-            yield one
+    for summary in list_summaries(reader, narrowed):
+        if summary.status.staleness is not Staleness.CURRENT and summary.status.lifecycle not in TERMINAL:
+            yield summary
 
 
 def get_head(reader: LogReader, seq: int) -> ClaimHead:

@@ -148,7 +148,7 @@ class CauseFinder:
     def _judge(self, causes: tuple[StaleCause, ...], reviews: Mapping[Name, CauseReview]) -> StaleReasons:
         if not reviews:
             return StaleReasons(causes, is_confirmed=False)
-        said = [(one, _find_verdict(one, reviews)) for one in causes]
+        said = [(cause, _find_verdict(cause, reviews)) for cause in causes]
         # Dismissed causes are removed. A confirmed one makes the claim stale, the others leave it
         # potentially stale.
         left = tuple(one for one, verdict in said if verdict is not StalenessVerdict.DISMISSED)
@@ -252,7 +252,7 @@ class CauseFinder:
         newest = self._registered_methods() if outcomes else {}
         if not newest:
             return {}
-        by_entry = {one.result or one.entry: one.entry for one in outcomes}
+        by_entry = {outcome.result or outcome.entry: outcome.entry for outcome in outcomes}
         there = self._reader.rows_in(select(body.c.seq).where(self._reader.visible(body)), body.c.seq, by_entry)
         found: dict[int, tuple[StaleCause, ...]] = {}
         for one in self._reader.recorded(row.seq for row in there):
@@ -261,17 +261,17 @@ class CauseFinder:
                 found[by_entry[one.entry.seq]] = tuple(_find_newer_methods(estimate, newest))
         return found
 
-    def _settle(self, found: list[tuple[StaleCause, ...]], grounds: Sequence[ClaimGround]) -> list[tuple[StaleCause, ...]]:
+    def _settle(self, stale_causeses: list[tuple[StaleCause, ...]], grounds: Sequence[ClaimGround]) -> list[tuple[StaleCause, ...]]:
         """Take out the newer definitions that the outcome which counts was found under: its audit was opened later, its lock fixes them."""
         # An audit that was opened after a new definition may have used it. Only then is its lock
         # read.
         late = {
             ground.outcome.audit
-            for causes, ground in zip(found, grounds, strict=True)
-            if ground.outcome and any(_may_be_settled(one, ground.outcome) for one in causes)
+            for causes, ground in zip(stale_causeses, grounds, strict=True)
+            if ground.outcome and any(_may_be_settled(cause, ground.outcome) for cause in causes)
         }
         if not late:
-            return found
+            return stale_causeses
         wanted = select(lock.c.seq).where(self._reader.visible(lock))
         locks = self._reader.recorded(row.seq for row in self._reader.rows_in(wanted, lock.c.audit, late))
         fixed = {one.payload.audit: frozenset(list_locked(one.payload)) for one in locks}
@@ -281,7 +281,7 @@ class CauseFinder:
             else tuple(
                 one for one in causes if not (_may_be_settled(one, ground.outcome) and one.what in fixed.get(ground.outcome.audit, ()))
             )
-            for causes, ground in zip(found, grounds, strict=True)
+            for causes, ground in zip(stale_causeses, grounds, strict=True)
         ]
 
     def _reviews(self, heads: Sequence[ClaimHead]) -> dict[Reference, dict[Name, CauseReview]]:
@@ -360,13 +360,13 @@ def _tell_link(link: ModelLink) -> str:
 def _find_verdict(cause: StaleCause, reviews: Mapping[Name, CauseReview]) -> StalenessVerdict | None:
     """Return what was decided of *cause*; a decision from before the entry that recorded it does not speak of it."""
     # A review applies only to causes recorded before it. The same cause after it is a new question.
-    said = reviews.get((cause.kind.value, cause.what))
-    return said.verdict if said and said.entry > cause.entry else None
+    review = reviews.get((cause.kind.value, cause.what))
+    return review.verdict if review and review.entry > cause.entry else None
 
 
 def _find_newer_methods(estimate: Estimate, newest: Mapping[str, tuple[int, int, str]]) -> Iterator[StaleCause]:
     methods = (_METHOD.match(one.ed.method) for one in estimate.specs)
-    for slug, digits in dict.fromkeys((found[1], found[2]) for found in methods if found):
+    for slug, digits in dict.fromkeys((method[1], method[2]) for method in methods if method):
         version, entry, name = newest.get(slug, (0, 0, ""))
         if version > int(digits):
             text = f"its estimate is by {slug}/{digits}, and {slug}/{version} is registered ({name}@{version})"

@@ -86,9 +86,9 @@ def refuse_missing(url: str) -> None:
         raise UnavailableError(Fault(code="registry-not-found", where=describe_url(url), found=found, advice="run: caveat init"))
 
 
-def _refuse_url(found: str) -> InputError:
+def _refuse_url(text: str) -> InputError:
     advice = "write sqlite:///FILE or postgresql://user@host/database"
-    return InputError(Fault(code="registry-url", where="registry URL", found=found, advice=advice))
+    return InputError(Fault(code="registry-url", where="registry URL", found=text, advice=advice))
 
 
 def find_file(url: str) -> Path | None:

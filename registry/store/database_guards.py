@@ -24,7 +24,7 @@ class TriggerRule:
 
 def _gapless(table: str, number: str, within: str) -> TriggerRule:
     columns = within.split()
-    same = " AND ".join(f"{one} = NEW.{one}" for one in columns)
+    same = " AND ".join(f"{column} = NEW.{column}" for column in columns)
     # max + 1 instead of a sequence: sequences leave gaps after a rollback, and a gap in a log looks
     # like a deleted entry.
     return TriggerRule(

@@ -86,13 +86,13 @@ def read_catalogue(connection: Connection) -> Catalogue:
     return found
 
 
-def compare_catalogues(expected: Catalogue, there: Catalogue) -> Iterator[str]:
+def compare_catalogues(expected: Catalogue, catalogue: Catalogue) -> Iterator[str]:
     """Yield each difference in words: what is missing or differs, then what does not belong there."""
     for kind, name in expected:
-        if there.get((kind, name)) != expected[kind, name]:
+        if catalogue.get((kind, name)) != expected[kind, name]:
             yield f"{kind} {name} is missing or differs"
     # An additional trigger or rule can change what is stored, so extra objects are differences too.
-    for kind, name in there:
+    for kind, name in catalogue:
         if (kind, name) not in expected:
             yield f"{kind} {name} does not belong to this registry"
 

@@ -476,13 +476,13 @@ def _see_newer(status: Status, *, shown: Recorded[ClaimRevision], newest: Record
     """Return *status* as one sees it from the revision *shown*, where *newest* is the claim's last."""
     if shown == newest:
         return status
-    said = newest.payload
-    text = f"the claim has a newer revision, @{said.revision}"
-    causes = (StaleCause(kind=CauseKind.REVISION, what=said.reference, entry=newest.entry.seq, text=text), *status.causes)
+    payload = newest.payload
+    text = f"the claim has a newer revision, @{payload.revision}"
+    causes = (StaleCause(kind=CauseKind.REVISION, what=payload.reference, entry=newest.entry.seq, text=text), *status.causes)
     # A confirmed cause stays the stronger one. A newer revision alone makes the older one
     # potentially stale.
     staleness = Staleness.STALE if status.staleness is Staleness.STALE else Staleness.POTENTIALLY_STALE
-    return replace(status, staleness=staleness, stale_because=tuple(one.text for one in causes), causes=causes)
+    return replace(status, staleness=staleness, stale_because=tuple(cause.text for cause in causes), causes=causes)
 
 
 def _list_references(claim: ClaimRevision, audits: Sequence[AuditFile]) -> tuple[Reference, ...]:
@@ -504,12 +504,12 @@ def _list_references(claim: ClaimRevision, audits: Sequence[AuditFile]) -> tuple
 def _list_asked(file: AuditFile) -> Iterator[str]:
     """Give the registered contexts of both sides that the scores of *file* are of."""
     origins = [*(one.payload.provenance for one in file.runs), *(one.payload.provenance for one in file.restrictions)]
-    for replayed in (one.replayed for one in origins if one is not None):
+    for replayed in (origin.replayed for origin in origins if origin is not None):
         yield from (name for arm in ("test", "deploy") if replayed for name in replayed.list_references(arm))
 
 
 def _list_sealed(specs: Sequence[Recorded[SpecVersion]]) -> list[Reference]:
-    return [(one.payload.spec, one.payload.version) for one in specs if one.payload.body is None]
+    return [(spec.payload.spec, spec.payload.version) for spec in specs if spec.payload.body is None]
 
 
 def _flatten(parts: Iterable[Any]) -> Iterator[Recorded[Any]]:
@@ -579,7 +579,7 @@ def _find_entries(reader: LogReader, wanted: TrailQuery) -> list[int]:
     if wanted.stop is not None:
         conditions.append(entry.c.seq <= wanted.stop)
     if wanted.kinds:
-        conditions.append(entry.c.kind.in_([one.value for one in wanted.kinds]))
+        conditions.append(entry.c.kind.in_([kind.value for kind in wanted.kinds]))
     if wanted.actors:
         conditions.append(entry.c.actor.in_(sorted(wanted.actors)))
     found = [row[0] for row in reader.rows(select(entry.c.seq).where(*conditions).order_by(entry.c.seq))]

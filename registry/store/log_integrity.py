@@ -86,7 +86,7 @@ class _Scanner:
             (seq, _fault("entry-altered", seq, "a text is kept of an entry that is not in the log")) for seq in self._orphans()
         )
         # Faults come from several passes. Readers expect them in the order of the log.
-        self._faults.sort(key=lambda one: one[0])
+        self._faults.sort(key=lambda fault: fault[0])
         return LogScan(self._leaves, self._times, self._last[0], erased, [fault for _, fault in self._faults])
 
     def _read(self) -> Iterator[list[Row]]:
@@ -192,8 +192,8 @@ class _Scanner:
         there = select(entry.c.seq).where(entry.c.log == body.c.log, entry.c.seq == body.c.seq).exists()
         return [row[0] for row in self._reader.plain_rows(select(body.c.seq).where(self._reader.visible(body), ~there))]
 
-    def _note(self, seq: int, found: str) -> None:
-        self._faults.append((seq, _fault("entry-altered", seq, found)))
+    def _note(self, seq: int, text: str) -> None:
+        self._faults.append((seq, _fault("entry-altered", seq, text)))
 
 
 def _head_of(kind: str, actor: str, at: int) -> bytes:
@@ -213,9 +213,9 @@ def format_time(at: int) -> str:
         return f"{at} seconds"
 
 
-def _fault(code: str, seq: int, found: str) -> Fault:
+def _fault(code: str, seq: int, text: str) -> Fault:
     advice = {"text-missing": "if it was erased on purpose, say so: caveat log erase", "text-present": "erase it again: caveat log erase"}
-    return Fault(code=code, where=f"entry {seq}", found=found, advice=advice.get(code, RESTORE))
+    return Fault(code=code, where=f"entry {seq}", found=text, advice=advice.get(code, RESTORE))
 
 
 # Check of a log: each entry against its leaf, the tree against the stored subtrees, and both
@@ -341,7 +341,7 @@ def check_log(
 
 def tell_given_out(report: LogReport) -> str:
     """Say that files were given out and no checkpoint of that time is kept."""
-    return _describe_unsealed(report.given_out_since, max((one.checkpoint.size for one in report.checkpoints), default=0))
+    return _describe_unsealed(report.given_out_since, max((checkpoint.checkpoint.size for checkpoint in report.checkpoints), default=0))
 
 
 def _describe_unsealed(count: int, sealed: int) -> str:
@@ -402,8 +402,8 @@ class _LogCheck:
         return sorted(checked, key=lambda one: one.checkpoint.size)
 
     def _hold(self, note: SignedNote, at: datetime | None) -> CheckedCheckpoint:
-        said = note.checkpoint
-        where = f"checkpoint at {said.size}" if at else f"note of {said.origin} at {said.size}"
+        checkpoint = note.checkpoint
+        where = f"checkpoint at {checkpoint.size}" if at else f"note of {checkpoint.origin} at {checkpoint.size}"
         lines = verify_note(note, self._vkeys)
         # Without a key for this log nothing can be said about its signature: None, not False.
         own = [key for key in self._vkeys if key.name == self.origin]
@@ -413,13 +413,13 @@ class _LogCheck:
                 self._note("checkpoint-altered", where, f"the signature of {line.name} does not verify")
         if signed is False:
             self._note("checkpoint-unsigned", where, f"no key of {self.origin} that is trusted signed it")
-        fits: bool | None = self.find_root(said.size) == said.root
+        fits: bool | None = self.find_root(checkpoint.size) == checkpoint.root
         # Entries are missing below the size of the checkpoint, so its root is neither confirmed nor
         # refuted.
-        if len(self.scan.leaves) < said.size <= self.scan.entries:
+        if len(self.scan.leaves) < checkpoint.size <= self.scan.entries:
             fits = None
-        self.faults += self._compare_times(said.size, lines, where)
-        return CheckedCheckpoint(checkpoint=said, at=at, fits=fits, is_signed=signed, lines=lines)
+        self.faults += self._compare_times(checkpoint.size, lines, where)
+        return CheckedCheckpoint(checkpoint=checkpoint, at=at, fits=fits, is_signed=signed, lines=lines)
 
     def _compare_times(self, size: int, lines: Sequence[VerifiedLine], where: str) -> Iterator[Fault]:
         """Nobody can have cosigned an entry before it was written: if it says so, the clock was ahead.
@@ -531,8 +531,8 @@ class _LogCheck:
             return None
         return self._levels[level][index]
 
-    def _note(self, code: str, where: str, found: str) -> None:
-        self.faults.append(Fault(code=code, where=where, found=found, advice=RESTORE))
+    def _note(self, code: str, where: str, text: str) -> None:
+        self.faults.append(Fault(code=code, where=where, found=text, advice=RESTORE))
 
 
 def _list_imported(ledger: Ledger, origin: str) -> list[SignedNote]:
@@ -552,11 +552,11 @@ def _tell_difference(sealed: Checkpoint, row: Checkpoint) -> str:
     return "; ".join(f"its note is of {there}, {here}" for (there, here), is_other in zip(pairs, differ, strict=True) if is_other)
 
 
-def _say_time(one: CheckedCheckpoint) -> str:
-    times = [line.at for line in one.lines if line.is_valid and line.at is not None]
+def _say_time(checked_checkpoint: CheckedCheckpoint) -> str:
+    times = [line.at for line in checked_checkpoint.lines if line.is_valid and line.at is not None]
     if times:
         return f"{max(times).isoformat()}, when it was cosigned"
-    return "an unknown time" if one.at is None else one.at.isoformat()
+    return "an unknown time" if checked_checkpoint.at is None else checked_checkpoint.at.isoformat()
 
 
 # Comparison of rows with their statements, for selected entries. A page decodes statements, but a

@@ -44,8 +44,8 @@ def unpack(packed: bytes, sha256: str) -> str:
     Raises:
         AlteredError: `content-altered`: its digest is not *sha256*, or *packed* holds no text.
     """
-    if (found := _find_difference(packed, sha256)) is not None:
-        raise AlteredError(_altered(sha256, found))
+    if (difference := _find_difference(packed, sha256)) is not None:
+        raise AlteredError(_altered(sha256, difference))
     return _decompress(packed).decode()
 
 
@@ -54,8 +54,8 @@ def find_altered(connection: Connection) -> Iterator[Fault]:
     for (digest,) in connection.execute(select(content.c.sha256).order_by(content.c.sha256)).all():
         packed = connection.execute(select(content.c.data).where(content.c.sha256 == digest)).scalar()
         sha256 = bytes(digest).hex()
-        if packed is not None and (found := _find_difference(bytes(packed), sha256)) is not None:
-            yield _altered(sha256, found)
+        if packed is not None and (difference := _find_difference(bytes(packed), sha256)) is not None:
+            yield _altered(sha256, difference)
 
 
 def _find_difference(packed: bytes, sha256: str) -> str | None:
@@ -75,9 +75,9 @@ def _decompress(packed: bytes) -> bytes:
     return zstandard.ZstdDecompressor().decompress(packed)
 
 
-def _altered(sha256: str, found: str) -> Fault:
+def _altered(sha256: str, text: str) -> Fault:
     advice = "caveat log check names every such text; restore the registry from a backup"
-    return Fault(code="content-altered", where=f"text {sha256}", found=found, advice=advice)
+    return Fault(code="content-altered", where=f"text {sha256}", found=text, advice=advice)
 
 
 # Every reading is limited to one log and one last entry, so that a past state can be read without
@@ -355,9 +355,9 @@ def _decode(place: Entry, text: bytes) -> Recorded[Any]:
     return Recorded(entry=place, payload=said.payload)
 
 
-def _altered_text(seq: int, found: str) -> AlteredError:
+def _altered_text(seq: int, text: str) -> AlteredError:
     advice = "caveat log check says since when; restore the registry from a backup"
-    return AlteredError(Fault(code="entry-altered", where=f"entry {seq}", found=found, advice=advice))
+    return AlteredError(Fault(code="entry-altered", where=f"entry {seq}", found=text, advice=advice))
 
 
 def _similar_numbers(digits: str) -> set[int]:
@@ -557,7 +557,7 @@ def read_statement_keys(reader: LogReader) -> "StatementKeys":
     from registry.seal.signing_keys import StatementKeys  # noqa: PLC0415  (cryptography: most commands need none)
 
     events = list_key_events(reader)
-    signed = list_signatures(reader, (one.entry.seq for one in events))
+    signed = list_signatures(reader, (event.entry.seq for event in events))
     return StatementKeys(reader.log_origin, events, {one.entry: one for one in signed})
 
 

@@ -62,7 +62,7 @@ def prove(reader: LogReader, entries: Collection[int], *, openings: Collection[i
     # The key events of the signers are proven too. Without them a reader of a single file could not
     # verify the author signatures.
     keys = _list_keys_of(reader, entries)
-    named = {one.entry.seq for one in keys}
+    named = {key.entry.seq for key in keys}
     # One proof for all entries: shared nodes are stored once (0.5 to 7 ms per claim, 17 kB for a
     # card with 500 claims).
     proven = {*entries, *named}
@@ -75,13 +75,13 @@ def prove(reader: LogReader, entries: Collection[int], *, openings: Collection[i
 
 def _list_keys_of(reader: LogReader, entries: Collection[int]) -> tuple[Recorded[KeyEvent], ...]:
     """Return what the log says of the statement keys of those who signed one of *entries*: their keys alone can verify it."""
-    signers = {one.key for one in list_signatures(reader, entries)}
+    signers = {signature.key for signature in list_signatures(reader, entries)}
     if not signers:
         return ()
     # All events of these authorities, not just the matching keys: a later revocation must not be
     # left out.
-    events = [one for one in list_key_events(reader) if one.payload.purpose is KeyPurpose.STATEMENT]
-    authorities = {one.entry.actor for one in events if one.payload.key in signers}
+    events = [key_event for key_event in list_key_events(reader) if key_event.payload.purpose is KeyPurpose.STATEMENT]
+    authorities = {event.entry.actor for event in events if event.payload.key in signers}
     return tuple(one for one in events if one.entry.actor in authorities)
 
 
@@ -215,9 +215,9 @@ def _find_signed_root(kept: StoredCheckpoint) -> str | None:
     return said.root if said == kept.checkpoint else None
 
 
-def _other_history(kept: StoredCheckpoint, found: str) -> AlteredError:
+def _other_history(kept: StoredCheckpoint, text: str) -> AlteredError:
     advice = "sign and give out nothing; caveat log check says since when; restore the registry from a backup"
-    return AlteredError(Fault(code="root-differs", where=f"checkpoint at {kept.checkpoint.size}", found=found, advice=advice))
+    return AlteredError(Fault(code="root-differs", where=f"checkpoint at {kept.checkpoint.size}", found=text, advice=advice))
 
 
 def _read_checkpoints(reader: LogReader, *conditions: Any, beyond: bool = False) -> Iterator[StoredCheckpoint]:

@@ -222,7 +222,7 @@ class Writer(View):
             self._is_broken = bool(recorded)
             # One conflict is enough for ConflictError: the user must read the registry again before
             # anything else is worth repairing.
-            raise (ConflictError if any(one.code in _CONFLICTS for one in faults) else InputError)(faults)
+            raise (ConflictError if any(fault.code in _CONFLICTS for fault in faults) else InputError)(faults)
         self._flush()
         return recorded
 
@@ -621,9 +621,9 @@ def check_entry(place: Entry, text: bytes) -> Payload:
     return statement.payload
 
 
-def broken(seq: int, found: str) -> Fault:
+def broken(seq: int, text: str) -> Fault:
     """Return the fault of a log that cannot be replayed."""
-    return Fault(code="log-broken", where=f"entry {seq}", found=found, advice="restore the registry from a backup")
+    return Fault(code="log-broken", where=f"entry {seq}", found=text, advice="restore the registry from a backup")
 
 
 # Import of another registry's log under its own origin, next to the own log and never mixed with

@@ -41,13 +41,13 @@ class LineageRules:
         """Read anew what claims rest on: something was said that may have changed it."""
         self._finder = None
 
-    def find_faults(self, said: Lineage) -> Iterator[Fault]:
+    def find_faults(self, lineage: Lineage) -> Iterator[Fault]:
         """Yield everything that keeps *said* from being recorded now."""
-        match said:
+        match lineage:
             case ModelEvent():
-                yield from self.event(said)
+                yield from self.event(lineage)
             case StalenessReview():
-                yield from self.review(said)
+                yield from self.review(lineage)
 
     def version(self, said: ModelVersion) -> Iterator[Fault]:
         """A version is registered once, under a name that no other has but for its spelling, after its predecessor and not older."""
@@ -73,52 +73,57 @@ class LineageRules:
         else:
             self._sound.add(model)
 
-    def event(self, said: ModelEvent) -> Iterator[Fault]:
+    def event(self, model_event: ModelEvent) -> Iterator[Fault]:
         """The versions it names are registered; a link joins two that are not joined yet, without a circle and forward in time."""
-        unknown = [model for model in (said.model, said.predecessor) if model is not None and self._view.find_model(model) is None]
+        unknown = [
+            model for model in (model_event.model, model_event.predecessor) if model is not None and self._view.find_model(model) is None
+        ]
         yield from (self._unknown(model) for model in unknown)
         # Links between unknown versions cannot be checked for cycles or dates.
         if unknown:
             return
-        match said.event:
-            case ModelEventKind.FOLLOW if said.predecessor is not None:
-                yield from self._follow(said, said.predecessor)
-            case ModelEventKind.UNFOLLOW if said.predecessor is not None:
-                if self._view.lineage().find_link(said.model, said.predecessor) is None:
-                    found = f"nothing on record says that it comes from {said.predecessor}"
-                    yield _fault("not-linked", str(said.model), found, "caveat model show tells what does")
+        match model_event.event:
+            case ModelEventKind.FOLLOW if model_event.predecessor is not None:
+                yield from self._follow(model_event, model_event.predecessor)
+            case ModelEventKind.UNFOLLOW if model_event.predecessor is not None:
+                if self._view.lineage().find_link(model_event.model, model_event.predecessor) is None:
+                    found = f"nothing on record says that it comes from {model_event.predecessor}"
+                    yield _fault("not-linked", str(model_event.model), found, "caveat model show tells what does")
             case ModelEventKind.DEPRECATE:
-                if (entry := self._view.lineage().deprecation_entry(said.model)) is not None:
+                if (entry := self._view.lineage().deprecation_entry(model_event.model)) is not None:
                     found = f"entry {entry} says that it is deprecated"
                     yield _fault(
-                        "deprecated-already", str(said.model), found, "to say it otherwise, reinstate it first: caveat model reinstate"
+                        "deprecated-already",
+                        str(model_event.model),
+                        found,
+                        "to say it otherwise, reinstate it first: caveat model reinstate",
                     )
             case _:
-                if self._view.lineage().deprecation_entry(said.model) is None:
-                    yield _fault("not-deprecated", str(said.model), "it is not deprecated, so there is nothing to take back")
+                if self._view.lineage().deprecation_entry(model_event.model) is None:
+                    yield _fault("not-deprecated", str(model_event.model), "it is not deprecated, so there is nothing to take back")
 
-    def review(self, said: StalenessReview) -> Iterator[Fault]:
+    def review(self, staleness_review: StalenessReview) -> Iterator[Fault]:
         """It is of a claim's current revision, and of causes that this has, or would have if nobody had dismissed them."""
-        head = self._view.find_claim(said.claim.partition("@")[0])
-        name, revision = split_reference(said.claim)
+        head = self._view.find_claim(staleness_review.claim.partition("@")[0])
+        name, revision = split_reference(staleness_review.claim)
         if head is None or revision > head.payload.revision:
-            yield _fault("claim-unknown", said.claim, "no such claim revision is registered here", f"caveat claim show {name}")
+            yield _fault("claim-unknown", staleness_review.claim, "no such claim revision is registered here", f"caveat claim show {name}")
         # Reviews of an older revision would have no effect, and the author would not notice.
         elif revision < head.payload.revision:
             found = f"the claim has a newer revision, @{head.payload.revision}; what was decided of an earlier one changes nothing"
-            yield _fault("revised-meanwhile", said.claim, found, f"decide on {head.payload.reference}")
+            yield _fault("revised-meanwhile", staleness_review.claim, found, f"decide on {head.payload.reference}")
         else:
-            there = self._find_causes(name, head.entry.seq)
-            known = {(one.kind, one.what) for one in there}
+            causes = self._find_causes(name, head.entry.seq)
+            known = {(cause.kind, cause.what) for cause in causes}
             # The valid causes are listed in the message, since their names are not obvious.
-            listed = "; ".join(f"{one.kind.value} {one.what}" for one in there) or "none"
-            for one in dict.fromkeys(said.causes):
+            listed = "; ".join(f"{one.kind.value} {one.what}" for one in causes) or "none"
+            for one in dict.fromkeys(staleness_review.causes):
                 if (one.kind, one.what) not in known:
                     found = f"{one.kind.value} {one.what} is no cause for it to be stale; its causes: {listed}"
-                    yield _fault("cause-unknown", said.claim, found, "caveat claim stale lists them")
-        for one, count in Counter(said.causes).items():
+                    yield _fault("cause-unknown", staleness_review.claim, found, "caveat claim stale lists them")
+        for one, count in Counter(staleness_review.causes).items():
             if count > 1:
-                yield _fault("cause-twice", said.claim, f"{one.kind.value} {one.what} is named {count} times", "name it once")
+                yield _fault("cause-twice", staleness_review.claim, f"{one.kind.value} {one.what} is named {count} times", "name it once")
 
     def _find_causes(self, claim: str, entry: int) -> tuple[StaleCause, ...]:
         """Return what `View.list_causes` returns; many reviews one after the other read lineage and definitions once."""
@@ -144,27 +149,27 @@ class LineageRules:
             yield from self._taken(said.model, said.predecessor)
             yield from _check_dates(said, before.payload)
 
-    def _follow(self, said: ModelEvent, predecessor: ModelRef) -> Iterator[Fault]:
+    def _follow(self, model_event: ModelEvent, predecessor: ModelRef) -> Iterator[Fault]:
         lineage = self._view.lineage()
-        if said.model == predecessor:
-            yield _fault("own-successor", str(said.model), "a model version does not follow itself")
+        if model_event.model == predecessor:
+            yield _fault("own-successor", str(model_event.model), "a model version does not follow itself")
             return
-        link = lineage.find_link(said.model, predecessor)
-        if link is not None and link.descent is said.descent:
+        link = lineage.find_link(model_event.model, predecessor)
+        if link is not None and link.descent is model_event.descent:
             found = f"entry {link.entry} says that it is the {link.descent.value.replace('_', '-')} of {predecessor}"
-            yield _fault("link-exists", str(said.model), found, "there is nothing to add")
+            yield _fault("link-exists", str(model_event.model), found, "there is nothing to add")
         # A cycle would make each version the successor of the other, and every claim on them stale
         # forever.
-        if path := lineage.find_path(said.model, predecessor):
-            circle = " → ".join(str(one) for one in (*path, said.model))
+        if path := lineage.find_path(model_event.model, predecessor):
+            circle = " → ".join(str(one) for one in (*path, model_event.model))
             found = f"{predecessor} comes from it itself; that would close the circle {circle}"
-            yield _fault("lineage-cycle", str(said.model), found, "take the link back that is wrong: caveat model unlink")
-        if said.descent in REPLACING:
+            yield _fault("lineage-cycle", str(model_event.model), found, "take the link back that is wrong: caveat model unlink")
+        if model_event.descent in REPLACING:
             # Two successors need an explicit `branch` (decision of 2026-11-22). Otherwise claims
             # would follow one of two by chance.
-            if not said.branch:
-                yield from self._taken(said.model, predecessor)
-            newer, older = self._view.find_model(said.model), self._view.find_model(predecessor)
+            if not model_event.branch:
+                yield from self._taken(model_event.model, predecessor)
+            newer, older = self._view.find_model(model_event.model), self._view.find_model(predecessor)
             if newer is not None and older is not None:
                 yield from _check_dates(newer.payload, older.payload)
 
@@ -183,7 +188,7 @@ class LineageRules:
 
     def _unknown(self, model: ModelRef) -> Fault:
         names = {fold_model(one): str(one) for listed in self._list_names().values() for one in listed}
-        near = [names[one] for one in get_close_matches(fold_model(model), names, n=3, cutoff=_ALIKE)]
+        near = [names[close_match] for close_match in get_close_matches(fold_model(model), names, n=3, cutoff=_ALIKE)]
         advice = f"did you mean {' or '.join(near)}?" if near else "register it first: caveat model add"
         return _fault("model-unknown", str(model), "no model version of this name is registered", advice)
 
@@ -208,16 +213,16 @@ def _check_dates(newer: ModelVersion, older: ModelVersion) -> Iterator[Fault]:
         yield _fault("successor-older", str(newer.model), found, "exchange the two, or give the dates right: --released")
 
 
-def _tell_difference(one: ModelRef, other: ModelRef) -> str:
-    if str(one) == str(other):
+def _tell_difference(model_ref: ModelRef, other: ModelRef) -> str:
+    if str(model_ref) == str(other):
         return "the same words, but parted otherwise into developer, name and version"
-    if str(one).casefold() == str(other).casefold():
+    if str(model_ref).casefold() == str(other).casefold():
         return "they differ in upper and lower case"
     return "they differ in characters that look alike, in white space, or in upper and lower case"
 
 
-def _fault(code: str, where: str, found: str, advice: str | None = None) -> Fault:
-    return Fault(code=code, where=where, found=found, advice=advice)
+def _fault(code: str, where: str, text: str, advice: str | None = None) -> Fault:
+    return Fault(code=code, where=where, found=text, advice=advice)
 
 
 # Rules for endpoint names. Each authority states a name once, and can take back only its own
@@ -225,14 +230,14 @@ def _fault(code: str, where: str, found: str, advice: str | None = None) -> Faul
 # shown: either of the two authorities may be the one that is wrong.
 
 
-def find_endpoint_faults(view: View, said: ModelEndpoint, *, actor: str) -> Iterator[Fault]:
+def find_endpoint_faults(view: View, model_endpoint: ModelEndpoint, *, actor: str) -> Iterator[Fault]:
     """Yield everything that keeps *said* from being recorded now. A name that another version has is recorded: conflicts are shown.
 
     Args:
         actor: code of the authority that says it.
     """
-    where = str(said.model)
-    if view.find_model(said.model) is None:
+    where = str(model_endpoint.model)
+    if view.find_model(model_endpoint.model) is None:
         yield Fault(
             code="model-unknown",
             where=where,
@@ -240,14 +245,17 @@ def find_endpoint_faults(view: View, said: ModelEndpoint, *, actor: str) -> Iter
             advice="register it first: caveat model add",
         )
         return
-    known = next((one for one in view.list_endpoint_names(said.model) if one.name == said.name), None)
+    known = next(
+        (endpoint_name for endpoint_name in view.list_endpoint_names(model_endpoint.model) if endpoint_name.name == model_endpoint.name),
+        None,
+    )
     own = dict(zip(known.by, known.entries, strict=True)).get(actor) if known else None
-    if said.event is EndpointEventKind.STATE and own is not None:
-        found = f"entry {own} of {actor} states that endpoints return it as {said.name}"
+    if model_endpoint.event is EndpointEventKind.STATE and own is not None:
+        found = f"entry {own} of {actor} states that endpoints return it as {model_endpoint.name}"
         yield Fault(code="endpoint-stated", where=where, found=found, advice="there is nothing to add")
-    if said.event is EndpointEventKind.RETRACT and own is None:
+    if model_endpoint.event is EndpointEventKind.RETRACT and own is None:
         others = f"; {', '.join(known.by)} does, and takes it back alone" if known else ""
-        found = f"{actor} does not state that endpoints return it as {said.name}{others}"
+        found = f"{actor} does not state that endpoints return it as {model_endpoint.name}{others}"
         yield Fault(code="endpoint-not-stated", where=where, found=found, advice="caveat model show lists the names")
 
 
@@ -262,25 +270,25 @@ class TrustRules:
     def __init__(self, view: View) -> None:
         self._view = view
 
-    def find_faults(self, said: Trust) -> Iterator[Fault]:
+    def find_faults(self, trust: Trust) -> Iterator[Fault]:
         """Yield everything that keeps *said* from being recorded now."""
-        match said:
+        match trust:
             case KeyEvent():
-                yield from self.key(said)
+                yield from self.key(trust)
             case LogImport():
-                yield from self.log_import(said)
+                yield from self.log_import(trust)
             case Witnessing():
-                yield from self.witnessing(said)
+                yield from self.witnessing(trust)
             case Equivocation():
-                yield from self.equivocation(said)
+                yield from self.equivocation(trust)
             case Erasure():
-                yield from self.erasure(said)
+                yield from self.erasure(trust)
             case Reveal():
-                yield from self.reveal(said)
+                yield from self.reveal(trust)
             case Deviation():
-                yield from self.deviation(said)
+                yield from self.deviation(trust)
             case Exploration():
-                yield from self.exploration(said)
+                yield from self.exploration(trust)
 
     def key(self, said: KeyEvent) -> Iterator[Fault]:
         """A key is added once; only one in force is replaced or revoked, and a new one takes the place of one for the same purpose."""
@@ -323,10 +331,10 @@ class TrustRules:
         if known is not None and said.size < known:
             yield _fault("log-not-longer", said.origin, f"{known} entries were cosigned already, this checkpoint has {said.size}")
 
-    def equivocation(self, said: Equivocation) -> Iterator[Fault]:
+    def equivocation(self, equivocation: Equivocation) -> Iterator[Fault]:
         """Evidence needs two different notes."""
-        if said.first == said.second:
-            yield _fault("no-contradiction", said.origin, "the two notes are the same, word for word")
+        if equivocation.first == equivocation.second:
+            yield _fault("no-contradiction", equivocation.origin, "the two notes are the same, word for word")
 
     def erasure(self, said: Erasure) -> Iterator[Fault]:
         """An entry is erased once, and its leaf must be the one that is named."""
@@ -354,21 +362,21 @@ class TrustRules:
         elif seq := self._find(reveal, (reveal.c.spec == name) & (reveal.c.version == version)):
             yield _fault("revealed-already", where, f"entry {seq} reveals it")
 
-    def deviation(self, said: Deviation) -> Iterator[Fault]:
+    def deviation(self, deviation: Deviation) -> Iterator[Fault]:
         """Only from a lock can anything deviate."""
-        if self._find(lock, lock.c.audit == said.audit) is None:
-            yield _fault("not-locked", said.audit, "it has no lock to deviate from", "caveat audit lock FILE fixes a plan")
+        if self._find(lock, lock.c.audit == deviation.audit) is None:
+            yield _fault("not-locked", deviation.audit, "it has no lock to deviate from", "caveat audit lock FILE fixes a plan")
         # θ, direction, margin, ε and level are taken from the lock when the outcome is computed, so
         # no run can deviate from them (decision of 2026-11-22).
-        if said.item in COMPUTED:
-            found = f"{said.item.value}: every outcome under a lock is computed from it, so nothing can depart from it"
-            yield _fault("not-a-deviation", said.audit, found, "caveat audit explore looks at scores with other settings")
+        if deviation.item in COMPUTED:
+            found = f"{deviation.item.value}: every outcome under a lock is computed from it, so nothing can depart from it"
+            yield _fault("not-a-deviation", deviation.audit, found, "caveat audit explore looks at scores with other settings")
 
-    def exploration(self, said: Exploration) -> Iterator[Fault]:
+    def exploration(self, exploration: Exploration) -> Iterator[Fault]:
         """An exploration belongs to an audit, of the revision that is audited."""
-        claim, revision = split_reference(said.claim)
-        if self._find(audit, (audit.c.audit == said.audit) & (audit.c.claim == claim) & (audit.c.revision == revision)) is None:
-            yield _fault("audit-unknown", said.audit, f"is no audit of {said.claim}", "caveat claim show names its audits")
+        claim, revision = split_reference(exploration.claim)
+        if self._find(audit, (audit.c.audit == exploration.audit) & (audit.c.claim == claim) & (audit.c.revision == revision)) is None:
+            yield _fault("audit-unknown", exploration.audit, f"is no audit of {exploration.claim}", "caveat claim show names its audits")
 
     def _replaced(self, said: KeyEvent, replaces: str) -> Iterator[Fault]:
         before = self._view.rows(

@@ -52,8 +52,8 @@ class View(LogReader):
         # the revision.
         if revision.partition("#")[0].isdigit():
             return self.find_revision(bare, int(revision.partition("#")[0]))
-        found = claims.find_current_entry(self, bare)
-        return None if found is None else self.recorded((found,))[0]
+        current_entry = claims.find_current_entry(self, bare)
+        return None if current_entry is None else self.recorded((current_entry,))[0]
 
     def find_revision(self, claim_id: str, revision: int) -> Recorded[ClaimRevision] | None:
         """Return one revision of a claim."""
@@ -133,18 +133,18 @@ class View(LogReader):
         if not self.is_used(named.bare):
             raise dossiers.not_found(self, "claim", named.bare)
         wanted = named.revision if revision is None else revision
-        found = dossiers.build_dossier(self, named.bare, wanted)
-        if wanted is not None and len(found.revisions) < wanted:
-            there = f"the claim has {len(found.revisions)} revision(s)"
+        dossier = dossiers.build_dossier(self, named.bare, wanted)
+        if wanted is not None and len(dossier.revisions) < wanted:
+            there = f"the claim has {len(dossier.revisions)} revision(s)"
             advice = "leave out @n, to take the latest"
             raise NotFoundError(Fault(code="revision-not-found", where=f"{named.bare}@{wanted}", found=there, advice=advice))
         # The digest in a reference lets a reader notice that this registry records other words
         # under the same identifier.
-        if named.digest and found.current.entry.leaf[:16] != named.digest:
-            there = f"{found.current.payload.reference} is recorded as #{found.current.entry.leaf[:16]}"
+        if named.digest and dossier.current.entry.leaf[:16] != named.digest:
+            there = f"{dossier.current.payload.reference} is recorded as #{dossier.current.entry.leaf[:16]}"
             advice = "leave out what follows #, to take what is recorded here"
             raise NotFoundError(Fault(code="digest-mismatch", where=claim_id, found=there, advice=advice))
-        return found
+        return dossier
 
     def dossiers(self, claim_ids: Sequence[str]) -> Iterator[Dossier]:
         """Yield everything known of each of *claim_ids*, `CLM-…` without revision and all of them in use, in their order."""
@@ -241,8 +241,8 @@ class View(LogReader):
         """Return the body of *version*, as recorded or as revealed; None where it is sealed."""
         if version.body is not None:
             return version.body
-        shown = self.find_reveal(version.spec, version.version)
-        return None if shown is None else shown.payload.opening.body
+        reveal = self.find_reveal(version.spec, version.version)
+        return None if reveal is None else reveal.payload.opening.body
 
     def find_spec_by_slug(self, owner: str, kind: SpecKind, slug: str) -> Recorded[SpecVersion] | None:
         """Return the latest version of the specification that *owner* calls *slug*."""
@@ -287,7 +287,9 @@ class View(LogReader):
 
     def list_endpoint_names(self, model: ModelRef | None = None) -> tuple[EndpointName, ...]:
         """Return the endpoint names in force, in the order in which they were stated; only those of *model*, where it is given."""
-        return tuple(one for one in list_endpoint_names(self.list_endpoint_statements()) if model in (None, one.model))
+        return tuple(
+            endpoint_name for endpoint_name in list_endpoint_names(self.list_endpoint_statements()) if model in (None, endpoint_name.model)
+        )
 
     def list_reviews(self, claim: str | None = None) -> tuple[Recorded[StalenessReview], ...]:
         """Return what people decided of changes that claims may not have survived, in log order; nothing whose text was erased.

@@ -122,24 +122,24 @@ def build_rows(payload: Payload, place: EntryPlace) -> Iterator[Row]:
     yield from _BUILDERS[type(payload)](payload, here, place)
 
 
-def _authority(said: Authority, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    yield "authority", (*here, said.code, said.name, said.role.value)
+def _authority(authority: Authority, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    yield "authority", (*here, authority.code, authority.name, authority.role.value)
 
 
-def _model(said: ModelVersion, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    model, before = said.model, said.predecessor
+def _model(model_version: ModelVersion, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    model, before = model_version.model, model_version.predecessor
     predecessor = (before.developer, before.name, before.version) if before else (None, None, None)
     yield "model_version", (*here, model.developer, model.name, model.version, *predecessor)
 
 
-def _spec(said: SpecVersion, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    kind = said.kind.value
-    if said.version == 1:
-        yield "spec", (*here, said.spec, kind, said.slug, said.owner)
+def _spec(spec_version: SpecVersion, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    kind = spec_version.kind.value
+    if spec_version.version == 1:
+        yield "spec", (*here, spec_version.spec, kind, spec_version.slug, spec_version.owner)
     # The body is stored for searching. A sealed version has only its commitment until it is
     # revealed.
-    body = None if said.body is None else canonical_bytes(_leave_out_later(to_document(said.body))).decode()
-    yield "spec_version", (*here, said.spec, kind, said.version, body, _raw(said.commitment), said.why)
+    body = None if spec_version.body is None else canonical_bytes(_leave_out_later(to_document(spec_version.body))).decode()
+    yield "spec_version", (*here, spec_version.spec, kind, spec_version.version, body, _raw(spec_version.commitment), spec_version.why)
 
 
 _LATER: Mapping[str, object] = {"procedure": None, "blocks": None, "edits": []}
@@ -158,208 +158,241 @@ def _leave_out_later(body: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _card(said: Card, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    names = (said.card, said.revision, plain(said.title), plain(said.publisher), said.media_type.value)
-    yield "card_revision", (*here, *names, _raw(said.document), _raw(said.text), said.why)
+def _card(card: Card, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    names = (card.card, card.revision, plain(card.title), plain(card.publisher), card.media_type.value)
+    yield "card_revision", (*here, *names, _raw(card.document), _raw(card.text), card.why)
 
 
-def _claim(said: ClaimRevision, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    card, card_revision = split_reference(said.card) if said.card is not None else (None, None)
+def _claim(claim_revision: ClaimRevision, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    card, card_revision = split_reference(claim_revision.card) if claim_revision.card is not None else (None, None)
     yield (
         "claim_revision",
         (
             *here,
-            said.claim,
-            said.revision,
-            bytes.fromhex(natural_key(said)),
-            said.quote_status.value,
-            said.form.value,
-            said.relation.value if said.relation else None,
-            said.theta,
-            said.direction.value,
-            plain(said.model.developer),
-            plain(said.model.name),
-            plain(said.model.version),
+            claim_revision.claim,
+            claim_revision.revision,
+            bytes.fromhex(natural_key(claim_revision)),
+            claim_revision.quote_status.value,
+            claim_revision.form.value,
+            claim_revision.relation.value if claim_revision.relation else None,
+            claim_revision.theta,
+            claim_revision.direction.value,
+            plain(claim_revision.model.developer),
+            plain(claim_revision.model.name),
+            plain(claim_revision.model.version),
             card,
             card_revision,
-            *_typed(said.property, "property"),
-            *_typed(said.scoring, "scoring"),
-            *_typed(said.test_context, "test_context"),
-            1 if said.why else 0,
+            *_typed(claim_revision.property, "property"),
+            *_typed(claim_revision.scoring, "scoring"),
+            *_typed(claim_revision.test_context, "test_context"),
+            1 if claim_revision.why else 0,
         ),
     )
     # Quote and note go to a table of their own that can be erased. The other columns hold no free
     # text of the claim.
-    yield "claim_text", (*here, plain(said.quote), plain(said.note) if said.note else None)
-    if said.anchor is not None:
-        yield "claim_passage", (*here, said.anchor.start, said.anchor.stop)
-    if said.origin is not None:
-        original = split_reference(said.origin.claim)
-        yield "claim_origin", (*here, plain(said.origin.log), *original, said.origin.seq, _raw(said.origin.leaf))
-    for position, context in enumerate(said.deploy_contexts):
+    yield "claim_text", (*here, plain(claim_revision.quote), plain(claim_revision.note) if claim_revision.note else None)
+    if claim_revision.anchor is not None:
+        yield "claim_passage", (*here, claim_revision.anchor.start, claim_revision.anchor.stop)
+    if claim_revision.origin is not None:
+        original = split_reference(claim_revision.origin.claim)
+        yield (
+            "claim_origin",
+            (*here, plain(claim_revision.origin.log), *original, claim_revision.origin.seq, _raw(claim_revision.origin.leaf)),
+        )
+    for position, context in enumerate(claim_revision.deploy_contexts):
         yield "claim_context", (*here, position, *_typed(context, SpecKind.DEPLOY_CONTEXT.value))
 
 
-def _event(said: ClaimEvent, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    yield "claim_event", (*here, said.claim, said.event.value, said.successor, 1 if said.reason else 0)
+def _event(claim_event: ClaimEvent, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    yield "claim_event", (*here, claim_event.claim, claim_event.event.value, claim_event.successor, 1 if claim_event.reason else 0)
 
 
-def _relation(said: ClaimRelation, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    yield "claim_relation", (*here, said.claim, said.relation.value, said.other)
+def _relation(claim_relation: ClaimRelation, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    yield "claim_relation", (*here, claim_relation.claim, claim_relation.relation.value, claim_relation.other)
 
 
-def _audit(said: Audit, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    yield "audit", (*here, said.audit, *split_reference(said.claim), said.auditor, said.independence.value)
-    if said.contestation is not None:
-        yield "audit_rival", (*here, said.audit, said.contestation)
+def _audit(audit: Audit, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    yield "audit", (*here, audit.audit, *split_reference(audit.claim), audit.auditor, audit.independence.value)
+    if audit.contestation is not None:
+        yield "audit_rival", (*here, audit.audit, audit.contestation)
 
 
-def _lock(said: Lock, here: tuple[int, int], place: EntryPlace) -> Iterator[Row]:
-    relation = said.relation.value if said.relation else None
-    plan = (relation, said.theta, said.direction.value, said.plan.margin, said.plan.level)
-    yield "lock", (*here, said.audit, *split_reference(said.claim), place.at, *plan)
+def _lock(lock: Lock, here: tuple[int, int], place: EntryPlace) -> Iterator[Row]:
+    relation = lock.relation.value if lock.relation else None
+    plan = (relation, lock.theta, lock.direction.value, lock.plan.margin, lock.plan.level)
+    yield "lock", (*here, lock.audit, *split_reference(lock.claim), place.at, *plan)
 
 
-def _run(said: Run, here: tuple[int, int], place: EntryPlace) -> Iterator[Row]:
-    excluded = sum(one.count for one in said.excluded)
-    counts = (said.responses, excluded, said.provenance.corpus_tasks)
-    started = int(said.started_at.timestamp())
+def _run(run: Run, here: tuple[int, int], place: EntryPlace) -> Iterator[Row]:
+    excluded = sum(one.count for one in run.excluded)
+    counts = (run.responses, excluded, run.provenance.corpus_tasks)
+    started = int(run.started_at.timestamp())
     # Without a lock the row gets entry 0, which the foreign key refuses. The rule reports it
     # earlier in better words.
-    yield "run", (*here, said.audit, *(place.lock or (0, 0)), started, said.status.value, _raw(said.table), *counts)
+    yield "run", (*here, run.audit, *(place.lock or (0, 0)), started, run.status.value, _raw(run.table), *counts)
     # An import also ends the run that was started under the lock.
-    if said.start is not None:
-        yield "run_end", (*here, said.audit, said.start, IMPORTED, said.responses + excluded)
+    if run.start is not None:
+        yield "run_end", (*here, run.audit, run.start, IMPORTED, run.responses + excluded)
 
 
-def _run_start(said: RunStart, here: tuple[int, int], place: EntryPlace) -> Iterator[Row]:
+def _run_start(run_start: RunStart, here: tuple[int, int], place: EntryPlace) -> Iterator[Row]:
     lock, _ = place.lock or (0, 0)
-    yield "run_start", (*here, said.audit, lock, said.run)
+    yield "run_start", (*here, run_start.audit, lock, run_start.run)
 
 
-def _run_end(said: RunEnd, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    yield "run_end", (*here, said.audit, said.start, said.status.value, said.calls)
+def _run_end(run_end: RunEnd, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    yield "run_end", (*here, run_end.audit, run_end.start, run_end.status.value, run_end.calls)
 
 
 def _result(said: Result, here: tuple[int, int], place: EntryPlace) -> Iterator[Row]:
     lock, _ = place.lock or (0, 0)
     yield "result", (*here, said.audit, lock, said.run)
-    for position, one in enumerate(said.estimate.specs):
+    for position, spec in enumerate(said.estimate.specs):
         # An empty judge instead of NULL: NULLs are distinct in a unique constraint, so two rows of
         # one specification would both be accepted.
-        ed = (one.ed.value, one.ed.low, one.ed.high)
-        yield "estimate", (*here, position, one.spec, one.judge or "", *ed, one.n.tasks, place.corpus)
+        ed = (spec.ed.value, spec.ed.low, spec.ed.high)
+        yield "estimate", (*here, position, spec.spec, spec.judge or "", *ed, spec.n.tasks, place.corpus)
 
 
-def _evidence(said: EvidenceStatement, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    one = said.evidence
-    kind = one.kind.value if one.kind else None
-    finding = one.finding.value if one.finding else None
-    yield "evidence", (*here, said.audit, *split_reference(said.claim), one.layer.value, one.access.value, kind, finding)
+def _evidence(evidence_statement: EvidenceStatement, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    evidence = evidence_statement.evidence
+    kind = evidence.kind.value if evidence.kind else None
+    finding = evidence.finding.value if evidence.finding else None
+    yield (
+        "evidence",
+        (
+            *here,
+            evidence_statement.audit,
+            *split_reference(evidence_statement.claim),
+            evidence.layer.value,
+            evidence.access.value,
+            kind,
+            finding,
+        ),
+    )
 
 
-def _finding(said: Finding, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    yield "finding", (*here, said.audit, *split_reference(said.claim), said.kind.value)
+def _finding(finding: Finding, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    yield "finding", (*here, finding.audit, *split_reference(finding.claim), finding.kind.value)
 
 
-def _restriction(said: Restriction, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    form = said.classification.primary.form.value
-    for position, one in enumerate(said.classification.readings):
-        standing = one.standing.value if one.standing else None
-        mode = one.mode.value if one.mode else None
-        target = (said.audit, *split_reference(said.claim), form, one.form.value)
-        verdict = (one.class_.value, standing, mode, one.basis.value, said.result, one.resolves)
+def _restriction(restriction: Restriction, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    form = restriction.classification.primary.form.value
+    for position, reading in enumerate(restriction.classification.readings):
+        standing = reading.standing.value if reading.standing else None
+        mode = reading.mode.value if reading.mode else None
+        target = (restriction.audit, *split_reference(restriction.claim), form, reading.form.value)
+        verdict = (reading.class_.value, standing, mode, reading.basis.value, restriction.result, reading.resolves)
         yield "restriction", (*here, position, *target, *verdict)
-        yield "verdict", (*here, position, one.verdict.value, one.verdict_standing.value if one.verdict_standing else None)
-    if said.valid_until is not None:
-        yield "outcome_validity", (*here, said.audit, said.valid_until.isoformat())
-    asked = said.asked
+        yield "verdict", (*here, position, reading.verdict.value, reading.verdict_standing.value if reading.verdict_standing else None)
+    if restriction.valid_until is not None:
+        yield "outcome_validity", (*here, restriction.audit, restriction.valid_until.isoformat())
+    asked = restriction.asked
     # Duplicates are removed in order: the same name may be expected and returned.
     for position, name in enumerate(dict.fromkeys((*asked.names_returned, *asked.names_expected)) if asked else ()):
-        yield "asked_name", (*here, position, said.audit, plain(name))
+        yield "asked_name", (*here, position, restriction.audit, plain(name))
 
 
-def _contestation(said: Contestation, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    target = split_reference(said.target)
-    pair = (*target, None, None) if said.target.startswith("CLM-") else (None, None, *target)
-    rival = split_reference(said.rival) if said.rival is not None else (None, None)
-    yield "contestation", (*here, said.contestation, *pair, said.by, *rival)
+def _contestation(contestation: Contestation, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    target = split_reference(contestation.target)
+    pair = (*target, None, None) if contestation.target.startswith("CLM-") else (None, None, *target)
+    rival = split_reference(contestation.rival) if contestation.rival is not None else (None, None)
+    yield "contestation", (*here, contestation.contestation, *pair, contestation.by, *rival)
 
 
-def _contestation_event(said: ContestationEvent, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    yield "contestation_event", (*here, said.contestation, said.step.value)
+def _contestation_event(contestation_event: ContestationEvent, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    yield "contestation_event", (*here, contestation_event.contestation, contestation_event.step.value)
 
 
-def _publication(said: Publication, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    digests = (_raw(said.sha256), _raw(said.record), _raw(said.template))
-    yield "publication", (*here, *split_reference(said.subject), said.audit, said.format.value, *digests, said.log_size)
+def _publication(publication: Publication, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    digests = (_raw(publication.sha256), _raw(publication.record), _raw(publication.template))
+    yield (
+        "publication",
+        (*here, *split_reference(publication.subject), publication.audit, publication.format.value, *digests, publication.log_size),
+    )
 
 
-def _survey(said: Survey, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    yield "survey", (*here, *split_reference(said.card), plain(said.by))
+def _survey(survey: Survey, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    yield "survey", (*here, *split_reference(survey.card), plain(survey.by))
 
 
-def _omission(said: Omission, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+def _omission(omission: Omission, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
     """The words stand in the statement alone, where they can be erased."""
-    yield "omission", (*here, *split_reference(said.card), said.anchor.start, said.anchor.stop)
+    yield "omission", (*here, *split_reference(omission.card), omission.anchor.start, omission.anchor.stop)
 
 
-def _sighting(said: PassageMatch, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    span = (said.anchor.start, said.anchor.stop) if said.anchor else (None, None)
-    yield "sighting", (*here, *split_reference(said.claim), *split_reference(said.card), said.fate.value, int(said.is_alarm), *span)
+def _sighting(passage_match: PassageMatch, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    span = (passage_match.anchor.start, passage_match.anchor.stop) if passage_match.anchor else (None, None)
+    yield (
+        "sighting",
+        (
+            *here,
+            *split_reference(passage_match.claim),
+            *split_reference(passage_match.card),
+            passage_match.fate.value,
+            int(passage_match.is_alarm),
+            *span,
+        ),
+    )
 
 
-def _key_event(said: KeyEvent, here: tuple[int, int], place: EntryPlace) -> Iterator[Row]:
-    names = (said.algorithm.value, said.purpose.value)
-    yield "key_event", (*here, place.actor, said.event.value, _raw(said.key), *names, _raw(said.replaces), 1 if said.reason else 0)
+def _key_event(key_event: KeyEvent, here: tuple[int, int], place: EntryPlace) -> Iterator[Row]:
+    names = (key_event.algorithm.value, key_event.purpose.value)
+    yield (
+        "key_event",
+        (*here, place.actor, key_event.event.value, _raw(key_event.key), *names, _raw(key_event.replaces), 1 if key_event.reason else 0),
+    )
 
 
-def _log_import(said: LogImport, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    yield "log_import", (*here, plain(said.origin), said.size, _raw(said.root))
+def _log_import(log_import: LogImport, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    yield "log_import", (*here, plain(log_import.origin), log_import.size, _raw(log_import.root))
 
 
-def _witnessing(said: Witnessing, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    yield "witnessing", (*here, plain(said.origin), said.size, _raw(said.root))
+def _witnessing(witnessing: Witnessing, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    yield "witnessing", (*here, plain(witnessing.origin), witnessing.size, _raw(witnessing.root))
 
 
-def _equivocation(said: Equivocation, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    yield "equivocation", (*here, plain(said.origin))
+def _equivocation(equivocation: Equivocation, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    yield "equivocation", (*here, plain(equivocation.origin))
 
 
-def _erasure(said: Erasure, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    yield "erasure", (*here, said.erased, _raw(said.leaf))
+def _erasure(erasure: Erasure, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    yield "erasure", (*here, erasure.erased, _raw(erasure.leaf))
 
 
-def _reveal(said: Reveal, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+def _reveal(reveal: Reveal, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
     """The body stands in the statement alone, where it can be erased."""
-    yield "reveal", (*here, *split_reference(said.opening.spec))
+    yield "reveal", (*here, *split_reference(reveal.opening.spec))
 
 
-def _deviation(said: Deviation, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    yield "deviation", (*here, said.audit, said.item.value, int(said.found))
+def _deviation(deviation: Deviation, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    yield "deviation", (*here, deviation.audit, deviation.item.value, int(deviation.found))
 
 
-def _exploration(said: Exploration, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    yield "exploration", (*here, said.audit, *split_reference(said.claim), _raw(said.scores))
+def _exploration(exploration: Exploration, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    yield "exploration", (*here, exploration.audit, *split_reference(exploration.claim), _raw(exploration.scores))
 
 
-def _model_event(said: ModelEvent, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    model, before = said.model, said.predecessor
+def _model_event(model_event: ModelEvent, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    model, before = model_event.model, model_event.predecessor
     predecessor = (before.developer, before.name, before.version) if before else (None, None, None)
-    descent = said.descent.value if said.descent else None
-    link = (model.developer, model.name, model.version, said.event.value, *predecessor, descent)
-    yield "model_event", (*here, *link, int(bool(said.reason)))
+    descent = model_event.descent.value if model_event.descent else None
+    link = (model.developer, model.name, model.version, model_event.event.value, *predecessor, descent)
+    yield "model_event", (*here, *link, int(bool(model_event.reason)))
 
 
-def _staleness_review(said: StalenessReview, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
-    yield "staleness_review", (*here, *split_reference(said.claim), said.verdict.value)
-    for position, one in enumerate(said.causes):
-        yield "reviewed_cause", (*here, position, one.kind.value, plain(one.what))
+def _staleness_review(staleness_review: StalenessReview, here: tuple[int, int], _place: EntryPlace) -> Iterator[Row]:
+    yield "staleness_review", (*here, *split_reference(staleness_review.claim), staleness_review.verdict.value)
+    for position, cause in enumerate(staleness_review.causes):
+        yield "reviewed_cause", (*here, position, cause.kind.value, plain(cause.what))
 
 
-def _model_endpoint(said: ModelEndpoint, here: tuple[int, int], place: EntryPlace) -> Iterator[Row]:
-    model = said.model
-    yield "model_endpoint", (*here, model.developer, model.name, model.version, said.event.value, plain(said.name), place.actor)
+def _model_endpoint(model_endpoint: ModelEndpoint, here: tuple[int, int], place: EntryPlace) -> Iterator[Row]:
+    model = model_endpoint.model
+    yield (
+        "model_endpoint",
+        (*here, model.developer, model.name, model.version, model_endpoint.event.value, plain(model_endpoint.name), place.actor),
+    )
 
 
 _BUILDERS: dict[type[Payload], Callable[[Any, tuple[int, int], EntryPlace], Iterator[Row]]] = {

@@ -62,7 +62,7 @@ class CardRules:
             return
         for start, stop in said.passages:
             yield from _check_span(card, start, stop)
-        before = [one for one in self._view.list_surveys(said.card) if one.payload.by == said.by]
+        before = [survey for survey in self._view.list_surveys(said.card) if survey.payload.by == said.by]
         # A repeated survey adds an entry without content. One with at least one new passage is
         # recorded.
         if before and {span for one in before for span in one.payload.passages}.issuperset(said.passages):
@@ -82,29 +82,29 @@ class CardRules:
             found = f"entry {seq} records characters {said.anchor.start} to {said.anchor.stop} as left out"
             yield Fault(code="omission-exists", where=said.card, found=found, advice="the reason given first stands")
 
-    def sighting(self, said: PassageMatch) -> Iterator[Fault]:
+    def sighting(self, passage_match: PassageMatch) -> Iterator[Fault]:
         """Yield what keeps a sighting from being recorded: claim or card, a passage that is no quotation, not another revision."""
-        claim, revision = split_reference(said.claim)
+        claim, revision = split_reference(passage_match.claim)
         table = claim_revision
         same_claim = (table.c.claim == claim) & (table.c.revision == revision)
         quoted = select(table.c.quote_status, table.c.card, table.c.card_revision).where(self._view.visible(table), same_claim)
         rows = self._view.rows(quoted)
-        card = self._find_card(said.card)
+        card = self._find_card(passage_match.card)
         if not rows:
-            found = f"{said.claim} is not a registered revision of a claim"
+            found = f"{passage_match.claim} is not a registered revision of a claim"
             yield Fault(code="claim-unknown", where="sighting", found=found, advice=f"run: caveat claim show {claim}")
         if card is None:
-            yield _card_unknown(said.card, "sighting")
+            yield _card_unknown(passage_match.card, "sighting")
         if not rows or card is None:
             return
         # Only a verbatim quotation has a passage whose position can be looked up again.
-        yield from _check_quoted(said.claim, card, *rows[0])
-        if said.anchor is not None:
-            yield from _check_anchor(card, said.anchor)
+        yield from _check_quoted(passage_match.claim, card, *rows[0])
+        if passage_match.anchor is not None:
+            yield from _check_anchor(card, passage_match.anchor)
         same = (sighting.c.claim == claim) & (sighting.c.revision == revision) & (sighting.c.card == card.card)
         if seq := self._find(sighting, same & (sighting.c.card_revision == card.revision)):
-            found = f"entry {seq} records what became of its passage in {said.card}"
-            yield Fault(code="sighting-exists", where=said.claim, found=found, advice="what was found first stands")
+            found = f"entry {seq} records what became of its passage in {passage_match.card}"
+            yield Fault(code="sighting-exists", where=passage_match.claim, found=found, advice="what was found first stands")
 
     def _find_card(self, reference: str) -> Card | None:
         if reference not in self._cards:
@@ -162,7 +162,7 @@ def find_rival_faults(view: View, target: str, rival: str) -> Iterator[Fault]:
     elif not target.startswith(f"{Kind.CLAIM}-"):
         # The rival replaces the target in a replay, and a replay needs the same kind of
         # specification in that place.
-        kinds = [found.payload.kind for one in (target, rival) if (found := view.find_spec(one)) is not None]
+        kinds = [spec.payload.kind for one in (target, rival) if (spec := view.find_spec(one)) is not None]
         if len(set(kinds)) > 1:
             contested, offered = (kind.value.replace("_", " ") for kind in kinds)
             wrong = f"is a {offered}, and {target} is a {contested}: it cannot take its place"
@@ -170,23 +170,28 @@ def find_rival_faults(view: View, target: str, rival: str) -> Iterator[Fault]:
             yield Fault(code="rival-of-other-kind", where=rival, found=wrong, advice=advice)
 
 
-def find_step_faults(view: View, said: ContestationEvent) -> Iterator[Fault]:
+def find_step_faults(view: View, contestation_event: ContestationEvent) -> Iterator[Fault]:
     """Yield why *said* cannot follow: what somebody else than the owner decided is settled; only an escalation goes to somebody."""
-    there = view.find_contestation(said.contestation)
+    contestation = view.find_contestation(contestation_event.contestation)
     # Decision of 2026-11-22: anyone except the objector may decide, and a party may give way. A
     # rejection by the owner is shown as the owner's and resolves nothing, so `is_settled` does not
     # count it. The cost: in a registry with one authority, that authority can only give way.
-    if there is not None and there.is_settled:
-        last = there.events[-1].entry
-        found = f"it was {there.state.value} by {last.actor} on {last.at:%Y-%m-%d}, entry {last.seq}; nothing follows that"
-        advice = f"contest anew: caveat contest open {there.contestation.payload.target} --grounds …"
-        yield Fault(code="contestation-settled", where=said.contestation, found=found, advice=advice)
-    if said.to is not None and view.find_authority(said.to) is None:
-        found = f"{said.to} is not registered, so it could never decide"
-        yield Fault(code="authority-unknown", where=said.contestation, found=found, advice=f"run: caveat init --code {said.to} --join")
-    if said.to is not None and said.step is not ContestationStep.ESCALATED:
-        found = f"only an escalation goes to somebody; this step is {said.step.value}"
-        yield Fault(code="not-escalated", where=said.contestation, found=found)
+    if contestation is not None and contestation.is_settled:
+        last = contestation.events[-1].entry
+        found = f"it was {contestation.state.value} by {last.actor} on {last.at:%Y-%m-%d}, entry {last.seq}; nothing follows that"
+        advice = f"contest anew: caveat contest open {contestation.contestation.payload.target} --grounds …"
+        yield Fault(code="contestation-settled", where=contestation_event.contestation, found=found, advice=advice)
+    if contestation_event.to is not None and view.find_authority(contestation_event.to) is None:
+        found = f"{contestation_event.to} is not registered, so it could never decide"
+        yield Fault(
+            code="authority-unknown",
+            where=contestation_event.contestation,
+            found=found,
+            advice=f"run: caveat init --code {contestation_event.to} --join",
+        )
+    if contestation_event.to is not None and contestation_event.step is not ContestationStep.ESCALATED:
+        found = f"only an escalation goes to somebody; this step is {contestation_event.step.value}"
+        yield Fault(code="not-escalated", where=contestation_event.contestation, found=found)
 
 
 # Rules for a claim adopted from another registry's log: it must agree with the entry of that log as
@@ -246,27 +251,27 @@ def find_adopted(reader: LogReader, origin: Origin) -> list[tuple[int, bool]]:
 # two more reads for each renewed lock.
 
 
-def find_renewal_faults(view: View, said: Audit) -> Iterator[Fault]:
+def find_renewal_faults(view: View, audit: Audit) -> Iterator[Fault]:
     """Yield why *said* cannot renew the audit that it names: that is one of the same claim, with a lock."""
-    if said.renews is None:
+    if audit.renews is None:
         return
-    there = view.find_audit(said.renews)
-    claim = said.claim.partition("@")[0]
+    there = view.find_audit(audit.renews)
+    claim = audit.claim.partition("@")[0]
     if there is None:
-        found = f"renews {said.renews}, and no audit has this identifier here"
-        yield Fault(code="audit-unknown", where=said.audit, found=found, advice="caveat audit list")
+        found = f"renews {audit.renews}, and no audit has this identifier here"
+        yield Fault(code="audit-unknown", where=audit.audit, found=found, advice="caveat audit list")
     elif there.audit.payload.claim.partition("@")[0] != claim:
-        found = f"renews {said.renews}, which is of {there.audit.payload.claim}"
-        yield Fault(code="other-claim", where=said.audit, found=found, advice="leave renews out: a plan is of one claim")
+        found = f"renews {audit.renews}, which is of {there.audit.payload.claim}"
+        yield Fault(code="other-claim", where=audit.audit, found=found, advice="leave renews out: a plan is of one claim")
     elif there.lock is None:
-        found = f"renews {said.renews}, which has no lock: there is no plan that could be carried out again"
-        yield Fault(code="not-locked", where=said.audit, found=found, advice="leave renews out")
+        found = f"renews {audit.renews}, which has no lock: there is no plan that could be carried out again"
+        yield Fault(code="not-locked", where=audit.audit, found=found, advice="leave renews out")
 
 
 def find_plan_faults(view: View, said: Lock) -> Iterator[Fault]:
     """Yield in what *said*, the lock of an audit that renews another, is not the lock of that one."""
-    there = view.find_audit(said.audit)
-    renews = there.audit.payload.renews if there else None
+    audit = view.find_audit(said.audit)
+    renews = audit.audit.payload.renews if audit else None
     old = view.find_audit(renews) if renews else None
     # The audit was checked when it was opened. Without an old lock there is nothing to compare.
     if old is None or old.lock is None:
@@ -299,7 +304,7 @@ def find_run_faults(view: View, said: RunStart | RunEnd) -> Iterator[Fault]:
     if file.lock is None:
         found = "there is no lock, so no run can be started under it"
         yield Fault(code="not-locked", where=said.audit, found=found, advice="lock the plan before the run: caveat audit lock FILE")
-    if any(one.payload.run == said.run for one in file.starts):
+    if any(start.payload.run == said.run for start in file.starts):
         yield Fault(code="run-started", where=said.audit, found="this run is in the log already", advice="there is nothing to add")
     # A lock is for one outcome (decision of 2026-11-21).
     if file.restrictions:
@@ -327,35 +332,37 @@ _WITH_THETA = (Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND)
 
 def find_interval_faults(said: Result) -> Iterator[Fault]:
     """Yield each ED that lies outside of its interval, or has half of one."""
-    for one in said.estimate.specs:
+    for spec in said.estimate.specs:
         # Half an interval, or an estimate outside its interval, would still be printed as a figure
         # with limits.
-        low, high = one.ed.low, one.ed.high
-        if (low is None) != (high is None) or (low is not None and high is not None and not low <= one.ed.value <= high):
-            yield Fault(code="not-in-interval", where=f"{said.audit}, {one.spec}", found=f"ED {one.ed.value} lies outside {low} to {high}")
+        low, high = spec.ed.low, spec.ed.high
+        if (low is None) != (high is None) or (low is not None and high is not None and not low <= spec.ed.value <= high):
+            yield Fault(
+                code="not-in-interval", where=f"{said.audit}, {spec.spec}", found=f"ED {spec.ed.value} lies outside {low} to {high}"
+            )
 
 
-def find_verdict_faults(view: View, said: Restriction) -> Iterator[Fault]:
+def find_verdict_faults(view: View, restriction: Restriction) -> Iterator[Fault]:
     """Yield where readings do not fit the claim's form, or claim more than their basis gives."""
-    claim, _, revision = said.claim.partition("@")
+    claim, _, revision = restriction.claim.partition("@")
     about = view.find_revision(claim, int(revision)) if revision.isdigit() else None
-    primary = said.classification.primary.form
+    primary = restriction.classification.primary.form
     if about and about.payload.form is not primary:
         found = f"the claim is of form {about.payload.form}; the first reading is {primary}"
-        yield Fault(code="form-disagrees", where=said.claim, found=found)
-    for position, one in enumerate(said.classification.readings):
-        where = f"{said.audit}, readings[{position}]"
-        inverted = one.class_ is ClaimClass.INVERTED
+        yield Fault(code="form-disagrees", where=restriction.claim, found=found)
+    for position, reading in enumerate(restriction.classification.readings):
+        where = f"{restriction.audit}, readings[{position}]"
+        inverted = reading.class_ is ClaimClass.INVERTED
         # Only a form with a limit θ has a side to fall on.
-        if inverted and one.form not in _WITH_THETA:
-            yield Fault(code="cannot-invert", where=where, found=f"{one.form} cannot be inverted; only thresholds and bounds can")
-        if inverted and one.standing is Standing.ESTABLISHED and one.basis is not Basis.REPLAY:
+        if inverted and reading.form not in _WITH_THETA:
+            yield Fault(code="cannot-invert", where=where, found=f"{reading.form} cannot be inverted; only thresholds and bounds can")
+        if inverted and reading.standing is Standing.ESTABLISHED and reading.basis is not Basis.REPLAY:
             yield Fault(code="inversion-not-replayed", where=where, found="an established inversion needs a replay")
         # "Established" promises that the plan was fixed before the scores. Reported scores cannot
         # show that.
-        if one.verdict_standing is VerdictStanding.ESTABLISHED and one.basis is not Basis.REPLAY:
+        if reading.verdict_standing is VerdictStanding.ESTABLISHED and reading.basis is not Basis.REPLAY:
             yield Fault(code="inversion-not-replayed", where=where, found="an established verdict needs a replay under a lock")
-        if one.basis is Basis.REPLAY and said.result is None:
+        if reading.basis is Basis.REPLAY and restriction.result is None:
             yield Fault(code="result-missing", where=where, found="a verdict from a replay names its result")
 
 
@@ -414,9 +421,9 @@ class StatementRules:
             found = f"the code is registered as {there.payload.name!r}; a code is never renamed or reused"
             yield _fault("authority-exists", said.code, found)
 
-    def model(self, said: ModelVersion) -> Iterator[Fault]:
+    def model(self, model_version: ModelVersion) -> Iterator[Fault]:
         """As `registry.store.model_and_trust_rules` has it."""
-        yield from self._of_lineage.version(said)
+        yield from self._of_lineage.version(model_version)
 
     def spec(self, said: SpecVersion) -> Iterator[Fault]:
         """Versions are contiguous and keep kind, slug and owner."""
@@ -434,19 +441,19 @@ class StatementRules:
             found = f"{said.owner} calls {taken.payload.spec} {said.slug!r}"
             yield _fault("slug-taken", said.spec, found, "choose another slug, or add a version to it")
 
-    def card(self, said: Card) -> Iterator[Fault]:
+    def card(self, card: Card) -> Iterator[Fault]:
         """Revisions are contiguous; a file is registered once; its text is kept."""
-        before = self._view.find_card(said.card)
-        yield from self._number(said.card, said.revision, before.payload.revision if before else 0, "revision")
-        if said.revision > 1 and not (said.why and said.why.strip()):
-            yield _fault("why-missing", said.card, "a revision after the first needs its reason (why)")
-        if there := self._view.find_card_by_document(said.document):
+        before = self._view.find_card(card.card)
+        yield from self._number(card.card, card.revision, before.payload.revision if before else 0, "revision")
+        if card.revision > 1 and not (card.why and card.why.strip()):
+            yield _fault("why-missing", card.card, "a revision after the first needs its reason (why)")
+        if there := self._view.find_card_by_document(card.document):
             found = f"the file is registered as {there.payload.card}@{there.payload.revision}"
-            yield _fault("document-exists", said.card, found)
+            yield _fault("document-exists", card.card, found)
         # The text is stored first, in the same transaction, so a card without text cannot be
         # committed.
-        if not self._view.has_content(said.text):
-            yield _fault("content-missing", said.card, f"the text {said.text} was not stored", "store the text first (put_content)")
+        if not self._view.has_content(card.text):
+            yield _fault("content-missing", card.card, f"the text {card.text} was not stored", "store the text first (put_content)")
 
     def claim(self, said: ClaimRevision) -> Iterator[Fault]:
         """Revisions are contiguous, no claim comes back from its end, and what it refers to exists and is of the right kind."""
@@ -475,22 +482,22 @@ class StatementRules:
             yield from self._card_known(said.card, said.claim)
         yield from find_origin_faults(self._view, said)
 
-    def event(self, said: ClaimEvent) -> Iterator[Fault]:
+    def event(self, claim_event: ClaimEvent) -> Iterator[Fault]:
         """A claim is reserved once and first; after its end nothing follows."""
         # Reserving is the only event that comes before the claim exists.
-        if said.event is ClaimEventKind.RESERVE:
-            yield from self._number(said.claim, 1, 1 if self._view.is_used(said.claim) else 0, "reservation")
+        if claim_event.event is ClaimEventKind.RESERVE:
+            yield from self._number(claim_event.claim, 1, 1 if self._view.is_used(claim_event.claim) else 0, "reservation")
             return
-        if not self._view.claim_exists(said.claim):
-            yield self._unknown("claim", said.claim)
+        if not self._view.claim_exists(claim_event.claim):
+            yield self._unknown("claim", claim_event.claim)
             return
-        yield from self._not_ended(said.claim, f"cannot be {_DONE[said.event]}")
-        if said.event in (ClaimEventKind.PUBLISH, ClaimEventKind.SUPERSEDE) and self._view.is_reserved(said.claim):
-            yield _fault("claim-only-reserved", said.claim, f"it has no revision yet and cannot be {_DONE[said.event]}")
-        if said.successor == said.claim:
-            yield _fault("own-successor", said.claim, "a claim cannot take its own place")
-        elif said.successor and not self._view.claim_exists(said.successor):
-            yield self._unknown("claim", said.successor)
+        yield from self._not_ended(claim_event.claim, f"cannot be {_DONE[claim_event.event]}")
+        if claim_event.event in (ClaimEventKind.PUBLISH, ClaimEventKind.SUPERSEDE) and self._view.is_reserved(claim_event.claim):
+            yield _fault("claim-only-reserved", claim_event.claim, f"it has no revision yet and cannot be {_DONE[claim_event.event]}")
+        if claim_event.successor == claim_event.claim:
+            yield _fault("own-successor", claim_event.claim, "a claim cannot take its own place")
+        elif claim_event.successor and not self._view.claim_exists(claim_event.successor):
+            yield self._unknown("claim", claim_event.successor)
 
     def relation(self, said: ClaimRelation) -> Iterator[Fault]:
         """Both claims exist, and nobody said it before."""
@@ -502,12 +509,12 @@ class StatementRules:
         if self._view.rows(select(table.c.seq).where(self._view.visible(table), same)):
             yield _fault("relation-exists", said.claim, f"it is recorded that it {said.relation.value} {said.other}")
 
-    def audit(self, said: Audit) -> Iterator[Fault]:
+    def audit(self, audit: Audit) -> Iterator[Fault]:
         """An audit is of one revision that exists, by a registered auditor; what it renews is a locked one of the same claim."""
-        yield from self._number(said.audit, 1, 1 if self._view.is_used(said.audit) else 0, "audit")
-        yield from self._authority_known(said.auditor, said.audit)
-        yield from self._revision_known(said.claim, said.audit)
-        yield from find_renewal_faults(self._view, said)
+        yield from self._number(audit.audit, 1, 1 if self._view.is_used(audit.audit) else 0, "audit")
+        yield from self._authority_known(audit.auditor, audit.audit)
+        yield from self._revision_known(audit.claim, audit.audit)
+        yield from find_renewal_faults(self._view, audit)
 
     def lock(self, said: Lock) -> Iterator[Fault]:
         """One lock, of the revision that is audited; where that renews another audit, of the same plan."""
@@ -551,78 +558,81 @@ class StatementRules:
             yield _fault("run-unknown", said.audit, f"entry {said.run} is no run of this audit")
         yield from find_interval_faults(said)
 
-    def evidence(self, said: EvidenceStatement) -> Iterator[Fault]:
+    def evidence(self, evidence_statement: EvidenceStatement) -> Iterator[Fault]:
         """Evidence belongs to an audit of the same revision."""
-        yield from self._audit_fits(said.audit, said.claim)
+        yield from self._audit_fits(evidence_statement.audit, evidence_statement.claim)
 
-    def finding(self, said: Finding) -> Iterator[Fault]:
+    def finding(self, finding: Finding) -> Iterator[Fault]:
         """A finding belongs to an audit of the same revision, and enters it before its outcome: an outcome takes it into account."""
-        yield from self._audit_fits(said.audit, said.claim)
-        there = self._view.find_audit(said.audit)
-        if there is not None and there.restrictions:
-            found = f"has its outcome, entry {there.restrictions[0].entry.seq}, which knew nothing of this {said.kind.value} finding"
-            advice = "contest the scoring, or open another audit: caveat audit new " + said.claim.partition("@")[0]
-            yield _fault("audit-has-outcome", said.audit, found, advice)
+        yield from self._audit_fits(finding.audit, finding.claim)
+        audit = self._view.find_audit(finding.audit)
+        if audit is not None and audit.restrictions:
+            found = f"has its outcome, entry {audit.restrictions[0].entry.seq}, which knew nothing of this {finding.kind.value} finding"
+            advice = "contest the scoring, or open another audit: caveat audit new " + finding.claim.partition("@")[0]
+            yield _fault("audit-has-outcome", finding.audit, found, advice)
 
-    def restriction(self, said: Restriction) -> Iterator[Fault]:
+    def restriction(self, restriction: Restriction) -> Iterator[Fault]:
         """A verdict fits the audit, the claim's form, and what it rests on."""
-        yield from self._audit_fits(said.audit, said.claim)
-        if said.result is not None:
-            own = (results.c.audit == said.audit) & (results.c.seq == said.result)
+        yield from self._audit_fits(restriction.audit, restriction.claim)
+        if restriction.result is not None:
+            own = (results.c.audit == restriction.audit) & (results.c.seq == restriction.result)
             if not self._view.rows(select(results.c.seq).where(self._view.visible(results), own)):
-                yield _fault("result-unknown", said.audit, f"entry {said.result} is no result of this audit")
-        yield from find_verdict_faults(self._view, said)
+                yield _fault("result-unknown", restriction.audit, f"entry {restriction.result} is no result of this audit")
+        yield from find_verdict_faults(self._view, restriction)
 
-    def contestation(self, said: Contestation) -> Iterator[Fault]:
+    def contestation(self, contestation: Contestation) -> Iterator[Fault]:
         """Its target and its rival exist."""
-        yield from self._number(said.contestation, 1, 1 if self._view.is_used(said.contestation) else 0, "contestation")
-        yield from self._authority_known(said.by, said.contestation)
-        about, is_claim = said.contestation, said.target.startswith(f"{Kind.CLAIM}-")
-        yield from self._revision_known(said.target, about) if is_claim else self._spec_known(said.target, None, about)
-        if said.rival is not None:
-            yield from (*self._spec_known(said.rival, None, about), *find_rival_faults(self._view, said.target, said.rival))
+        yield from self._number(contestation.contestation, 1, 1 if self._view.is_used(contestation.contestation) else 0, "contestation")
+        yield from self._authority_known(contestation.by, contestation.contestation)
+        about, is_claim = contestation.contestation, contestation.target.startswith(f"{Kind.CLAIM}-")
+        yield from self._revision_known(contestation.target, about) if is_claim else self._spec_known(contestation.target, None, about)
+        if contestation.rival is not None:
+            yield from (
+                *self._spec_known(contestation.rival, None, about),
+                *find_rival_faults(self._view, contestation.target, contestation.rival),
+            )
 
-    def contestation_event(self, said: ContestationEvent) -> Iterator[Fault]:
+    def contestation_event(self, contestation_event: ContestationEvent) -> Iterator[Fault]:
         """A step follows its contestation, until that is settled."""
-        if self._view.find_contestation(said.contestation) is None:
-            yield self._unknown("contestation", said.contestation)
-        yield from find_step_faults(self._view, said)
+        if self._view.find_contestation(contestation_event.contestation) is None:
+            yield self._unknown("contestation", contestation_event.contestation)
+        yield from find_step_faults(self._view, contestation_event)
 
-    def publication(self, said: Publication) -> Iterator[Fault]:
+    def publication(self, publication: Publication) -> Iterator[Fault]:
         """A publication is about something registered, and made of entries that exist."""
-        if said.subject.startswith(f"{Kind.CLAIM}-"):
-            yield from self._revision_known(said.subject, "publication")
+        if publication.subject.startswith(f"{Kind.CLAIM}-"):
+            yield from self._revision_known(publication.subject, "publication")
         else:
-            yield from self._card_known(said.subject, "publication")
-        if said.audit is not None and self._view.find_audit(said.audit) is None:
-            yield self._unknown("audit", said.audit)
+            yield from self._card_known(publication.subject, "publication")
+        if publication.audit is not None and self._view.find_audit(publication.audit) is None:
+            yield self._unknown("audit", publication.audit)
         # A file cannot be rendered from entries that do not exist yet.
-        if said.log_size > self._view.log_size:
-            yield _fault("log-shorter", said.subject, f"made of {said.log_size} entries; the log has {self._view.log_size}")
+        if publication.log_size > self._view.log_size:
+            yield _fault("log-shorter", publication.subject, f"made of {publication.log_size} entries; the log has {self._view.log_size}")
 
-    def survey(self, said: Survey) -> Iterator[Fault]:
+    def survey(self, survey: Survey) -> Iterator[Fault]:
         """A survey adds to what its engine proposed before."""
-        yield from self._of_cards.survey(said)
+        yield from self._of_cards.survey(survey)
 
     def omission(self, said: Omission) -> Iterator[Fault]:
         """A passage is left out once, with one reason."""
         yield from self._of_cards.omission(said)
 
-    def sighting(self, said: PassageMatch) -> Iterator[Fault]:
+    def sighting(self, passage_match: PassageMatch) -> Iterator[Fault]:
         """A passage is looked up once in each other revision of its card."""
-        yield from self._of_cards.sighting(said)
+        yield from self._of_cards.sighting(passage_match)
 
-    def lineage(self, said: Lineage) -> Iterator[Fault]:
+    def lineage(self, lineage: Lineage) -> Iterator[Fault]:
         """As `registry.store.model_and_trust_rules` has it."""
-        yield from self._of_lineage.find_faults(said)
+        yield from self._of_lineage.find_faults(lineage)
 
-    def endpoint(self, said: ModelEndpoint) -> Iterator[Fault]:
+    def endpoint(self, model_endpoint: ModelEndpoint) -> Iterator[Fault]:
         """As `registry.store.model_and_trust_rules` has it."""
-        yield from find_endpoint_faults(self._view, said, actor=self._actor)
+        yield from find_endpoint_faults(self._view, model_endpoint, actor=self._actor)
 
-    def trust(self, said: Trust) -> Iterator[Fault]:
+    def trust(self, trust: Trust) -> Iterator[Fault]:
         """What is said of keys, other logs, seals and departures."""
-        yield from self._of_trust.find_faults(said)
+        yield from self._of_trust.find_faults(trust)
 
     def _number(self, name: str, number: int, last: int, word: str) -> Iterator[Fault]:
         # Two people who revise the same claim produce the same number. The second one is told to
@@ -682,12 +692,12 @@ class StatementRules:
             yield _fault("claim-unknown", where, f"{reference} is not a registered revision of a claim", f"run: caveat claim show {name}")
 
     def _audit_fits(self, name: str, claim: str) -> Iterator[Fault]:
-        there = self._view.find_audit(name)
-        if there is None:
+        audit = self._view.find_audit(name)
+        if audit is None:
             yield self._unknown("audit", name)
         # An audit belongs to one revision. Its outcome must not be recorded for another one.
-        elif there.audit.payload.claim != claim:
-            yield _fault("other-claim", name, f"it is an audit of {there.audit.payload.claim}, not of {claim}")
+        elif audit.audit.payload.claim != claim:
+            yield _fault("other-claim", name, f"it is an audit of {audit.audit.payload.claim}, not of {claim}")
 
     def _lock_of(self, name: str) -> tuple[int, int] | None:
         rows = self._view.rows(select(lock.c.seq, lock.c.at).where(self._view.visible(lock), lock.c.audit == name))
@@ -745,5 +755,5 @@ _RULES: dict[type[Payload], Callable[[StatementRules, Any], Iterable[Fault]]] = 
 }
 
 
-def _fault(code: str, where: str, found: str, advice: str | None = None) -> Fault:
-    return Fault(code=code, where=where, found=found, advice=advice)
+def _fault(code: str, where: str, text: str, advice: str | None = None) -> Fault:
+    return Fault(code=code, where=where, found=text, advice=advice)

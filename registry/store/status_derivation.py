@@ -94,7 +94,7 @@ def derive_status(facts: StatusFacts) -> Status:
         restriction=_derive_restriction(facts.gravest),
         gravest=facts.gravest,
         beside=facts.beside,
-        stale_because=tuple(one.text for one in facts.causes),
+        stale_because=tuple(cause.text for cause in facts.causes),
         causes=facts.causes,
         superseded_by=superseded[-1] if superseded else None,
     )
@@ -215,7 +215,7 @@ class FactFinder:
     def _gather(self, heads: Sequence[ClaimHead]) -> tuple[dict[int, tuple[ContestationPosition, ...]], list[ClaimGround]]:
         """Return contestations by entry of the head, and what each head rests on."""
         openings = self._openings(heads)
-        audited = {one.claim: one.revision for one in openings}
+        audited = {opening.claim: opening.revision for opening in openings}
         outcomes = self._outcomes(heads, openings)
         specs = self.find_specs(heads)
         placed = self._place(heads, specs) if self._disputed else {}
@@ -286,7 +286,7 @@ class FactFinder:
         gravities: dict[Reference, tuple[int, int]] = {}
         if not self._has(restriction):
             return outcomes
-        opened, rivals, today = {one.audit: one.entry for one in openings}, self._rivals(), self._reader.today
+        opened, rivals, today = {opening.audit: opening.entry for opening in openings}, self._rivals(), self._reader.today
         last: dict[Reference, ExpiredOutcome | None] = {}
         for claim, revision, words, standing, name, seq, result, day in self._read_outcomes(heads):
             rival_of, upheld = rivals.get(name, (None, False))
@@ -365,7 +365,7 @@ class FactFinder:
             wanted = select(contestation).where(self._reader.visible(contestation))
             named = {row.contestation for row in rows}
             states = self._states(self._reader.rows_in(wanted, contestation.c.contestation, named))
-            upheld = {name for name, one in states.items() if one.state is ContestationState.UPHELD}
+            upheld = {name for name, state in states.items() if state.state is ContestationState.UPHELD}
             self._known_rivals = {row.audit: (row.contestation, row.contestation in upheld) for row in rows}
         return self._known_rivals
 
@@ -398,10 +398,10 @@ class FactFinder:
         return self._disputed_specs
 
 
-def _find_longest(known: ExpiredOutcome | None, one: ExpiredOutcome | None) -> ExpiredOutcome | None:
+def _find_longest(expired_outcome: ExpiredOutcome | None, one: ExpiredOutcome | None) -> ExpiredOutcome | None:
     """Return which of two outcomes is valid longer; None where one of them has no last day, and never expires."""
     # One outcome without an expiry date keeps the claim from ever expiring.
-    return None if known is None or one is None else max(known, one, key=lambda each: (each.valid_until, each.entry))
+    return None if expired_outcome is None or one is None else max(expired_outcome, one, key=lambda each: (each.valid_until, each.entry))
 
 
 def _keep_upheld(placed: Sequence[ContestationPosition]) -> tuple[UpheldContestation, ...]:

@@ -101,7 +101,7 @@ class _States:
         seen = _list_models(heads) if any(head.revision > 1 for head in wanted) else {}
         digests = self._digest_claims(wanted, seen)
         of_cards = self._digest_cards(cards if names is not None else None, last.values(), digests)
-        kept = digests if names is None else {name: found for name, found in digests.items() if name in names}
+        kept = digests if names is None else {name: digest for name, digest in digests.items() if name in names}
         return {name: found.hex() for name, found in (*kept.items(), *of_cards)}
 
     def _digest_claims(self, heads: Sequence[ClaimHead], seen: dict[Reference, tuple[ModelRef, ...]]) -> dict[str, bytes]:
@@ -168,8 +168,8 @@ class _States:
     ) -> Iterator[tuple[str, bytes]]:
         quoting: dict[str, list[bytes]] = defaultdict(list)
         for head in last:
-            if head.card is not None and (found := claims.get(f"{head.claim}@{head.revision}")) is not None:
-                quoting[head.card[0]].append(found)
+            if head.card is not None and (claim := claims.get(f"{head.claim}@{head.revision}")) is not None:
+                quoting[head.card[0]].append(claim)
         surveys = self._group(survey, lambda row: row[1], survey.c.card, survey.c.revision, is_whole=True)
         omissions = self._group(omission, lambda row: row[1], omission.c.card)
         table = card_revision
@@ -281,9 +281,9 @@ def _list_models(heads: Sequence[ClaimHead]) -> dict[Reference, tuple[ModelRef, 
 
 
 def _tell(status: Status) -> list[Any]:
-    causes = [[one.kind.value, one.what, one.entry, one.text] for one in status.causes]
+    causes = [[cause.kind.value, cause.what, cause.entry, cause.text] for cause in status.causes]
     axes = (status.lifecycle, status.dispute, status.staleness, status.restriction)
-    return [*(one.value for one in axes), status.superseded_by, causes]
+    return [*(axis.value for axis in axes), status.superseded_by, causes]
 
 
 def _list_family(family: Family) -> list[Any]:
@@ -295,7 +295,7 @@ def _digest(*parts: Any) -> bytes:
     """Return the SHA-256 of *parts*, each told apart from the next."""
     # The lengths of byte parts go into the JSON prefix, so that parts cannot be shifted against
     # each other with the same result.
-    plain = [len(one) if isinstance(one, bytes) else one for one in parts]
+    plain = [len(part) if isinstance(part, bytes) else part for part in parts]
     digest = hashlib.sha256(json.dumps([_VERSION, *plain]).encode())
     for one in parts:
         if isinstance(one, bytes):

@@ -52,17 +52,19 @@ class Lineage:
         links: dict[tuple[ModelRef, ModelRef], ModelLink] = {}
         self._registered: dict[ModelRef, int] = {}
         self._deprecated: dict[ModelRef, VersionHistory] = {}
-        self._events = sorted(events, key=lambda one: one.entry)
-        for one in registrations:
-            self._registered[one.model] = one.entry
+        self._events = sorted(events, key=lambda event: event.entry)
+        for registration in registrations:
+            self._registered[registration.model] = registration.entry
             # A predecessor named at registration counts as a successor link that later events can
             # take back.
-            if one.predecessor is not None:
-                link = ModelLink(model=one.model, predecessor=one.predecessor, descent=Descent.SUCCESSOR, entry=one.entry)
-                links[one.model, one.predecessor] = link
+            if registration.predecessor is not None:
+                link = ModelLink(
+                    model=registration.model, predecessor=registration.predecessor, descent=Descent.SUCCESSOR, entry=registration.entry
+                )
+                links[registration.model, registration.predecessor] = link
         for said in self._events:
             self._apply(said, links)
-        self._links = tuple(sorted(links.values(), key=lambda one: one.entry))
+        self._links = tuple(sorted(links.values(), key=lambda link: link.entry))
         self._after: dict[ModelRef, list[ModelLink]] = defaultdict(list)
         self._before: dict[ModelRef, list[ModelLink]] = defaultdict(list)
         for link in self._links:
@@ -135,22 +137,22 @@ class Lineage:
         # Also the events of successors: if a successor's own link is taken back, the claim's
         # staleness changes.
         known |= {after for one in tuple(known) for after in self.successors(one)}
-        return [said.entry for said in self._events if said.event.model in known or said.event.predecessor in known]
+        return [event.entry for event in self._events if event.event.model in known or event.event.predecessor in known]
 
     def registration(self, model: ModelRef) -> int | None:
         """Return the entry that registered *model*; None where nobody did."""
         return self._registered.get(model)
 
-    def _apply(self, said: VersionHistory, links: dict[tuple[ModelRef, ModelRef], ModelLink]) -> None:
-        event = said.event
+    def _apply(self, version_history: VersionHistory, links: dict[tuple[ModelRef, ModelRef], ModelLink]) -> None:
+        event = version_history.event
         match event.event:
             case ModelEventKind.FOLLOW if event.predecessor is not None and event.descent is not None:
-                link = ModelLink(model=event.model, predecessor=event.predecessor, descent=event.descent, entry=said.entry)
+                link = ModelLink(model=event.model, predecessor=event.predecessor, descent=event.descent, entry=version_history.entry)
                 links[event.model, event.predecessor] = link
             case ModelEventKind.UNFOLLOW if event.predecessor is not None:
                 links.pop((event.model, event.predecessor), None)
             case ModelEventKind.DEPRECATE:
-                self._deprecated[event.model] = said
+                self._deprecated[event.model] = version_history
             case _:
                 self._deprecated.pop(event.model, None)
 

@@ -65,28 +65,28 @@ def _tell_whole(bundle: Bundle) -> Check:
 
 def _check_signer(bundle: Bundle, means: VerificationMeans) -> Check:
     """Keys that the bundle names are its sender's word: one is believed only if a key that is known here vouches for it."""
-    said = bundle.checkpoint.checkpoint
-    if means.origin is not None and said.origin != means.origin:
-        return no(CheckName.CHECKPOINT, f"it is of the log {said.origin}; expected was {means.origin}")
+    checkpoint = bundle.checkpoint.checkpoint
+    if means.origin is not None and checkpoint.origin != means.origin:
+        return no(CheckName.CHECKPOINT, f"it is of the log {checkpoint.origin}; expected was {means.origin}")
     # Without a known key the signatures cannot be judged.
-    known = means.trust.list_log_keys(said.origin)
-    if not known:
+    log_keys = means.trust.list_log_keys(checkpoint.origin)
+    if not log_keys:
         signers = ", ".join(f"{line.name}+{line.key_id.hex()}" for line in bundle.checkpoint.lines[:6])
         return not_checked(CheckName.CHECKPOINT, f"signed by {signers}, and nothing here says whose key that is; give it with --key")
     try:
         # Keys are believed for the log whose name they bear: the given one, and those that a
         # checkpoint of a believed key covers. The cost: a rotation that the old key did not sign
         # needs a person (decision of 2026-11-22).
-        key = find_signer(bundle.checkpoint, known, bundle.steps, bundle.notes)
+        key = find_signer(bundle.checkpoint, log_keys, bundle.steps, bundle.notes)
     except InputError as error:
         return no(CheckName.CHECKPOINT, f"{error.faults[0].code}: {error.faults[0].found}")
     source = means.trust.find_vkey(str(key))
     how = f"known: {source.source}" if source else "which a key that is known here put in its place"
     # Evidence of two histories outweighs a valid signature.
-    if fork := means.trust.forks.get(said.origin):
+    if fork := means.trust.forks.get(checkpoint.origin):
         return no(CheckName.CHECKPOINT, f"signed by {key.name}+{key.key_id.hex()}, {how}, and not to be believed: {fork}")
-    note = f"{said.origin} at {said.size} entries, root {said.root}, signed by {key.name}+{key.key_id.hex()}, {how}"
-    given = any(means.trust.is_given(str(one)) for one in known)  # a key that another put in its place rests on the first
+    note = f"{checkpoint.origin} at {checkpoint.size} entries, root {checkpoint.root}, signed by {key.name}+{key.key_id.hex()}, {how}"
+    given = any(means.trust.is_given(str(log_key)) for log_key in log_keys)  # a key that another put in its place rests on the first
     return yes(CheckName.CHECKPOINT, note, rests_on_given_key=given)
 
 
@@ -220,7 +220,7 @@ def _refuse_all(errors: Sequence[CaveatError], *, among: Sequence[InputFile]) ->
     """Of several files each is answered for itself; where there is none to answer, the command has nothing to say but why."""
     # Only if nothing can be answered does the command fail as a whole.
     if errors and len(errors) == len(among):
-        raise errors[0] if len(errors) == 1 else InputError(fault for one in errors for fault in one.faults)
+        raise errors[0] if len(errors) == 1 else InputError(fault for error in errors for fault in error.faults)
 
 
 def verify_files(
@@ -244,7 +244,7 @@ def verify_files(
     from registry.verify.supplement_checks import examine_supplement  # noqa: PLC0415  (the workers start first)
 
     with ExitStack() as stack:
-        pdfs = sum(one.kind is FileKind.SUPPLEMENT and one.data.startswith(_PDF) for one in files)
+        pdfs = sum(file.kind is FileKind.SUPPLEMENT and file.data.startswith(_PDF) for file in files)
         # One process for each PDF at most; HTML and JSON need none of their own.
         ready = [stack.enter_context(PdfWorker()) for _ in range(max(1, min(workers, pdfs)))]
         for worker in ready[:pdfs]:
@@ -255,7 +255,7 @@ def verify_files(
         done = {at: one for at, one in opened.items() if isinstance(one, tuple)}
         jobs = [RenderJob(key=str(at), supplement=one.supplement, format=one.format) for at, one in carried.items()]
         # Rendering begins now and runs during the checks below.
-        drawn = render_many(jobs, workers=ready, time_limit_s=time_limit_s)
+        many = render_many(jobs, workers=ready, time_limit_s=time_limit_s)
         for at, one in enumerate(files):
             if one.kind not in (FileKind.SUPPLEMENT, FileKind.UNREADABLE):
                 try:
@@ -266,7 +266,7 @@ def verify_files(
         progress(len(done) + len(failed))
         # Everything but the comparison of bytes, while the workers render.
         examined = {at: examine_supplement(one, means, proof=files[at].proof, where=_name_proof(files[at])) for at, one in carried.items()}
-        for made in drawn:
+        for made in many:
             done[int(made.key)] = examined[int(made.key)].finish(made)
             progress(1)
     # Contradictions show only when all files are known.
@@ -274,10 +274,10 @@ def verify_files(
     return [_tell(one, mark_contradiction(done.get(at, ()), contradicted.get(at)), failed.get(at)) for at, one in enumerate(files)]
 
 
-def _tell(given: InputFile, checks: tuple[Check, ...], error: CaveatError | None) -> FileVerification:
+def _tell(input_file: InputFile, checks: tuple[Check, ...], error: CaveatError | None) -> FileVerification:
     if error is None:
-        return FileVerification(name=str(given.path), kind=given.kind, checks=checks)
-    return FileVerification(name=str(given.path), kind=FileKind.UNREADABLE, checks=(), faults=error.faults)
+        return FileVerification(name=str(input_file.path), kind=input_file.kind, checks=checks)
+    return FileVerification(name=str(input_file.path), kind=FileKind.UNREADABLE, checks=(), faults=error.faults)
 
 
 def check_file(
@@ -307,17 +307,17 @@ def check_file(
 
     means = VerificationMeans(trust=trust, given=trust, ledger=ledger)
     # In memory a file has no neighbour; the proof is given.
-    given = InputFile(path=Path(where), kind=detect_kind(data), data=data, proof=_choose_proof(data, detect_kind(data), proof))
-    if given.kind is not FileKind.SUPPLEMENT:
-        return _check_other(given, means)
-    opened = _open(given, means)
+    input_file = InputFile(path=Path(where), kind=detect_kind(data), data=data, proof=_choose_proof(data, detect_kind(data), proof))
+    if input_file.kind is not FileKind.SUPPLEMENT:
+        return _check_other(input_file, means)
+    opened = _open(input_file, means)
     if isinstance(opened, tuple):
         return opened
-    return examine_supplement(opened, means, proof=given.proof, where=_name_proof(given)).finish(made)
+    return examine_supplement(opened, means, proof=input_file.proof, where=_name_proof(input_file)).finish(made)
 
 
-def _name_proof(given: InputFile) -> str:
-    return f"proof of {given.path}"
+def _name_proof(input_file: InputFile) -> str:
+    return f"proof of {input_file.path}"
 
 
 def _open_all(
@@ -325,46 +325,46 @@ def _open_all(
 ) -> "dict[int, SupplementInFile | tuple[Check, ...]]":
     """What each supplement carries, or its checks where it carries nothing that can be read; what is none is added to *failed*."""
     opened: dict[int, SupplementInFile | tuple[Check, ...]] = {}
-    for at, one in enumerate(files):
-        if one.kind is FileKind.SUPPLEMENT:
+    for at, file in enumerate(files):
+        if file.kind is FileKind.SUPPLEMENT:
             try:
-                opened[at] = _open(one, means)
+                opened[at] = _open(file, means)
             except InputError as error:
                 failed[at] = error
     return opened
 
 
-def _open(given: InputFile, means: "VerificationMeans") -> "SupplementInFile | tuple[Check, ...]":
+def _open(input_file: InputFile, means: "VerificationMeans") -> "SupplementInFile | tuple[Check, ...]":
     from registry.verify.record_checks import read_carried  # noqa: PLC0415
     from registry.verify.supplement_checks import check_unreadable  # noqa: PLC0415
 
     try:
-        return read_carried(given.data, where=str(given.path))
+        return read_carried(input_file.data, where=str(input_file.path))
     except InputError as error:
-        checks = check_unreadable(given.data, error, means, proof=given.proof, where=_name_proof(given))
+        checks = check_unreadable(input_file.data, error, means, proof=input_file.proof, where=_name_proof(input_file))
         # Nothing that Caveat wrote: the command says so in words.
         if not checks:
             raise
         return checks
 
 
-def _check_other(given: InputFile, means: "VerificationMeans") -> tuple[Check, ...]:
+def _check_other(input_file: InputFile, means: "VerificationMeans") -> tuple[Check, ...]:
     from registry.verify import proof_checks as notes  # noqa: PLC0415
 
-    match given.kind:
+    match input_file.kind:
         case FileKind.PROOF:
-            return notes.check_proof(given.data, means, where=str(given.path))
+            return notes.check_proof(input_file.data, means, where=str(input_file.path))
         case FileKind.CHECKPOINT:
-            return notes.check_note(given.data, means, proof=given.proof, where=str(given.path))
+            return notes.check_note(input_file.data, means, proof=input_file.proof, where=str(input_file.path))
         case FileKind.CONSISTENCY:
-            return notes.check_consistency_note(given.data, means, where=str(given.path))
+            return notes.check_consistency_note(input_file.data, means, where=str(input_file.path))
         case FileKind.BUNDLE:
-            return check_bundle(given.path, means)
+            return check_bundle(input_file.path, means)
         case FileKind.REGISTRY:
             from registry.verify.ledger_checks import check_ledger, open_copy  # noqa: PLC0415
 
             # On a copy: evidence is not even opened for writing.
-            with open_copy(given.path) as ledger:
+            with open_copy(input_file.path) as ledger:
                 return check_ledger(ledger, means)
         case FileKind.SUPPLEMENT | FileKind.UNREADABLE:
             raise AssertionError("a supplement is checked with what it carries, what cannot be read not at all")
@@ -408,14 +408,14 @@ def find_contradictions(files: Sequence[InputFile], trust: Trust) -> dict[int, s
     log signed two histories, or nothing here says which of them is forged.
     """
     groups: dict[tuple[str, int], list[_CheckpointSighting]] = defaultdict(list)
-    for at, given in enumerate(files):
-        for note in _list_notes(given):
-            said = note.checkpoint
+    for at, file in enumerate(files):
+        for note in _list_notes(file):
+            checkpoint = note.checkpoint
             # Signatures are verified before they count as evidence.
-            lines = verify_note(note, trust.list_log_keys(said.origin))
+            lines = verify_note(note, trust.list_log_keys(checkpoint.origin))
             sighting = _CheckpointSighting(at=at, note=note, is_signed=any(line.is_valid for line in lines))
             # Grouped by log and size: only there can two roots contradict each other.
-            groups[said.origin, said.size].append(sighting)
+            groups[checkpoint.origin, checkpoint.size].append(sighting)
     told: dict[int, str] = {}
     for sightings in groups.values():
         told |= _compare(sightings, files)
@@ -427,11 +427,11 @@ def mark_contradiction(checks: tuple[Check, ...], words: str | None) -> tuple[Ch
     if words is None:
         return checks
     wrong = no(CheckName.CONSISTENCY, words)
-    return tuple(replace(wrong, note=f"{words}; {one.note}") if one.name is CheckName.CONSISTENCY else one for one in checks)
+    return tuple(replace(wrong, note=f"{words}; {check.note}") if check.name is CheckName.CONSISTENCY else check for check in checks)
 
 
 def _compare(sightings: Sequence[_CheckpointSighting], files: Sequence[InputFile]) -> Mapping[int, str]:
-    roots = {one.note.checkpoint.root for one in sightings}
+    roots = {sighting.note.checkpoint.root for sighting in sightings}
     # One root: no contradiction.
     if len(roots) == 1:
         return {}
@@ -439,29 +439,29 @@ def _compare(sightings: Sequence[_CheckpointSighting], files: Sequence[InputFile
     signed = {one.note.checkpoint.root for one in sightings if one.is_signed}
     told = {}
     for one in sightings:
-        said = one.note.checkpoint
-        if signed == {said.root}:
+        checkpoint = one.note.checkpoint
+        if signed == {checkpoint.root}:
             continue  # the others are not signed by a key that is known: they are no evidence against it
-        other = next(rival for rival in sightings if rival.note.checkpoint.root != said.root)
+        other = next(rival for rival in sightings if rival.note.checkpoint.root != checkpoint.root)
         told[one.at] = (
-            f"two histories of {said.origin}: at {said.size} entries its root is {said.root} here, "
+            f"two histories of {checkpoint.origin}: at {checkpoint.size} entries its root is {checkpoint.root} here, "
             f"and {other.note.checkpoint.root} in {files[other.at].path}"
         )
     return told
 
 
-def _list_notes(given: InputFile) -> list[SignedNote]:
+def _list_notes(input_file: InputFile) -> list[SignedNote]:
     """The checkpoints that a file, or the proof that belongs to it, brings; what cannot be parsed is told by the file's own checks."""
     notes = []
     # A supplement brings its proof, a checkpoint the proof that leads on from it.
-    for data in (given.data, given.proof or b""):
+    for data in (input_file.data, input_file.proof or b""):
         try:
             text = data.decode()
             if text.startswith("c2sp.org/tlog-proof@"):
                 notes.append(parse_note(parse_proof(text, where="proof").note, where="proof"))
             elif text.startswith("old "):
                 notes.append(parse_note(parse_consistency(text, where="proof").note, where="proof"))
-            elif given.kind is FileKind.CHECKPOINT and data is given.data:
+            elif input_file.kind is FileKind.CHECKPOINT and data is input_file.data:
                 notes.append(parse_note(text, where="checkpoint"))
         except (CaveatError, UnicodeDecodeError):
             continue
@@ -481,13 +481,17 @@ _WRONG, _NOT_MADE, _FINE = 1, 3, 0
 
 def find_wrong(checks: Sequence[Check], *, required: Collection[CheckName]) -> list[Check]:
     """Return what was found to be wrong; that something newer was recorded since is wrong only where `current` is required."""
-    return [one for one in checks if one.answer is CheckAnswer.NO and (one.name is not CheckName.CURRENT or CheckName.CURRENT in required)]
+    return [
+        check
+        for check in checks
+        if check.answer is CheckAnswer.NO and (check.name is not CheckName.CURRENT or CheckName.CURRENT in required)
+    ]
 
 
 def find_missing(checks: Sequence[Check], *, required: Collection[CheckName]) -> list[CheckName]:
     """Return the required checks that were not made, also those that a file of this kind has not."""
     # A required check that a file of this kind does not have counts as missing.
-    made = {one.name for one in checks if one.answer is not CheckAnswer.NOT_CHECKED}
+    made = {check.name for check in checks if check.answer is not CheckAnswer.NOT_CHECKED}
     return [name for name in CheckName if name in required and name not in made]
 
 
@@ -512,23 +516,23 @@ class FileVerdict(StrEnum):
     """Nothing was found to be wrong, and what would show that the file is genuine could not be checked."""
 
 
-def find_verdict(found: FileVerification, demand: Demand) -> FileVerdict:
+def find_verdict(file_verification: FileVerification, demand: Demand) -> FileVerdict:
     """Return what the checks of one file come to."""
-    checks = found.checks
+    checks = file_verification.checks
     # A wrong answer outweighs every missing one.
     if find_wrong(checks, required=demand.required):
         return FileVerdict.FAIL
     lacks = find_missing(checks, required=demand.required) or is_unseen(checks) or _is_nobodys(checks)
     # A user who gives a key wants the answer to rest on it.
-    lacks = lacks or is_unread(checks) or (demand.has_keys and find_unused_key(found) is not None)
+    lacks = lacks or is_unread(checks) or (demand.has_keys and find_unused_key(file_verification) is not None)
     if demand.everything:
-        lacks = lacks or any(one.answer is CheckAnswer.NOT_CHECKED for one in checks)
-    return FileVerdict.INCOMPLETE if found.faults or not checks or lacks else FileVerdict.PASS
+        lacks = lacks or any(check.answer is CheckAnswer.NOT_CHECKED for check in checks)
+    return FileVerdict.INCOMPLETE if file_verification.faults or not checks or lacks else FileVerdict.PASS
 
 
 def find_newer(checks: Sequence[Check]) -> str | None:
     """Return what superseded a file, in words that follow “superseded by”; None where nothing that is known here did."""
-    note = next((one.note for one in checks if one.name is CheckName.CURRENT and one.answer is CheckAnswer.NO), None)
+    note = next((check.note for check in checks if check.name is CheckName.CURRENT and check.answer is CheckAnswer.NO), None)
     if note is None:
         return None
     # The note of `registry_comparison.check_current` names both.
@@ -544,22 +548,22 @@ def format_verdict(verdict: FileVerdict, checks: Sequence[Check]) -> str:
     return verdict.value if newer is None else f"{verdict.value} (superseded by {newer})"
 
 
-def find_exit_code(found: Sequence[FileVerification], demand: Demand) -> int:
+def find_exit_code(file_verifications: Sequence[FileVerification], demand: Demand) -> int:
     """Return 1 where a file fails, else 3 where one is incomplete, else 0."""
-    verdicts = {find_verdict(one, demand) for one in found}
+    verdicts = {find_verdict(file_verification, demand) for file_verification in file_verifications}
     # One failing file is graver than any number of incomplete ones.
     if FileVerdict.FAIL in verdicts:
         return _WRONG
     return _NOT_MADE if FileVerdict.INCOMPLETE in verdicts else _FINE
 
 
-def summarise(found: FileVerification, demand: Demand) -> str:
+def summarise(file_verification: FileVerification, demand: Demand) -> str:
     """Return what the checks come to in a sentence or two."""
-    if found.faults:
-        return f"Nothing of it was checked: {'; '.join(f'{one.code}: {one.found}' for one in found.faults[:4])}"
-    checks = found.checks
+    if file_verification.faults:
+        return f"Nothing of it was checked: {'; '.join(f'{fault.code}: {fault.found}' for fault in file_verification.faults[:4])}"
+    checks = file_verification.checks
     wrong = find_wrong(checks, required=demand.required)
-    missing = [one.name.value for one in checks if one.answer is CheckAnswer.NOT_CHECKED]
+    missing = [check.name.value for check in checks if check.answer is CheckAnswer.NOT_CHECKED]
     if wrong:
         return f"Do not rely on this; not in order: {', '.join(one.name.value for one in wrong)}."
     told = "Everything that was asked is in order."
@@ -568,7 +572,7 @@ def summarise(found: FileVerification, demand: Demand) -> str:
     elif missing:
         noun = "1 check" if len(missing) == 1 else f"{len(missing)} checks"
         told = f"Nothing was found to be wrong; {noun} could not be made here: {', '.join(missing)}."
-    if demand.has_keys and (unused := find_unused_key(found)) is not None:
+    if demand.has_keys and (unused := find_unused_key(file_verification)) is not None:
         told += f" {unused}"
     # Said once: the sentence about the unused key says the same.
     elif _is_nobodys(checks):
@@ -582,32 +586,32 @@ def summarise(found: FileVerification, demand: Demand) -> str:
     return told
 
 
-def find_unused_key(found: FileVerification) -> str | None:
+def find_unused_key(file_verification: FileVerification) -> str | None:
     """Return that the keys given with `--key` decided nothing about a file, and why; None where one did. Only for calls with `--key`."""
     # One answer that rests on the key is enough.
-    if any(one.rests_on_given_key for one in found.checks):
+    if any(check.rests_on_given_key for check in file_verification.checks):
         return None
-    notes = {one.name: one.note for one in found.checks}
+    notes = {check.name: check.note for check in file_verification.checks}
     # A registry that keeps no checkpoint has nothing that a key could verify.
-    if any(one.name is CheckName.CHECKPOINTS and one.answer is CheckAnswer.NOT_CHECKED for one in found.checks):
-        why = _advise(found.checks)
+    if any(one.name is CheckName.CHECKPOINTS and one.answer is CheckAnswer.NOT_CHECKED for one in file_verification.checks):
+        why = _advise(file_verification.checks)
     elif notes.get(CheckName.INCLUSION) != MISSING:
         why = notes.get(CheckName.CHECKPOINT) or notes.get(CheckName.SIGNATURE) or "nothing in it is signed"
-    elif found.name.lower().endswith((".pdf", ".html")):
+    elif file_verification.name.lower().endswith((".pdf", ".html")):
         why = "the file has no proof in it"
     else:
-        why = f"the proof {Path(found.name).name}{PROOF_SUFFIX} is missing"
+        why = f"the proof {Path(file_verification.name).name}{PROOF_SUFFIX} is missing"
     return f"Your key was not used: {why}."
 
 
 def is_unread(checks: Sequence[Check]) -> bool:
     """Whether a supplement's record cannot be read: then there is no answer, whatever its digest and its proof say."""
-    return any(one.name is CheckName.RECORD and one.answer is CheckAnswer.NOT_CHECKED for one in checks)
+    return any(check.name is CheckName.RECORD and check.answer is CheckAnswer.NOT_CHECKED for check in checks)
 
 
 def is_unseen(checks: Sequence[Check]) -> bool:
     """Whether neither drawing it again nor anybody that is known here says what the file shows: then there is no answer."""
-    answers = {one.name: one.answer for one in checks}
+    answers = {check.name: check.answer for check in checks}
     # The bytes were compared, or the record was: something was seen.
     if CheckAnswer.NOT_CHECKED not in (answers.get(CheckName.BYTES), answers.get(CheckName.RECORD)):
         return False
@@ -616,7 +620,7 @@ def is_unseen(checks: Sequence[Check]) -> bool:
 
 def _is_nobodys(checks: Sequence[Check]) -> bool:
     """Whether nothing that was checked rests on a key or a registry that the user knows."""
-    in_order = {one.name for one in checks if one.answer is CheckAnswer.YES}
+    in_order = {check.name for check in checks if check.answer is CheckAnswer.YES}
     asked = {one.name for one in checks}
     # A file without a checkpoint check asks for no key.
     return CheckName.CHECKPOINT in asked and in_order.isdisjoint({CheckName.CHECKPOINT, CheckName.SIGNATURE, CheckName.REGISTRY})
@@ -624,13 +628,13 @@ def _is_nobodys(checks: Sequence[Check]) -> bool:
 
 def _advise(checks: Sequence[Check]) -> str:
     """A key helps nothing where a registry keeps no checkpoint that it could verify."""
-    keeps_none = any(one.name is CheckName.CHECKPOINTS and one.answer is CheckAnswer.NOT_CHECKED for one in checks)
+    keeps_none = any(check.name is CheckName.CHECKPOINTS and check.answer is CheckAnswer.NOT_CHECKED for check in checks)
     return "ask for a checkpoint kept elsewhere" if keeps_none else "give a key that you trust"
 
 
 def _is_unvouched(checks: Sequence[Check]) -> bool:
     """Whether a supplement rests on its entries alone: neither who gave it out nor a registry says the words around them."""
-    answers = {one.name: one.answer for one in checks}
+    answers = {check.name: check.answer for check in checks}
     return (
         CheckName.ENTRIES in answers
         and not _is_published(checks)
@@ -639,7 +643,7 @@ def _is_unvouched(checks: Sequence[Check]) -> bool:
 
 
 def _is_published(checks: Sequence[Check]) -> bool:
-    answers = {one.name: one.answer for one in checks}
+    answers = {check.name: check.answer for check in checks}
     # Both proven; or neither, and a registry said so. One without the other proves nothing.
     by_proof = {answers.get(name) for name in (CheckName.INCLUSION, CheckName.CHECKPOINT)}
     return answers.get(CheckName.PUBLISHED) is CheckAnswer.YES and len(by_proof) == 1  # both proven; or neither, and a registry said so

@@ -102,11 +102,11 @@ def _check_keys(ledger: Ledger) -> tuple[Check, tuple[KeyState, ...]]:
     except CaveatError as error:
         return no(CheckName.KEYS, _tell(error.faults)), ()
     # Logs that were taken over are checked, too: their keys would be believed.
-    if wrong := [fault for one in ledger.list_logs()[1:] for fault in _find_contradictions(ledger, one.origin)]:
+    if wrong := [fault for log in ledger.list_logs()[1:] for fault in _find_contradictions(ledger, log.origin)]:
         return no(CheckName.KEYS, _tell(wrong)), states
     if not states:
         return not_checked(CheckName.KEYS, "the log names no key"), ()
-    force = sum(one.in_force for one in states)
+    force = sum(state.in_force for state in states)
     ended = "; ".join(_tell_end(one) for one in states if not one.in_force)
     note = f"{len(states)} recorded, {force} in force{'; ' if ended else ''}{ended}; each is the one that its entry names"
     return yes(CheckName.KEYS, note), states
@@ -130,13 +130,13 @@ def _tell_end(state: KeyState) -> str:
 
 def _list_vkeys(states: tuple[KeyState, ...]) -> Iterator[VerifierKey]:
     # Document keys have no verifier key.
-    for one in states:
-        if one.added.payload.vkey is not None:
-            yield parse_vkey(one.added.payload.vkey, where=f"entry {one.added.entry.seq}")
+    for state in states:
+        if state.added.payload.vkey is not None:
+            yield parse_vkey(state.added.payload.vkey, where=f"entry {state.added.entry.seq}")
 
 
 def _check_log(report: LogReport) -> Check:
-    wrong = [one for one in report.findings if one.code not in _OF_CHECKPOINTS | _OF_GUARDS]
+    wrong = [finding for finding in report.findings if finding.code not in _OF_CHECKPOINTS | _OF_GUARDS]
     if wrong:
         return no(CheckName.LOG, _tell(wrong, unlisted=report.unlisted))
     # The leaves fit their texts, so the whole history was rewritten, or part of it is missing.
@@ -151,10 +151,10 @@ def _check_log(report: LogReport) -> Check:
 
 def _check_rows(ledger: Ledger, report: LogReport) -> Check:
     # Rows are derived from statements. Of altered statements there is nothing to compare them with.
-    if any(one.code not in _OF_CHECKPOINTS | _OF_GUARDS for one in report.findings):
+    if any(finding.code not in _OF_CHECKPOINTS | _OF_GUARDS for finding in report.findings):
         return not_checked(CheckName.ROWS, "the log itself was altered")
     # Of a log that was cut off, rows would be reported that have lost their statements.
-    if any(one.checkpoint.size > report.entries for one in report.checkpoints):
+    if any(checkpoint.checkpoint.size > report.entries for checkpoint in report.checkpoints):
         return not_checked(CheckName.ROWS, "the log itself was cut off")
     try:
         found = verify(ledger)
@@ -178,7 +178,7 @@ def _check_guards(ledger: Ledger) -> Check:
 
 
 def _check_checkpoints(report: LogReport) -> Check:
-    wrong = [one for one in report.findings if one.code in _OF_CHECKPOINTS]
+    wrong = [finding for finding in report.findings if finding.code in _OF_CHECKPOINTS]
     if wrong:
         return no(CheckName.CHECKPOINTS, _tell(wrong))
     # Published supplements name roots that no kept checkpoint covers.
@@ -208,21 +208,23 @@ def _check_signed(ledger: Ledger, kept: tuple[StoredCheckpoint, ...], means: Ver
     if fork := forks.get(origin) or means.trust.forks.get(origin):
         return no(CheckName.CHECKPOINT, f"the log {origin} is not to be believed: {fork}")
     # A registry's own keys would only show that it agrees with itself.
-    given = means.given.list_log_keys(origin)
-    if not given:
+    log_keys = means.given.list_log_keys(origin)
+    if not log_keys:
         others = sorted({one.vkey.name for one in means.given.keys if one.vkey is not None})
         note = f"nothing but the registry itself says whose keys sign {origin}; {describe_others(others)}"
         return not_checked(CheckName.CHECKPOINT, note)
     try:
         with ledger.view() as view:
-            steps = [KeyStep(seq=one.entry.seq, at=one.entry.at, event=one.payload) for one in list_key_events(view)]
+            steps = [
+                KeyStep(seq=key_event.entry.seq, at=key_event.entry.at, event=key_event.payload) for key_event in list_key_events(view)
+            ]
         notes = [parse_note(one.note, where=f"checkpoint at {one.checkpoint.size}") for one in kept]
         # The last checkpoint, by a chain of keys that begins with a given one.
-        key = find_signer(notes[-1], given, steps, notes)
+        key = find_signer(notes[-1], log_keys, steps, notes)
     except CaveatError as error:
         return no(CheckName.CHECKPOINT, f"{error.faults[0].code}: {error.faults[0].found}")
-    said = kept[-1].checkpoint
-    note = f"{origin} at {said.size} entries, root {said.root}, signed by {key.name}+{key.key_id.hex()}"
+    checkpoint = kept[-1].checkpoint
+    note = f"{origin} at {checkpoint.size} entries, root {checkpoint.root}, signed by {key.name}+{key.key_id.hex()}"
     return yes(CheckName.CHECKPOINT, note, rests_on_given_key=True)
 
 
@@ -237,7 +239,7 @@ def _check_witnesses(kept: tuple[StoredCheckpoint, ...], means: VerificationMean
 
 
 def _tell(faults: tuple[Fault, ...] | list[Fault], *, unlisted: int = 0) -> str:
-    told = "; ".join(f"{one.where}: {one.found}" for one in faults[:_MOST_TOLD])
+    told = "; ".join(f"{fault.where}: {fault.found}" for fault in faults[:_MOST_TOLD])
     # The report leaves findings out beyond a number; they are counted.
     left = len(faults) - _MOST_TOLD + unlisted
     return f"{told}; and {left} more" if left > 0 else told

@@ -208,8 +208,8 @@ def _find_root(statement: str, index: int, size: int, path: list[bytes]) -> str 
         return None
 
 
-def _fault(where: str, found: str) -> Fault:
-    return Fault(code="bad-proof", where=where, found=found, advice="get the proof again, byte for byte, from who gave it out")
+def _fault(where: str, text: str) -> Fault:
+    return Fault(code="bad-proof", where=where, found=text, advice="get the proof again, byte for byte, from who gave it out")
 
 
 # Whether keys that are known here signed. Keys that a file brings prove nothing about who made it.
@@ -232,17 +232,17 @@ def check_signature(signature: PdfSignature | None, trust: Trust, *, proof: Publ
     at = f" on {signature.at:%Y-%m-%d %H:%M} UTC by its own clock" if signature.at else ""
     told = f"signed{at} with the key {fingerprint[:16]}, which calls itself {signature.subject}"
     # A key given here, or one that the log itself recorded, under a checkpoint that is trusted.
-    known = trust.find_document(fingerprint) or _find_proven(fingerprint, proof)
+    document = trust.find_document(fingerprint) or _find_proven(fingerprint, proof)
     # The log is trusted and does not know the key, so someone else signed.
-    if known is None and proof is not None:
+    if document is None and proof is not None:
         return no(CheckName.SIGNATURE, f"{told}: its publication is proven, and this key is none that the log recorded with it")
-    if known is None:
+    if document is None:
         return _tell_unknown_signer(told, trust)
     # Revoked or replaced keys count only for what they signed before.
-    objection = known.find_objection(at=signature.at)
+    objection = document.find_objection(at=signature.at)
     if objection is not None:
         return no(CheckName.SIGNATURE, f"{told}: {objection}")
-    return yes(CheckName.SIGNATURE, f"{told}; key {known.source}", rests_on_given_key=known.is_given)
+    return yes(CheckName.SIGNATURE, f"{told}; key {document.source}", rests_on_given_key=document.is_given)
 
 
 def check_checkpoint(note: SignedNote, trust: Trust, *, origin: str | None, at: datetime | None) -> Check:
@@ -252,15 +252,17 @@ def check_checkpoint(note: SignedNote, trust: Trust, *, origin: str | None, at: 
         origin: the log that it must be of, as what is checked says; None where nothing says.
         at: when it was signed, as far as something says; it decides about keys that were revoked from a day on.
     """
-    said = note.checkpoint
+    checkpoint = note.checkpoint
     # A valid checkpoint of another log is no evidence for this one.
-    if origin is not None and said.origin != origin:
-        return no(CheckName.CHECKPOINT, f"it is a checkpoint of the log {said.origin}; expected one of {origin}")
+    if origin is not None and checkpoint.origin != origin:
+        return no(CheckName.CHECKPOINT, f"it is a checkpoint of the log {checkpoint.origin}; expected one of {origin}")
     # Only keys that bear the log's name may sign for it (C2SP tlog-checkpoint).
-    lines = verify_note(note, trust.list_log_keys(said.origin))
+    lines = verify_note(note, trust.list_log_keys(checkpoint.origin))
     # One invalid line in the log's name is enough: no honest log writes it.
     if any(not line.is_valid for line in lines):
-        return no(CheckName.CHECKPOINT, f"the signature in the name of {said.origin} is not valid: the checkpoint was altered, or forged")
+        return no(
+            CheckName.CHECKPOINT, f"the signature in the name of {checkpoint.origin} is not valid: the checkpoint was altered, or forged"
+        )
     if not lines:
         return _tell_unknown(note, trust)
     objections = [why for line in lines if (why := _find_objection(line, note, trust, at))]
@@ -270,12 +272,14 @@ def check_checkpoint(note: SignedNote, trust: Trust, *, origin: str | None, at: 
     sound = [line for line in lines if not _find_objection(line, note, trust, at)]
     # A log that signed two histories is not believed at all, its old files included (decision of
     # 2026-11-22). The cost: honest early files lose their yes.
-    if fork := trust.forks.get(said.origin):
-        return no(CheckName.CHECKPOINT, f"a key of {said.origin} signed it, and that log is not to be believed: {fork}")
+    if fork := trust.forks.get(checkpoint.origin):
+        return no(CheckName.CHECKPOINT, f"a key of {checkpoint.origin} signed it, and that log is not to be believed: {fork}")
     sources = ", ".join(dict.fromkeys(f"{line.algorithm.value}, key {_tell_source(line, trust)}" for line in sound))
     given = any(trust.is_given(line.vkey) for line in sound)
     return yes(
-        CheckName.CHECKPOINT, f"{said.origin} at {said.size} entries, root {said.root}, signed ({sources})", rests_on_given_key=given
+        CheckName.CHECKPOINT,
+        f"{checkpoint.origin} at {checkpoint.size} entries, root {checkpoint.root}, signed ({sources})",
+        rests_on_given_key=given,
     )
 
 
@@ -310,7 +314,7 @@ def _tell_unknown(note: SignedNote, trust: Trust) -> Check:
     if why := trust.contradicted.get(origin):
         told = f"signed by {names}; the registry here contradicts itself on the keys of {origin} ({why}), so give one with --key"
         return not_checked(CheckName.CHECKPOINT, told)
-    others = sorted({one.vkey.name for one in trust.keys if one.vkey is not None})
+    others = sorted({key.vkey.name for key in trust.keys if key.vkey is not None})
     return not_checked(CheckName.CHECKPOINT, f"signed by {names}, and nothing here says whose key that is; {describe_others(others)}")
 
 
@@ -323,13 +327,13 @@ def describe_others(names: Sequence[str]) -> str:
 
 
 def _find_objection(line: VerifiedLine, note: SignedNote, trust: Trust, at: datetime | None) -> str | None:
-    known = trust.find_vkey(line.vkey)
-    return None if known is None else known.find_objection(size=note.checkpoint.size, at=at)
+    vkey = trust.find_vkey(line.vkey)
+    return None if vkey is None else vkey.find_objection(size=note.checkpoint.size, at=at)
 
 
 def _tell_source(line: VerifiedLine, trust: Trust) -> str:
-    known = trust.find_vkey(line.vkey)
-    return "" if known is None else f"{known.fingerprint[:16]} {known.source}"
+    vkey = trust.find_vkey(line.vkey)
+    return "" if vkey is None else f"{vkey.fingerprint[:16]} {vkey.source}"
 
 
 def _list_others(note: SignedNote) -> Sequence[str]:
@@ -353,11 +357,11 @@ def _find_proven(fingerprint: str, proof: PublicationProof | None) -> KnownKey |
     return KnownKey(fingerprint=fingerprint, source=source)
 
 
-def _tell_unknown_signer(told: str, trust: Trust) -> Check:
+def _tell_unknown_signer(text: str, trust: Trust) -> Check:
     # Document keys are known, and this is none of them.
-    if any(one.vkey is None for one in trust.keys):
-        return no(CheckName.SIGNATURE, f"{told}: none of the document keys that are known here")
-    return not_checked(CheckName.SIGNATURE, f"{told}, and nothing here says whose key that is; give its certificate with --key")
+    if any(key.vkey is None for key in trust.keys):
+        return no(CheckName.SIGNATURE, f"{text}: none of the document keys that are known here")
+    return not_checked(CheckName.SIGNATURE, f"{text}, and nothing here says whose key that is; give its certificate with --key")
 
 
 # Files that are no supplement: a proof, a signed checkpoint, a consistency proof.
@@ -399,18 +403,18 @@ def _check_entry(proof: TlogProof, means: VerificationMeans, *, where: str) -> t
     )
 
 
-def _check_statement(proof: TlogProof, statement: Statement | None, said: Checkpoint) -> Check:
+def _check_statement(proof: TlogProof, statement: Statement | None, checkpoint: Checkpoint) -> Check:
     if statement is None or proof.extra is None:
         # A proof without the statement shows that some leaf stands there, and not what it says.
         return not_checked(CheckName.INCLUSION, f"it does not say what entry {proof.index + 1} is; who has the statement can check it")
     try:
-        root = root_from_inclusion(bytes.fromhex(leaf_hash(proof.extra)), proof.index, said.size, list(proof.path)).hex()
+        root = root_from_inclusion(bytes.fromhex(leaf_hash(proof.extra)), proof.index, checkpoint.size, list(proof.path)).hex()
     except ValueError:
         root = ""
     what = f"{statement.kind.value.replace('_', ' ')} by {statement.actor} of {statement.at:%Y-%m-%d %H:%M} UTC"
-    if root != said.root:
-        return no(CheckName.INCLUSION, f"the {what} with its path does not give the root of the checkpoint at {said.size} entries")
-    return yes(CheckName.INCLUSION, f"entry {proof.index + 1} of {said.origin} is the {what} that stands in the proof")
+    if root != checkpoint.root:
+        return no(CheckName.INCLUSION, f"the {what} with its path does not give the root of the checkpoint at {checkpoint.size} entries")
+    return yes(CheckName.INCLUSION, f"entry {proof.index + 1} of {checkpoint.origin} is the {what} that stands in the proof")
 
 
 def check_note(data: bytes, means: VerificationMeans, *, proof: bytes | None, where: str) -> tuple[Check, ...]:
@@ -445,8 +449,8 @@ def check_consistency_note(data: bytes, means: VerificationMeans, *, where: str)
     )
 
 
-def _begin(said: Checkpoint, leads: ConsistencyProof, means: VerificationMeans) -> Check:
-    place = None if means.ledger is None else find_log(means.ledger, said.origin)
+def _begin(checkpoint: Checkpoint, leads: ConsistencyProof, means: VerificationMeans) -> Check:
+    place = None if means.ledger is None else find_log(means.ledger, checkpoint.origin)
     # Only a registry knows the root from which the proof begins.
     if means.ledger is None or place is None:
         note = f"it leads on from {leads.old} entries: give the checkpoint that you have of these, and this as --proof"
@@ -460,7 +464,7 @@ def _begin(said: Checkpoint, leads: ConsistencyProof, means: VerificationMeans) 
                 CheckName.CONSISTENCY, f"it leads on from {leads.old} entries, the registry here has {view.log_size} of this log"
             )
         root = find_root(view, leads.old)
-    return _follow(Checkpoint(origin=said.origin, size=leads.old, root=root), leads, means)
+    return _follow(Checkpoint(origin=checkpoint.origin, size=leads.old, root=root), leads, means)
 
 
 def _follow(old: Checkpoint, leads: ConsistencyProof, means: VerificationMeans) -> Check:
@@ -484,24 +488,24 @@ def _follow(old: Checkpoint, leads: ConsistencyProof, means: VerificationMeans) 
     return yes(CheckName.CONSISTENCY, told)
 
 
-def check_root(said: Checkpoint, ledger: "Ledger | None") -> Check:
+def check_root(checkpoint: Checkpoint, ledger: "Ledger | None") -> Check:
     """Return whether the log of the registry here, its own or one that it took over, has this root at this size."""
     if ledger is None:
         return not_checked(CheckName.CONSISTENCY, "no registry here to hold it against; give one with --registry")
-    place = find_log(ledger, said.origin)
+    place = find_log(ledger, checkpoint.origin)
     if place is None:
-        return not_checked(CheckName.CONSISTENCY, f"the registry here has no log {said.origin}")
+        return not_checked(CheckName.CONSISTENCY, f"the registry here has no log {checkpoint.origin}")
     with ledger.view(log=place.log) as view:
-        if view.log_size < said.size:
-            note = f"it is of {said.size} entries, the registry here has {view.log_size} of this log"
+        if view.log_size < checkpoint.size:
+            note = f"it is of {checkpoint.size} entries, the registry here has {view.log_size} of this log"
             # The registry's own log was cut. A log taken over from elsewhere may simply be older.
             return no(CheckName.CONSISTENCY, f"{note}: it was cut") if place.log is None else not_checked(CheckName.CONSISTENCY, note)
-        leaves = list(view.leaves(1, said.size + 1))
+        leaves = list(view.leaves(1, checkpoint.size + 1))
     root = root_of(leaves).hex()  # from the leaves themselves: the subtrees that are kept of them may be those of before they were changed
-    if root != said.root:
-        note = f"the registry here has the root {root} at {said.size} entries, this one {said.root}: two histories of one log"
+    if root != checkpoint.root:
+        note = f"the registry here has the root {root} at {checkpoint.size} entries, this one {checkpoint.root}: two histories of one log"
         return no(CheckName.CONSISTENCY, note)
-    return yes(CheckName.CONSISTENCY, f"the registry here has the same root at {said.size} entries")
+    return yes(CheckName.CONSISTENCY, f"the registry here has the same root at {checkpoint.size} entries")
 
 
 def _limit(data: bytes, where: str) -> bytes:

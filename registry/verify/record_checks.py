@@ -114,8 +114,8 @@ def find_template(carried: SupplementInFile) -> str | None:
             said = str(opened.pdf.docinfo.get("/Creator", ""))
     else:
         # In the head only: a quoted text further down could say it, too.
-        found = _DRAWN_BY.search(carried.data[:_HEAD_BYTES])
-        said = found[1].decode() if found else ""
+        match = _DRAWN_BY.search(carried.data[:_HEAD_BYTES])
+        said = match[1].decode() if match else ""
     return said.removeprefix(_DRAWN_WITH) if said.startswith(_DRAWN_WITH) else None
 
 
@@ -137,7 +137,7 @@ def check_record(carried: SupplementInFile) -> Check:
     opened = supplement.openings if isinstance(supplement, Supplement) else ()
     # Openings lie outside the record digest, so each is checked against its commitment.
     if isinstance(supplement, Supplement) and (faults := check_openings(supplement)):
-        return no(CheckName.RECORD, "; ".join(f"{one.where}: {one.found}" for one in faults[:3]))
+        return no(CheckName.RECORD, "; ".join(f"{fault.where}: {fault.found}" for fault in faults[:3]))
     told = f"; CONFIDENTIAL: {len(opened)} sealed specifications are shown, each the one that was committed to" if opened else ""
     superseded = None if isinstance(supplement, ChangeReport) else supplement.superseded
     # The notice lies outside the digest, too, and only a registry can confirm it.
@@ -192,8 +192,8 @@ def check_authors(carried: SupplementInFile) -> Check:
         return no(CheckName.AUTHORS, f"{error.faults[0].where}: {error.faults[0].found}")
     if faults:
         more = f"; and {len(faults) - _MOST_TOLD} more" if len(faults) > _MOST_TOLD else ""
-        return no(CheckName.AUTHORS, "; ".join(f"{one.code}: {one.where}: {one.found}" for one in faults[:_MOST_TOLD]) + more)
-    signed = [one for one in groups if one.is_signed]
+        return no(CheckName.AUTHORS, "; ".join(f"{fault.code}: {fault.where}: {fault.found}" for fault in faults[:_MOST_TOLD]) + more)
+    signed = [group for group in groups if group.is_signed]
     asserted = sum(one.count for one in groups if not one.is_signed)
     # No signature is no fault: then the operator alone asserts the statements.
     if not signed:
@@ -231,10 +231,10 @@ def list_contradictions(supplement: AnySupplement) -> tuple[str, ...]:
     )
 
 
-def _check_identifier(said: str, reference: str, leaf: str) -> Iterator[str]:
+def _check_identifier(text: str, reference: str, leaf: str) -> Iterator[str]:
     # The identifier carries the beginning of the leaf, which ties it to its entry.
-    if said != (expected := f"{reference}#{leaf[:16]}"):
-        yield f"identifier: it says {said}, its entry is {expected}"
+    if text != (expected := f"{reference}#{leaf[:16]}"):
+        yield f"identifier: it says {text}, its entry is {expected}"
 
 
 def _check_verdict(supplement: Supplement) -> Iterator[str]:
@@ -271,7 +271,7 @@ def _check_spec(part: SpecPart) -> Iterator[str]:
 
 def _check_property(supplement: Supplement) -> Iterator[str]:
     wanted = supplement.claim.payload.property
-    part = next((one for one in supplement.specs if one.role is SpecRole.PROPERTY), None)
+    part = next((spec for spec in supplement.specs if spec.role is SpecRole.PROPERTY), None)
     if part is not None and part.reference != wanted:
         yield f"property: the specification shown is {part.reference}, the claim is of {wanted}"
     elif part is not None and part.version is not None:
@@ -293,7 +293,7 @@ def _check_history(supplement: Supplement) -> Iterator[str]:
 
 
 def _check_changes(report: ChangeReport) -> Iterator[str]:
-    yield from (f"{name} stands there twice" for name, times in Counter(one.claim for one in report.changes).items() if times > 1)
+    yield from (f"{name} stands there twice" for name, times in Counter(change.claim for change in report.changes).items() if times > 1)
     for one in report.changes:
         for state, last in ((one.before, report.since), (one.after, report.log_size)):
             if state is not None:
@@ -401,9 +401,9 @@ def _check_result(result: Recorded[Result], runs: set[int]) -> Iterator[str]:
 
 
 def _tell_terms(lock: Recorded[Lock]) -> str:
-    said = lock.payload
-    theta = "no θ" if said.theta is None else f"θ {said.relation or ''} {said.theta:g}".replace("  ", " ")
-    return f"{theta} and {said.direction.value} locked in entry {lock.entry.seq} of {lock.entry.at:%Y-%m-%d %H:%M} UTC"
+    payload = lock.payload
+    theta = "no θ" if payload.theta is None else f"θ {payload.relation or ''} {payload.theta:g}".replace("  ", " ")
+    return f"{theta} and {payload.direction.value} locked in entry {lock.entry.seq} of {lock.entry.at:%Y-%m-%d %H:%M} UTC"
 
 
 def _tell_run(run: Recorded[Run]) -> str:
@@ -463,7 +463,7 @@ def check_inclusion(supplement: AnySupplement, *, document: Json = None) -> Incl
     if faults:
         raise InputError(faults)
     # Leaves are counted from 0, entries from 1.
-    root = _compute_root({seq - 1: bytes.fromhex(one.leaf) for seq, one in entries.items()}, inclusion)
+    root = _compute_root({seq - 1: bytes.fromhex(entry.leaf) for seq, entry in entries.items()}, inclusion)
     if root != inclusion.root:
         found = f"the entries and nodes give the root {root}, the supplement names {inclusion.root}"
         raise InputError(Fault(code="root-differs", where="inclusion", found=found))
@@ -474,7 +474,7 @@ def _find_faults(named: Sequence[EntryReference], inclusion: Inclusion, log_size
     if inclusion.size != log_size:
         yield _fault("inclusion", f"the proof is of {inclusion.size} entries, the supplement of {log_size}")
     yield from _find_unopened({one.entry.seq for one in named if one.recorded}, inclusion)
-    openings = {one.entry: one for one in inclusion.openings}
+    openings = {opening.entry: opening for opening in inclusion.openings}
     for one in named:
         where = f"entry {one.entry.seq}"
         # Numbers outside the log would be proven by nothing.
@@ -489,7 +489,7 @@ def _find_faults(named: Sequence[EntryReference], inclusion: Inclusion, log_size
 
 def _find_unopened(wanted: set[int], inclusion: Inclusion) -> Iterator[Fault]:
     """There is one opening for each entry whose payload stands in the record, in log order, and no other."""
-    given = [one.entry for one in inclusion.openings]
+    given = [opening.entry for opening in inclusion.openings]
     # A statement without its salt could be altered unnoticed.
     for seq in sorted(wanted.difference(given)):
         yield _fault(f"entry {seq}", "its salt is missing, so that its leaf cannot be computed from what stands beside it")
@@ -512,5 +512,5 @@ def _is_digest(text: str) -> bool:
     return len(text) == 64 and set(text) <= set("0123456789abcdef")
 
 
-def _fault(where: str, found: str) -> Fault:
-    return Fault(code="entry-not-proven", where=where, found=found)
+def _fault(where: str, text: str) -> Fault:
+    return Fault(code="entry-not-proven", where=where, found=text)

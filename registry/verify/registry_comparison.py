@@ -83,12 +83,12 @@ def check_current(carried: SupplementInFile, ledger: Ledger | None) -> Check:
 
 def _make_again(carried: SupplementInFile, ledger: Ledger, place: LogPlace) -> AnySupplement:
     """Return what the registry says as of the entries that the file names."""
-    said = carried.supplement
+    supplement = carried.supplement
     # As of the entry that the file names, since later entries change what is said.
-    with ledger.view(said.log_size, log=place.log) as then:
-        if isinstance(said, ChangeReport):
-            with ledger.view(said.since, log=place.log) as before:
-                return collect_changes(before, then, claims=said.claims, scope=said.scope)
+    with ledger.view(supplement.log_size, log=place.log) as then:
+        if isinstance(supplement, ChangeReport):
+            with ledger.view(supplement.since, log=place.log) as before:
+                return collect_changes(before, then, claims=supplement.claims, scope=supplement.scope)
         (subject,) = collect_supplements(then, [carried.named])
         # Without openings and notice, which a rendering adds.
         return public_record(subject.supplement)
@@ -103,11 +103,13 @@ def _check_notice(carried: SupplementInFile, ledger: Ledger, place: LogPlace, si
     if not carried.supplement.log_size <= said.log_size <= size:
         return f"it is said to be known as of entry {said.log_size}, the registry has {size}"
     with ledger.view(carried.supplement.log_size, log=place.log) as then, ledger.view(said.log_size, log=place.log) as now:
-        found = find_superseded(then, now, carried.name)
-    if found is None:
+        superseded = find_superseded(then, now, carried.name)
+    if superseded is None:
         return f"as of entry {said.log_size} nothing superseded it"
-    same = (found.name, found.entry, found.why) == (said.name, said.entry, said.why)
-    return None if same else f"as of entry {said.log_size} it is {found.name}, entry {found.entry.seq}: {' '.join(found.why)}"
+    same = (superseded.name, superseded.entry, superseded.why) == (said.name, said.entry, said.why)
+    return (
+        None if same else f"as of entry {said.log_size} it is {superseded.name}, entry {superseded.entry.seq}: {' '.join(superseded.why)}"
+    )
 
 
 def _compare(carried: SupplementInFile, now: AnySupplement, *, later: int, notice: str | None) -> Check:

@@ -73,7 +73,7 @@ def check_entries(carried: SupplementInFile) -> Check:
         proven = check_entries_of(supplement, document=carried.document)
     except CaveatError as error:
         # The same fault can concern many entries; each is printed once.
-        told = list(dict.fromkeys(f"{one.where}: {one.found}" for one in error.faults))
+        told = list(dict.fromkeys(f"{fault.where}: {fault.found}" for fault in error.faults))
         more = f"; and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
         return no(CheckName.ENTRIES, "; ".join(told[:_MOST_TOLD]) + more)
     # The entries are proven; now what the supplement says of them is compared.
@@ -140,28 +140,28 @@ def find_published(sealed: SupplementSeals, checks: tuple[Check, ...]) -> Public
     """Return the publication, where all that leads to it was found in order."""
     # All three: a proven publication under a checkpoint of an unknown key proves nothing.
     wanted = (CheckName.PUBLISHED, CheckName.INCLUSION, CheckName.CHECKPOINT)
-    in_order = {one.name for one in checks if one.answer is CheckAnswer.YES}
+    in_order = {check.name for check in checks if check.answer is CheckAnswer.YES}
     return sealed.proof.publication if sealed.proof is not None and in_order.issuperset(wanted) else None
 
 
-def _compare(said: Publication, carried: SupplementInFile, sealed: SupplementSeals, sha256: str) -> list[str]:
+def _compare(publication: Publication, carried: SupplementInFile, sealed: SupplementSeals, sha256: str) -> list[str]:
     """Return everything in which a publication is not of this file."""
     supplement = carried.supplement
     # The digest comes first. It decides; the others help to find the right file.
     pairs = [
-        ("of another file: sha256", said.sha256, sha256),
-        ("of a file of another length:", str(said.size_bytes), str(len(sealed.drawn))),
-        ("of another record: sha256", said.record, carried.digest),
-        ("of another subject:", said.subject, carried.name),
-        ("of another form:", said.format.value, carried.format.value),
-        ("of another size of the log:", str(said.log_size), str(supplement.log_size)),
+        ("of another file: sha256", publication.sha256, sha256),
+        ("of a file of another length:", str(publication.size_bytes), str(len(sealed.drawn))),
+        ("of another record: sha256", publication.record, carried.digest),
+        ("of another subject:", publication.subject, carried.name),
+        ("of another form:", publication.format.value, carried.format.value),
+        ("of another size of the log:", str(publication.log_size), str(supplement.log_size)),
     ]
     return [f"{what} {there}, here {here}" for what, there, here in pairs if there != here]
 
 
 def _tell_others(faults: list[str]) -> str:
     """What else differs, without the digests: the first says enough."""
-    return "".join(f", and {one.partition(':')[0]}" for one in faults)
+    return "".join(f", and {fault.partition(':')[0]}" for fault in faults)
 
 
 def _check_published(carried: SupplementInFile, sha256: str, ledger: "Ledger | None") -> Check:
@@ -248,7 +248,7 @@ def check_unread(data: bytes, error: InputError, means: VerificationMeans, *, pr
     else:
         seals = _check_seals(_find_drawn(data, signature), detect_format(data), read, means)
     # A signature is judged with the proof only if the proof leads to a known key.
-    in_order = {one.name for one in seals if one.answer is CheckAnswer.YES}
+    in_order = {seal.name for seal in seals if seal.answer is CheckAnswer.YES}
     is_published = in_order.issuperset((CheckName.PUBLISHED, CheckName.INCLUSION, CheckName.CHECKPOINT))
     of_pdf: tuple[Check, ...] = ()
     if detect_format(data) is OutputFormat.PDF:
@@ -277,11 +277,11 @@ def _find_drawn(data: bytes, signature: PdfSignature | None) -> bytes:
     return split_file(data, detect_format(data), unsigned=unsigned).drawn
 
 
-def _check_seals(drawn: bytes, format_: OutputFormat, read: PublicationProof | None, means: VerificationMeans) -> tuple[Check, ...]:
+def _check_seals(content: bytes, format_: OutputFormat, read: PublicationProof | None, means: VerificationMeans) -> tuple[Check, ...]:
     if read is None:
-        return (_find_publication_in_logs(drawn, means.ledger), *(not_checked(name, proofs.MISSING) for name in _OF_UNREAD_PROOF))
+        return (_find_publication_in_logs(content, means.ledger), *(not_checked(name, proofs.MISSING) for name in _OF_UNREAD_PROOF))
     return (
-        _check_publication(drawn, format_, read.publication),
+        _check_publication(content, format_, read.publication),
         proofs.check_inclusion(read),
         check_checkpoint(read.note, means.trust, origin=means.origin, at=read.at),
         check_witnesses(read.note, means.trust),
@@ -289,16 +289,18 @@ def _check_seals(drawn: bytes, format_: OutputFormat, read: PublicationProof | N
     )
 
 
-def _check_publication(drawn: bytes, format_: OutputFormat, said: Publication) -> Check:
-    sha256 = hashlib.sha256(drawn).hexdigest()
-    if (said.sha256, said.format, said.size_bytes) != (sha256, format_, len(drawn)):
-        return no(CheckName.PUBLISHED, f"its proof is of another file: {said.format.value}, sha256 {said.sha256}; here {sha256}")
+def _check_publication(content: bytes, format_: OutputFormat, publication: Publication) -> Check:
+    sha256 = hashlib.sha256(content).hexdigest()
+    if (publication.sha256, publication.format, publication.size_bytes) != (sha256, format_, len(content)):
+        return no(
+            CheckName.PUBLISHED, f"its proof is of another file: {publication.format.value}, sha256 {publication.sha256}; here {sha256}"
+        )
     return yes(CheckName.PUBLISHED, f"the statement proven is of this file, sha256 {sha256}; its record cannot be read")
 
 
-def _find_publication_in_logs(drawn: bytes, ledger: "Ledger | None") -> Check:
+def _find_publication_in_logs(content: bytes, ledger: "Ledger | None") -> Check:
     """Look for the digest in every log of the registry: which log the record names cannot be read."""
-    sha256 = hashlib.sha256(drawn).hexdigest()
+    sha256 = hashlib.sha256(content).hexdigest()
     # The record cannot say which log it names, so every log is asked.
     for log in () if ledger is None else ledger.list_logs():
         place = None if ledger is None else find_log(ledger, log.origin)
@@ -374,7 +376,7 @@ def check_unreadable(data: bytes, error: InputError, means: VerificationMeans, *
 
 
 def _sort(*checks: Check) -> tuple[Check, ...]:
-    return tuple(sorted(checks, key=lambda one: _ORDER.index(one.name)))
+    return tuple(sorted(checks, key=lambda check: _ORDER.index(check.name)))
 
 
 def _ask_registry(carried: SupplementInFile, means: VerificationMeans) -> tuple[Check, Check]:
@@ -409,37 +411,39 @@ def _check_threats(data: bytes) -> Check:
     threats = list_threats(data)
     if threats:
         more = f"; and {len(threats) - _MOST_THREATS} more" if len(threats) > _MOST_THREATS else ""
-        return no(CheckName.SAFE, "; ".join(one.found for one in threats[:_MOST_THREATS]) + more)
+        return no(CheckName.SAFE, "; ".join(threat.found for threat in threats[:_MOST_THREATS]) + more)
     return yes(
         CheckName.SAFE,
         "nothing that acts, hides, reaches outside or came later was found; what is attached is its record, and its proof where it has one",
     )
 
 
-def _check_bytes(one: SupplementExamination, made: "RenderedFile | None") -> Check:
+def _check_bytes(supplement_examination: SupplementExamination, made: "RenderedFile | None") -> Check:
     """Whether the file shows what its record says: what was drawn from the record is the file, without its proof and signature."""
-    drawn = one.sealed.drawn
+    drawn = supplement_examination.sealed.drawn
     if made is None:
         return not_checked(CheckName.BYTES, "it was not drawn again")
     # No PDF library here, or the time limit: that is no fault of the file.
     if isinstance(made.error, UnavailableError):
         return not_checked(CheckName.BYTES, made.error.faults[0].found)
     if made.data == drawn:
-        before = "" if len(drawn) == len(one.carried.data) else ", to which proof and signature are added"
+        before = "" if len(drawn) == len(supplement_examination.carried.data) else ", to which proof and signature are added"
         return yes(CheckName.BYTES, f"drawn again from its record: the same {len(drawn):,} bytes{before}")
     what = "it is another file" if made.error is None else f"it cannot be: {made.error.faults[0].found}"
     # Files name the templates that rendered them. Other templates give other bytes, so the answer
     # is "not checked", and without another witness the exit code is 3 (decision of 2026-11-22). A
     # forger can turn a no into "not checked", never into yes.
-    if (who := _find_other_version(one)) is not None:
+    if (who := _find_other_version(supplement_examination)) is not None:
         note = f"{who} another version of Caveat, which alone draws these bytes: what is printed was not compared with the record; "
         return not_checked(CheckName.BYTES, note + _AGAIN)
     # Pango and HarfBuzz lay out text, and are not part of the digest of the templates.
-    other = ", or laid out with other system libraries (Pango, HarfBuzz)" if one.carried.format is OutputFormat.PDF else ""
+    other = (
+        ", or laid out with other system libraries (Pango, HarfBuzz)" if supplement_examination.carried.format is OutputFormat.PDF else ""
+    )
     return no(CheckName.BYTES, f"drawn again from its record, {what}: it was altered{other}")
 
 
-def _find_other_version(one: SupplementExamination) -> str | None:
+def _find_other_version(supplement_examination: SupplementExamination) -> str | None:
     """Who says that other templates drew the file, in words that “names” ends; None where nobody does.
 
     The log does, under a checkpoint that is trusted; or the proof beside it, or the file itself, of which neither is believed for more
@@ -449,14 +453,14 @@ def _find_other_version(one: SupplementExamination) -> str | None:
 
     here = template_digest()
     # The log's word is the strongest: then the file's own does not count.
-    if one.published is not None:
-        return None if one.published.template == here else "its publication in the log names the templates of"
-    said = None if one.sealed.proof is None else one.sealed.proof.publication.template
+    if supplement_examination.published is not None:
+        return None if supplement_examination.published.template == here else "its publication in the log names the templates of"
+    said = None if supplement_examination.sealed.proof is None else supplement_examination.sealed.proof.publication.template
     # The separate proof is only believed for the reason why bytes cannot be compared.
     if said is not None and said != here:
         return "its proof, for which nothing here vouches, names the templates of"
     # JSON is its record and needs no templates.
-    if one.carried.format is OutputFormat.JSON:
+    if supplement_examination.carried.format is OutputFormat.JSON:
         return None  # it is its record, whatever the templates
-    inside = find_template(one.carried)
+    inside = find_template(supplement_examination.carried)
     return None if inside == here else "it says of itself that it was drawn by" if inside else "it does not say what drew it, as files of"

@@ -72,13 +72,13 @@ class Trust:
 
     def find_document(self, fingerprint: str) -> KnownKey | None:
         """Return the key with *fingerprint* that signs documents; None where it is not known."""
-        return next((one for one in self.keys if one.vkey is None and one.fingerprint == fingerprint), None)
+        return next((key for key in self.keys if key.vkey is None and key.fingerprint == fingerprint), None)
 
     def find_vkey(self, vkey: str) -> KnownKey | None:
         """Return what is known of the key that is written as *vkey*, for a log or for a witness."""
         # Compared by name and public bytes: one key can be written as log key or as cosigner.
         wanted = parse_vkey(vkey, where="verifier key")
-        same = (one for one in self.keys if one.vkey and (one.vkey.name, one.vkey.public) == (wanted.name, wanted.public))
+        same = (key for key in self.keys if key.vkey and (key.vkey.name, key.vkey.public) == (wanted.name, wanted.public))
         return next(same, None)
 
     def is_given(self, vkey: str) -> bool:
@@ -87,7 +87,7 @@ class Trust:
         return known is not None and known.is_given
 
     def _list_vkeys(self) -> list[VerifierKey]:
-        return [one.vkey for one in self.keys if one.vkey is not None]
+        return [key.vkey for key in self.keys if key.vkey is not None]
 
 
 def read_given(texts: Iterable[str]) -> Trust:
@@ -115,7 +115,7 @@ def collect_keys(states: "Iterable[KeyState]", *, source: str) -> Trust:
     Args:
         source: whose log it is, in words such as “the registry here”.
     """
-    return Trust(keys=tuple(_build_known_key(one, source) for one in states))
+    return Trust(keys=tuple(_build_known_key(state, source) for state in states))
 
 
 def join(*trusts: Trust) -> Trust:
@@ -132,7 +132,7 @@ def join(*trusts: Trust) -> Trust:
             joined[name] = replace(known, is_given=one.is_given or (before is not None and before.is_given))
     return Trust(
         keys=tuple(joined.values()),
-        forks={origin: told for trust in trusts for origin, told in trust.forks.items()},
+        forks={origin: fork for trust in trusts for origin, fork in trust.forks.items()},
         contradicted={origin: told for trust in trusts for origin, told in trust.contradicted.items()},
     )
 
@@ -220,7 +220,7 @@ class LogPlace:
     """As `Ledger.view` takes it: None for the registry's own."""
 
 
-def collect_means(ledger: "Ledger | None", given: Trust, *, origin: str | None) -> VerificationMeans:
+def collect_means(ledger: "Ledger | None", trust: Trust, *, origin: str | None) -> VerificationMeans:
     """Return *given* with all that the registry knows of keys: its own, those of logs that it took over after verifying them, witnesses.
 
     Which logs are known to have signed two histories comes with them, and whose keys were changed by hand, of which none is taken.
@@ -228,13 +228,13 @@ def collect_means(ledger: "Ledger | None", given: Trust, *, origin: str | None) 
     # The registry's keys count as well as the given ones; which an answer rests on is kept in
     # `is_given`.
     known = Trust() if ledger is None else join(*_collect_recorded_keys(ledger))
-    return VerificationMeans(trust=join(given, known), given=given, ledger=ledger, origin=origin)
+    return VerificationMeans(trust=join(trust, known), given=trust, ledger=ledger, origin=origin)
 
 
 def find_log(ledger: "Ledger", origin: str) -> LogPlace | None:
     """Return where the log *origin* is kept in the registry; None where it is not."""
     # None stands for the registry's own log.
-    found = next((one for one in ledger.list_logs() if one.origin == origin), None)
+    found = next((log for log in ledger.list_logs() if log.origin == origin), None)
     return None if found is None else LogPlace(log=None if found.is_own else origin)
 
 
@@ -243,7 +243,10 @@ def list_forks(view: "View") -> dict[str, str]:
     from registry.store.log_seals import list_equivocations  # noqa: PLC0415
 
     told = "it signed two histories, of which the registry here keeps the evidence in entry"
-    return {one.payload.origin: f"{told} {one.entry.seq}: {one.payload.finding}" for one in list_equivocations(view)}
+    return {
+        equivocation.payload.origin: f"{told} {equivocation.entry.seq}: {equivocation.payload.finding}"
+        for equivocation in list_equivocations(view)
+    }
 
 
 def _collect_recorded_keys(ledger: "Ledger") -> Iterator[Trust]:
@@ -253,9 +256,9 @@ def _collect_recorded_keys(ledger: "Ledger") -> Iterator[Trust]:
         yield _collect_keys(view, source="the registry here")
         witnesses, forks = list_witness_keys(view), list_forks(view)
     # Logs that were taken over were verified then; their keys count for them only.
-    for one in ledger.list_logs()[1:]:
-        with ledger.view(log=one.origin) as view:
-            yield _collect_keys(view, source=f"the log {one.origin}, which the registry here took over,")
+    for log in ledger.list_logs()[1:]:
+        with ledger.view(log=log.origin) as view:
+            yield _collect_keys(view, source=f"the log {log.origin}, which the registry here took over,")
     source = "recorded by the registry here as another registry's"
     keys = (KnownKey(fingerprint=fingerprint_of_vkey(str(key)), source=source, vkey=key) for key in witnesses)
     yield Trust(keys=tuple(keys), forks=forks)

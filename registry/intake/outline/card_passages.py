@@ -329,7 +329,7 @@ def _settle(card: CardText, drafts: list[_Draft], headings: tuple[Heading, ...])
     numbers: dict[int, int] = {}
     passages: list[Passage] = []
     section, reached = -1, 0
-    for draft in sorted(drafts, key=lambda one: (one.start, -one.stop)):
+    for draft in sorted(drafts, key=lambda draft: (draft.start, -draft.stop)):
         # Nothing is read twice: of overlapping drafts the longer one that begins first is kept.
         if draft.start < reached:
             continue

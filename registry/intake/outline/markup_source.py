@@ -98,23 +98,23 @@ class _TableReader:
         self._depth = 0
         self._in_head = False
 
-    def take(self, found: re.Match[str]) -> None:
+    def take(self, match: re.Match[str]) -> None:
         """Go on with the next tag."""
-        name, is_close = found["name"].lower(), bool(found["close"])
+        name, is_close = match["name"].lower(), bool(match["close"])
         if name == "table":
-            self._take_table(found, is_close=is_close)
+            self._take_table(match, is_close=is_close)
         elif self._table is None or self._depth != 1:
             return
         elif name == "caption":
-            self._take_caption(self._table, found, is_close=is_close)
+            self._take_caption(self._table, match, is_close=is_close)
         elif name in ("thead", "tbody", "tfoot"):
             self._in_head = name == "thead" and not is_close
         elif name == "tr":
-            self._end_row(found.start(), found.end() if is_close else found.start())
+            self._end_row(match.start(), match.end() if is_close else match.start())
             if not is_close:
-                self._begin_row(self._table, found)
+                self._begin_row(self._table, match)
         else:
-            self._take_cell(self._table, found, name, is_close=is_close)
+            self._take_cell(self._table, match, name, is_close=is_close)
 
     def end_table(self, at: int, stop: int) -> None:
         """End the table that is open, if one is."""
@@ -122,32 +122,32 @@ class _TableReader:
             self._end_row(at, at)
             self._table.stop, self._table = stop, None
 
-    def _take_table(self, found: re.Match[str], *, is_close: bool) -> None:
+    def _take_table(self, match: re.Match[str], *, is_close: bool) -> None:
         self._depth = max(0, self._depth + (-1 if is_close else 1))
         if is_close and self._depth == 0:
-            self.end_table(found.start(), found.end())
+            self.end_table(match.start(), match.end())
         elif not is_close and self._depth == 1:
-            self._table, self._in_head = SourceTable(found.start(), found.end()), False
+            self._table, self._in_head = SourceTable(match.start(), match.end()), False
             self.tables.append(self._table)
 
-    def _take_caption(self, table: SourceTable, found: re.Match[str], *, is_close: bool) -> None:
+    def _take_caption(self, table: SourceTable, match: re.Match[str], *, is_close: bool) -> None:
         if not is_close:
-            table.caption = (found.end(), found.end())
+            table.caption = (match.end(), match.end())
         elif table.caption is not None:
-            table.caption = (table.caption[0], found.start())
+            table.caption = (table.caption[0], match.start())
 
-    def _take_cell(self, table: SourceTable, found: re.Match[str], name: str, *, is_close: bool) -> None:
+    def _take_cell(self, table: SourceTable, match: re.Match[str], name: str, *, is_close: bool) -> None:
         # HTML allows cells and rows without end tags; each ends where the next begins.
-        self._end_cell(found.start())
-        row = self._row if self._row is not None or is_close else self._begin_row(table, found)
+        self._end_cell(match.start())
+        row = self._row if self._row is not None or is_close else self._begin_row(table, match)
         if row is not None:
-            row.stop = found.end()
+            row.stop = match.end()
             if not is_close:
-                self._cell = _open_cell(found, name)
+                self._cell = _open_cell(match, name)
                 row.cells.append(self._cell)
 
-    def _begin_row(self, table: SourceTable, found: re.Match[str]) -> SourceRow:
-        self._row = SourceRow(found.start(), found.end(), is_in_head=self._in_head)
+    def _begin_row(self, table: SourceTable, match: re.Match[str]) -> SourceRow:
+        self._row = SourceRow(match.start(), match.end(), is_in_head=self._in_head)
         table.rows.append(self._row)
         return self._row
 
@@ -163,10 +163,10 @@ class _TableReader:
                 self._row.stop = max(self._row.stop, at)
 
 
-def _open_cell(found: re.Match[str], name: str) -> SourceCell:
-    spans = {span["which"].lower(): int(span["count"]) for span in _SPAN.finditer(found["attributes"])}
+def _open_cell(match: re.Match[str], name: str) -> SourceCell:
+    spans = {span["which"].lower(): int(span["count"]) for span in _SPAN.finditer(match["attributes"])}
     columns = min(max(1, spans.get("col", 1)), _COLUMNS)
-    return SourceCell(found.end(), found.end(), name == "th", columns, min(max(1, spans.get("row", 1)), 1_000))
+    return SourceCell(match.end(), match.end(), name == "th", columns, min(max(1, spans.get("row", 1)), 1_000))
 
 
 # Blocks of a Markdown source: paragraphs, list items, captions, footnotes, headings, and the places of tables.
@@ -234,8 +234,8 @@ class _State:
             kind = kind or PassageKind.SENTENCE
             self.open_block = PassageBlock(kind, [], is_split=kind is not PassageKind.HEADING)
             self.source.blocks.append(self.open_block)
-        shown = self.text[start:stop]
-        self.open_block.spans.append((start + len(shown) - len(shown.lstrip()), stop))
+        text = self.text[start:stop]
+        self.open_block.spans.append((start + len(text) - len(text.lstrip()), stop))
 
     def goes_on(self, line: str) -> bool:
         """Whether *line* continues the sentence that a page mark interrupted."""
@@ -321,8 +321,8 @@ def _read_lines(text: str, start: int, stop: int, state: _State, heading_starts:
 
 def _strip_quotation(at: int, line: str) -> tuple[int, str]:
     """The line without the signs of a block quotation before it."""
-    found = _QUOTATION.match(line)
-    return (at + found.end(), line[found.end() :]) if found else (at, line)
+    match = _QUOTATION.match(line)
+    return (at + match.end(), line[match.end() :]) if match else (at, line)
 
 
 def _lines(text: str, start: int, stop: int) -> list[tuple[int, str]]:

@@ -41,8 +41,8 @@ def read_lines(card: CardText) -> list[CardLine]:
     gap = True
     text, at = card.text, 0
     while at <= len(text):
-        found = _LINE.match(text, at)
-        stop = found.end() if found else len(text)
+        match = _LINE.match(text, at)
+        stop = match.end() if match else len(text)
         shown = text[at:stop].strip(_MARGIN)
         if shown:
             start = at + text[at:stop].index(shown)
@@ -191,9 +191,9 @@ def mark_footnotes(lines: list[CardLine]) -> dict[int, frozenset[int]]:
     """Mark the footnotes at the foot of each page; return the numbers of those on each page, by the index of the page."""
     numbers: dict[int, frozenset[int]] = {}
     for page in split_by_page(lines):
-        found = _find_footnotes([line for line in page if line.kind is None])
-        if found:
-            numbers[page[0].page] = frozenset(found)
+        footnotes = _find_footnotes([line for line in page if line.kind is None])
+        if footnotes:
+            numbers[page[0].page] = frozenset(footnotes)
     return numbers
 
 
@@ -202,9 +202,9 @@ def _find_footnotes(page: list[CardLine]) -> list[int]:
     marks = _find_marks(page)
     first = max(1, len(page) - _FOOT_LINES)
     starts = [
-        (index, int(found[1]))
+        (index, int(match[1]))
         for index, line in enumerate(page[first:], start=first)
-        if (found := _FOOTNOTE.match(line.text)) and marks.get(int(found[1]), index) < index
+        if (match := _FOOTNOTE.match(line.text)) and marks.get(int(match[1]), index) < index
     ]
     tail: list[tuple[int, int]] = []
     for index, number in reversed(starts):
@@ -322,10 +322,10 @@ def _read_numbered(lines: list[CardLine], index: int) -> tuple[tuple[int, ...], 
     following = lines[index + 1] if index + 1 < len(lines) else None
     if _ONLY_NUMBER.fullmatch(line.text) and following is not None and following.kind is None and len(following.text) <= _SINGLE_LINE:
         return _parse(line.text), following.text, [line, following]
-    found = _NUMBERED.match(line.text)
-    if found is None:
+    match = _NUMBERED.match(line.text)
+    if match is None:
         return (), line.text, [line]
-    return _parse(found["number"]), found["title"], [line]
+    return _parse(match["number"]), match["title"], [line]
 
 
 def _parse(number: str) -> tuple[int, ...]:

@@ -210,17 +210,17 @@ def _find_insertions(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _is_end(text: str, start: int, found: re.Match[str]) -> bool:
-    rest = text[found.end() : found.end() + 40].lstrip("\"'\u201c\u2018([*_")
-    before = text[max(start, found.start() - 60) : found.start()]
+def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
+    rest = text[match.end() : match.end() + 40].lstrip("\"'\u201c\u2018([*_")
+    before = text[max(start, match.start() - 60) : match.start()]
     word = _LAST_WORD.search(before)
     last = word[0] if word else ""
     # "1." or "(a)." numbers the sentence and does not end one.
-    if _ENUMERATOR.match(text[start : found.end("stop")]) and found["stop"] == ".":
+    if _ENUMERATOR.match(text[start : match.end("stop")]) and match["stop"] == ".":
         return False
     if not rest or (rest[0].islower() and not _NAME_IN_SMALL.match(rest)):
         return False
-    return found["stop"] != "." or _ends_after(last, before, rest)
+    return match["stop"] != "." or _ends_after(last, before, rest)
 
 
 def _ends_after(last: str, before: str, rest: str) -> bool:
@@ -404,20 +404,20 @@ class PassageReader:
             if edit is not None:
                 yield edit
 
-    def _judge_mark(self, found: re.Match[str], marks: frozenset[int]) -> Edit | None:
-        match found.lastgroup:
+    def _judge_mark(self, match: re.Match[str], marks: frozenset[int]) -> Edit | None:
+        match match.lastgroup:
             case "note" | "raised_note" | "tag" | "raised" | "reference":
-                return found.start(), found.end(), ""
+                return match.start(), match.end(), ""
             case "own" | "begins" if self._is_printed:
-                number = int(found["alone"] or found["first"])
-                return (found.start(), found.end(), "" if found["alone"] and _hangs(found) else " ") if number in marks else None
+                number = int(match["alone"] or match["first"])
+                return (match.start(), match.end(), "" if match["alone"] and _hangs(match) else " ") if number in marks else None
             case "stop" if self._is_printed:
                 # Without footnotes found on the page, small numbers after a stop are still taken for marks; larger ones
                 # may be figures.
-                is_known = int(found["stop"]) in marks or (not marks and 0 < int(found["stop"]) < 60)
-                return (found.start(), found.end(), "") if is_known else None
+                is_known = int(match["stop"]) in marks or (not marks and 0 < int(match["stop"]) < 60)
+                return (match.start(), match.end(), "") if is_known else None
             case "word" if self._is_printed:
-                return (found.start(), found.end(), "") if int(found["word"]) in marks else None
+                return (match.start(), match.end(), "") if int(match["word"]) in marks else None
             case _:
                 return None
 
@@ -430,16 +430,16 @@ class PassageReader:
             elif (kept := self._close(text, found)) is not None:
                 yield found.start(), found.end(), kept
 
-    def _close(self, text: str, found: re.Match[str]) -> str | None:
+    def _close(self, text: str, match: re.Match[str]) -> str | None:
         """What remains of a hyphen and the white space after it; None where both stay."""
-        left, right = _LEFT.search(text[max(0, found.start() - 60) : found.start()]), _RIGHT.match(text, found.end())
+        left, right = _LEFT.search(text[max(0, match.start() - 60) : match.start()]), _RIGHT.match(text, match.end())
         if left is None or right is None:
             return None
         head, tail = left[0].lower(), right[0].lower()
-        is_line_end = "\n" in found["gap"] or "\f" in found["gap"]
+        is_line_end = "\n" in match["gap"] or "\f" in match["gap"]
         if not is_line_end:
             return "" if f"{head}{tail}" in self._words() else None
-        if found["hyphen"] == "\u00ad":
+        if match["hyphen"] == "\u00ad":
             return ""
         # Before a capital or a digit, the hyphen is a part of a name such as "GPT-4".
         if not right[0][0].islower() or not head[-1].isalpha():
@@ -459,9 +459,9 @@ class PassageReader:
         return self._vocabulary
 
 
-def _hangs(found: re.Match[str]) -> bool:
+def _hangs(match: re.Match[str]) -> bool:
     """Whether what follows a mark on a line of its own is set without a space before it: a stop, a comma, a bracket."""
-    return found.string[found.end()] in ".,;:!?)]\u201d\u2019"
+    return match.string[match.end()] in ".,;:!?)]\u201d\u2019"
 
 
 def _find_references(text: str) -> Iterable[Edit]:

@@ -116,8 +116,8 @@ def find_turns(old: str, new: str) -> tuple[SenseChange, ...]:
     # Negations and opposites are compared place by place. Scope and names are compared over the whole passage, since
     # their words move freely.
     negations = [_tell(left, right) for left, right in map(_compare_negations, runs) if left or right]
-    opposites = [told for run in runs for told in _find_opposites(run)]
-    scopes = [told for kind in _SCOPES if (told := _compare_whole(words, kind.__contains__))]
+    opposites = [opposite for run in runs for opposite in _find_opposites(run)]
+    scopes = [whole for kind in _SCOPES if (whole := _compare_whole(words, kind.__contains__))]
     names = _compare_names(runs, words)
     groups = (("a negation", negations), ("an opposite", opposites), ("how far it holds", scopes), ("a name", [names] if names else []))
     return tuple(SenseChange(what=what, words=told) for what, found in groups for told in dict.fromkeys(found))
@@ -282,11 +282,11 @@ class Follower:
 
     def _carry(self, start: int, stop: int) -> _Place | None:
         """Return the run of new words that the old ones from *start* to *stop* correspond to; None if none of them does."""
-        there = self._find_main_run(start, stop)
-        first_pair, last_pair = (self.alignment.find_pair(there[at]) if there else None for at in (0, -1))
+        main_run = self._find_main_run(start, stop)
+        first_pair, last_pair = (self.alignment.find_pair(main_run[at]) if main_run else None for at in (0, -1))
         if first_pair is None or last_pair is None:
             return None
-        first, last = there[0], there[-1]
+        first, last = main_run[0], main_run[-1]
         begin = self.alignment.to_new[first] - self._count_before(first, start, first_pair)
         end = self.alignment.to_new[last] + 1 + self._count_after(last, stop, last_pair)
         return _Place(begin, end, first_pair.in_order)
@@ -428,8 +428,8 @@ class Follower:
         followed = self.new.text[end : end + len(trail)]
         same = next((at for at, (left, right) in enumerate(zip(trail, followed, strict=False)) if left != right), len(followed))
         end += same
-        if not same and trail.strip() and (found := _AFTER.match(self.new.text, end)):
-            end = found.end()
+        if not same and trail.strip() and (match := _AFTER.match(self.new.text, end)):
+            end = match.end()
         return self._anchored.place(begin, end)
 
 
@@ -542,7 +542,7 @@ class PassageEdit:
         """Return whether all that changed in it is quoted in the older text, so that a claim tells of it."""
         spans = self.changed or ((self.start, self.stop),)
         anchors = tuple(quoted)
-        return all(any(one.start < stop and start < one.stop for one in anchors) for start, stop in spans)
+        return all(any(anchor.start < stop and start < anchor.stop for anchor in anchors) for start, stop in spans)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -583,7 +583,7 @@ def summarise_changes(follower: Follower) -> RevisionChanges:
     gone = tuple(filter(None, (_find_lost(follower, block, is_new=False) for block in removed)))
     come = tuple(filter(None, (_find_lost(follower, block, is_new=True) for block in added)))
     figures = sorted((*_find_figures(follower, reworded), *gone), key=lambda one: one.start)
-    numbered = {one.start for one in figures}
+    numbered = {figure.start for figure in figures}
     return RevisionChanges(
         unchanged=len(alike),
         moved=sum(_is_moved(follower, pair) for pair in alike),
@@ -627,7 +627,7 @@ def _find_edits(
     follower: Follower, reworded: list[AlignedRun], removed: list[tuple[int, int]], numbered: set[int]
 ) -> Iterator[PassageEdit]:
     """Yield the statements that were reworded or removed; headings, contents and furniture make none."""
-    kinds = {one.start: one.kind for one in follower.old_outline.passages}
+    kinds = {passage.start: passage.kind for passage in follower.old_outline.passages}
     starts = sorted(kinds)
     runs = sorted([(pair.old, pair.new) for pair in reworded] + [(block, (0, 0)) for block in removed])
     for old, new in runs:
@@ -724,11 +724,11 @@ def _compare_figures(follower: Follower, pair: AlignedRun) -> tuple[tuple[Placed
     is_figure = any(not named for _, named in (*left, *right))
     if not is_figure and not (left and right):
         return (), ()
-    there = follower.alignment.to_new
-    kept = {there[at] for at in range(*pair.old)}
+    to_new = follower.alignment.to_new
+    kept = {to_new[at] for at in range(*pair.old)}
     # Of equal numbers, those without a counterpart are the ones that were removed.
-    taken_out = _choose(left, sorted(ours, key=lambda one: there[one[2]] >= 0))
-    put_in = _choose(right, sorted(theirs, key=lambda one: one[2] in kept))
+    taken_out = _choose(left, sorted(ours, key=lambda our: to_new[our[2]] >= 0))
+    put_in = _choose(right, sorted(theirs, key=lambda their: their[2] in kept))
     return _locate(follower.old_words, taken_out), _locate(follower.new_words, put_in)
 
 

@@ -203,7 +203,7 @@ def _hyphenated(text: str, words: list[tuple[str, int, int]]) -> Iterator[tuple[
             yield left.casefold(), right.casefold()
 
 
-def _settle_hyphens(words: list[tuple[str, int, int]], known: set[str], pairs: set[tuple[str, str]]) -> Iterator[tuple[str, int, int]]:
+def _settle_hyphens(words: list[tuple[str, int, int]], texts: set[str], pairs: set[tuple[str, str]]) -> Iterator[tuple[str, int, int]]:
     """Yield *words* with each hyphen at a line end taken as part of the line, or of the word if the word is written so elsewhere."""
     for word, start, stop in words:
         left, mark, right = word.partition(rules.SOFT_HYPHEN)
@@ -211,7 +211,7 @@ def _settle_hyphens(words: list[tuple[str, int, int]], known: set[str], pairs: s
         if not mark:
             yield word, start, stop
         # Separate words only if the text elsewhere joins the same pair with a hyphen and never writes it as one word.
-        elif joined.casefold() not in known and (left.casefold(), right.casefold()) in pairs:
+        elif joined.casefold() not in texts and (left.casefold(), right.casefold()) in pairs:
             yield left, start, start + len(left)
             yield right, start + len(left) + 1, stop
         else:
@@ -281,9 +281,9 @@ def fold_spelling(word: str) -> str:
     if small in _SAME:
         return _SAME[small]
     for pattern, replacement in _AMERICAN:
-        found = pattern.match(small)
-        if found:
-            return found.expand(replacement)
+        match = pattern.match(small)
+        if match:
+            return match.expand(replacement)
     return small
 
 
@@ -648,7 +648,7 @@ def _weigh(ours: list[str], theirs: list[str]) -> float:
         return 0.0
     parts = [one for run in (ours, theirs) if len(run) > 1 for one in run]
     # Otherwise a long equal sentence would carry an unrelated short neighbour along.
-    if any(Indel.normalized_similarity(left if one in theirs else right, one) < 0.25 for one in parts):
+    if any(Indel.normalized_similarity(left if part in theirs else right, part) < 0.25 for part in parts):
         return 0.0
     return likeness * (len(left) + len(right))
 
