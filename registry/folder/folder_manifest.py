@@ -461,12 +461,21 @@ def settle(folder: Path) -> int:
     return len(items)
 
 
+def is_interrupted(folder: Path) -> bool:
+    """Whether a command that wrote into *folder* did not end."""
+    # A kill while the cache is written comes after the journal is gone and leaves only a part.
+    return (folder / JOURNAL).exists() or any(_list_parts(folder))
+
+
 def sweep(folder: Path) -> None:
     """Remove what was being written when a command was killed."""
+    for path in _list_parts(folder):
+        path.unlink()
+
+
+def _list_parts(folder: Path) -> Iterator[Path]:
     # Other hidden files are not ours to remove.
-    for path in folder.glob(".*.part"):
-        if is_part(path.name):
-            path.unlink()
+    return (path for path in folder.glob(".*.part") if is_part(path.name))
 
 
 def choose_path(folder: Path, name: str, format_: OutputFormat, *, draft: str | None, log_size: int) -> str:

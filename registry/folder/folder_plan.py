@@ -489,7 +489,7 @@ def inspect_folder(folder: Path, view: View, wish: FolderRequest) -> FolderState
     published = {file.path for file in (list_files(known) if known else ()) if file.sha256 in digests}
     if wish.publishes and not wish.proves:  # without a log key no proof can be added, and what is recorded is done with
         found = {path: FileState.PROVEN if path in published and one is FileState.DRAWN else one for path, one in found.items()}
-    template, is_begun = template_digest(), (folder / names.JOURNAL).exists()
+    template, is_begun = template_digest(), names.is_interrupted(folder)
     plan = build_plan(
         states,
         known,

@@ -201,6 +201,21 @@ def test_files_of_others_are_left_alone_and_those_in_the_way_are_named(folder: R
     assert folder.see() == before
 
 
+def test_what_a_kill_left_behind_is_removed_where_nothing_else_is_due(folder: Regenerated) -> None:
+    """The cache is written last, so a kill then leaves a part of it in a folder where nothing is due."""
+    before = folder.see()
+    part = folder.path / "..supplements.seen.part"
+    part.write_text("{")
+
+    told = folder.regenerate()
+
+    assert told.code == 0, told.err
+    assert not part.exists()
+    assert {name: seen for name, seen in folder.see().items() if name.startswith("C")} == {
+        name: seen for name, seen in before.items() if name.startswith("C")
+    }
+
+
 def test_a_format_that_is_added_says_the_same_as_the_others(folder: Regenerated) -> None:
     """It is drawn as of their entry, though the log has gone on, and they stay the files they were."""
     before = folder.see()
