@@ -119,9 +119,17 @@ class DemoStory:
     """Retrospective ones first, then those of the pilot, then those of the replays under their locks."""
     concluded: datetime
     """When the last scores were imported; the supplements are published then."""
+    formats: tuple[OutputFormat, ...] = tuple(OutputFormat)
+    """In which each supplement is published."""
 
 
-def run_story(folder: Path, *, update: bool = False, progress: Callable[[int], None]) -> DemoStory:
+def run_story(
+    folder: Path,
+    *,
+    update: bool = False,
+    formats: tuple[OutputFormat, ...] = tuple(OutputFormat),
+    progress: Callable[[int], None],
+) -> DemoStory:
     """Build the registry in *folder* and conclude its audits; what is there already stays as it is.
 
     A log only moves forward in time, and the update of the second act (22 November) is earlier than the second card (23 November).
@@ -130,6 +138,7 @@ def run_story(folder: Path, *, update: bool = False, progress: Callable[[int], N
     Args:
         folder: of the demo.
         update: whether the second act follows.
+        formats: of the supplements.
         progress: takes how many more steps are done.
 
     Raises:
@@ -148,7 +157,7 @@ def run_story(folder: Path, *, update: bool = False, progress: Callable[[int], N
         progress(3)
         audits = [_audit(ledger, draft, tables, progress) for draft, tables in _list_audits()]
         audits += _replay(ledger, REPLAY, folder, clock, progress)
-        first = DemoStory(url=url, cards=(card,), audits=tuple(audits), concluded=CONCLUDED)
+        first = DemoStory(url=url, cards=(card,), audits=tuple(audits), concluded=CONCLUDED, formats=formats)
         if update or _has_update(ledger):
             return first
         clock.set(SECOND_REPLAY.locked)
@@ -203,7 +212,7 @@ def publish_supplements(
         ring = read_demo_keys()
         with hold_folder(folder):
             with ledger.view() as view:
-                looked = inspect_folder(folder, view, FolderRequest(formats=tuple(OutputFormat), publishes=True))
+                looked = inspect_folder(folder, view, FolderRequest(formats=story.formats, publishes=True))
             if looked.is_settled:
                 return None
             publisher = Publisher(ledger=lambda: ledger, actor=AUTHORITY.code, ring=ring, key=_get_document_key(ring), at=moment)
@@ -226,7 +235,7 @@ def list_supplements(story: DemoStory, folder: Path) -> list[WrittenFile]:
     ledger = open_story(story, story.concluded)
     try:
         with ledger.view() as view:
-            looked = inspect_folder(folder, view, FolderRequest(formats=tuple(OutputFormat)))
+            looked = inspect_folder(folder, view, FolderRequest(formats=story.formats))
     finally:
         ledger.close()
     return sorted(list_current(folder, looked), key=lambda one: not one.name.startswith(Kind.CARD))
