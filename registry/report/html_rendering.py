@@ -43,14 +43,13 @@ from registry.report.claim_outcome import (
     is_immaterial,
 )
 from registry.report.finding_figures import (
-    ForestFigure,
     build_ablation_figure,
     build_judge_figure,
     build_naturalness_figure,
     build_recognition_figure,
     build_shift_figure,
 )
-from registry.report.interval_figures import EstimateFigure, build_count_bars, build_estimate_figure, build_reported_figure
+from registry.report.interval_figures import IntervalChart, build_count_bars, build_estimate_figure, build_reported_figure
 from registry.report.minimum_reporting import count_items, describe_levels
 from registry.report.number_format import format_day, format_moment, format_second
 from registry.report.preregistration import (
@@ -240,22 +239,15 @@ def _collect_facts(supplement: AnySupplement, environment: Environment, medium: 
 
 def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, Any]:
     # The estimate replaces the card's figure on page one; without one the card's is all there is.
-    estimate, reported = build_estimate_figure(supplement), None
-    if estimate is None:
-        reported = build_reported_figure(supplement)
-    figure = None
-    if estimate is not None:
-        figure = _draw(environment, "estimate", f=estimate, key="figure-one")
-    elif reported is not None:
-        figure = _draw(environment, "reported", f=reported, key="figure-one")
+    chart = build_estimate_figure(supplement) or build_reported_figure(supplement)
     outcome = supplement.outcome
     return {
         "carry": find_carry(supplement.history),
         "causes": list_causes(supplement.status, supplement.reviews, supplement.cause_entries, claim=supplement.claim.payload.reference),
-        "figure": figure,
-        "figure_left_out": estimate.left_out if estimate else 0,
+        "figure": chart and _draw(environment, "intervals", f=chart, key="figure-one"),
+        "figure_left_out": chart.left_out if chart else 0,
         # A second, larger figure only where the first left something out.
-        "figure_all": _draw_all(supplement, environment) if estimate and estimate.left_out else None,
+        "figure_all": _draw_all(supplement, environment) if chart and chart.left_out else None,
         "redline": build_redline(supplement.original, outcome.text.restricted) if outcome else (),
         "finding_figures": {finding.entry.seq: _draw_finding(environment, finding, supplement) for finding in _list_findings(supplement)},
         **_draw_drift(supplement, environment),
@@ -294,7 +286,7 @@ def _card_facts(supplement: CardSupplement, environment: Environment) -> dict[st
 def _draw_all(supplement: Supplement, environment: Environment) -> Markup | None:
     """Return the figure with every specification up to what one page holds; the table has them all."""
     figure = build_estimate_figure(supplement, most=_MOST_DRAWN)
-    return None if figure is None else _draw(environment, "estimate", f=figure, key="figure-all")
+    return None if figure is None else _draw(environment, "intervals", f=figure, key="figure-all")
 
 
 def _draw_drift(supplement: Supplement, environment: Environment) -> dict[str, Any]:
@@ -320,7 +312,7 @@ def _list_findings(supplement: Supplement) -> tuple[Recorded[Finding], ...]:
 def _draw_finding(environment: Environment, finding: Recorded[Finding], supplement: Supplement) -> Mapping[str, Any] | None:
     """Return the figure of *finding* and how many of its rows stand in the table alone; None when it has no number to draw."""
     key = f"figure-{finding.entry.seq}"
-    figure: EstimateFigure | ForestFigure | None
+    figure: IntervalChart | None
     match finding.payload.body:
         case Naturalness() as body:
             figure = build_naturalness_figure(body)
@@ -337,8 +329,7 @@ def _draw_finding(environment: Environment, finding: Recorded[Finding], suppleme
     if figure is None:
         # The page then shows the table alone.
         return None
-    name = "forest" if isinstance(figure, ForestFigure) else "estimate"
-    return {"svg": _draw(environment, name, f=figure, key=key), "left_out": figure.left_out}
+    return {"svg": _draw(environment, "intervals", f=figure, key=key), "left_out": figure.left_out}
 
 
 def _draw(environment: Environment, name: str, **facts: Any) -> Markup:
