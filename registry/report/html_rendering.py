@@ -109,6 +109,13 @@ def render_qr(text: str) -> Markup:
 # As many specifications as one page holds.
 _MOST_DRAWN = 24
 _FOLDER = "report_templates"
+FACES = (
+    ("Source Sans 3", "SourceSans3-Regular", 400, "normal"),
+    ("Source Sans 3", "SourceSans3-Semibold", 600, "normal"),
+    ("Source Sans 3", "SourceSans3-It", 400, "italic"),
+    ("IBM Plex Mono", "IBMPlexMono-Regular", 400, "normal"),
+)
+"""Family, file, weight, style: every face a supplement may use. Each file exists as `.ttf` for PDF and as `.woff2` for HTML."""
 # A number and its per-cent sign stay on one line.
 _UNIT = re.compile(r"(?<=\d) (?=%)")
 
@@ -456,12 +463,9 @@ def _embed(record: bytes) -> Markup:
 @cache
 def _screen_style() -> str:
     """Return the style sheet of the HTML with its fonts inside."""
-    fonts: tuple[tuple[str, str, int, str], ...]
     # Fonts lie inside the file: the policy above forbids loading anything.
-    fonts = (("Source Sans 3", "SourceSans3-Regular", 400, "normal"), ("Source Sans 3", "SourceSans3-Semibold", 600, "normal"))
-    fonts = (*fonts, ("Source Sans 3", "SourceSans3-It", 400, "italic"), ("IBM Plex Mono", "IBMPlexMono-Regular", 400, "normal"))
     faces = []
-    for family, file, weight, style in fonts:
+    for family, file, weight, style in FACES:
         data = base64.b64encode((find_resource(_FOLDER) / "fonts" / f"{file}.woff2").read_bytes()).decode()
         faces.append(
             f'@font-face{{font-family:"{family}";font-weight:{weight};font-style:{style};font-display:swap;'

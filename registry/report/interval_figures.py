@@ -112,25 +112,28 @@ def build_axis(
     # Room on both sides, or a tenth of the range where all values are equal.
     air = 0.06 * (high - low) or 0.1 * (bounds[1] - bounds[0])
     low, high = min(low, max(low - air, bounds[0])), max(high, min(high + air, bounds[1]))
-    step = _nice_step((high - low) / 4)
+    step = find_step((high - low) / 4)
     # The tolerance keeps a tick that floating-point division puts just beside its multiple.
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = [round(step * position, 12) for position in range(first, last + 1)]
     scale = Axis(low=ticks[0], high=ticks[-1], left=left, width=width, ticks=())
-    # Labels in per cent need two decimals fewer.
-    decimals = max(0, -math.floor(math.log10(step) + 1e-9) - (2 if percent else 0))
-    write = format_signed if signed else format_number
-    factor = 100 if percent else 1
+    write, factor = (format_signed if signed else format_number), (100 if percent else 1)
+    decimals = count_decimals(step * factor)
     # Zero has no sign, also on a signed axis.
     labels = tuple((scale.place(tick), "0" if tick == 0 else write(round(tick * factor, 10), decimals=decimals)) for tick in ticks)
     return Axis(low=scale.low, high=scale.high, left=left, width=width, ticks=labels)
 
 
-def _nice_step(rough: float) -> float:
+def find_step(rough: float) -> float:
     """Return the smallest of 1, 2, 2.5, 5 times a power of ten that is not below *rough*."""
     # The tolerance keeps a step that equals *rough* up to rounding.
     power = 10.0 ** math.floor(math.log10(rough))
-    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
+    return next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough * (1 - 1e-9))
+
+
+def count_decimals(step: float) -> int:
+    """Return how many decimals *step* has: one more for 0.25 than for 0.2."""
+    return next(count for count in range(400) if math.isclose(round(step, count), step, rel_tol=1e-9))
 
 
 def find_span(axis: Axis, low: float, high: float) -> tuple[float, float]:

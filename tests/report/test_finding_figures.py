@@ -8,7 +8,7 @@ from registry.records.estimates import Measure
 from registry.records.module_findings import RaterKind
 from registry.records.supplement import Supplement
 from registry.report.finding_figures import build_ablation_figure, build_judge_figure, build_naturalness_figure
-from registry.report.interval_figures import WIDTH, Axis, build_estimate_figure
+from registry.report.interval_figures import WIDTH, Axis, build_axis, build_estimate_figure, find_step
 from tests import findings
 from tests.report.builders import revision
 from tests.report.dossiers import COVERT
@@ -20,6 +20,27 @@ def value_at(axis: Axis, pixel: float) -> float:
     (left, first), (right, last) = axis.ticks[0], axis.ticks[-1]
     low, high = (float(label.replace("−", "-")) for label in (first, last))
     return low + (high - low) * (pixel - left) / (right - left)
+
+
+@pytest.mark.parametrize(
+    ("values", "labels"),
+    [
+        ((0.0, 1.0), ["0", "25", "50", "75", "100"]),
+        ((0.0, 0.45), ["0", "20", "40", "60"]),
+        ((0.40, 0.48), ["37.5", "40.0", "42.5", "45.0", "47.5", "50.0"]),
+    ],
+)
+def test_ticks_have_the_digits_of_their_step(values: tuple[float, float], labels: list[str]) -> None:
+    """A step of 2.5 has one decimal more than a step of 2, so that printed ticks are at equal distances."""
+    axis = build_axis(values, bounds=(0.0, 1.0), left=0, width=100, percent=True)
+
+    assert [label for _, label in axis.ticks] == labels
+
+
+@pytest.mark.parametrize(("rough", "step"), [(0.2, 0.2), (0.21, 0.25), (2.6, 5), (51, 100), (1e-9, 1e-9)])
+def test_the_step_is_the_next_round_number(rough: float, step: float) -> None:
+    """1, 2, 2.5 and 5 times a power of ten, never below what was asked for."""
+    assert find_step(rough) == pytest.approx(step)
 
 
 def test_raters_stand_where_their_accuracy_is() -> None:
