@@ -238,7 +238,7 @@ def ablate(
     scores = table.content
     table = _take_judge(table)
     asked = setting or AblationSetting()
-    margin = 0.05 * scale.width if plan.margin is None else plan.margin
+    margin = plan.margin_on(scale.width)
     filled = replace(plan, margin=margin)
     versions = find_versions(table, asked)
     study = _AblationStudy(table=table, setting=asked, versions=versions, plan=filled, scale=scale, case=case, weights=find_weights(table))
@@ -459,7 +459,7 @@ def _explain_class() -> str:
 def _is_material(change: Measure, study: _AblationStudy, *, excludes: bool) -> bool:
     # The slack absorbs rounding where a change equals the margin.
     slack = SLACK * study.scale.width
-    return excludes and change.value is not None and abs(change.value) >= (study.plan.margin or 0.0) - slack
+    return excludes and change.value is not None and abs(change.value) >= study.plan.margin_on(study.scale.width) - slack
 
 
 def _is_relevant(version: CueVersion, change: Measure, *, material: bool, changed: bool | None) -> bool | None:
