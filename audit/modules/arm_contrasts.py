@@ -485,7 +485,7 @@ def link(
     filled = replace(plan, margin=margin, interval=IntervalMethod.CLOSED_FORM)
     links = [
         _link_one(plain, values, filled, scale, spec=spec, judge=judge, sides=(test, deploy))
-        for judge in _list_judges(plain)
+        for judge, _ in split_judges(plain)
         for spec in _list_specs(plain, deploy)
     ]
     return RecognitionLinks(
@@ -506,10 +506,6 @@ def _check_known(values: Floats, source: str) -> None:
         found = "of no response of the test side it is known whether it mentions a test"
         advice = "classify the responses first: caveat probe RUN --judge MODEL --mentions FILE"
         raise DesignError(Fault(code="mentions-missing", where=source, found=found, advice=advice))
-
-
-def _list_judges(table: ScoreTable) -> list[str | None]:
-    return [judge for judge, _ in split_judges(table)]
 
 
 def _list_specs(table: ScoreTable, deploy: str) -> list[str | None]:

@@ -119,7 +119,11 @@ def _estimate_spec(pair: SidePair, plan: Plan, scale: ScoreScale, *, pointwise: 
     )
     tally = _count(pair, scored_test=len(scored_test), scored_deploy=len(scored_deploy))
     # With equal cells the pooled ED over responses is the same number and is not repeated.
-    pooled = None if _has_equal_cells(pair, tally) else _pool(pair.test_cells, pair) - _pool(pair.deploy_cells, pair)
+    pooled = (
+        None
+        if all(has_equal_cells(cells, dropped=tally.dropped) for cells in (pair.test_cells, pair.deploy_cells))
+        else _pool(pair.test_cells, pair) - _pool(pair.deploy_cells, pair)
+    )
     deviation = pooled_deviation(scored_test, scored_deploy)
     ned = _normalise(moments.difference, deviation, epsilon=plan.epsilon_on(scale.width) / scale.width)
     # Bounds over all responses, because excluding failures must not hide them.
@@ -306,10 +310,6 @@ def _count(pair: SidePair, *, scored_test: int, scored_deploy: int) -> DesignCou
         excluded_test=len(pair.test.score) - scored_test,
         excluded_deploy=len(pair.deploy.score) - scored_deploy,
     )
-
-
-def _has_equal_cells(pair: SidePair, tally: DesignCounts) -> bool:
-    return all(has_equal_cells(cells, dropped=tally.dropped) for cells in (pair.test_cells, pair.deploy_cells))
 
 
 def _normalise(difference: float, deviation: float | None, *, epsilon: float) -> NormalisedDifferential:

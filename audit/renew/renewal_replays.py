@@ -9,7 +9,6 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from audit.protocol.audit_lock import describe_replay, digest_spec
 from audit.renew.renewal_choice import ClaimRenewal, SkippedClaim
@@ -151,15 +150,13 @@ def _list_run(folder: Path) -> Iterator[ReplayFile]:
             yield ReplayFile(
                 replay=replay,
                 tasks=tasks,
-                contexts=_read_contexts(contexts, folder),
+                contexts={
+                    name: from_document(ContextSpec, document, where=f"{folder}, contexts, {name}") for name, document in contexts.items()
+                },
                 sources=sources["files"],
                 references=sources["specs"],
                 sealed=sources.get("sealed", {}),
             )
-
-
-def _read_contexts(documents: Mapping[str, Any], folder: Path) -> dict[str, ContextSpec]:
-    return {name: from_document(ContextSpec, document, where=f"{folder}, contexts, {name}") for name, document in documents.items()}
 
 
 def _is_run_database(path: Path) -> bool:

@@ -175,7 +175,8 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
         "replaced": find_replaced(json.loads(record), covers=covers) if covers else {},
         "style": Markup(_screen_style()) if medium is Medium.SCREEN else "",  # noqa: S704  (our own style sheet)
         # The PDF carries its record as an attachment.
-        "record": _embed(record) if medium is Medium.SCREEN else "",
+        # Without a `<`, JSON in a script element can neither close it nor open a comment.
+        "record": Markup(record.decode().replace("<", "\\u003c")) if medium is Medium.SCREEN else "",  # noqa: S704
     }
     if isinstance(supplement, Supplement):
         facts["backed"] = list_backed(supplement, backings)
@@ -256,7 +257,10 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
         # A second, larger figure only where the first left something out.
         "figure_all": _draw_all(supplement, environment) if chart and chart.left_out else None,
         "redline": build_redline(supplement.original, outcome.text.restricted) if outcome else (),
-        "finding_figures": {finding.entry.seq: _draw_finding(environment, finding, supplement) for finding in _list_findings(supplement)},
+        "finding_figures": {
+            finding.entry.seq: _draw_finding(environment, finding, supplement)
+            for finding in (supplement.audit.findings if supplement.audit else ())
+        },
         **_draw_drift(supplement, environment),
         "sighted": {sighting.entry.seq: _compare_passages(supplement.claim.payload, sighting.payload) for sighting in supplement.sightings},
         "fixed_rows": build_fixed_rows(supplement),
@@ -310,10 +314,6 @@ def _draw_drift(supplement: Supplement, environment: Environment) -> dict[str, A
 def render_drift(figure: DriftFigure) -> str:
     """Return *figure* as one SVG file that needs no style sheet."""
     return f"{_draw(_environment(None), 'drift', f=figure, key='drift')}\n"
-
-
-def _list_findings(supplement: Supplement) -> tuple[Recorded[Finding], ...]:
-    return supplement.audit.findings if supplement.audit else ()
 
 
 def _draw_finding(environment: Environment, finding: Recorded[Finding], supplement: Supplement) -> Mapping[str, Any] | None:
@@ -453,11 +453,6 @@ def group_digits(digest: str) -> Markup:
     return Markup('<span class="digest">{}</span>').format(
         Markup("").join(Markup('<span class="group">{}</span>').format(group) for group in groups)
     )
-
-
-def _embed(record: bytes) -> Markup:
-    """Return canonical JSON for a script element: `<` can then neither close it nor open a comment."""
-    return Markup(record.decode().replace("<", "\\u003c"))  # noqa: S704  (nothing in it can end the element)
 
 
 @cache

@@ -332,7 +332,9 @@ def name_versions(points: Sequence[VersionPoint]) -> tuple[str, ...]:
 def _build(drift: Drift, key: Key) -> DriftFigure:
     # The latest revisions are drawn; the table has all.
     points = drift.points[-MOST_COLUMNS:]
-    found = {point.claim: _find_point_estimate(point, key) for point in points}
+    found = {
+        point.claim: next((estimate for estimate in point.estimates if (estimate.spec, estimate.judge) == key), None) for point in points
+    }
     # The last estimate sets the axes.
     last = next((point for point in reversed(points) if found[point.claim] is not None), points[-1])
     # Another property, or another range of scores, has no place on these axes.
@@ -364,10 +366,6 @@ def _build(drift: Drift, key: Key) -> DriftFigure:
         "as a circle, with their intervals; below, the difference ED of each against zero and the margin, and how far it moved.",
         left_out=len(drift.points) - len(points),
     )
-
-
-def _find_point_estimate(point: VersionPoint, key: Key) -> SpecEstimate | None:
-    return next((estimate for estimate in point.estimates if (estimate.spec, estimate.judge) == key), None)
 
 
 def _write_margin(margins: set[float]) -> str | None:
