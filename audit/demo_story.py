@@ -8,12 +8,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from importlib.metadata import distribution
 from pathlib import Path
 
 from audit.modules.cue_ablation import ablate
-from audit.propose.card_models import CardSource
-from audit.propose.proposed_claims_file import build_survey
-from audit.propose.rule_engine import propose_by_rules
 from audit.protocol.audit_record import AuditConclusion, add_finding, build_case, conclude, get_audit, get_claim, get_property, open_audit
 from audit.protocol.evidence_basis import ScoredTable
 from audit.replay.run_store import DATABASE
@@ -30,7 +28,7 @@ from registry.folder.folder_update import FolderUpdate, list_current, update
 from registry.folder.supplement_publishing import Publisher, WrittenFile
 from registry.intake.card_reader import read_card
 from registry.intake.outline.card_passages import read_outline
-from registry.records.claim_draft import AuditDraft
+from registry.records.claim_draft import AuditDraft, SurveyDraft
 from registry.records.dossier import AuditFile
 from registry.records.log_seal import KeyAlgorithm
 from registry.records.model_version import ModelRef
@@ -354,8 +352,9 @@ def _get_document_key(ring: KeyRing) -> SigningKey:
 def _survey(ledger: Ledger, card: Card, text: CardText) -> None:
     """Record which passages of the card are proposed as claims by rules, so that its supplement tells what nobody has decided on."""
     reference = f"{card.card}@{card.revision}"
-    source = CardSource(title=card.title, publisher=card.publisher, card=reference)
-    proposed = build_survey(propose_by_rules(text, read_outline(text), source))
+    # An engine is a plug-in: nothing imports `audit.propose`.
+    (engine,) = distribution("caveat").entry_points.select(group="caveat.surveys", name="rules")
+    proposed: SurveyDraft = engine.load()(card, text, read_outline(text))
     with ledger.write(actor=AUTHORITY.code) as writer:
         if not writer.list_surveys(reference):
             writer.append(Survey(card=reference, by=proposed.by, passages=proposed.passages))
