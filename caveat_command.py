@@ -22,6 +22,7 @@ SUMMARIES = {
     "db": "The database: bring its tables up to date, back, or compare them with what they should be.",
     "demo": "Build a registry, audit it and print its supplements, on bundled inputs, offline.",
     "estimate": "Estimate ED = Φ_test − Φ_deploy from score tables (CSV, JSONL or Parquet).",
+    "explain": "Explain an error or warning CODE of a message; without CODE, list all codes.",
     "export": "Write the log as a bundle: one file that another registry verifies without trusting who sends it.",
     "import": "Verify the bundle FILE and take over the log in it, beside this registry's own.",
     "init": "Make a registry, its authority and its keys in the current folder.",

@@ -178,10 +178,7 @@ def _refuse_second_card(ledger: Ledger, folder: Path) -> None:
     with ledger.view() as view:
         has_second = len(view.list_cards()) > 1
     if has_second:
-        found = "holds the demo without --update, which ends later than the update happened"
-        raise InputError(
-            Fault(code="folder-not-empty", where=str(folder), found=found, advice="choose another folder: caveat demo --update -o DIR")
-        )
+        raise InputError(Fault("not-empty", str(folder), "holds the demo without --update, which ends later than the update happened"))
 
 
 def open_story(story: DemoStory, moment: datetime) -> Ledger:
@@ -246,8 +243,7 @@ def _open(ledger: Ledger, size: int, as_of: int | None) -> AbstractContextManage
 def _prepare(folder: Path) -> str:
     database = folder / "caveat.db"
     if folder.exists() and any(folder.iterdir()) and not database.exists():
-        found = "holds files, and none of them is a demo's registry"
-        raise InputError(Fault(code="folder-not-empty", where=str(folder), found=found, advice="choose another folder: caveat demo -o DIR"))
+        raise InputError(Fault("not-empty", str(folder), "holds files, and none of them is a demo's registry"))
     folder.mkdir(parents=True, exist_ok=True)
     url = f"sqlite:///{database.resolve()}"
     if database.exists():
@@ -270,8 +266,7 @@ def _refuse_other(url: str, folder: Path) -> None:
     finally:
         ledger.close()
     if not is_ours:
-        found = "holds a registry that is not a demo's"
-        raise InputError(Fault(code="folder-not-empty", where=str(folder), found=found, advice="choose another folder: caveat demo -o DIR"))
+        raise InputError(Fault("not-empty", str(folder), "holds a registry that is not a demo's"))
 
 
 def _register(ledger: Ledger) -> Card:

@@ -22,8 +22,8 @@ def find_range_fault(low: float, high: float) -> Fault | None:
     """Return what is wrong with a range of scores, or None: it must run upwards, and its numbers must leave room to compute with."""
     found = f"found {low:g} and {high:g}"
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        return Fault(code="bad-range", where="range", found=f"expected low < high, {found}")
+        return Fault("bad-range", "range", f"expected low < high, {found}")
     if max(-low, high) > LARGEST_SCORE or high - low < NARROWEST_RANGE:
         expected = f"expected numbers within ±{LARGEST_SCORE:g} that are at least {NARROWEST_RANGE:g} apart"
-        return Fault(code="bad-range", where="range", found=f"{expected}, {found}", advice="give the scores another unit")
+        return Fault("bad-range", "range", f"{expected}, {found}")
     return None

@@ -258,17 +258,16 @@ def check_address(address: str, *, where: str) -> None:
     """Return when *address* can be an endpoint's; it is kept with every recording, so it must hold no secret.
 
     Raises:
-        InputError: it is no web address, ends as no base address does, or holds a login, a query or a fragment.
+        InputError: it is not a web address, ends as no base address does, or holds a login, a query or a fragment.
     """
     try:
         parts = urlsplit(address)
         host, _ = parts.hostname, parts.port
     except ValueError as error:
-        raise InputError(Fault(code="bad-endpoint", where=where, found="is no web address: host or port cannot be read")) from error
+        raise InputError(Fault("bad-endpoint", where, "is not a web address: host or port cannot be read")) from error
     if parts.scheme not in ("http", "https") or not host:
-        found = "expected an address that begins with https:// or http:// and names a machine"
-        raise InputError(Fault(code="bad-endpoint", where=where, found=found, advice="write it as https://api.example.org"))
-    faults = [Fault(code="bad-endpoint", where=where, found=found, advice=advice) for found, advice in _find_faults(parts)]
+        raise InputError(Fault("bad-endpoint", where, "expected an address that begins with https:// or http:// and names a machine"))
+    faults = [Fault("bad-endpoint", where, found, advice=advice) for found, advice in _find_faults(parts)]
     if faults:
         raise InputError(faults)
 
@@ -283,7 +282,7 @@ def check_headers(text: str, *, where: str) -> None:
     if names:
         found = f"sets {', '.join(names)} behind the recording's back"
         advice = "take it out; policy.betas and policy.api_version say the same, and are kept"
-        raise InputError(Fault(code="not-valid", where=where, found=found, advice=advice))
+        raise InputError(Fault("not-valid", where, found, advice=advice))
 
 
 def is_loopback(address: str) -> bool:
@@ -313,8 +312,8 @@ LONGEST_BODY = 300
 class RequestTrouble(StrEnum):
     """What became of a request that has no answer; docs/replay.md has a line for each."""
 
-    KEY_REFUSED = "key-refused"
-    NOT_FOUND = "unknown-model"
+    KEY_REFUSED = "api-key-refused"
+    NOT_FOUND = "endpoint-model-unknown"
     NOT_ACCEPTED = "not-accepted"
     RATE_LIMITED = "rate-limited"
     OVERLOADED = "overloaded"
@@ -686,11 +685,9 @@ def open_endpoint(policy: Policy, *, environ: Mapping[str, str] = os.environ, ti
     key = environ.get(KEY, "").strip()
     if not key:
         advice = f"export {KEY}=… (it is read from the environment alone, and kept nowhere)"
-        raise UnavailableError(
-            Fault(code="key-missing", where=KEY, found="is not set, and no request can be made without it", advice=advice)
-        )
+        raise UnavailableError(Fault("api-key-missing", KEY, "is not set, and no request can be made without it", advice=advice))
     if not key.isascii() or not key.isprintable():
-        raise UnavailableError(Fault(code="key-missing", where=KEY, found="holds characters that no key has", advice="set it again"))
+        raise UnavailableError(Fault("api-key-missing", KEY, "holds characters that no key has"))
     version = choose_version(policy)
     check_headers(environ.get(_HEADERS, ""), where=_HEADERS)
     import anthropic
@@ -725,7 +722,7 @@ def choose_version(policy: Policy) -> str | None:
         return SAMPLING_VERSION
     found = f"cannot be set under API version {policy.api_version}"
     advice = f"leave it out (the endpoint's default), or set policy.api_version: '{SAMPLING_VERSION}'"
-    raise InputError([Fault(code="sampling-not-settable", where=f"policy.{name}", found=found, advice=advice) for name in wanted])
+    raise InputError([Fault("sampling-not-settable", f"policy.{name}", found, advice=advice) for name in wanted])
 
 
 def describe_sampling(policy: Policy, *, api_version: str) -> dict[str, str]:
@@ -738,27 +735,23 @@ def build_key_refused(endpoint: Endpoint, error: ModelError) -> UnavailableError
     """Return the error that ends a run whose key the endpoint does not take."""
     found = f"the endpoint does not take the key in {KEY} (HTTP {error.status}): {error.message}"
     advice = f"check {KEY}, and that it is a key for this endpoint"
-    return UnavailableError(Fault(code="key-refused", where=endpoint.base_url, found=found, advice=advice))
+    return UnavailableError(Fault("api-key-refused", endpoint.base_url, found, advice=advice))
 
 
 def build_unknown_model(endpoint: Endpoint, model: str, error: ModelError) -> InputError:
     """Return the error that ends a run whose model the endpoint does not know."""
     found = f"the endpoint does not know the model {model} (HTTP {error.status}): {error.message}"
-    advice = "name an exact version that the endpoint lists, and check that policy.base_url is where its Messages API begins"
-    return InputError(Fault(code="unknown-model", where=endpoint.base_url, found=found, advice=advice))
+    return InputError(Fault("endpoint-model-unknown", endpoint.base_url, found))
 
 
 def build_unreachable(endpoint: Endpoint, error: ModelError) -> UnavailableError:
     """Return the error that ends a run whose endpoint does not answer."""
     found = f"the endpoint does not answer ({error.trouble.value}): {error.message}"
-    advice = "check policy.base_url or ANTHROPIC_BASE_URL, and the network"
-    return UnavailableError(Fault(code="endpoint-unreachable", where=endpoint.base_url, found=found, advice=advice))
+    return UnavailableError(Fault("endpoint-unreachable", endpoint.base_url, found))
 
 
 def _refuse_alias(model: str, meant: str) -> InputError:
-    found = f"is an alias: it means {meant}, and may come to mean another version"
-    advice = "name the exact version, or set policy.allow_alias: true (a change during the replay still stops it)"
-    return InputError(Fault(code="model-alias", where=f"model {model}", found=found, advice=advice))
+    return InputError(Fault("model-alias", f"model {model}", f"is an alias: it means {meant}, and may come to mean another version"))
 
 
 def _build_answer(message: ModelMessage, response: "httpx2.Response", latency_s: float) -> EndpointAnswer:

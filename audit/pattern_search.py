@@ -33,7 +33,7 @@ class PatternMatch:
     text: str | None
     """What matched, its first 200 characters."""
     literal: bool
-    """Whether the pattern is no regular expression and was searched for as it is written."""
+    """Whether the pattern is not a regular expression and was searched for as it is written."""
     flags: str
     """Letters of the flags that stand in the pattern itself; empty for none."""
 
@@ -55,7 +55,7 @@ def search_pattern(pattern: str, text: str, *, kind: PatternKind, time_limit_s: 
 
 
 def is_literal(pattern: str) -> bool:
-    """Return whether *pattern* is no regular expression, and so is searched for as it is written."""
+    """Return whether *pattern* is not a regular expression, and so is searched for as it is written."""
     return _compile(pattern)[1]
 
 

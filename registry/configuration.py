@@ -62,8 +62,7 @@ class Config:
             return datetime.now(UTC).replace(microsecond=0)
         if self.authority != EXAMPLE:
             found = f"the clock is fixed, and statements of {self.authority} take the real one"
-            advice = f"unset it, or speak as {EXAMPLE}"
-            raise InputError(Fault(code="clock-fixed", where="SOURCE_DATE_EPOCH", found=found, advice=advice))
+            raise InputError(Fault("clock-fixed", "SOURCE_DATE_EPOCH", found, advice=f"unset it, or act as {EXAMPLE}"))
         return self.epoch
 
 
@@ -88,7 +87,7 @@ def read_config(folder: Path, environ: Mapping[str, str] = os.environ, *, url: s
             passphrase=environ.get("CAVEAT_PASSPHRASE"),
         )
     except (ValueError, OverflowError, RuntimeError) as error:
-        raise InputError(Fault(code="bad-configuration", where=f"{path}, or the environment", found=str(error))) from error
+        raise InputError(Fault("bad-configuration", f"{path}, or the environment", str(error))) from error
 
 
 def _read_file(path: Path) -> dict[str, str]:
@@ -98,16 +97,13 @@ def _read_file(path: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except OSError as error:
-        found = f"it cannot be read: {error.strerror or error}"
-        raise InputError(
-            Fault(code="bad-configuration", where=str(path), found=found, advice="check what it is, and its permissions")
-        ) from error
+        raise InputError(Fault("bad-configuration", str(path), f"it cannot be read: {error.strerror or error}")) from error
     except (configparser.Error, UnicodeDecodeError) as error:
         found = " ".join(str(error).split())
         advice = "write lines such as `authority = AISI` below [registry]; known are " + _list_known()
-        raise InputError(Fault(code="bad-configuration", where=str(path), found=found, advice=advice)) from error
+        raise InputError(Fault("bad-configuration", str(path), found, advice=advice)) from error
     unknown = [
-        Fault(code="bad-configuration", where=f"{path}, [{section}] {key}", found=f"is not known; known are {_list_known()}")
+        Fault("bad-configuration", f"{path}, [{section}] {key}", f"is not known; known are {_list_known()}")
         for section in parser
         for key in parser[section] or ("(section)",)
         if key not in _KNOWN.get(section, set()) and (section != parser.default_section or parser.defaults())
@@ -127,8 +123,8 @@ def _read_own(path: Path) -> bytes:
         owner = os.fstat(stream.fileno()).st_uid
         if owner not in _list_trusted_users():
             found = f"it belongs to another user (uid {owner}), who could send this command to a server of theirs"
-            advice = f"read it; if it says what you want, make it yours: cp {FILE_NAME} mine && mv -f mine {FILE_NAME}"
-            raise InputError(Fault(code="foreign-configuration", where=str(path), found=found, advice=advice))
+            advice = f"read it; if it is right, make it yours: cp {FILE_NAME} mine && mv -f mine {FILE_NAME}"
+            raise InputError(Fault("foreign-configuration", str(path), found, advice=advice))
         return stream.read()
 
 

@@ -1,19 +1,63 @@
 """Everything that can go wrong, as one family: where, what was expected, what was found, what to do.
 
-The exit code of a command is the `exit_code` of the error that ended it (docs/errors.md has a paragraph for each `code`).
+The exit code of a command is the `exit_code` of the error that ended it. docs/errors.md is the catalogue of codes: title, meaning and
+default advice of each are written there once, and read from there when the first fault is made.
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 from typing import ClassVar
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
-    """One thing that is wrong, told so that a tired person can act on it."""
+@dataclass(frozen=True, slots=True)
+class CatalogueEntry:
+    """What docs/errors.md says of one code."""
 
     code: str
-    """A short name with hyphens, documented in docs/errors.md."""
+    title: str
+    meaning: str
+    """One paragraph; empty where the title says it all."""
+    advice: str | None
+    """What to do next, as the last line of a message; None where nothing general can be said."""
+
+
+_HERE = Path(__file__).parent
+# In a wheel the page is bundled, in a checkout it is next to `registry/`.
+_PAGES = (_HERE / "_bundled" / "errors.md", _HERE.parent / "docs" / "errors.md")
+
+
+@cache
+def list_explanations() -> Mapping[str, str]:
+    """Return the text of each code as the page has it, in its order; empty where the installation lacks the page."""
+    page = next((path for path in _PAGES if path.exists()), None)
+    parts = page.read_text(encoding="utf-8").split("\n### ")[1:] if page else ()
+    return {code.strip("`"): text.partition("\n## ")[0] for code, _, text in (part.partition("\n") for part in parts)}
+
+
+def find_entry(code: str) -> CatalogueEntry | None:
+    """Return the entry of *code*; None where the catalogue has none, which fails in the tests."""
+    text = list_explanations().get(code)
+    if text is None:
+        return None
+    title, _, rest = text.removeprefix("**").partition(".**")
+    meaning, _, advice = rest.partition("*Next:*")
+    return CatalogueEntry(code, title, _join(meaning), _join(advice).removesuffix(".") or None)
+
+
+def _join(text: str) -> str:
+    """Return Markdown as one line of a terminal: no line breaks, no marks of code, links as their text."""
+    return " ".join(re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", text).replace("`", "").split())
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong, with its place and what to do about it."""
+
+    code: str
+    """A short name with hyphens, explained in docs/errors.md."""
 
     where: str
     """File, path inside it, column or identifier."""
@@ -22,7 +66,11 @@ class Fault:
     """What is there, and what was expected instead."""
 
     advice: str | None = None
-    """What to do next; None when the first two say it all."""
+    """What to do next. By default that of the catalogue; a call site overrides it to fill in values."""
+
+    def __post_init__(self) -> None:
+        if self.advice is None and (entry := find_entry(self.code)):
+            object.__setattr__(self, "advice", entry.advice)
 
     def __str__(self) -> str:
         lines = [f"{self.code}: {self.where}", f"  {self.found}"]

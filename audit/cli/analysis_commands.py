@@ -291,7 +291,7 @@ def read_inventory(app: App, name: str) -> "tuple[str, CueInventorySpec]":
             body = view.open_spec(get_spec(view, SpecKind.CUE_INVENTORY, name, owner=app.config.authority))
         if not isinstance(body, CueInventorySpec):
             found, advice = "its cues are sealed", "reveal them (caveat spec reveal SEAL-FILE), or give the seal file"
-            raise InputError(Fault(code="spec-sealed", where=name, found=found, advice=advice))
+            raise InputError(Fault("spec-sealed", name, found, advice=advice))
         return name, body
     path = Path(name)
     document = read_document(path)
@@ -483,9 +483,7 @@ def parse_accuracy(sensitivities: tuple[str, ...], specificities: tuple[str, ...
     shared = test is deploy and test_negative is deploy_negative
     if (test is deploy) != (test_negative is deploy_negative):
         advice = "give both once for both sides, or both for each side"
-        raise InputError(
-            Fault(code="bad-accuracy", where="--sensitivity, --specificity", found="only one of them is by side", advice=advice)
-        )
+        raise InputError(Fault("bad-option", "--sensitivity, --specificity", "only one of them is by side", advice=advice))
     return first, first if shared else JudgeAccuracy(sensitivity=deploy, specificity=deploy_negative)
 
 
@@ -503,17 +501,17 @@ def _parse_hits(option: str, texts: tuple[str, ...]) -> Any:
         right, cases = (int(match[2]), int(match[3])) if match else (0, 0)
         if match is None or not 0 <= right <= cases or not cases:
             found = f"expected right calls out of cases, such as 45/50, found {text!r}"
-            raise InputError(Fault(code="bad-accuracy", where=option, found=found, advice=advice))
+            raise InputError(Fault("bad-option", option, found, advice=advice))
         side = match[1] or "both"
         if side in by_side:
-            raise InputError(Fault(code="bad-accuracy", where=option, found=f"{side} is given twice", advice=advice))
+            raise InputError(Fault("bad-option", option, f"{side} is given twice", advice=advice))
         by_side[side] = HitCounts(right=right, cases=cases)
     if set(by_side) == {"both"}:
         return by_side["both"], by_side["both"]
     if set(by_side) == {"test", "deploy"}:
         return by_side["test"], by_side["deploy"]
     found = f"expected one value for both sides, or one for each, found {', '.join(texts) or 'none'}"
-    raise InputError(Fault(code="bad-accuracy", where=option, found=found, advice=advice))
+    raise InputError(Fault("bad-option", option, found, advice=advice))
 
 
 # `caveat audit link`: ED where the model mentioned a test, and where it did not.

@@ -112,7 +112,7 @@ def parse_where(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
         column, sign, values = text.partition("=")
         if not sign or not column.strip():
             advice = "write for example --where model=gpt-5 or --where context_id=chat,agent"
-            faults.append(Fault(code="bad-where", where="--where", found=f"expected COLUMN=VALUE, found {text!r}", advice=advice))
+            faults.append(Fault("bad-option", "--where", f"expected COLUMN=VALUE, found {text!r}", advice=advice))
             continue
         wanted = tuple(value.strip() for value in values.split(","))
         found[column.strip()] = tuple(dict.fromkeys((*found.get(column.strip(), ()), *wanted)))

@@ -111,7 +111,7 @@ def _seal_replay(app: App, file: Path, draft: "AuditDraft") -> None:
 
     if draft.replay is None:
         found = "the audit file names no replay, so there are no context files to seal"
-        raise InputError(Fault(code="bad-option", where="--seal", found=found, advice="name the replay file in it (replay: replay.yaml)"))
+        raise InputError(Fault("bad-option", "--seal", found, advice="name the replay file in it (replay: replay.yaml)"))
     seal_replay(app, file.parent / draft.replay)
 
 
@@ -304,7 +304,7 @@ def _open_target(app: App, writer: "Writer", target: str) -> "tuple[AuditFile, A
     path = Path(target)
     if not path.is_file():
         found = "is neither an audit (AUD-…) nor a file"
-        raise InputError(Fault(code="file-not-readable", where=target, found=found, advice="caveat audit list shows the audits"))
+        raise InputError(Fault("file-not-readable", target, found, advice="caveat audit list shows the audits"))
     draft = _read_draft(app, path)
     return open_audit(writer, draft, auditor=app.config.authority, locked=False, folder=path.parent)[0], draft
 
@@ -332,7 +332,7 @@ def _read_evidence(writer: "Writer", file: "AuditFile", sources: tuple[str, ...]
     if evidence.audits and file.audit.payload.audit not in evidence.audits:
         found = f"the replay answers to {', '.join(evidence.audits)}"
         advice = f"caveat audit import {evidence.audits[0]} {sources[0]}"
-        raise ConflictError(Fault(code="other-audit", where=file.audit.payload.audit, found=found, advice=advice))
+        raise ConflictError(Fault("wrong-audit", file.audit.payload.audit, found, advice=advice))
     return evidence
 
 
@@ -373,12 +373,11 @@ def _parse_date(text: str | None, file: "AuditFile", logged: datetime | None) ->
         moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError) as error:
         found = f"{text!r} is not an ISO 8601 date or time such as 2026-11-21 or 2026-11-21T12:00:00Z"
-        raise InputError(Fault(code="bad-date", where="--run-date", found=found)) from error
+        raise InputError(Fault("bad-date", "--run-date", found)) from error
     # Its first second lies before the lock, and scores once recorded as post hoc stay so.
     if file.lock and logged is None and len(text) <= len("2026-11-21") and moment.date() == file.lock.entry.at.date():
         found = f"{text} is the day of the lock, made at {file.lock.entry.at:%H:%M:%S} UTC; a date alone does not say which came first"
-        advice = f"give the time too: {text}T12:00:00Z"
-        raise InputError(Fault(code="bad-date", where="--run-date", found=found, advice=advice))
+        raise InputError(Fault("bad-date", "--run-date", found, advice=f"give the time too: {text}T12:00:00Z"))
     return moment
 
 

@@ -179,7 +179,7 @@ def write_replay(folder: Path, claim: ClaimRevision, body: PropertySpec, context
     there = [path for path in texts if path.exists()]
     if there:
         found = f"holds {', '.join(path.name for path in there)} already, and nothing is written over"
-        raise ConflictError(Fault(code="folder-not-empty", where=str(folder), found=found, advice="name another folder"))
+        raise ConflictError(Fault("not-empty", str(folder), found))
     folder.mkdir(parents=True, exist_ok=True)
     for path, text in texts.items():
         write_file(path, text)
@@ -242,10 +242,7 @@ def read_draft(path: Path, *, locked: bool) -> tuple[AuditDraft, tuple[str, ...]
 
 
 def _refuse(path: Path, place: str) -> Fault:
-    found = f"still holds the placeholder {PLACEHOLDER}, and a lock is for good"
-    return Fault(
-        code="not-filled-in", where=f"{path}, {place}", found=found, advice="decide it, or take the line out: it is then not fixed"
-    )
+    return Fault("placeholder-left", f"{path}, {place}", f"still holds the placeholder {PLACEHOLDER}, and a lock is for good")
 
 
 def _find_placeholders(value: Any, place: str) -> Iterator[str]:

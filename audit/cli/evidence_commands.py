@@ -158,7 +158,7 @@ def settle_beginning(moment: datetime | None, evidence: ImportedEvidence, *, wri
     is_day = len(written or "") <= len("2026-11-21")
     if (moment.date() != logged.date()) if is_day else (abs(moment - logged) > _SAME_MOMENT):
         found = f"{written} is given, and the logs say that the first response was made at {logged:%Y-%m-%dT%H:%M:%SZ}"
-        raise InputError(Fault(code="run-date-differs", where="--run-date", found=found, advice="leave --run-date out"))
+        raise InputError(Fault("run-date-differs", "--run-date", found))
     return logged
 
 
@@ -174,15 +174,14 @@ def settle_provenance(stated: Provenance, evidence: ImportedEvidence) -> Provena
     faults = []
     for name in ("imported", "replayed", "scorer_reads_response", "near_duplicates", *_OF_DATA):
         if getattr(stated, name) != getattr(Provenance(), name):
-            found = "expected nothing: what was read of tables, logs and run folders is told by their import alone"
-            faults.append(Fault(code="not-valid", where=f"provenance, {name}", found=found, advice="leave the key out"))
+            found = "expected nothing: what was read of tables, logs and run folders is recorded by their import"
+            faults.append(Fault("not-valid", f"provenance, {name}", found, advice="leave the key out"))
     merged: dict[str, Any] = {}
     for name in (one.name for one in fields(Provenance) if one.name not in _OF_DATA):
         said, found = getattr(stated, name), getattr(logged, name)
         if said is not None and found is not None and said != found:
             differing = f"{said!r} is stated, and the logs say {found!r}"
-            advice = "leave it out; or write a table with caveat audit table, and import that with a provenance of its own"
-            faults.append(Fault(code="provenance-differs", where=f"provenance, {name}", found=differing, advice=advice))
+            faults.append(Fault("provenance-differs", f"provenance, {name}", differing))
         merged[name] = said if found is None else found
     if faults:
         raise InputError(faults)
@@ -221,10 +220,10 @@ def _split(texts: Sequence[str], option: str, example: str) -> dict[str, str]:
         name, sign, value = text.rpartition("=")
         if not (sign and name and value):
             expected = f"expected something like {example}, found {text!r}"
-            faults.append(Fault(code="bad-option", where=option, found=expected, advice=f"write {option} {example}"))
+            faults.append(Fault("bad-option", option, expected, advice=f"write {option} {example}"))
         elif name in found and found[name] != value:
             said = f"{name} stands for {found[name]} and for {value}"
-            faults.append(Fault(code="bad-option", where=option, found=said, advice="keep one of them"))
+            faults.append(Fault("bad-option", option, said, advice="keep one of them"))
         found[name] = value
     if faults:
         raise InputError(faults)
@@ -237,8 +236,7 @@ def _parse_number(name: str, text: str) -> float:
     except ValueError:
         number = float("nan")
     if number - number != 0:  # neither NaN nor infinite
-        found = f"{text!r} is no number"
-        raise InputError(Fault(code="bad-option", where=f"--value {name}", found=found, advice="write for example --value C=1"))
+        raise InputError(Fault("bad-option", f"--value {name}", f"{text!r} is not a number", advice="write for example --value C=1"))
     return number
 
 
@@ -281,8 +279,7 @@ def table(app: App, /, *, sources: tuple[str, ...], output: Path, range_: tuple[
 
 def _refuse_input(output: Path, paths: "Sequence[str]") -> None:
     if any(output.absolute() == Path(path).absolute() for path in paths):
-        found = "is one of the logs, and would be overwritten"
-        raise InputError(Fault(code="bad-option", where=f"-o {output}", found=found, advice="name another file"))
+        raise InputError(Fault("bad-option", f"-o {output}", "is one of the logs, and would be overwritten", advice="name another file"))
 
 
 def _write(output: Path, rows: "Sequence[LogRow]") -> None:

@@ -128,10 +128,9 @@ def check_over(store: RunStore, summary: RunSummary, *, open_: str, earlier: Seq
         if failed and not any(one.answered for one in rounds):
             advice = "see that the endpoint answers (--base-url, the key, the name of the model) before the limit is raised"
         found = f"the limit on the calls of now is reached, and {open_}; {failed or 'every answer that came is kept'}"
-        raise AnswerNoError(Fault(code="budget-spent", where=folder, found=found, advice=advice))
+        raise AnswerNoError(Fault("budget-spent", folder, found, advice=advice))
     if summary.interrupted:
-        found = "ended by request before its last call; every answer that came is kept"
-        raise AnswerNoError(Fault(code="interrupted", where=folder, found=found, advice="run the same command again"))
+        raise AnswerNoError(Fault("interrupted", folder, "ended by request before its last call; every answer that came is kept"))
 
 
 def _tell_failed(rounds: Sequence[RunSummary]) -> str | None:

@@ -193,7 +193,7 @@ def _write_rows(path: Path, names: Sequence[str], rows: Sequence[Sequence[str]])
             writer.writerow(names)
             writer.writerows([write_cell(field) for field in row] for row in rows)
     except OSError as error:
-        raise InputError(Fault(code="file-not-accessible", where=str(path), found=error.strerror or str(error))) from error
+        raise InputError(Fault("file-not-accessible", str(path), error.strerror or str(error))) from error
 
 
 def _describe_passage(response_passage: ResponsePassage, passage_answer: PassageAnswer | None) -> tuple[str, ...] | None:

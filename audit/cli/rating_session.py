@@ -62,8 +62,7 @@ def write_sheets(folder: Path, key: RatingKey, sheets: tuple[RatingSheet, ...]) 
         OSError: the file system refuses; what was written is removed.
     """
     if folder.is_dir() and any(folder.iterdir()):
-        found = "holds files already; sheets of two draws in one folder would be mixed up"
-        raise ConflictError(Fault(code="folder-not-empty", where=str(folder), found=found, advice="name another folder with -o"))
+        raise ConflictError(Fault("not-empty", str(folder), "holds files already; sheets of two draws in one folder would be mixed up"))
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     try:
@@ -110,7 +109,7 @@ def read_sheet(folder: Path, key: RatingKey, *, digest: str, rater: str | None =
     name = rater or key.raters[0]
     if name not in key.raters:
         found, advice = f"no sheet was made for {name[:40]!r}", f"name one of {', '.join(key.raters[:10])}"
-        raise InputError(Fault(code="unknown-rater", where="--rater", found=found, advice=advice))
+        raise InputError(Fault("unknown-name", "--rater", found, advice=advice))
     path = folder / name / "sheet.csv"
     rows = read_fields(path, required=("rater", "key", "item", "text"), known=("answer", "cue", "confidence"))
     items = tuple(SheetItem(item=fields["item"].strip(), text=undo_cell(fields["text"])) for _, fields in rows)
@@ -119,12 +118,12 @@ def read_sheet(folder: Path, key: RatingKey, *, digest: str, rater: str | None =
             f"belongs to {min(strange)[:40]}, the key is {tag_key(digest)}",
             "give the folder as caveat audit rate sheet wrote it",
         )
-        raise InputError(Fault(code="other-key", where=str(path), found=found, advice=advice))
+        raise InputError(Fault("wrong-sheet-key", str(path), found, advice=advice))
     known = {item.item: item.text for item in key.items}
     if {item.item for item in items} != set(known) or len(items) != len(known) or not all(_is_shown(one, known) for one in items):
         found = "its items or texts are not those that the key was made for"
         advice = "give the sheet unchanged, or draw another with caveat audit rate sheet"
-        raise InputError(Fault(code="sheet-changed", where=str(path), found=found, advice=advice))
+        raise InputError(Fault("sheet-changed", str(path), found))
     return RatingSheet(rater=name, key=tag_key(digest), items=items)
 
 
@@ -275,8 +274,7 @@ def _check_answered(judgment: RealismJudge, where: str) -> None:
     failed = {"not-asked", "answer-not-json", "answer-unknown", "undecided", "judge-refused", "judge-truncated"}
     if judged is not None and not judged.answered and not failed.intersection(one.reason for one in judged.unanswered):
         found = f"every call failed ({', '.join(f'{one.count} × {one.reason}' for one in judged.unanswered)})"
-        advice = "see that the endpoint answers (--base-url, the key, the name of the model), then ask again with --retry-failed"
-        raise UnavailableError(Fault(code="nothing-rated", where=where, found=found, advice=advice))
+        raise UnavailableError(Fault("judge-calls-failed", where, found))
 
 
 # How a naturalness audit looks in a terminal and as JSON.

@@ -237,16 +237,12 @@ def _check_evaluated(recognition: "Recognition", name: str) -> None:
     texts = sum(group.present for group in recognition.groups)
     if texts and not any(one.classified for one in recognition.groups):
         said = f"none of {texts:,} texts has a class, so no rate of recognition is known"
-        advice = (
-            "the reasons stand above; caveat probe --retry-failed asks again where a call failed, "
-            "--repeat-lost where one was lost in flight"
-        )
-        raise UnavailableError(Fault(code="nothing-classified", where=name, found=said, advice=advice))
+        raise UnavailableError(Fault("nothing-classified", name, said))
 
 
 def _check_recordable(recognition: "Recognition", audit: Identifier) -> None:
     if not recognition.groups:
-        raise InputError(Fault(code="nothing-selected", where=audit.bare, found="there is no response, so there is nothing to record"))
+        raise InputError(Fault("nothing-selected", audit.bare, "there is no response, so there is nothing to record"))
 
 
 # `caveat audit rate`: can blind raters tell a test from deployment?

@@ -118,9 +118,7 @@ class Renewal:
 def _tell_elsewhere(claim_renewal: ClaimRenewal) -> Fault:
     audit = claim_renewal.renewed.audit.payload.audit if claim_renewal.renewed else claim_renewal.lock.audit
     found = f"{audit} is locked, and its lock names no replay that could be run here"
-    return Fault(
-        code="run-elsewhere", where=claim_renewal.claim.reference, found=found, advice=f"caveat audit import {audit} TABLE --run-date DATE"
-    )
+    return Fault("replay-not-here", claim_renewal.claim.reference, found, advice=f"caveat audit import {audit} TABLE --run-date DATE")
 
 
 def plan_renewal(app: App, wish: RenewalRequest, output: Path, options: Mapping[str, Any]) -> Renewal:
@@ -152,7 +150,7 @@ def _part_late(job: RenewalJob) -> list[SkippedClaim]:
     job.group = replace(group_, chosen=tuple(one for one in group_.chosen if one.renewed is not None))
     found = f"{group_.run} holds responses already; a lock made now would come after them, and its outcome be post hoc for good"
     faults = [
-        (one, Fault(code="run-before-lock", where=one.claim.reference, found=found, advice="choose another folder with -o DIR"))
+        (one, Fault("run-before-lock", one.claim.reference, found, advice="choose another folder with -o DIR"))
         for one in group_.chosen
         if one.renewed is None
     ]
@@ -337,7 +335,7 @@ def _check_answered(store: RunStore, job: RenewalJob, renewal: Renewal, app: App
     told = ", ".join(_tell(failures, lost))
     found = f"{told} of {store.count_cells():,} planned calls have no answer, and an outcome would exclude them for good"
     advice = f"{write_command(renewal, app)} {' '.join(options)} sends them again; what fails then too is excluded with its reason"
-    raise ConflictError(Fault(code="calls-failed", where=str(job.group.run), found=found, advice=advice))
+    raise ConflictError(Fault("calls-failed", str(job.group.run), found, advice=advice))
 
 
 def _tell(failures: Counter[str], lost: int) -> Iterator[str]:

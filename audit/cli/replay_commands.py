@@ -109,7 +109,7 @@ def find_early_end(session: "RunSession", summary: "RunSummary") -> CaveatError 
     if summary.stopped is not None or not summary.interrupted:
         return summary.stopped
     found = "it was ended before its last call; every response received is kept"
-    return AnswerNoError(Fault(code="interrupted", where=str(session.folder), found=found, advice=session.resume_command))
+    return AnswerNoError(Fault("interrupted", str(session.folder), found, advice=session.resume_command))
 
 
 # `caveat audit renew`: the audits of stale claims, carried out again from their locked plans on another model version.
@@ -205,7 +205,7 @@ def _end(app: App, renewal: "Renewal") -> None:
 
     if renewal.interrupted:
         found = "it was ended before its last call; every response received is kept"
-        raise AnswerNoError(Fault(code="interrupted", where=str(renewal.output), found=found, advice=write_command(renewal, app)))
+        raise AnswerNoError(Fault("interrupted", str(renewal.output), found, advice=write_command(renewal, app)))
     count = sum(1 for _ in renewal.list_faults())
     if count:
         app.say(f"{count} could not be re-audited here; the answer says why")

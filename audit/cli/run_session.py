@@ -92,11 +92,10 @@ def check_lock(file: ReplayFile, name: str, view: View | None, path: Path, *, be
     where = f"{path}, audit {name}"
     if view is None:
         found = "no registry is open, so the lock cannot be read"
-        raise UnavailableError(Fault(code="registry-not-found", where=where, found=found, advice="give --registry URL, or leave audit out"))
+        raise UnavailableError(Fault("registry-not-found", where, found, advice="give --registry URL, or leave audit out"))
     audit = get_audit(view, name)
     if audit.lock is None:
-        found = "has no lock: its scores could not be shown to come after the plan"
-        raise ConflictError(Fault(code="not-locked", where=where, found=found, advice="caveat audit lock FILE, or leave audit out"))
+        raise ConflictError(Fault("not-locked", where, "has no lock: its scores could not be shown to come after the plan"))
     lock = audit.lock.payload
     faults = [*_find_time_faults(audit, audit.lock.entry.at, begun, where), *_find_side_faults(file.replay, lock, path)]
     if faults:
@@ -112,13 +111,11 @@ def refuse_departures(bound: ReplayLock, path: Path) -> None:
     """Raise ConflictError with everything in which the replay is not the locked one."""
     if bound.departures:
         where = f"{path}, audit {bound.audit}"
-        advice = "replay what is locked, or lock another audit with this replay; --deviation WHY goes on, and its outcome restricts at most"
         raise ConflictError(
             Fault(
-                code="replay-differs-from-lock",
-                where=where,
-                found=f"{departure.item.words}: locked is {departure.planned}; this replay has {departure.done}",
-                advice=advice,
+                "replay-differs-from-lock",
+                where,
+                f"{departure.item.words}: locked is {departure.planned}; this replay has {departure.done}",
             )
             for departure in bound.departures
         )
@@ -152,23 +149,23 @@ def find_beginning(folder: Path) -> datetime | None:
 def _find_time_faults(audit: AuditFile, locked: datetime, begun: datetime | None, where: str) -> Iterator[Fault]:
     if audit.restrictions:
         found = "has its outcome; responses that come now could not enter it"
-        yield Fault(code="audit-concluded", where=where, found=found, advice="lock another audit, or leave audit out")
+        yield Fault("audit-concluded", where, found)
     if begun is not None and begun < locked:
         found = f"was locked at {locked:%Y-%m-%d %H:%M:%S} UTC, and the run folder holds calls from {begun:%Y-%m-%d %H:%M:%S} on"
-        yield Fault(code="run-before-lock", where=where, found=found, advice="choose another folder with -o DIR, or leave audit out")
+        yield Fault("run-before-lock", where, found, advice="choose another folder with -o DIR, or leave audit out")
 
 
 def _find_side_faults(replay: Replay, lock: Lock, path: Path) -> Iterator[Fault]:
     for name in sorted({arm.arm for arm in replay.arms} - set(_SIDES)):
         found = f"{name!r} is neither test nor deploy, which the lock is about"
-        yield Fault(code="arms-differ-from-lock", where=f"{path}, arms", found=found, advice="replay other arms in a file of their own")
+        yield Fault("design-differs-from-lock", f"{path}, arms", found, advice="replay other arms in a file of their own")
     for name in sorted(set(_SIDES) - {arm.arm for arm in replay.arms}):
-        yield Fault(code="arms-differ-from-lock", where=f"{path}, arms", found=f"there is no arm {name!r}, and the lock is about both")
+        yield Fault("design-differs-from-lock", f"{path}, arms", f"there is no arm {name!r}, and the lock is about both")
     specs = sorted({arm.spec or _ONE_SPEC for arm in replay.arms if arm.arm == "deploy"})
     locked = sorted(lock.deploy_specs)
     if specs and specs != locked:
         found = f"the deploy arms are of {', '.join(specs)}; the lock names {', '.join(locked)}"
-        yield Fault(code="specs-differ-from-lock", where=f"{path}, arms", found=found, advice="set spec in each deploy arm")
+        yield Fault("design-differs-from-lock", f"{path}, arms", found, advice="set spec in each deploy arm")
 
 
 # What a live replay tells the log of itself: that it starts, before its first call, and how it ended.
@@ -215,7 +212,7 @@ def seal_replay(app: App, path: Path, *, dry_run: bool = False) -> None:
     """
     if dry_run:
         found = "--seal writes seal files and records commitments, and --dry-run writes nothing"
-        raise InputError(Fault(code="bad-option", where="--seal", found=found, advice="leave one of them out"))
+        raise InputError(Fault("bad-option", "--seal", found, advice="leave one of them out"))
     with app.ledger.write(actor=app.config.authority) as writer:
         sealed = seal_contexts(writer, path, owner=app.config.authority)
     for spec_version, file in sealed:
@@ -449,8 +446,7 @@ def _check_sessions(session: RunSession, known: Sequence[Mapping[str, Any]], pla
     if differing:
         before = ", ".join(f"{name} {value}" for name, value, _ in differing)
         now_is = ", ".join(f"{name} {value}" for name, _, value in differing)
-        found = f"was begun with {before}; now it is {now_is}"
-        raise ConflictError(Fault(code="run-differs", where=str(session.folder), found=found, advice="choose another folder with -o DIR"))
+        raise ConflictError(Fault("run-differs", str(session.folder), f"was begun with {before}; now it is {now_is}"))
 
 
 @contextmanager

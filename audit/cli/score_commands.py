@@ -193,10 +193,10 @@ def _find_end(folder: Path, last: "RunSummary | None", waiting: int, command: st
         return last.stopped
     if last.stopped is None:
         found = f"ended by request with {waiting:,} verdicts still to be asked for; every answer that came is kept"
-        return AnswerNoError(Fault(code="interrupted", where=str(folder), found=found, advice=command))
+        return AnswerNoError(Fault("interrupted", str(folder), found, advice=command))
     found = f"{last.stopped.faults[0].found}; {waiting:,} verdicts are still to be asked for, and those that came are kept"
     advice = f"{command} --max-calls N or --max-usd USD, which count the replay's calls too"
-    return AnswerNoError(Fault(code="budget-spent", where=last.stopped.faults[0].where, found=found, advice=advice))
+    return AnswerNoError(Fault("budget-spent", last.stopped.faults[0].where, found, advice=advice))
 
 
 # `caveat score`: a run's responses become a score table.
@@ -269,9 +269,7 @@ def _choose_scorer(app: App, replay: "Replay", named: str | None, *, patterns_on
     if named is not None:
         return _find_registered(app, named) if named.startswith("SCF-") else _read_scorer(Path(named))
     if replay.scoring is None:
-        found = "the replay names no scorer"
-        advice = "give one with --scorer FILE (caveat schema scorer), or --patterns-only for tasks with patterns"
-        raise InputError(Fault(code="scorer-missing", where=replay.name, found=found, advice=advice))
+        raise InputError(Fault("scorer-missing", replay.name, "the replay names no scorer"))
     return replay.scoring
 
 
@@ -290,7 +288,7 @@ def _find_registered(app: App, reference: str) -> "Scorer":
         body = view.open_spec(get_spec(view, SpecKind.SCORING, reference, owner=app.config.authority))
     if not isinstance(body, ScoringSpec) or body.procedure is None:
         said = "it is sealed" if body is None else "it is described in words alone, without a procedure"
-        raise InputError(Fault(code="scorer-missing", where=reference, found=f"{said}, so it cannot be carried out"))
+        raise InputError(Fault("scorer-missing", reference, f"{said}, so it cannot be run"))
     return body.procedure
 
 
@@ -307,7 +305,7 @@ def carry_out(
     if not is_deterministic(scorer):
         found = "the replay is scored by the labels of a person"
         advice = f"caveat score {store.path.parent} --sheet labels.csv writes a sheet to be filled in; --answers takes it in"
-        raise InputError(Fault(code="labels-missing", where=str(store.path.parent), found=found, advice=advice))
+        raise InputError(Fault("labels-missing", str(store.path.parent), found, advice=advice))
     with track(app, "scoring", total=store.count_cells(), unit="responses") as advance:
         return score_run(store, scorer, asked[1], advance=advance), None
 
@@ -378,8 +376,7 @@ def write_sheet(app: App, store: "RunStore", tasks: "Mapping[str, Task]", sheet:
     from audit.score.scorers import SHEET_COLUMNS, sample_sheet
 
     if sheet.exists():
-        found = "there is a file of this name, and labels may stand in it"
-        raise ConflictError(Fault(code="file-exists", where=str(sheet), found=found, advice="choose another name"))
+        raise ConflictError(Fault("file-exists", str(sheet), "there is a file of this name, and labels may stand in it"))
     drawn = sample_sheet(store, tasks, seed=secrets.token_hex(16), items=items)
     rows = ((one.sheet, one.item, write_cell(one.task), write_cell(one.response), "") for one in drawn)
     _write_csv(sheet, SHEET_COLUMNS, rows)

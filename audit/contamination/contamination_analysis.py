@@ -317,7 +317,7 @@ def check_names(recording: StudyRecording, names: Sequence[str]) -> None:
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
             advice = f"did you mean {close[0]}?" if close else "leave --skill out to see all"
-            faults.append(Fault(code="unknown-skill", where="--skill", found=f"no skill is called {name!r}", advice=advice))
+            faults.append(Fault("unknown-name", "--skill", f"no skill is called {name!r}", advice=advice))
     if faults:
         raise DesignError(faults)
 

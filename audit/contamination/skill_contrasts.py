@@ -203,10 +203,9 @@ def build_settings(*, level: float, margin: float) -> ContrastSettings:
     faults = []
     # Both options are checked before the error is raised, so that one attempt shows all faults.
     if not 0.5 <= level < 1:
-        faults.append(Fault(code="not-valid", where="--level", found=f"expected at least 0.5 and below 1, found {level:g}"))
+        faults.append(Fault("not-valid", "--level", f"expected at least 0.5 and below 1, found {level:g}"))
     if not 0 < margin < HIGHEST - LOWEST:
-        found = f"expected above 0 and below {HIGHEST - LOWEST:g} points, found {margin:g}"
-        faults.append(Fault(code="not-valid", where="--margin", found=found))
+        faults.append(Fault("not-valid", "--margin", f"expected above 0 and below {HIGHEST - LOWEST:g} points, found {margin:g}"))
     if faults:
         raise DesignError(faults)
     return ContrastSettings(level=level, margin=margin)

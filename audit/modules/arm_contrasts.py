@@ -162,7 +162,7 @@ def name_contrast(contrast_request: ContrastRequest) -> str:
 def _check_plan(plan: Plan) -> None:
     if plan.interval is not IntervalMethod.CLOSED_FORM:
         found = f"the plan asks for {plan.interval.value} intervals; contrasts have closed-form ones"
-        raise DesignError(Fault(code="interval-not-for-contrasts", where="plan, interval", found=found, advice="ask for closed_form"))
+        raise DesignError(Fault("interval-not-available", "plan, interval", found, advice="ask for closed_form"))
 
 
 def _answer_each_judge(
@@ -234,8 +234,7 @@ def _answer_all(study: _ContrastStudy, contrast_requests: Sequence[ContrastReque
 
 def _tell_disjoint(study: _ContrastStudy, contrast_request: ContrastRequest) -> Fault:
     found = f"no task is scored in all of the arms {', '.join(dict.fromkeys(contrast_request.arms))}"
-    advice = "use the same task_id for the same task in every arm"
-    return Fault(code="no-common-task", where=f"{study.files}, {name_contrast(contrast_request)}", found=found, advice=advice)
+    return Fault("no-common-task", f"{study.files}, {name_contrast(contrast_request)}", found)
 
 
 def _pose(study: _ContrastStudy, contrast_request: ContrastRequest, common: npt.NDArray[np.bool_]) -> _ContrastQuestion:
@@ -503,9 +502,7 @@ def link(
 
 def _check_known(values: Floats, source: str) -> None:
     if not len(values) or np.isnan(values).all():
-        found = "of no response of the test side it is known whether it mentions a test"
-        advice = "classify the responses first: caveat probe RUN --judge MODEL --mentions FILE"
-        raise DesignError(Fault(code="mentions-missing", where=source, found=found, advice=advice))
+        raise DesignError(Fault("mentions-missing", source, "of no response of the test side it is known whether it mentions a test"))
 
 
 def _list_specs(table: ScoreTable, deploy: str) -> list[str | None]:

@@ -94,7 +94,7 @@ def find_versions(table: ScoreTable, setting: AblationSetting) -> CueVersions:
     cues = table.cue_removed
     if cues is None or not cues.labels:
         found, advice = "no row names a cue in the column cue_removed", "name in it what was taken out of the row's context, or put into it"
-        raise DesignError(Fault(code="no-cues", where=name_files(table), found=found, advice=advice))
+        raise DesignError(Fault("no-cues", name_files(table), found, advice=advice))
     # Unknown placebos and specifications are collected first: both are misspellings, and one attempt
     # shows all.
     faults = list(_check_placebos(table, cues, setting))
@@ -117,7 +117,7 @@ def find_versions(table: ScoreTable, setting: AblationSetting) -> CueVersions:
                 )
     if not edited:
         found = f"cues are named in rows of other arms than {setting.test} and {setting.deploy} alone, or of other specifications"
-        raise DesignError(Fault(code="no-cues", where=name_files(table), found=found, advice="name the two sides with --test and --deploy"))
+        raise DesignError(Fault("no-cues", name_files(table), found, advice="name the two sides with --test and --deploy"))
     others = np.unique(table.arm.codes[cues.codes != SCORED]).tolist()
     left_out = tuple(label for code, label in enumerate(table.arm.labels) if code in others and label not in arms)
     return CueVersions(spec=spec, as_is=as_is, edited=tuple(edited), left_out=left_out)
@@ -133,7 +133,7 @@ def _check_placebos(table: ScoreTable, cues: TextColumn, setting: AblationSettin
     for name in sorted(setting.placebos - set(cues.labels)):
         close = difflib.get_close_matches(name, cues.labels, n=1, cutoff=0.5)
         found = f"no row names the cue {name!r}; the cues are: {', '.join(cues.labels[:10])}"
-        yield Fault(code="unknown-cue", where=name_files(table), found=found, advice=f"did you mean {close[0]}?" if close else None)
+        yield Fault("unknown-name", name_files(table), found, advice=f"did you mean {close[0]}?" if close else None)
 
 
 def _choose_spec(table: ScoreTable, cues: TextColumn, setting: AblationSetting, faults: list[Fault]) -> tuple[str, np.ndarray]:
@@ -147,11 +147,11 @@ def _choose_spec(table: ScoreTable, cues: TextColumn, setting: AblationSetting, 
     # ΔED is relative to one P_deploy. Choosing for the user would choose the result.
     if setting.spec is None and len(labels) > 1:
         found = f"arm {setting.deploy} has {len(labels)} specifications of P_deploy: {', '.join(labels[:10])}"
-        faults.append(Fault(code="spec-not-chosen", where=where, found=found, advice="name the one to ablate against with --spec"))
+        faults.append(Fault("choice-needed", where, found, advice="name the one to ablate against with --spec"))
         return labels[0], every
     if setting.spec is not None and setting.spec not in (labels or [DEFAULT_SPEC]):
         found = f"no row of arm {setting.deploy} names {setting.spec!r}; the specifications are: {', '.join(labels[:10]) or DEFAULT_SPEC}"
-        faults.append(Fault(code="unknown-spec", where=where, found=found))
+        faults.append(Fault("unknown-name", where, found))
     if not labels:
         return DEFAULT_SPEC, every
     spec = setting.spec or labels[0]
@@ -159,7 +159,7 @@ def _choose_spec(table: ScoreTable, cues: TextColumn, setting: AblationSetting, 
     unnamed = int(np.count_nonzero(deploy & (table.spec.codes == SCORED)))
     if unnamed:
         found = f"{unnamed} rows of arm {setting.deploy} name no specification, others do"
-        faults.append(Fault(code="spec-missing", where=where, found=found, advice="name one in every such row"))
+        faults.append(Fault("spec-missing", where, found))
     # Test rows are shared by all specifications.
     return spec, ~deploy | belongs
 
@@ -270,7 +270,7 @@ def _take_judge(table: ScoreTable) -> ScoreTable:
     if judges:
         found = f"{len(judges)} judges scored the responses: {', '.join(judges[:10])}; their scores are never mixed"
         advice = f"ablate by one at a time: --where judge={judges[0]}"
-        raise DesignError(Fault(code="judge-not-chosen", where=f"{name_files(table)}, column judge", found=found, advice=advice))
+        raise DesignError(Fault("choice-needed", f"{name_files(table)}, column judge", found, advice=advice))
     return average_repeats(table)
 
 
@@ -288,7 +288,7 @@ def _compare_all(study: _AblationStudy) -> list[_Beside]:
         if found is None:
             where = f"{name_files(study.table)}, cue {version.cue}, arm {version.arm}"
             message = "no task has a score both with the contexts as they are and with the edited ones, in a context that both share"
-            faults.append(Fault(code="no-common-task", where=where, found=message, advice="use the same task_id and context_id in both"))
+            faults.append(Fault("no-common-task", where, message))
         else:
             edits.append(_Beside(version=version, edit=found[0], unpaired=found[1], lost_tasks=found[2]))
     if faults:
@@ -626,9 +626,7 @@ def build_inventory(named: Sequence[NamedCue], *, name: str) -> CueInventorySpec
     """
     words = Counter(_fold(cue.name) for cue in named if _fold(cue.name))
     if not words:
-        found = "no cue was named"
-        advice = "raters name cues in the column cue of their sheets, the probe in the quotes that -o writes"
-        raise DesignError(Fault(code="cues-missing", where="cues", found=found, advice=advice))
+        raise DesignError(Fault("cues-missing", "cues", "no cue was named"))
     heads = _find_heads(words)
     groups: dict[str, list[NamedCue]] = {}
     for cue in named:
@@ -647,7 +645,7 @@ def hold_out(inventory: CueInventorySpec, *, count: int, seed: int) -> CueInvent
     total = len(inventory.cues)
     if not 1 <= count < total:
         found = f"expected at least 1 and fewer than the {total} cues there are, found {count}"
-        raise DesignError(Fault(code="bad-held-out", where="--held-out", found=found))
+        raise DesignError(Fault("bad-option", "--held-out", found))
     # Sorted before the draw, so that the seed alone decides.
     ordered = sorted(inventory.cues, key=lambda cue: cue.name)
     drawn = {ordered[place].name for place in np.random.default_rng(seed).permutation(total)[:count].tolist()}

@@ -136,7 +136,7 @@ def _check_labels(table: ScoreTable, responses: RepeatedResponses, question: Jud
     if differs:
         found = f"{differs} rows have another label than other scorings of the same response"
         where = f"{name_files(table)}, {question.label_source}"
-        raise DesignError(Fault(code="labels-differ", where=where, found=found, advice="give a response one label, whoever scored it"))
+        raise DesignError(Fault("labels-differ", where, found))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

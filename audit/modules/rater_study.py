@@ -162,30 +162,28 @@ def _build_sheet(rater: str, tag: str, found: Sequence[tuple[str, RatingSample]]
 
 def _check_raters(raters: Sequence[str]) -> Iterator[Fault]:
     if not raters:
-        yield Fault(code="bad-rater", where="--raters", found="no rater is named", advice="name them, separated by commas")
+        yield Fault("bad-name", "--raters", "no rater is named")
     for rater in raters:
         if not _RATER.fullmatch(rater):
             found = f"{rater!r} cannot be the name of a folder"
             advice = "use letters, digits, dots, hyphens and underscores, at most 64, a letter or digit first"
-            yield Fault(code="bad-rater", where="--raters", found=found, advice=advice)
+            yield Fault("bad-name", "--raters", found, advice=advice)
         # Each rater gets a folder next to the key file, also on file systems that ignore case.
         elif rater.casefold() == "key.json":
-            yield Fault(
-                code="bad-rater", where="--raters", found=f"{rater!r} is what the key's file is called", advice="name them otherwise"
-            )
+            yield Fault("bad-name", "--raters", f"{rater!r} is what the key's file is called")
     folded = [rater.casefold() for rater in raters]
     for rater in sorted({rater for rater in raters if folded.count(rater.casefold()) > 1}, key=str.casefold):
-        yield Fault(code="bad-rater", where="--raters", found=f"{rater!r} is named twice, or differs from another only in case")
+        yield Fault("bad-name", "--raters", f"{rater!r} is named twice, or differs from another only in case")
 
 
 def _check_items(known: dict[SampleSide, list[RatingSample]], items: int | None) -> Iterator[Fault]:
     if items is not None and items < 2:
         found = f"expected at least 2, one of each side, found {items}"
-        yield Fault(code="bad-items", where="--items", found=found)
+        yield Fault("bad-option", "--items", found)
     for side in SampleSide:
         if not known[side]:
             found = f"the {side.value} side has no sample"
-            yield Fault(code="one-sided", where="samples", found=found, advice="add samples of the other side")
+            yield Fault("one-sided", "samples", found, advice="add samples of the other side")
 
 
 def _remark_sheets(
@@ -302,13 +300,13 @@ def assess(
 
 def _check_sheets(key: RatingKey, sheets: Sequence[tuple[str, AnswerSheet]], *, digest: str) -> Iterator[Fault]:
     if not any(sheet.answers for _, sheet in sheets):
-        yield Fault(code="no-answers", where=", ".join(source for source, _ in sheets[:3]) or "answers", found="no item is answered")
+        yield Fault("no-answers", ", ".join(source for source, _ in sheets[:3]) or "answers", "no item is answered")
     known = {item.item for item in key.items}
     for source, sheet in sheets:
         where = f"{source}, rater {sheet.rater[:40]}"
         if sheet.key != tag_key(digest):
             found = f"the answers belong to {sheet.key[:40] or 'no key'}, the key given is {tag_key(digest)}"
-            yield Fault(code="other-key", where=where, found=found, advice="give the key.json that was written with these sheets")
+            yield Fault("wrong-sheet-key", where, found, advice="give the key.json that was written with these sheets")
             continue
         if sheet.rater not in key.raters:
             yield _tell_unknown_rater(sheet.rater, key.raters, where=source)
@@ -316,7 +314,7 @@ def _check_sheets(key: RatingKey, sheets: Sequence[tuple[str, AnswerSheet]], *, 
         if strange:
             close = difflib.get_close_matches(strange[0], known, n=1, cutoff=0.7)
             found = f"{_list(strange)} {'is' if len(strange) == 1 else 'are'} not among the items of the key"
-            yield Fault(code="unknown-item", where=where, found=found, advice=f"did you mean {close[0]}?" if close else None)
+            yield Fault("unknown-name", where, found, advice=f"did you mean {close[0]}?" if close else None)
 
 
 def _list(items: Sequence[str]) -> str:
@@ -328,7 +326,7 @@ def _list(items: Sequence[str]) -> str:
 def _tell_unknown_rater(name: str, texts: Sequence[str], *, where: str) -> Fault:
     close = difflib.get_close_matches(name, texts, n=1, cutoff=0.5)
     found = f"no sheet was made for {name[:40]!r}; they were made for {', '.join(texts[:10])}"
-    return Fault(code="unknown-rater", where=where, found=found, advice=f"did you mean {close[0]}?" if close else None)
+    return Fault("unknown-name", where, found, advice=f"did you mean {close[0]}?" if close else None)
 
 
 def _check_models(key: RatingKey, sheets: Sequence[tuple[str, AnswerSheet]], models: frozenset[str]) -> Iterator[Fault]:
@@ -336,8 +334,7 @@ def _check_models(key: RatingKey, sheets: Sequence[tuple[str, AnswerSheet]], mod
     for name in sorted(models - set(key.raters)):
         yield _tell_unknown_rater(name, key.raters, where="--model-rater")
     for name in sorted((models & set(key.raters)) - answered):
-        found, advice = f"{name} is said to be a model and has no answers here", "give its answer sheet, or leave the option out"
-        yield Fault(code="unknown-rater", where="--model-rater", found=found, advice=advice)
+        yield Fault("unknown-name", "--model-rater", f"{name} is said to be a model and has no answers here")
 
 
 def _check_twice(sheets: Sequence[tuple[str, AnswerSheet]]) -> Iterator[Fault]:
@@ -353,7 +350,7 @@ def _check_twice(sheets: Sequence[tuple[str, AnswerSheet]]) -> Iterator[Fault]:
             if again:
                 found = f"{_list(again)}: answered already{f' in {there}' if there != source else ''}"
                 where = f"{source}, rater {sheet.rater[:40]}"
-                yield Fault(code="answer-twice", where=where, found=found, advice="keep one answer for each item")
+                yield Fault("duplicate", where, found)
 
 
 def _arrange(key: RatingKey, sheets: Sequence[tuple[str, AnswerSheet]], models: frozenset[str]) -> _Ratings:

@@ -155,8 +155,8 @@ def read_texts(path: Path) -> TranscriptFile:
         cell = ReplayCell(task_id=task, arm=row.arm, context_id=row.context_id, sample=sample, spec=row.spec)
         # Two responses of one cell would count as one; `sample` tells them apart.
         if cell in seen:
-            found = f"task {task}, arm {row.arm}, context {row.context_id}, sample {sample} stands in an earlier line"
-            faults.add(Fault(code="row-repeated", where=f"{path}, {place}", found=found, advice="number the responses with sample"))
+            found = f"task {task}, arm {row.arm}, context {row.context_id}, sample {sample} is in an earlier line"
+            faults.add(Fault("duplicate-row", f"{path}, {place}", found))
         seen.add(cell)
         said.append(ResponseText(cell=cell, reasoning=row.reasoning, output=row.text, prompt=row.prompt, model=row.model))
     if faults.faults:
@@ -192,7 +192,7 @@ def _read_rows(path: Path, noun: type[Row]) -> tuple[list[tuple[str, Row]], tupl
             for fault in error.faults:
                 faults.add(fault)
     if not rows and not faults.faults:
-        faults.add(Fault(code="table-empty", where=str(path), found="the file has no rows"))
+        faults.add(Fault("table-empty", str(path), "the file has no rows"))
     if faults.faults:
         raise TableError(faults.all(where=str(path)))
     return rows, tuple(unread), hashlib.sha256(content.encode()).hexdigest()
@@ -206,8 +206,7 @@ def _list_lines(content: str) -> Iterator[tuple[str, str]]:
 
 def _parse_line(line: str, where: str) -> dict[str, Any]:
     if not line.lstrip().startswith("{"):
-        found = "expected one JSON object a line"
-        raise InputError(Fault(code="line-not-json", where=where, found=found, advice="write JSONL: one object on each line"))
+        raise InputError(Fault("not-json", where, "expected one JSON object a line"))
     document = parse_document(line, where=where)
     return document if isinstance(document, dict) else {}
 

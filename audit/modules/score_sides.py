@@ -77,7 +77,7 @@ def split_judges(table: ScoreTable) -> Iterator[tuple[str | None, ScoreTable]]:
     if unnamed:
         found = f"{unnamed} of {table.rows} rows name no judge, the others do"
         where = f"{table.files[0].name}, column judge"
-        raise DesignError(Fault(code="judge-missing", where=where, found=found, advice="name the judge in every row, or in none"))
+        raise DesignError(Fault("judge-missing", where, found))
     if len(table.judge.labels) == 1:
         yield None, table
         return
@@ -265,22 +265,19 @@ def check_range(table: ScoreTable, scale: ScoreScale) -> None:
     scored = table.score[table.excluded.codes == SCORED]
     outside = int(np.count_nonzero((scored < scale.low) | (scored > scale.high)))
     if outside:
-        found = f"{outside} scores lie outside [{scale.low:g}, {scale.high:g}]"
-        advice = "give the range of the scoring function"
-        raise DesignError(Fault(code="score-out-of-range", where=name_files(table), found=found, advice=advice))
+        raise DesignError(Fault("score-out-of-range", name_files(table), f"{outside} scores lie outside [{scale.low:g}, {scale.high:g}]"))
 
 
 def find_arm(table: ScoreTable, test: str, deploy: str) -> Rows:
     """Return the rows of the test arm, after checking that both arms are there and differ."""
     arms = table.arm.labels
     if test == deploy:
-        found = f"test and deployment arm are both {test!r}; they must differ"
-        raise DesignError(Fault(code="same-arm", where="arms", found=found, advice="name two with --test and --deploy"))
+        raise DesignError(Fault("same-arm", "arms", f"test and deployment arm are both {test!r}; they must differ"))
     # Proposition 1 of the method: no mean over one side, however precise, gives a differential.
     if len(arms) < 2:
         only = f"every row is of arm {arms[0]!r}" if arms else "no row has its context as it is, a cue was taken out of every one"
         found = f"{only}; a mean over one side never becomes a differential (Proposition 1)"
-        raise DesignError(Fault(code="one-sided", where=name_files(table), found=found, advice="add the scores of the other side"))
+        raise DesignError(Fault("one-sided", name_files(table), found, advice="add the scores of the other side"))
     missing = [arm for arm in (test, deploy) if arm not in arms]
     if missing:
         raise DesignError(_tell_unknown_arm(arm, table) for arm in missing)
@@ -291,7 +288,7 @@ def _tell_unknown_arm(arm: str, table: ScoreTable) -> Fault:
     close = difflib.get_close_matches(arm, table.arm.labels, n=1, cutoff=0.5)
     known = ", ".join(table.arm.labels[:10]) + (" …" if len(table.arm.labels) > 10 else "")
     advice = f"did you mean {close[0]}?" if close else "name the arms that are the two sides (--test, --deploy)"
-    return Fault(code="unknown-arm", where=name_files(table), found=f"no row is of arm {arm!r}; the arms are: {known}", advice=advice)
+    return Fault("unknown-name", name_files(table), f"no row is of arm {arm!r}; the arms are: {known}", advice=advice)
 
 
 def build_pairs(table: ScoreTable, scale: ScoreScale, test_rows: Rows, *, test: str, deploy: str) -> list[SidePair]:
@@ -343,7 +340,7 @@ def find_weights(table: ScoreTable) -> Floats | None:
     """Return the weight of each task by its code; None without the column.
 
     Raises:
-        DesignError: a row has no weight, one that is no number above 0, or another than the rest of its task.
+        DesignError: a row has no weight, one that is not a number above 0, or another than the rest of its task.
     """
     column = table.weight
     if column is None:
@@ -384,7 +381,7 @@ def _tell_weight(table: ScoreTable, row: int, code: str, text: str) -> Fault:
     columns = (("task", table.task), ("arm", table.arm), ("context", table.context), ("sample", table.sample))
     key = ", ".join(f"{name} {column.labels[column.codes[row]]!r}" for name, column in columns)
     advice = "write one number above 0 in every row of the task, or remove the column"
-    return Fault(code=code, where=f"{name_files(table)}, column weight, row of {key}", found=text, advice=advice)
+    return Fault(code, f"{name_files(table)}, column weight, row of {key}", text, advice=advice)
 
 
 def _find_specs(table: ScoreTable, test_rows: Rows, *, test: str, deploy: str) -> list[tuple[str, Rows]]:
@@ -402,17 +399,16 @@ def _find_specs(table: ScoreTable, test_rows: Rows, *, test: str, deploy: str) -
     faults = []
     if len(named) and unnamed:
         found = f"{unnamed} rows of arm {deploy} name no specification, others do"
-        faults.append(Fault(code="spec-missing", where=where, found=found, advice="name one in every such row"))
+        faults.append(Fault("spec-missing", where, found))
     on_test = np.unique(table.spec.codes[test_rows])
     on_test = on_test[on_test != SCORED]
-    advice = "leave spec empty in test rows"
     # The same names on both sides say nothing new. Any other name could mean a test side of its own.
     if len(on_test) and not np.array_equal(on_test, named):
         found = f"rows of arm {test} name {table.spec.labels[on_test[0]]!r}; test rows are shared by all specifications"
-        faults.append(Fault(code="spec-on-test", where=where, found=found, advice=advice))
+        faults.append(Fault("spec-on-test", where, found))
     elif len(on_test) > 1:
         found = f"rows of arm {test} name {len(on_test)} specifications; test rows are shared by all of them"
-        faults.append(Fault(code="spec-on-test", where=where, found=found, advice=advice))
+        faults.append(Fault("spec-on-test", where, found))
     if faults:
         raise DesignError(faults)
     if not len(named):
@@ -432,14 +428,13 @@ def build_side(table: ScoreTable, scale: ScoreScale, rows: Rows) -> ResponseSide
 
 def _tell_unscored(table: ScoreTable, arm: str) -> Fault:
     found, advice = "every response of this side was excluded", "add responses of this side that have a score"
-    return Fault(code="no-scores", where=f"{name_files(table)}, arm {arm}", found=found, advice=advice)
+    return Fault("no-scores", f"{name_files(table)}, arm {arm}", found, advice=advice)
 
 
 def _tell_disjoint(table: ScoreTable, spec: str, test: Cells, deploy: Cells) -> Fault:
     first, second = table.task.labels[test.task[0]], table.task.labels[deploy.task[0]]
     found = f"the sides share no task: one has for example {first!r}, the other {second!r}"
-    advice = "use the same task_id for the same task on both sides"
-    return Fault(code="no-common-task", where=f"{name_files(table)}, specification {spec}", found=found, advice=advice)
+    return Fault("no-common-task", f"{name_files(table)}, specification {spec}", found)
 
 
 def check_contexts(table: ScoreTable, pairs: Iterable[SidePair], plan: Plan, *, test: str, deploy: str) -> None:
@@ -461,15 +456,13 @@ def find_shared_fault(table: ScoreTable, cells: Cells, *, where: str) -> Fault |
     shared = find_shared_context(cells)
     if shared is not None:
         found = f"context {table.context.labels[shared[0]]!r} is used for {shared[1]} tasks; nested contexts belong to one each"
-        advice = "declare contexts random or fixed, or give each task context ids of its own"
-        return Fault(code="contexts-shared", where=where, found=found, advice=advice)
+        return Fault("contexts-shared", where, found, advice="declare contexts random or fixed, or give each task context ids of its own")
     template = find_shared_template(cells)
     # Contexts of one template are dependent, so a shared template breaks nesting too.
     if template is None:
         return None
     found = f"the template of context {table.context.labels[template[0]]!r} is used for {template[1]} {template[2]}"
-    advice = "declare contexts random: contexts of one template are not nested in a task"
-    return Fault(code="contexts-shared", where=where, found=found, advice=advice)
+    return Fault("contexts-shared", where, found, advice="declare contexts random: contexts of one template are not nested in a task")
 
 
 def name_files(table: ScoreTable) -> str:
@@ -503,8 +496,7 @@ def check_asked(table: ScoreTable, contrast_requests: Sequence[ContrastRequest])
         DesignError: nothing is asked, an arm is unknown or stands against itself, or it has several specifications.
     """
     if not contrast_requests:
-        found = "expected at least one contrast, found none"
-        raise DesignError(Fault(code="no-contrast", where="contrasts", found=found, advice="name two arms with --contrast"))
+        raise DesignError(Fault("no-contrast", "contrasts", "expected at least one contrast, found none"))
     names = list(dict.fromkeys(name for one in contrast_requests for name in one.arms))
     faults = [_describe_unknown_contrast_arm(name, table) for name in names if name not in table.arm.labels]
     # A contrast of an arm with itself is 0 or 1 by construction and would take a place in Holm's
@@ -528,7 +520,7 @@ def build_arms(table: ScoreTable, scale: ScoreScale, names: Iterable[str], *, ne
         where = f"{name_files(table)}, arm {name}"
         if not len(cells.task):
             found, advice = "every response of this arm was excluded", "add responses of this arm that have a score"
-            faults.append(Fault(code="no-scores", where=where, found=found, advice=advice))
+            faults.append(Fault("no-scores", where, found, advice=advice))
         elif nested and (fault := find_shared_fault(table, cells, where=where)):
             faults.append(fault)
         arms[name] = ScoredArm(side=side, cells=cells)
@@ -619,7 +611,7 @@ def _describe_unknown_contrast_arm(arm: str, table: ScoreTable) -> Fault:
     close = difflib.get_close_matches(arm, table.arm.labels, n=1, cutoff=0.5)
     known = ", ".join(table.arm.labels[:10]) + (" …" if len(table.arm.labels) > 10 else "")
     advice = f"did you mean {close[0]}?" if close else "name arms of the table"
-    return Fault(code="unknown-arm", where=name_files(table), found=f"no row is of arm {arm!r}; the arms are: {known}", advice=advice)
+    return Fault("unknown-name", name_files(table), f"no row is of arm {arm!r}; the arms are: {known}", advice=advice)
 
 
 def _find_same(asked: ContrastRequest) -> Iterator[Fault]:
@@ -636,8 +628,8 @@ def _find_same(asked: ContrastRequest) -> Iterator[Fault]:
             against = [(treated, effect), (effect, baseline), (treated, asked.arms[-1])]
     for first, second in against:
         if first == second:
-            found = f"{first!r} stands against itself in a {asked.kind.value.replace('_', ' ')} of {', '.join(asked.arms)}"
-            yield Fault(code="same-arm", where="contrasts", found=found, advice="name arms that differ")
+            found = f"{first!r} is compared with itself in a {asked.kind.value.replace('_', ' ')} of {', '.join(asked.arms)}"
+            yield Fault("same-arm", "contrasts", found)
 
 
 def _find_arm_specs(table: ScoreTable, name: str) -> Iterator[Fault]:
@@ -648,5 +640,4 @@ def _find_arm_specs(table: ScoreTable, name: str) -> Iterator[Fault]:
     if len(codes) > 1:
         names = ", ".join("none" if code == SCORED else table.spec.labels[code] for code in codes.tolist())
         found = f"rows of this arm belong to {len(codes)} specifications ({names})"
-        advice = "keep those of one with --where spec=NAME, or make each an arm of its own"
-        yield Fault(code="arm-of-several-specs", where=f"{name_files(table)}, arm {name}", found=found, advice=advice)
+        yield Fault("arm-of-several-specs", f"{name_files(table)}, arm {name}", found)

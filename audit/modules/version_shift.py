@@ -162,11 +162,7 @@ def _match_judges(before: dict[str | None, ScoreTable], after: dict[str | None, 
     if not common:
         names = (", ".join(str(judge or "a judge that is not named") for judge in one) for one in (before, after))
         found = "the earlier replay was scored by {}, the later one by {}: a change could be the judge's".format(*names)
-        raise DesignError(
-            Fault(
-                code="judges-differ", where="column judge", found=found, advice="score one of the replays again, by the judge of the other"
-            )
-        )
+        raise DesignError(Fault("judges-differ", "column judge", found))
     told = _warn_unmatched("judge", *(tuple(map(str, one)) for one in (before, after)))
     return _Judged(pairs={judge: (before[judge], after[judge]) for judge in common}, several=len(common) > 1, warnings=tuple(told))
 
@@ -175,8 +171,7 @@ def _match_specs(before: _Replay, after: _Replay) -> list[str]:
     names = [name for name in before.pairs if name in after.pairs]
     if not names:
         found = f"the earlier replay names {', '.join(before.pairs)}, the later one {', '.join(after.pairs)}: no specification is in both"
-        advice = "a change of P_deploy is not one of the model; compare replays under the same specification, under the same name"
-        raise DesignError(Fault(code="no-common-spec", where=f"{before.files} and {after.files}, column spec", found=found, advice=advice))
+        raise DesignError(Fault("no-common-spec", f"{before.files} and {after.files}, column spec", found))
     return names
 
 
@@ -265,9 +260,7 @@ def _compare(before: _Replay, after: _Replay, spec: str, plan: Plan, scale: Scor
         common &= find_common_tasks(side.before, side.after, tasks=len(common))
     where = f"{before.files} and {after.files}, specification {spec}"
     if not common.any():
-        found = "no task has scores on both sides of both replays, in contexts that both share"
-        advice = "use the same task_id and context_id in both; a new set of tasks is another audit, not a shift"
-        raise DesignError(Fault(code="no-common-task", where=where, found=found, advice=advice))
+        raise DesignError(Fault("no-common-task", where, "no task has scores on both sides of both replays, in contexts that both share"))
     weights = _match_weights(old, new, common, where)
     test, deploy = (_compute(side, common, plan, weights) for side in sides)
     double = DoubleDifference(first=test, second=deploy)
@@ -301,8 +294,7 @@ def _match_weights(old: SidePair, new: SidePair, common: npt.NDArray[np.bool_], 
     # behaviour.
     if first is None or second is None or not np.allclose(first, second, rtol=_SAME, atol=0.0):
         found = "the tasks that both replays have do not weigh the same in both"
-        advice = "weights belong to the design: give each task its weight of the earlier replay, or leave the column out of both"
-        raise DesignError(Fault(code="weights-differ", where=f"{where}, column weight", found=found, advice=advice))
+        raise DesignError(Fault("weights-differ", f"{where}, column weight", found))
     return new.weights
 
 

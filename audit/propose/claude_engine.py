@@ -241,8 +241,8 @@ def _choose_answer(store: RunStore | None, build: _QuestionBuilder) -> WindowQue
 
 def _tell_difference(store: RunStore, known: dict[str, Json], wanted: dict[str, Json]) -> Fault:
     told = [f"{name} {known.get(name)}, now {value}" for name, value in wanted.items() if known.get(name) != value]
-    found = f"holds proposals that were asked for otherwise: {'; '.join(told)}"
-    return Fault(code="run-differs", where=str(store.path.parent), found=found, advice="choose another folder with --run DIR")
+    found = f"contains proposals of another question: {'; '.join(told)}"
+    return Fault("run-differs", str(store.path.parent), found, advice="choose another folder with --run DIR")
 
 
 # Merging of all windows: windows overlap, so a claim that was read twice must be one proposal, and one property must
@@ -435,8 +435,7 @@ def _check_read(answered: Sequence[AnsweredWindow], folder: str) -> None:
     if answered and None not in reasons:
         told = ", ".join(f"{count} × {reason}" for reason, count in reasons.most_common())
         found = f"no part of the card was read; {len(answered)} windows have no readable answer: {told}"
-        advice = "put right what stopped it; calls that failed are sent again with --retry-failed, another model is asked with --run DIR"
-        raise UnavailableError(Fault(code="nothing-read", where=folder, found=found, advice=advice))
+        raise UnavailableError(Fault("nothing-read", folder, found))
 
 
 def _name(answered: Sequence[AnsweredWindow], asking: QuestionSettings) -> str:

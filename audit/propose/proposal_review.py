@@ -98,7 +98,7 @@ def _find_sections(wanted: str, headings: Sequence[Heading]) -> frozenset[int]:
         titles = [one.title for one in headings]
         listed = "; ".join(titles[:_SHOWN]) + (f"; and {len(titles) - _SHOWN} more" if len(titles) > _SHOWN else "")
         found = f"no heading begins with {wanted!r}; headings: {listed}" if titles else "no heading was found in this card"
-        raise InputError(Fault(code="no-such-section", where="--section", found=found, advice="give a number or the beginning of a title"))
+        raise InputError(Fault("section-not-found", "--section", found))
     numbers = tuple(f"{number}." for index in chosen if (number := _find_number(headings[index].title)))
     chosen |= {index for index, one in enumerate(headings) if (_find_number(one.title) or "").startswith(numbers or ("\0",))}
     return frozenset(chosen)
@@ -121,12 +121,12 @@ def _find_number(title: str) -> str | None:
 def _check_pages(pages: tuple[int, int], card: CardText) -> None:
     last = card.pages[-1].number
     if len(card.pages) == 1 and card.media_type != "application/pdf":
-        found, advice = f"this {card.media_type} card has no pages", "choose by --section"
+        found = f"this {card.media_type} card has no pages"
     elif pages[0] > last:
-        found, advice = f"the card has pages 1 to {last}", "pages are counted from the first of the file"
+        found = f"the card has pages 1 to {last}"
     else:
         return
-    raise InputError(Fault(code="no-such-page", where=f"--page {pages[0]}-{pages[1]}", found=found, advice=advice))
+    raise InputError(Fault("page-not-found", f"--page {pages[0]}-{pages[1]}", found))
 
 
 # The surroundings of a proposal, for the person who judges it.
@@ -228,11 +228,11 @@ def _find_faults(
 ) -> Iterator[Fault]:
     if len(file.claims) < fewest:
         found = f"{len(file.claims)} claims, expected {fewest} at least"
-        yield Fault(code="not-valid", where=f"{where}, claims", found=found, advice="copy the claim, and cut each quote to its part")
+        yield Fault("not-valid", f"{where}, claims", found, advice="copy the claim, and cut each quote to its part")
     for name in ("scorings", "test_contexts", "deploy_contexts", "left_out"):
         if getattr(file, name):
             found = "is not kept by a review"
-            yield Fault(code="not-valid", where=f"{where}, {name}", found=found, advice="write it into the claims file afterwards")
+            yield Fault("not-valid", f"{where}, {name}", found, advice="write it into the claims file afterwards")
     for position, draft in enumerate(file.claims):
         yield from _check_claim(draft, text, {**registered, **(file.properties or {})}, f"{where}, claims[{position}]")
 
@@ -249,9 +249,7 @@ def _check_claim(draft: ClaimDraft, text: AnchoredText, specs: Mapping[str, Prop
         yield from error.faults
     if draft.property not in specs and not draft.property.startswith("PRP-"):
         found = f"no property {draft.property!r} here; there are: {', '.join(sorted(specs)) or 'none'}"
-        yield Fault(
-            code="spec-not-found", where=f"{where}.property", found=found, advice="define it under properties:, or name one of these"
-        )
+        yield Fault("spec-not-found", f"{where}.property", found, advice="define it under properties:, or name one of these")
 
 
 # A review of proposals: pure steps, without terminal and files. Replaying the steps gives the same review, which the
@@ -467,8 +465,7 @@ def begin_journal(path: Path, opening: JournalOpening) -> ReviewJournal:
 def check_free(path: Path) -> None:
     """Refuse to begin a review whose claims file *path* exists already; raises ConflictError."""
     if path.exists():
-        found = "this file exists already, and no review wrote it"
-        raise ConflictError(Fault(code="file-exists", where=str(path), found=found, advice="give another name, or move it away"))
+        raise ConflictError(Fault("file-exists", str(path), "this file exists already, and no review wrote it"))
 
 
 def find_journal(path: Path) -> ReviewJournal | None:
@@ -582,8 +579,7 @@ def _parse(lines: Sequence[bytes], journal: Path) -> tuple[JournalOpening, Propo
 
 
 def _damaged(where: str, text: str) -> Fault:
-    advice = "it is written by caveat alone; move it and the claims file away, and begin again"
-    return Fault(code="review-damaged", where=where, found=text, advice=advice)
+    return Fault("review-damaged", where, text)
 
 
 def _check_untouched(path: Path, review: ProposalReview) -> None:
@@ -595,19 +591,17 @@ def _check_untouched(path: Path, review: ProposalReview) -> None:
     if held not in review.written:
         found = "was changed since the review wrote it"
         advice = f"go on by hand, and register it with: caveat claim add {path}; to review on, move it away and run the same command again"
-        raise ConflictError(Fault(code="file-changed", where=str(path), found=found, advice=advice))
+        raise ConflictError(Fault("file-changed", str(path), found, advice=advice))
 
 
 def _differs(journal: ReviewJournal, text: str) -> Fault:
-    advice = "give the card and engine that the review began with, or another name to --review"
-    return Fault(code="review-differs", where=str(journal.path), found=text, advice=advice)
+    return Fault("review-differs", str(journal.path), text)
 
 
 def _busy(journal: Path) -> Fault:
-    found = "is open in another terminal"
-    return Fault(code="review-busy", where=str(journal), found=found, advice="go on there, or leave it there first")
+    return Fault("in-use", str(journal), "is open in another terminal")
 
 
 def _unreadable(journal: Path, error: OSError) -> Fault:
     found = f"the review's journal cannot be opened: {error.strerror or error}"
-    return Fault(code="file-not-accessible", where=str(journal), found=found, advice="check path and permissions")
+    return Fault("file-not-accessible", str(journal), found, advice="check path and permissions")

@@ -119,9 +119,7 @@ class _SpecFinder:
         try:
             version = get_spec(self._view, kind, reference, owner=self._owner)
         except NotFoundError as error:
-            self._faults.extend(
-                Fault(code=fault.code, where=f"{where}, {reference}", found=fault.found, advice=fault.advice) for fault in error.faults
-            )
+            self._faults.extend(Fault(fault.code, f"{where}, {reference}", fault.found, advice=fault.advice) for fault in error.faults)
             return None
         return LockedSpec(name=name, spec=format_reference(version), sha256=digest_spec(version), is_sealed=version.body is None)
 
@@ -130,9 +128,8 @@ class _SpecFinder:
         named = draft.deploy_contexts if draft.deploy_contexts is not None else self._match(draft.deploy_specs, claim.deploy_contexts)
         for name, reference in named.items():
             if name not in draft.deploy_specs:
-                found = f"{name!r} is none of the names in deploy_specs: {', '.join(draft.deploy_specs)}"
-                advice = "name it in deploy_specs, as the score table's column `spec` has it"
-                self._faults.append(Fault(code="spec-not-named", where="deploy_contexts", found=found, advice=advice))
+                found = f"{name!r} is not a name in deploy_specs: {', '.join(draft.deploy_specs)}"
+                self._faults.append(Fault("spec-not-named", "deploy_contexts", found))
                 continue
             found_spec = self.find(SpecKind.DEPLOY_CONTEXT, reference, name=name, where=f"deploy_contexts, {name}")
             if found_spec is not None:
@@ -161,8 +158,7 @@ def _read(faults: list[Fault], read: Callable[[], Read]) -> Read | None:
 
 def _find_file(name: str, folder: Path | None, *, where: str) -> Path:
     if folder is None:
-        found = f"{name!r} is the name of a file, and this audit was not read from a folder"
-        raise InputError(Fault(code="file-not-readable", where=where, found=found))
+        raise InputError(Fault("file-not-readable", where, f"{name!r} is the name of a file, and this audit was not read from a folder"))
     return find_beside(folder, name, where=where)
 
 
@@ -195,29 +191,29 @@ def _find_contradictions(
     count = len(ids) if ids is not None else len(file.tasks) if file else None
     if draft.plan.tasks is not None and count is not None and draft.plan.tasks != count:
         found = f"plan.tasks is {draft.plan.tasks}, and {count} tasks are listed"
-        yield Fault(code="lock-contradicts-itself", where="plan.tasks", found=found, advice="leave plan.tasks out: the list says it")
+        yield Fault("lock-contradicts-itself", "plan.tasks", found, advice="leave plan.tasks out: the list says it")
     if file is None:
         return
     asked = {task.id for task in file.tasks}
     if ids is not None and set(ids) != asked:
         found = f"names {len(ids)} tasks, the replay asks {len(asked)}, and they are not the same"
-        yield Fault(code="lock-contradicts-itself", where="tasks", found=found, advice="leave tasks out: the replay names its own")
+        yield Fault("lock-contradicts-itself", "tasks", found, advice="leave tasks out: the replay names its own")
     if draft.model is not None and draft.model != file.replay.policy.model:
         found = f"{draft.model} is named, and the replay asks {file.replay.policy.model}"
-        yield Fault(code="lock-contradicts-itself", where="model", found=found, advice="leave model out: the replay names its own")
+        yield Fault("lock-contradicts-itself", "model", found, advice="leave model out: the replay names its own")
     # Arms under a lock are always `test` and `deploy`. If names could be mapped at import, exchanging them would turn
     # the sign of ED after the scores were seen.
     arms = {arm.arm for arm in file.replay.arms}
     if arms != set(SIDES):
         found = f"has the arms {', '.join(sorted(arms))}; a lock is about test and deploy"
-        yield Fault(code="arms-differ-from-lock", where="replay", found=found, advice="replay other arms in a file of their own")
+        yield Fault("design-differs-from-lock", "replay", found, advice="replay other arms in a file of their own")
     digests = digest_sides(file)
     for spec, where in [*((one, "deploy_contexts") for one in deploy), *((one, "test_contexts") for one in ((test,) if test else ()))]:
         asked_of = digests.get(spec.name if where == "deploy_contexts" else "", set())
         if asked_of and not spec.is_sealed and asked_of != {spec.sha256}:
-            found = f"{spec.spec} is registered otherwise than the replay composes {spec.name}"
+            found = f"{spec.spec} is registered with another content than the replay composes {spec.name}"
             advice = "name the registered specification in the replay's arm, or register what the replay uses: caveat spec add"
-            yield Fault(code="lock-contradicts-itself", where=where, found=found, advice=advice)
+            yield Fault("lock-contradicts-itself", where, found, advice=advice)
 
 
 def _fits(spec: LockedSpec | None, name: str, file: ReplayFile | None) -> bool:
@@ -243,23 +239,23 @@ def _find_contestation_faults(view: View, name: str, claim: ClaimRevision, plann
     file = view.find_contestation(name)
     if file is None:
         near = ", ".join(view.suggest(name)) or "caveat log show names those on record"
-        yield Fault(code="not-registered", where=f"contestation, {name}", found="no such contestation is registered", advice=near)
+        yield Fault("not-registered", f"contestation, {name}", "no such contestation is registered", advice=near)
         return
     said, where = file.contestation.payload, f"contestation, {name}"
     if file.state is ContestationState.REJECTED:
         found = "is rejected: a replay under its rival could decide nothing any more"
-        yield Fault(code="contestation-settled", where=where, found=found, advice="leave contestation out, or open another one")
+        yield Fault("objection-closed", where, found)
     if said.rival is None:
-        yield Fault(code="rival-missing", where=where, found="offers no rival specification that could be replayed under")
+        yield Fault("rival-not-planned", where, "offers no rival specification that could be replayed under")
     # A replay under a rival counts in addition to the outcome until the objection is upheld, so it must really use the
     # rival specification.
     about_claim = said.target.partition("@")[0] == claim.claim
     if said.rival is not None and not about_claim and said.rival not in {one.spec for one in planned if one}:
-        found = f"its rival {said.rival} is none of the contexts, scoring functions and cue inventories of this audit"
+        found = f"its rival {said.rival} is not among the contexts, scoring functions and cue inventories of this audit"
         advice = f"name it: deploy_contexts: {{NAME: {said.rival}}} with NAME among deploy_specs, test_contexts, scored_by or cues"
         if said.rival.startswith("PRP-"):
             advice = f"a property is the claim's: register a claim with the property {said.rival}, and audit that"
-        yield Fault(code="rival-not-planned", where=where, found=found, advice=advice)
+        yield Fault("rival-not-planned", where, found, advice=advice)
 
 
 # From an audit file to the audit and its lock.
@@ -279,10 +275,10 @@ def settle_draft(draft: AuditDraft, range_: tuple[float, float]) -> AuditDraft:
     # No effect can exceed the range, so such a margin would make every claim stable.
     if plan.margin is not None and plan.margin > high - low:
         found = f"{plan.margin:g} is wider than the range [{low:g}, {high:g}] of the property"
-        faults.append(Fault(code="out-of-range", where="plan.margin", found=found, advice="give δ in the unit of the score"))
+        faults.append(Fault("out-of-range", "plan.margin", found, advice="give δ in the unit of the score"))
     if not specs or len(set(specs)) < len(specs) or not all(spec.strip() for spec in specs):
         found = "expected the names of one or more P_deploy specifications, each once and none blank"
-        faults.append(Fault(code="not-valid", where="deploy_specs", found=found, advice="leave it out for the one called `default`"))
+        faults.append(Fault("not-valid", "deploy_specs", found, advice="leave it out for the one called `default`"))
     evidence = draft.evidence
     try:
         evidence = settle_evidence(draft.evidence, range_, where="evidence")
@@ -297,8 +293,7 @@ def check_last_day(plan: Plan, day: date, *, where: str, what: str) -> None:
     """Refuse a plan whose outcome would be valid until a day before *day*, on which *what*; raises ConflictError."""
     if plan.valid_until is not None and plan.valid_until < day:
         found = f"is {plan.valid_until.isoformat()}, and {what} on {day.isoformat()}: the outcome would have expired before its run"
-        advice = "give a later day in a new audit file, or leave valid_until out: 12 months after the run began"
-        raise ConflictError(Fault(code="expires-before-run", where=where, found=found, advice=advice))
+        raise ConflictError(Fault("expires-before-run", where, found))
 
 
 def build_audit(identifier: str, draft: AuditDraft, claim: ClaimRevision, auditor: str) -> Audit:
@@ -418,5 +413,5 @@ def _get_audit(writer: Writer, name: str) -> AuditFile:
     audit = writer.find_audit(name)
     if audit is None:
         near = ", ".join(writer.suggest(name)) or "caveat audit list shows all"
-        raise NotFoundError(Fault(code="not-registered", where=name, found="no such audit is registered", advice=near))
+        raise NotFoundError(Fault("not-registered", name, "no such audit is registered", advice=near))
     return audit

@@ -89,9 +89,8 @@ def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool,
     # the basis `replay`.
     if not locked and (twin := _find_same(writer, draft, claim, auditor=auditor, fixed=fixed)) is not None:
         name = twin.audit.payload.audit
-        found = f"this very plan is locked as {name}; scores imported without it would count as unlocked"
-        advice = f"caveat audit import {name} TABLE --run-date DATE"
-        raise ConflictError(Fault(code="audit-is-locked", where=claim.reference, found=found, advice=advice))
+        found = f"this plan is locked as {name}; scores imported without it would count as unlocked"
+        raise ConflictError(Fault("audit-is-locked", claim.reference, found, advice=f"caveat audit import {name} TABLE --run-date DATE"))
     audit = build_audit(writer.allocate(Kind.AUDIT, auditor)[0], draft, claim, auditor)
     writer.append(audit)
     writer.append_many([EvidenceStatement(audit=audit.audit, claim=claim.reference, evidence=one) for one in draft.evidence])
@@ -149,7 +148,7 @@ def _check_plan(view: View, file: AuditFile, body: FindingBody) -> None:
         options = (f"--{name.replace('_', '-')} {_write(planned)}" for name, (_, planned) in departures.items())
         advice = f"run it again with {' '.join(options)}"
         raise ConflictError(
-            Fault(code="finding-off-plan", where=file.audit.payload.audit, found=f"the finding was made with {made}", advice=advice)
+            Fault("finding-differs-from-plan", file.audit.payload.audit, f"the finding was made with {made}", advice=advice)
         )
 
 
@@ -202,7 +201,7 @@ def conclude(writer: Writer, file: AuditFile, scored: ScoredTable | None) -> Aud
     if file.lock and file.results:
         done = "has its outcome; a lock is for one, so that no later table can take its place"
         advice = "give all tables of a replay in one import, or lock another audit"
-        raise ConflictError(Fault(code="audit-concluded", where=file.audit.payload.audit, found=done, advice=advice))
+        raise ConflictError(Fault("audit-concluded", file.audit.payload.audit, done, advice=advice))
     result: int | None = None
     found: tuple[Deviation, ...] = ()
     # A post hoc outcome records no run under the lock: the lock did not plan it.
@@ -301,8 +300,7 @@ def _record_run(writer: Writer, file: AuditFile, scored: ScoredTable, outcome: C
     # An entry's time has whole seconds, so a run may seem to begin up to one second after its import.
     if scored.started_at >= entry.at + timedelta(seconds=1):
         found = f"begins at {scored.started_at.isoformat()}, after this import at {entry.at.isoformat()}"
-        advice = "check the clocks of both computers; of a score table, give the moment of the first response with --run-date"
-        raise ConflictError(Fault(code="run-in-future", where=scored.source, found=found, advice=advice))
+        raise ConflictError(Fault("run-in-future", scored.source, found))
     return writer.append(Result(audit=run.audit, run=entry.seq, estimate=outcome.estimate)).seq
 
 
@@ -372,16 +370,15 @@ def get_claim(view: View, name: str) -> ClaimRevision:
     try:
         identifier = parse_identifier(name, Kind.CLAIM)
     except ValueError as error:
-        raise InputError(Fault(code="bad-identifier", where=name, found=str(error))) from error
+        raise InputError(Fault("bad-identifier", name, str(error))) from error
     revision = identifier.revision
     found = view.find_claim(identifier.bare) if revision is None else view.find_revision(identifier.bare, revision)
     if found is None:
         near = ", ".join(view.suggest(identifier.bare)) or "nothing like it; caveat claim list shows all"
-        raise NotFoundError(Fault(code="not-registered", where=name, found="no such claim is registered", advice=f"registered: {near}"))
+        raise NotFoundError(Fault("not-registered", name, "no such claim is registered", advice=f"registered: {near}"))
     if identifier.digest not in (None, found.entry.leaf[:16]):
         recorded = f"{found.payload.reference} is recorded as #{found.entry.leaf[:16]}"
-        advice = "leave out what follows #, to take what is recorded here"
-        raise NotFoundError(Fault(code="digest-mismatch", where=name, found=recorded, advice=advice))
+        raise NotFoundError(Fault("digest-mismatch", name, recorded))
     return found.payload
 
 
@@ -392,7 +389,7 @@ def get_property(view: View, claim: ClaimRevision) -> PropertySpec:
     if not isinstance(body, PropertySpec):
         sealed = "its text is sealed or not in this registry: without its range no score can be read, and the claim cannot be audited"
         advice = "its owner can reveal it (caveat spec reveal SEAL-FILE); or revise the claim with a property that can be read"
-        raise NotFoundError(Fault(code="spec-sealed", where=claim.property, found=sealed, advice=advice))
+        raise NotFoundError(Fault("spec-sealed", claim.property, sealed, advice=advice))
     return body
 
 
@@ -401,7 +398,7 @@ def get_audit(view: View, identifier: str) -> AuditFile:
     audit = view.find_audit(identifier)
     if audit is None:
         near = ", ".join(view.suggest(identifier)) or "caveat audit list shows all"
-        raise NotFoundError(Fault(code="not-registered", where=identifier, found="no such audit is registered", advice=near))
+        raise NotFoundError(Fault("not-registered", identifier, "no such audit is registered", advice=near))
     return audit
 
 
@@ -437,8 +434,7 @@ def deviate(
     """
     file = get_audit(writer, audit)
     if file.lock is None:
-        found = "it has no lock to deviate from"
-        raise ConflictError(Fault(code="not-locked", where=audit, found=found, advice="caveat audit lock FILE fixes a plan"))
+        raise ConflictError(Fault("not-locked", audit, "it has no lock to deviate from"))
     # θ, direction, margin, ε and level cannot deviate: every outcome under a lock is computed from them.
     _refuse_computed(item, audit)
     departure = _find_unexplained(file, item) if done is None else _describe(file.lock.payload, item, planned, done)
@@ -449,7 +445,7 @@ def deviate(
 
 def _build(audit: str, lock_deviation: LockDeviation, why: str) -> Deviation:
     if not why.strip():
-        raise InputError(Fault(code="reason-missing", where=audit, found="the reason is empty", advice="say why it was done otherwise"))
+        raise InputError(Fault("reason-missing", audit, "the reason is empty", advice="say why it was done otherwise"))
     return Deviation(audit=audit, item=lock_deviation.item, planned=lock_deviation.planned, done=lock_deviation.done, reason=why.strip())
 
 
@@ -457,7 +453,7 @@ def _refuse_computed(item: LockedItem, audit: str) -> None:
     if item in COMPUTED:
         found = f"{item.value}: every outcome under a lock is computed from it, so nothing can depart from it"
         advice = f"caveat audit explore {audit} TABLE --question … looks at scores with other settings; no verdict rests on that"
-        raise ConflictError(Fault(code="not-a-deviation", where=audit, found=found, advice=advice))
+        raise ConflictError(Fault("deviation-not-possible", audit, found, advice=advice))
 
 
 def _find_unexplained(file: AuditFile, item: LockedItem) -> LockDeviation:
@@ -469,13 +465,13 @@ def _find_unexplained(file: AuditFile, item: LockedItem) -> LockDeviation:
     if len(open_) != 1:
         found = f"{len(open_) or 'no'} departures in {item.value} were found and not explained"
         done = f" (one of: {'; '.join(one.done for one in open_)})" if open_ else ""
-        raise InputError(Fault(code="deviation-not-clear", where=audit, found=found, advice=f"say what was done with --done{done}"))
+        raise InputError(Fault("deviation-ambiguous", audit, found, advice=f"say what was done with --done{done}"))
     return LockDeviation(item=item, planned=open_[0].planned, done=open_[0].done)
 
 
 def _describe(lock: Lock, item: LockedItem, planned: str | None, done: str) -> LockDeviation:
     if not done.strip():
-        raise InputError(Fault(code="deviation-not-clear", where=lock.audit, found="what was done is empty", advice="say it with --done"))
+        raise InputError(Fault("deviation-ambiguous", lock.audit, "the description is empty"))
     return LockDeviation(item=item, planned=planned or describe_planned(lock, item), done=done.strip())
 
 
@@ -523,7 +519,7 @@ def explore(
     """
     file = get_audit(writer, audit)
     if not question.strip():
-        raise InputError(Fault(code="question-missing", where=audit, found="the question is empty", advice="say what was looked for"))
+        raise InputError(Fault("reason-missing", audit, "the question is empty", advice="say what was looked for"))
     plan = find_plan(file)
     used = change_plan(plan, options)
     claim = get_claim(writer, file.audit.payload.claim)
@@ -558,7 +554,7 @@ def change_plan(plan: Plan, options: dict[str, Any]) -> Plan:
     try:
         return replace(plan, **given)
     except ValueError as error:
-        raise InputError(Fault(code="not-valid", where="options", found=str(error))) from error
+        raise InputError(Fault("not-valid", "options", str(error))) from error
 
 
 def _list_differences(plan: Plan, used: Plan) -> list[str]:
@@ -617,13 +613,13 @@ def find_comparison(view: View, before: str, after: str) -> AuditComparison:
     where, faults = f"{before}, {after}", []
     if claims[0].claim != claims[1].claim:
         found = f"{before} is about {claims[0].claim}, {after} about {claims[1].claim}; a shift is of one claim over model versions"
-        faults.append(Fault(code="other-claim", where=where, found=found, advice="carry the claim: caveat claim carry"))
+        faults.append(Fault("wrong-claim", where, found, advice="carry the claim: caveat claim carry"))
     elif old == new:
         found = f"both audits are about {old}; between two replays of one version there is no shift"
-        faults.append(Fault(code="one-version", where=where, found=found, advice="name audits of two revisions about two versions"))
+        faults.append(Fault("single-version", where, found))
     if first != second:
         found = f"scores of {before} lie in {list(first)}, those of {after} in {list(second)}"
-        faults.append(Fault(code="ranges-differ", where=where, found=found, advice="two scales cannot be compared"))
+        faults.append(Fault("ranges-differ", where, found))
     if faults:
         raise ConflictError(faults)
     # The later audit's plan counts, because the shift is recorded as a finding of that audit.
@@ -690,4 +686,4 @@ def _check_scores(file: AuditFile, table: ScoreTable) -> Iterator[Fault]:
     if known and table.content not in known:
         names, audit = ", ".join(one.name for one in table.files), file.audit.payload.audit
         found = f"{audit} rests on scores with the digest {min(known)[:16]}…, and these have {table.content[:16]}…"
-        yield Fault(code="scores-of-other-run", where=names, found=found, advice="give the very scores that its outcome was made from")
+        yield Fault("scores-differ-from-outcome", names, found)

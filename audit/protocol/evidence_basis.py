@@ -68,11 +68,10 @@ def _contradiction(file: AuditFile, *, declared: bool) -> Fault:
     contradicting = [finding for finding in file.findings if find_invariance([finding.payload.body]) is (not declared)]
     notes = describe_invariance([one.payload.body for one in contradicting], passed=not declared)
     return Fault(
-        code="invariance-contradicted",
-        where=file.audit.payload.audit,
-        found=f"its audit file declares scoring.invariant: {'true' if declared else 'false'}; in the judge's report of entry "
+        "invariance-contradicted",
+        file.audit.payload.audit,
+        f"its audit file declares scoring.invariant: {'true' if declared else 'false'}; in the judge's report of entry "
         f"{contradicting[0].entry.seq} {'a check failed' if declared else 'every check that decides was passed'}: {notes}",
-        advice="open another audit whose file leaves scoring.invariant out, and record the report there; then the check speaks",
     )
 
 
@@ -178,18 +177,17 @@ def _decide_basis(view: View, file: AuditFile, scored: ScoredTable | None) -> tu
     if scored is None:
         raise ConflictError(
             Fault(
-                code="scores-missing",
-                where=file.audit.payload.audit,
-                found="is locked, so its outcome needs scores",
+                "scores-missing",
+                file.audit.payload.audit,
+                "is locked, so its outcome needs scores",
                 advice=f"caveat audit import {file.audit.payload.audit} TABLE --run-date DATE",
             )
         )
     # Refused instead of counted as post hoc: an outcome cannot be repeated under the same lock, so an omitted option
     # would cost the audit.
     if scored.started_at is None:
-        found = "the plan is locked, and when the run began is not said; without it the outcome would be post hoc for good"
-        advice = "give the moment of the first response with --run-date, such as 2026-11-21T12:00:00Z"
-        raise InputError(Fault(code="run-date-missing", where=scored.source, found=found, advice=advice))
+        found = "the plan is locked, and the start of the run is not given; without it the outcome would be post hoc for good"
+        raise InputError(Fault("run-date-missing", scored.source, found))
     # A date proves that a lock preceded a run only if nothing in the registry contradicts it. The same scores, by their
     # own digest and in whatever file, must not be on record before the lock. Cost: an import reads all audits, and a
     # backdated system clock is not seen before checkpoints are witnessed.
@@ -333,8 +331,7 @@ def check_access(scored: ScoredTable | None) -> None:
     earlier = [day for day in _DAY.findall(scored.provenance.accessed or "") if day < first]
     if earlier:
         found = f"names {earlier[0]} as a date of access, and {began:%Y-%m-%d} as the day of the first response"
-        advice = "correct accessed in the provenance, or --run-date"
-        raise ConflictError(Fault(code="accessed-before-run", where=scored.source, found=found, advice=advice))
+        raise ConflictError(Fault("accessed-before-run", scored.source, found))
 
 
 def check_arms(lock: Lock, scored: ScoredTable) -> None:
@@ -342,9 +339,9 @@ def check_arms(lock: Lock, scored: ScoredTable) -> None:
     if (scored.test_arm, scored.deploy_arm) != (TEST_ARM, DEPLOY_ARM):
         raise ConflictError(
             Fault(
-                code="arms-differ-from-lock",
-                where=scored.source,
-                found=f"{scored.test_arm!r} and {scored.deploy_arm!r} are named as its arms; under the lock of {lock.audit} "
+                "design-differs-from-lock",
+                scored.source,
+                f"{scored.test_arm!r} and {scored.deploy_arm!r} are named as its arms; under the lock of {lock.audit} "
                 f"they are called {TEST_ARM!r} and {DEPLOY_ARM!r}",
                 advice="call the arms so in the table that is planned, and leave --test and --deploy out",
             )
@@ -357,9 +354,9 @@ def check_specs(lock: Lock, scored: ScoredTable, estimate: Estimate) -> None:
     if sorted(lock.deploy_specs) != found:
         raise ConflictError(
             Fault(
-                code="specs-differ-from-lock",
-                where=scored.source,
-                found=f"has the P_deploy specifications {', '.join(found)}; the lock of {lock.audit} names {', '.join(lock.deploy_specs)}",
+                "design-differs-from-lock",
+                scored.source,
+                f"has the P_deploy specifications {', '.join(found)}; the lock of {lock.audit} names {', '.join(lock.deploy_specs)}",
                 advice="import the table that was planned, or open another audit for this one",
             )
         )

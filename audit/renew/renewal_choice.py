@@ -24,7 +24,7 @@ from registry.store.registry_view import View
 
 # Which locked plans are renewed, for which model version, and which stale claims are left with a reason.
 
-_OF_ONE_CLAIM = frozenset({"not-in-lineage", "lineage-branches", "nothing-follows"})
+_OF_ONE_CLAIM = frozenset({"not-in-lineage", "choice-needed", "no-successor-version"})
 """What keeps one claim from being carried, and no other."""
 SETTLED = frozenset({CauseKind.SUCCESSOR, CauseKind.METHOD, CauseKind.CONTESTATION, CauseKind.REVISION})
 """Causes for a claim to be stale that the same plan, carried out again, settles; the claim is carried to a successor first."""
@@ -134,12 +134,12 @@ def choose_renewals(view: View, wish: RenewalRequest, *, auditor: str) -> Renewa
 
 def _choose_one(view: View, wish: RenewalRequest, claim: ClaimRevision, status: Status, auditor: str) -> ClaimRenewal | SkippedClaim:
     if status.lifecycle in ENDED:
-        found = f"is {status.lifecycle.value}: nothing rests on it any more"
+        found = f"is {status.lifecycle.value}: it is no longer in use"
         return _leave(claim, "claim-ended", found, advice="leave it out", is_open=False)
     audits = view.list_audits(claim=claim.claim)
     locked = [audit for audit in audits if audit.lock is not None]
     if not locked:
-        never = f"was never audited{' under a lock' if audits else ''}: there is no plan to carry out again"
+        never = f"was never audited{' under a lock' if audits else ''}: there is no plan to repeat"
         return _leave(claim, "no-locked-plan", never, advice=f"caveat audit new {claim.claim} > audit.yaml", is_open=bool(audits))
     target = _find_target(view, wish, claim, status.causes)
     settled = [cause for cause in status.causes if cause.kind in SETTLED]
@@ -153,13 +153,13 @@ def _choose_one(view: View, wish: RenewalRequest, claim: ClaimRevision, status: 
     if not settled and not wish.claims:
         found = "; ".join(one.text for one in status.causes) or "nothing makes it stale any more"
         advice = _advise(claim, status.causes)
-        return _leave(claim, "renewal-settles-nothing", f"the same plan settles nothing of this: {found}", advice=advice, is_open=False)
+        return _leave(claim, "renewal-not-sufficient", f"the same plan settles nothing of this: {found}", advice=advice, is_open=False)
     old = max(locked, key=lambda one: _weigh(view, one))
     return _build(view, claim, old, target, status.causes, renewed=None, auditor=auditor)
 
 
 def _leave(claim: ClaimRevision, code: str, text: str, *, advice: str | None, is_open: bool = True) -> SkippedClaim:
-    return SkippedClaim(claim=claim.claim, fault=Fault(code=code, where=claim.reference, found=text, advice=advice), is_open=is_open)
+    return SkippedClaim(claim=claim.claim, fault=Fault(code, claim.reference, text, advice=advice), is_open=is_open)
 
 
 def _advise(claim: ClaimRevision, causes: Sequence[StaleCause]) -> str | None:
@@ -175,7 +175,7 @@ def _find_target(view: View, wish: RenewalRequest, claim: ClaimRevision, causes:
     if wish.to != claim.model and not view.lineage().find_path(claim.model, wish.to):
         found = f"is about {claim.model}, and {wish.to} does not come from that on record"
         advice = f"caveat model update {write_model(claim.model)} {write_model(wish.to)}"
-        raise InputError(Fault(code="not-in-lineage", where=claim.reference, found=found, advice=advice))
+        raise InputError(Fault("not-in-lineage", claim.reference, found, advice=advice))
     return wish.to
 
 
@@ -265,7 +265,7 @@ def _check_one_target(chosen: Iterable[ClaimRenewal]) -> None:
     if len(targets) > 1:
         found = f"claims would be renewed for {', '.join(map(str, targets))}, and one model is asked for all of them"
         advice = "narrow it with --model OLD or by naming claims, or name one version with --to"
-        raise InputError(Fault(code="several-targets", where="caveat audit renew", found=found, advice=advice))
+        raise InputError(Fault("choice-needed", "caveat audit renew", found, advice=advice))
 
 
 # From a locked plan to the draft that carries it out again for another model version. Pure.

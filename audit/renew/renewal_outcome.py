@@ -118,7 +118,7 @@ def _list_texts(one: ClaimRenewal) -> Mapping[str, str]:
     if one.lock.tasks is not None and ids is None:
         found = f"the lock of {one.lock.audit} fixes {one.lock.tasks.count} tasks by their digest alone, so the list cannot be made again"
         advice = f"lock an audit with the list itself: caveat audit new {one.claim.claim} > audit.yaml"
-        raise InputError(Fault(code="tasks-not-known", where=one.claim.reference, found=found, advice=advice))
+        raise InputError(Fault("tasks-not-known", one.claim.reference, found, advice=advice))
     return {} if ids is None else {TASK_LIST: "".join(f"{name}\n" for name in ids)}
 
 
@@ -288,7 +288,7 @@ def read_renewal_folder(folder: Path, *, ask: str, base_url: str | None) -> Rene
     # One folder holds one model's responses; another model or endpoint would mix them.
     if differing:
         found = "; ".join(f"is for the {name} {before or 'that the replay names'}, and {now} is asked" for name, before, now in differing)
-        raise ConflictError(Fault(code="renewal-differs", where=str(folder), found=found, advice="choose another folder with -o DIR"))
+        raise ConflictError(Fault("renewal-differs", str(folder), found))
     return kept
 
 

@@ -269,9 +269,7 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> None:
         # The replay's file changes once, when its audits get their names. Any other difference means another replay in
         # this folder.
         if known is not None and name != REPLAY:
-            found = "is there already and says something else than the recorded replay"
-            advice = "choose another folder with -o DIR"
-            raise ConflictError(Fault(code="renewal-differs", where=str(path), found=found, advice=advice))
+            raise ConflictError(Fault("renewal-differs", str(path), "exists, and is not the recorded replay"))
         part = path.with_name(f"{name}.part")
         write_file(part, text)
         part.replace(path)
@@ -422,13 +420,10 @@ def _miss(claim_renewal: ClaimRenewal, digest: str, search: RecordingSearch) -> 
         f"the replay that {claim_renewal.lock.audit} locked (SHA-256 {digest}; scores once read from {sources}) is in none of the "
         f"{search.folders:,} folders below {places}{more}"
     )
-    advice = "name the folder that holds its run folder or its replay file: --runs DIR"
     return SkippedClaim(
         claim=claim_renewal.claim.claim,
         audit=claim_renewal.lock.audit,
-        fault=Fault(
-            code="recording-missing", where=f"{claim_renewal.claim.reference}, {claim_renewal.lock.audit}", found=found, advice=advice
-        ),
+        fault=Fault("recording-missing", f"{claim_renewal.claim.reference}, {claim_renewal.lock.audit}", found),
     )
 
 

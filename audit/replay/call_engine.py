@@ -55,9 +55,7 @@ def hold_run(store: RunStore) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            found = "another process is sending calls for it"
-            advice = "wait until that one has ended, or stop it with Ctrl-C"
-            raise ConflictError(Fault(code="run-busy", where=str(path.parent), found=found, advice=advice)) from error
+            raise ConflictError(Fault("in-use", str(path.parent), "another process is sending calls for it")) from error
         yield
 
 
@@ -104,7 +102,7 @@ def build_lost(store: RunStore, intent: CallIntent, message: str, now: datetime)
 def build_hopeless(endpoint: Endpoint, refused: int, error: ModelError) -> InputError:
     """Return the error that ends a run none of whose first calls is accepted."""
     found = f"the endpoint accepted none of the first {refused} calls (HTTP {error.status}): {error.message}"
-    return InputError(Fault(code="not-accepted", where=endpoint.base_url, found=found, advice="change the policy or the contexts"))
+    return InputError(Fault("not-accepted", endpoint.base_url, found))
 
 
 # The model that answers is checked because a result applies to one model version. After another model answered, a run
@@ -113,8 +111,7 @@ def build_changed(endpoint: Endpoint, text: str, texts: Sequence[str], key: str)
     """Return the error that ends a run in which another model answers; *known* are those that have."""
     others = ", ".join(name for name in texts if name != text) or text
     found = f"{text} was asked, and {others} answered" if len(texts) == 1 else f"{' and then '.join(texts)} answered as {text}"
-    advice = "ask for the version that answers, in a run folder of its own; policy.allow_alias: true allows one other name, not two"
-    return AnswerNoError(Fault(code="model-changed", where=f"{endpoint.base_url}, call {key[:12]}", found=found, advice=advice))
+    return AnswerNoError(Fault("model-changed", f"{endpoint.base_url}, call {key[:12]}", found))
 
 
 def is_changed(text: str, texts: Sequence[str], *, allow_alias: bool) -> bool:

@@ -94,9 +94,8 @@ def check_sampling(calls: Iterable[Call], *, api_version: str) -> None:
     if not found or api_version < WITHOUT_SAMPLING:
         return
     said = f"cannot be set under API version {api_version}, and one version holds for a whole batch"
-    advice = "set policy.api_version: '2023-06-01', or leave it out"
     where = [f"policy.{name}" for name in SAMPLING if name in found]
-    raise InputError([Fault(code="sampling-not-settable", where=one, found=said, advice=advice) for one in where])
+    raise InputError([Fault("sampling-not-settable", one, said) for one in where])
 
 
 def _is_wanted_again(failure: str | None, settings: CallSettings) -> bool:
@@ -609,8 +608,7 @@ class _BatchRun:
         if error.is_passing:
             raise build_unreachable(self._endpoint, error)
         found = f"the endpoint does not take this batch of {len(chunk.keys)} calls (HTTP {error.status}): {error.message}"
-        advice = "an endpoint without Message Batches is asked one call at a time; a batch that is too large wants fewer requests"
-        raise InputError(Fault(code="batch-refused", where=self._endpoint.base_url, found=found, advice=advice))
+        raise InputError(Fault("batch-refused", self._endpoint.base_url, found))
 
     # Waiting
 
@@ -695,10 +693,7 @@ class _BatchRun:
                 self._give_up(chunk, f"the endpoint does not know batch {chunk.batch} any more")
                 return
             found = f"the endpoint does not know batch {chunk.batch} of {len(chunk.keys)} calls: {error.message}"
-            advice = (
-                "use a key of the workspace that it was submitted from; --repeat-lost gives the batch up, and may pay for its calls twice"
-            )
-            raise NotFoundError(Fault(code="batch-not-found", where=self._endpoint.base_url, found=found, advice=advice))
+            raise NotFoundError(Fault("batch-not-found", self._endpoint.base_url, found))
         self._failures += 1
         if self._failures >= self._batching.patience:
             raise build_unreachable(self._endpoint, error)

@@ -91,8 +91,7 @@ def _find_unknown_parts(item: ContextItem, where: str) -> Iterable[Fault]:
         # None means that the author of the context does not know the text (for example of a published study). It
         # differs from "", which says that there was none, and an unknown prompt cannot be replayed.
         if parts is None:
-            found = "is not known, so the context cannot be replayed"
-            yield Fault(code="context-not-known", where=f"{where}.{name}", found=found, advice=advice)
+            yield Fault("context-not-known", f"{where}.{name}", "is not known, so the context cannot be replayed", advice=advice)
 
 
 def _compose_text(parts: Parts, blocks: Mapping[str, ContextBlock], task: Task, *, where: str) -> str:
@@ -111,7 +110,7 @@ def _select_text(name: str, block: ContextBlock, task: Task, *, where: str) -> s
         said = f"{block.by.field} is {value!r}" if value is not None else f"has no field {block.by.field!r}"
         found = f"task {task.id!r} {said}: the block {name!r} has no text for it, and no fallback"
         advice = f"its texts are for {', '.join([*block.by.texts][:10]) or 'nothing'}; add one, or a fallback"
-        raise InputError(Fault(code="no-variant", where=where, found=found, advice=advice))
+        raise InputError(Fault("no-variant", where, found, advice=advice))
     return text
 
 
@@ -123,8 +122,7 @@ def _find_hidden_options(texts: Iterable[str], task: Task, where: str) -> Iterab
     hidden = [option for option in task.options if option not in task.prompt]
     if hidden:
         found = f"task {task.id!r} has options, and neither the template nor its prompt shows {hidden[0]!r}"
-        advice = "write {options} into the template, or the options into the prompts"
-        yield Fault(code="options-not-shown", where=f"{where}.template", found=found, advice=advice)
+        yield Fault("options-not-shown", f"{where}.template", found)
 
 
 def _fill(text: str, task: Task) -> str:
@@ -178,7 +176,7 @@ def read_tasks(path: Path) -> tuple[Task, ...]:
     placed = readers.get(path.suffix.lower(), _read_file)(path)
     faults = list(find_task_faults(placed))
     if not placed:
-        faults.append(Fault(code="table-empty", where=str(path), found="the file has no tasks", advice="write at least one"))
+        faults.append(Fault("table-empty", str(path), "the file has no tasks"))
     if faults:
         raise InputError(faults)
     return tuple(task for _, task in placed)
@@ -195,20 +193,19 @@ def find_task_faults(placed: Sequence[Placed]) -> Iterator[Fault]:
     for where, task in placed:
         # Scores are paired across arms by this identifier, so two tasks must not share one.
         if task.id in first:
-            found = f"the id {task.id!r} stands at {first[task.id]} too"
-            yield Fault(code="task-twice", where=where, found=found, advice="give each task an id of its own")
+            yield Fault("duplicate", where, f"the id {task.id!r} is also at {first[task.id]}")
         first.setdefault(task.id, where)
         yield from _check_task(task, where)
 
 
 def _check_task(task: Task, where: str) -> Iterator[Fault]:
     if not task.id.strip():
-        yield Fault(code="id-empty", where=where, found="the task has no id")
+        yield Fault("id-empty", where, "the task has no id")
     # Padding is refused and not stripped: the identifier is fixed in locks and digests as it is written.
     elif task.id != task.id.strip():
-        yield Fault(code="id-padded", where=where, found=f"{task.id!r} begins or ends with white space", advice="remove it")
+        yield Fault("bad-name", where, f"{task.id!r} begins or ends with white space")
     if task.family is not None and (not task.family or task.family != task.family.strip()):
-        yield Fault(code="id-padded", where=where, found=f"the family {task.family!r} is empty, or begins or ends with white space")
+        yield Fault("bad-name", where, f"the family {task.family!r} is empty, or begins or ends with white space")
     if not task.prompt.strip():
         yield _fault(where, f"task {task.id!r} has no prompt", "write down what is asked")
     if "id" in (task.fields or {}):
@@ -269,13 +266,11 @@ def _read_csv(path: Path) -> list[Placed]:
         for row in lines:
             where = f"{path}, line {lines.line_num}"
             if row and len(row) != len(header):
-                found = f"the row that ends here has {len(row)} fields, the header {len(header)}"
-                advice = "put texts with commas or line breaks in quotation marks"
-                faults.append(Fault(code="row-broken", where=where, found=found, advice=advice))
+                faults.append(Fault("row-broken", where, f"the row that ends here has {len(row)} fields, the header {len(header)}"))
             elif row:
                 placed.append((where, dict(zip(header, row, strict=True))))
     except csv.Error as error:
-        raise InputError(Fault(code="row-broken", where=f"{path}, line {lines.line_num}", found=str(error))) from error
+        raise InputError(Fault("row-broken", f"{path}, line {lines.line_num}", str(error))) from error
     if faults:
         raise InputError(faults)
     return [(where, _build_task(cells)) for where, cells in placed]
@@ -285,17 +280,17 @@ def _check_header(header: Sequence[str], path: Path) -> Iterator[Fault]:
     for name in ("id", "prompt"):
         if name not in header:
             found = f"the column is missing; the file has {', '.join(header) or 'none'}"
-            yield Fault(code="column-missing", where=f"{path}, column {name}", found=found, advice="name the columns in the first line")
+            yield Fault("column-missing", f"{path}, column {name}", found, advice="name the columns in the first line")
     for name in dict.fromkeys(header):
         if header.count(name) > 1:
-            yield Fault(code="column-twice", where=f"{path}, column {name}", found="occurs twice", advice="keep one")
+            yield Fault("duplicate-column", f"{path}, column {name}", "occurs twice")
         if not name.strip():
-            yield Fault(code="column-missing", where=f"{path}, line 1", found="a column has no name", advice="name it, or remove it")
+            yield Fault("column-missing", f"{path}, line 1", "a column has no name", advice="name it, or remove it")
     # Letters are assigned by position, so a missing column would shift the answer key.
     given = sorted(option[1] for name in header if (option := _OPTION.fullmatch(name)))
     if given != list(LETTERS.lower()[: len(given)]):
         found = f"options are option_a, option_b and so on without a gap; found {', '.join(f'option_{letter}' for letter in given)}"
-        yield Fault(code="column-missing", where=f"{path}, line 1", found=found, advice="name the columns in order")
+        yield Fault("column-missing", f"{path}, line 1", found, advice="name the columns in order")
 
 
 def _build_task(cells: dict[str, str]) -> Task:
@@ -320,7 +315,7 @@ def _build_task(cells: dict[str, str]) -> Task:
 
 
 def _fault(where: str, text: str, advice: str | None) -> Fault:
-    return Fault(code="not-valid", where=where, found=text, advice=advice)
+    return Fault("not-valid", where, text, advice=advice)
 
 
 # The calls of a replay: every task in every context of every arm, in the original and under each edit, as often as it
@@ -388,7 +383,7 @@ def _refuse(faults: Sequence[Fault]) -> None:
     found = list(dict.fromkeys(faults))
     if len(found) > MOST_FAULTS:
         more = f"and {len(found) - MOST_FAULTS:,} more faults like these"
-        found = [*found[:MOST_FAULTS], Fault(code="more-faults", where=found[0].where, found=more)]
+        found = [*found[:MOST_FAULTS], Fault("more-faults", found[0].where, more)]
     if found:
         raise DesignError(found)
 
@@ -397,13 +392,12 @@ def _build_side(number: int, arm: Arm, tasks: Sequence[Task], spec: ContextSpec,
     where = f"arms[{number}]"
     faults.extend(find_context_faults(spec, where=arm.context))
     if not spec.contexts:
-        found = f"{arm.context} only describes its contexts; there is none to replay"
-        faults.append(Fault(code="context-not-known", where=where, found=found, advice="write its contexts out (contexts: …)"))
+        faults.append(Fault("context-not-known", where, f"{arm.context} only describes its contexts; there is none to replay"))
     known = {edit.name: edit for edit in spec.edits}
     faults.extend(_name_unknown_edits(arm.edits or (), known, f"{where}.edits"))
     edits = tuple(known[name] for name in dict.fromkeys(arm.edits or ()) if name in known)
     if not arm.arm.strip() or arm.arm != arm.arm.strip():
-        faults.append(Fault(code="id-padded", where=f"{where}.arm", found=f"{arm.arm!r} is empty, or begins or ends with white space"))
+        faults.append(Fault("bad-name", f"{where}.arm", f"{arm.arm!r} is empty, or begins or ends with white space"))
     return _ArmSide(arm=arm, spec=spec, tasks=_choose_tasks(arm, tasks, where, faults), edits=edits)
 
 
@@ -412,7 +406,7 @@ def _name_unknown_edits(names: Sequence[str], known: Mapping[str, ContextEdit], 
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
             found = f"no edit is called {name!r}; there {'are ' + ', '.join(known) if known else 'is none'}"
-            yield Fault(code="unknown-edit", where=where, found=found, advice=f"did you mean {close[0]}?" if close else None)
+            yield Fault("unknown-name", where, found, advice=f"did you mean {close[0]}?" if close else None)
 
 
 def _choose_tasks(arm: Arm, tasks: Sequence[Task], where: str, faults: list[Fault]) -> tuple[Task, ...]:
@@ -426,11 +420,11 @@ def _choose_tasks(arm: Arm, tasks: Sequence[Task], where: str, faults: list[Faul
             if value not in known:
                 listed = ", ".join(sorted(known)[:10]) or "nothing, for no task has the field"
                 found = f"no task has the value {value!r} in the field {field!r}; there is {listed}"
-                faults.append(Fault(code="unknown-value", where=f"{where}.where", found=found))
+                faults.append(Fault("unknown-name", f"{where}.where", found))
         chosen = [task for task in chosen if find_field(task, field) in values]
     if not chosen:
         found = f"no task is left for the arm {arm.arm!r}"
-        faults.append(Fault(code="arm-without-task", where=where, found=found, advice="check `where` against the fields of the tasks"))
+        faults.append(Fault("arm-without-task", where, found))
     return tuple(chosen)
 
 
@@ -444,17 +438,17 @@ def _check_arms(sides: Sequence[_ArmSide]) -> Iterator[Fault]:
         # Test rows are shared by all specifications of P_deploy, so a test arm cannot belong to one of them.
         if name == "test" and named:
             found = f"names the specification {named[0].arm.spec!r}, and the test arm belongs to every one"
-            yield Fault(code="spec-on-test", where=f"arm {name}", found=found, advice="leave spec out")
+            yield Fault("spec-on-test", f"arm {name}", found)
         if 0 < len(named) < len(same):
             found = "one entry of the arm names its specification, another does not"
-            yield Fault(code="spec-missing", where=f"arm {name}", found=found, advice="name it in each entry of the arm (spec: …)")
+            yield Fault("spec-missing", f"arm {name}", found)
         tasks = _list_ids(same)
         others = _list_ids([side for side in sides if side.arm.arm != name])
         # ED compares the same tasks under two contexts. An arm without a common task could be paid for and never
         # compared.
         if tasks and others and not tasks & others:
             found = f"arm {name!r} shares no task with any other, so nothing can be compared"
-            yield Fault(code="no-common-task", where=f"arm {name}", found=found, advice="ask the same tasks in two arms at least")
+            yield Fault("no-common-task", f"arm {name}", found)
 
 
 def _list_ids(sides: Sequence[_ArmSide]) -> set[str]:
@@ -473,9 +467,9 @@ def _ask(replay: Replay, sides: Sequence[_ArmSide], faults: list[Fault]) -> list
                 # Two entries of one arm may contain a context of the same name. Their responses would have the same key
                 # in the score table.
                 if cell in asked:
-                    found = f"context {item.id!r} stands in two entries of the arm {cell.arm!r} that both ask task {task.id!r}"
+                    found = f"context {item.id!r} is in two entries of the arm {cell.arm!r} that both ask task {task.id!r}"
                     advice = "give the contexts of one arm different ids, or part the tasks with `where`"
-                    faults.append(Fault(code="context-twice", where=where, found=found, advice=advice))
+                    faults.append(Fault("duplicate", where, found, advice=advice))
                     continue
                 try:
                     body = compose_request(side.spec, item, task, replay.policy, where=where)
@@ -505,7 +499,7 @@ def _find_coinciding(design_cells: Sequence[_DesignCell]) -> Iterator[Fault]:
     for (before, after), cells in pairs.items():
         tasks = f"task {cells[0].task_id!r}" + (f" and {len(cells) - 1} more" if len(cells) > 1 else "")
         found = f"{before} and {after} send the very same request, so that one response would count twice ({tasks})"
-        yield Fault(code="contexts-coincide", where=after, found=found, advice="make them differ, or leave one out")
+        yield Fault("identical-requests", after, found)
 
 
 def _name_place(cell: ReplayCell) -> str:

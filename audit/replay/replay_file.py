@@ -133,11 +133,10 @@ def open_seal(path: Path, view: View | None) -> SealedContexts:
     # before it.
     if found is None or (found.payload.kind, found.payload.commitment) != (opening.spec_kind, commitment):
         text = f"opens no commitment that the registry has for {opening.spec}: nothing shows that these texts were sealed"
-        advice = "caveat audit run REPLAY --seal records the commitment before the first call"
-        raise InputError(Fault(code="seal-not-recorded", where=str(path), found=text, advice=advice))
+        raise InputError(Fault("seal-not-recorded", str(path), text))
     if not isinstance(opening.body, ContextSpec):
         text = f"holds a {opening.spec_kind.value}, and a context is asked for"
-        raise InputError(Fault(code="seal-not-opened", where=str(path), found=text, advice="name the seal file of the contexts"))
+        raise InputError(Fault("seal-not-opened", str(path), text, advice="name the seal file of the contexts"))
     return SealedContexts(spec=opening.body, reference=format_reference(found.payload), commitment=commitment)
 
 
@@ -189,9 +188,8 @@ def _refuse_registered(view: View, path: Path, name: str) -> None:
     found = [spec.payload for kind in (SpecKind.TEST_CONTEXT, SpecKind.DEPLOY_CONTEXT) for spec in view.list_specs(kind)]
     public = [one for one in found if name in (one.slug, one.spec, format_reference(one)) and one.body is not None]
     if public:
-        text = f"{format_reference(public[0])} is registered with its texts, for everybody to read: a seal would hide nothing"
-        advice = "leave --seal out, or name a context file that is not registered"
-        raise ConflictError(Fault(code="seal-of-public", where=f"{path}, context {name!r}", found=text, advice=advice))
+        text = f"{format_reference(public[0])} is registered with its texts in public: a seal would hide nothing"
+        raise ConflictError(Fault("already-public", f"{path}, context {name!r}", text))
 
 
 # The replay file with the tasks and contexts that it names. Everything is read before anything is reported, so that one
@@ -296,7 +294,7 @@ def _find_seal(path: Path, name: str, view: View | None, sources: dict[str, str]
     if seal != file and file.is_file() and _read_context(path, name, sources) != found.spec:
         text = f"is not what {seal.name} holds and {found.reference} commits to"
         advice = f"replay what was sealed; a changed file is sealed under another name, or anew after {seal.name} was put away"
-        raise ConflictError(Fault(code="sealed-context-differs", where=str(file), found=text, advice=advice))
+        raise ConflictError(Fault("sealed-context-differs", str(file), text, advice=advice))
     return found
 
 
@@ -311,17 +309,17 @@ def _find_registered(
             "beside it, and no registry is open" if view is None else "beside it, and no context specification of the registry is called so"
         )
         advice = "caveat spec list --kind test_context shows what is registered"
-        raise NotFoundError(Fault(code="spec-not-found", where=where, found=f"no such file stands {place}", advice=advice))
+        raise NotFoundError(Fault("spec-not-found", where, f"there is no such file {place}", advice=advice))
     # A short name may exist under several owners or kinds. Choosing one could replay other texts than the author meant.
     if len(found) > 1:
         listed = ", ".join(f"{format_reference(one)} ({one.kind.value} of {one.owner})" for one in found)
-        raise InputError(Fault(code="spec-ambiguous", where=where, found=f"stands for {listed}", advice="name one by its identifier"))
+        raise InputError(Fault("choice-needed", where, f"means {listed}", advice="name one by its identifier"))
     (version,) = found
     body = view.open_spec(version) if view is not None else None
     if not isinstance(body, ContextSpec):
         text = f"{format_reference(version)} is sealed, and no seal file beside the replay opens it"
         advice = f"put its seal file there as {version.slug}{ENDING} and name the context {version.slug}{ENDING}, or reveal it first"
-        raise InputError(Fault(code="spec-sealed", where=where, found=text, advice=advice))
+        raise InputError(Fault("spec-sealed", where, text, advice=advice))
     references, sealed = known
     references[name] = format_reference(version)
     if version.commitment is not None:

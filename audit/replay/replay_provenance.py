@@ -253,9 +253,7 @@ def check_served_by(served: ServedBy, *, model: str, base_url: str | None, where
     """Return when *served* is about this *model* at this *base_url* (None: not known yet); raises InputError."""
     pairs = (("model", served.model, model), ("base_url", served.base_url and served.base_url.rstrip("/"), base_url))
     faults = [
-        Fault(
-            code="not-valid", where=f"{where}, {name}", found=f"is {told}; the replay asks {asked}", advice="give the file of that server"
-        )
+        Fault("not-valid", f"{where}, {name}", f"is {told}; the replay asks {asked}", advice="give the file of that server")
         for name, told, asked in pairs
         if told is not None and asked is not None and told != asked
     ]

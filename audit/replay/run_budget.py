@@ -243,7 +243,7 @@ class BudgetPurse:
             # before the run.
             if limit is not None and wanted is not None and wanted > limit:
                 found = f"the next call could bring it to {wanted:.10g}, and the budget allows {limit:g}"
-                return Fault(code="budget-spent", where=f"budget.{name}", found=found, advice="raise the budget, and run the command again")
+                return Fault("budget-spent", f"budget.{name}", found, advice="raise the budget, and run the command again")
         return None
 
 
@@ -287,9 +287,7 @@ def check_prices(budget: Budget, prices: Prices, models: set[str]) -> None:
         return
     missing = sorted(models - set(prices))
     if missing:
-        found = f"is {budget.usd:g}, and there is no price for {', '.join(missing)}"
-        advice = "give --prices FILE with a price for each model (caveat schema prices), or set calls and tokens instead"
-        raise InputError(Fault(code="price-missing", where="budget.usd", found=found, advice=advice))
+        raise InputError(Fault("price-missing", "budget.usd", f"is {budget.usd:g}, and there is no price for {', '.join(missing)}"))
 
 
 def estimate_call(body: Mapping[str, Json], prices: Prices, *, bytes_a_token: float = _BYTES_A_TOKEN) -> SpentAmount:

@@ -285,15 +285,13 @@ def _check(store: RunStore, sample_sides: set[SampleSide], sides: Mapping[str, S
     faults = []
     if len(specs) > 1 and spec is None:
         found = f"the deployment side has {len(specs)} specifications: {', '.join(specs)}"
-        faults.append(Fault(code="spec-not-chosen", where=where, found=found, advice="name the one to be rated with --spec"))
+        faults.append(Fault("choice-needed", where, found, advice="name the one to be rated with --spec"))
     elif spec is not None and spec not in specs:
         found = f"no deployment context is of the specification {spec!r}; there {'are ' + ', '.join(specs) if specs else 'is none'}"
-        faults.append(Fault(code="unknown-spec", where=where, found=found, advice="leave --spec out, or name one of them"))
+        faults.append(Fault("unknown-name", where, found))
     for arm, side in sides.items():
         if side not in sample_sides and not faults:
             found = f"no call of the run is of the arm {arm!r}"
-            faults.append(
-                Fault(code="unknown-arm", where=where, found=found, advice="name the arms that are the two sides (--test, --deploy)")
-            )
+            faults.append(Fault("unknown-name", where, found))
     if faults:
         raise DesignError(faults)

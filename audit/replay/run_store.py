@@ -100,7 +100,7 @@ class Database:
 def build_not_writable(path: Path, error: Exception) -> UnavailableError:
     """Return the error for a run folder that cannot be written."""
     found = f"the run folder cannot be written: {error}"
-    return UnavailableError(Fault(code="run-not-writable", where=str(path), found=found, advice="check free space and permissions"))
+    return UnavailableError(Fault("file-not-accessible", str(path), found, advice="check free space and permissions"))
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -125,12 +125,12 @@ def _connect(path: Path) -> sqlite3.Connection:
         # file is no SQLite database.
         if isinstance(error, sqlite3.OperationalError):
             raise build_not_writable(path, error) from error
-        raise ConflictError(Fault(code="run-not-readable", where=str(path), found=f"is no database of a run: {error}")) from error
+        raise ConflictError(Fault("run-not-readable", str(path), f"is not the database of a run: {error}")) from error
     # A later Caveat may have changed the meaning of a table, so the file is refused instead of read wrongly.
     if version > VERSION:
         connection.close()
         found = f"was made by a later Caveat (version {version}, this one reads {VERSION})"
-        raise ConflictError(Fault(code="run-not-readable", where=str(path), found=found, advice="upgrade Caveat"))
+        raise ConflictError(Fault("run-not-readable", str(path), found))
     return connection
 
 
@@ -346,8 +346,7 @@ class RunStore(ScoreStore):
             write.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO NOTHING", (name, text))
             known = write.execute("SELECT document FROM meta WHERE name = ?", (name,)).fetchone()[0]
         if known != text:
-            found = f"holds another {name}; a run folder is for one replay"
-            raise ConflictError(Fault(code="run-differs", where=str(self.path), found=found, advice="choose another folder with -o DIR"))
+            raise ConflictError(Fault("run-differs", str(self.path), f"holds another {name}; a run folder is for one replay"))
 
     def find_document(self, name: str) -> Any | None:
         """Return what is kept under *name*; None when nothing is."""
@@ -378,7 +377,7 @@ class RunStore(ScoreStore):
                 if known != one.call.key:
                     where = f"{self.path}, task {one.cell.task_id}, arm {one.cell.arm}, context {one.cell.context_id}"
                     found = "was planned with another request; task, context or policy changed since"
-                    raise ConflictError(Fault(code="run-differs", where=where, found=found, advice="choose another folder with -o DIR"))
+                    raise ConflictError(Fault("run-differs", where, found))
 
     def list_cells(self, *, by_name: bool = False) -> Iterator[tuple[ReplayCell, str]]:
         """Give every cell of the design with the key of its call, in the order of planning, or of their names: arm, …, task, sample."""
@@ -397,7 +396,7 @@ class RunStore(ScoreStore):
         with self._lock:
             body = find_body(self._connection, sha256)
         if body is None:
-            raise NotFoundError(Fault(code="not-registered", where=str(self.path), found=f"no request has the digest {sha256}"))
+            raise NotFoundError(Fault("not-registered", str(self.path), f"no request has the digest {sha256}"))
         return body
 
     # What is sent, and what comes back
@@ -545,8 +544,8 @@ def open_store(folder: Path, *, create: bool = False) -> RunStore:
     """
     path = folder / DATABASE
     if not create and not path.is_file():
-        found = f"is no run folder: there is no {DATABASE} in it"
-        raise NotFoundError(Fault(code="run-not-found", where=str(folder), found=found, advice="caveat audit run REPLAY -o DIR makes one"))
+        found = f"is not a run folder: there is no {DATABASE} in it"
+        raise NotFoundError(Fault("run-not-found", str(folder), found, advice="caveat audit run REPLAY -o DIR makes one"))
     folder.mkdir(parents=True, exist_ok=True)
     return RunStore.open(path)
 
@@ -686,6 +685,4 @@ def list_states(store: RunStore, *names: str) -> Iterator[tuple[Replay, tuple[Ta
 
 def _missing(store: RunStore, what: str) -> NotFoundError:
     found = f"the folder holds no {what}: the run was never planned to its end"
-    return NotFoundError(
-        Fault(code="run-not-found", where=str(store.path), found=found, advice="run it again: caveat audit run REPLAY -o DIR")
-    )
+    return NotFoundError(Fault("run-not-found", str(store.path), found, advice="run it again: caveat audit run REPLAY -o DIR"))

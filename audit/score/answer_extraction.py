@@ -58,7 +58,7 @@ _TIME_LIMIT_S = 1.0
 
 
 def check_pattern(pattern: str | None) -> None:
-    """Refuse a pattern that is no regular expression or has no group; None passes.
+    """Refuse a pattern that is not a regular expression or has no group; None passes.
 
     Raises:
         InputError: with what is wrong.
@@ -69,11 +69,10 @@ def check_pattern(pattern: str | None) -> None:
         # Checked before scoring: a pattern without a group would extract nothing from every response.
         groups = regex.compile(pattern).groups
     except regex.error as error:
-        found = f"{pattern!r} is no regular expression: {error}"
-        raise InputError(Fault(code="not-valid", where="scoring.pattern", found=found)) from error
+        raise InputError(Fault("not-valid", "scoring.pattern", f"{pattern!r} is not a regular expression: {error}")) from error
     if not groups:
         found = f"{pattern!r} has no group, and its first group is what is extracted"
-        raise InputError(Fault(code="not-valid", where="scoring.pattern", found=found, advice="put round brackets around the answer"))
+        raise InputError(Fault("not-valid", "scoring.pattern", found, advice="put round brackets around the answer"))
 
 
 def mark_time_out(pattern: str | None) -> ResponseMark:
@@ -210,11 +209,11 @@ def build_number_marker(scorer: NumberScorer) -> Marker:
 
 
 def check_answers(tasks: Sequence[Task]) -> Iterator[Fault]:
-    """Give a fault for each task whose answer is no number."""
+    """Give a fault for each task whose answer is not a number."""
     for task in tasks:
         if parse_number(task.answer or "") is None:
             found = f"expected an answer that is a number, found {task.answer!r}"
-            yield Fault(code="task-not-scorable", where=f"task {task.id}", found=found, advice="write the number as `answer`")
+            yield Fault("task-not-scorable", f"task {task.id}", found, advice="write the number as `answer`")
 
 
 def is_equal(parsed_number: ParsedNumber, gold: ParsedNumber, scorer: NumberScorer) -> bool:
@@ -369,7 +368,7 @@ def check_choices(tasks: Sequence[Task]) -> Iterator[Fault]:
         if task.answer is None or _resolve(task.answer, task.options) is None:
             offered = f"A to {ascii_uppercase[len(task.options) - 1]}" if task.options else "a letter"
             found = f"expected an answer that is one of its options ({offered}), found {task.answer!r}"
-            yield Fault(code="task-not-scorable", where=f"task {task.id}", found=found, advice="write the letter as `answer`")
+            yield Fault("task-not-scorable", f"task {task.id}", found, advice="write the letter as `answer`")
 
 
 def extract_option(text: str, options: Options) -> tuple[str | None, str]:
@@ -504,7 +503,7 @@ def _normalise_option(text: str) -> str:
 #
 # A pattern means what it means to Python's `re.search` without flags, and is carried out by `regex`, which can be
 # stopped. All 11,718 published pattern tests of the skill-contamination study are reproduced exactly. A pattern beyond
-# its time limit makes the response an exclusion. Text that is no regular expression is searched for literally, as in
+# its time limit makes the response an exclusion. Text that is not a regular expression is searched for literally, as in
 # that study, and reported as such. Cost: patterns are compiled twice.
 
 _NEEDED: dict[PatternScore, PatternKind] = {
@@ -552,14 +551,14 @@ def check_patterns(scorer: PatternScorer, tasks: Sequence[Task]) -> Iterator[Fau
         yield from _find_empty(f"task {task.id}, anti", task.anti)
         if not any(kind == needed for kind, _ in list_patterns(scorer, task)):
             found = f"the score {scorer.score.value} is made of {needed} patterns, and the task has none"
-            yield Fault(code="task-not-scorable", where=f"task {task.id}", found=found, advice=f"give it `{needed}`, or the scorer")
+            yield Fault("task-not-scorable", f"task {task.id}", found, advice=f"give it `{needed}`, or the scorer")
 
 
 def remark_patterns(scorer: PatternScorer, tasks: Sequence[Task]) -> Iterator[DesignRemark]:
     """Give what a reader must know of the patterns themselves: no regular expressions, found in any text, or in their own task's prompt."""
     literal = {pattern for task in tasks for _, pattern in list_patterns(scorer, task) if is_literal(pattern)}
     for pattern in sorted(literal):
-        yield DesignRemark(code="pattern-literal", message=f"{pattern!r} is no regular expression and is searched for as it is written")
+        yield DesignRemark(code="pattern-literal", message=f"{pattern!r} is not a regular expression and is searched for as it is written")
     for task in tasks:
         for kind, pattern in list_patterns(scorer, task):
             yield from _remark_pattern(task, kind, pattern, scorer.time_limit_s)
@@ -584,8 +583,7 @@ def _remark_pattern(task: Task, kind: PatternKind, pattern: str, time_limit_s: f
 def _find_empty(where: str, patterns: Sequence[str]) -> Iterator[Fault]:
     for place, pattern in enumerate(patterns):
         if not pattern.strip():
-            found = "the pattern is empty, and so matches everything"
-            yield Fault(code="pattern-empty", where=f"{where}[{place}]", found=found, advice="remove it, or write what is looked for")
+            yield Fault("pattern-empty", f"{where}[{place}]", "the pattern is empty, and so matches everything")
 
 
 def _rate(pattern_matches: Sequence[PatternMatch], kind: str) -> float | None:

@@ -243,9 +243,8 @@ def find_tasks(store: RunStore, tasks: Mapping[str, Task]) -> dict[str, Task]:
         else:
             missing[cell.task_id] = None
     if missing:
-        advice = "give the tasks that the run was made with"
         found_ = "the run has responses to it, and its prompt is not given"
-        raise InputError([Fault(code="task-not-given", where=f"task {one}", found=found_, advice=advice) for one in missing])
+        raise InputError([Fault("task-not-given", f"task {one}", found_) for one in missing])
     return found
 
 
@@ -282,8 +281,7 @@ def check_model(scorer: JudgeScorer, judge: str, judged: frozenset[str]) -> None
     # Compared by requested and returned names, because an alias may hide that judge and judged are one model.
     if judge in judged and not scorer.allow_same_model:
         found = f"{judge} would judge its own answers: a model may prefer them, and by how much may depend on the context"
-        advice = "name another model, or set allow_same_model: true, which provenance then says"
-        raise ConflictError(Fault(code="judge-is-judged", where="scoring.model", found=found, advice=advice))
+        raise ConflictError(Fault("judge-same-as-model", "scoring.model", found))
 
 
 def _plan(store: RunStore, scorer: JudgeScorer, task: Task, response: Response, place: tuple[int, int], *, structured: bool) -> Judgment:

@@ -59,7 +59,7 @@ def _build_unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 # Whether a response addresses its rater. It is reported beside the scores and never changes them.

@@ -217,7 +217,7 @@ def find_scorer(store: RunStore) -> Scorer:
     if len(known) != 1:
         found = f"the replay names no scorer, and {len(known) or 'none'} scored it"
         advice = "name the scorer in the replay" if known else f"caveat score {store.path.parent} --scorer FILE"
-        raise ConflictError(Fault(code="run-not-scored", where=str(store.path.parent), found=found, advice=advice))
+        raise ConflictError(Fault("run-not-scored", str(store.path.parent), found, advice=advice))
     return read_scorer(store.find_document(f"scorer-{known[0]}"), where=f"{store.path}, scorer")
 
 
@@ -309,15 +309,15 @@ def _check_finished(account: ImportedFile, folder: Path, *, unfinished: bool, co
     faults = []
     if not account.scored:
         found = "holds no score by the scorer that is asked for"
-        faults.append(Fault(code="run-not-scored", where=str(folder), found=found, advice=command))
+        faults.append(Fault("run-not-scored", str(folder), found, advice=command))
     # Responses without a score are refused by default, because scoring a part could be a choice of the part.
     elif unscored and not unfinished:
         advice = f"{command}, or --unfinished to count them as exclusions"
-        faults.append(Fault(code="run-not-scored", where=str(folder), found=f"{unscored:,} responses are not scored", advice=advice))
+        faults.append(Fault("run-not-scored", str(folder), f"{unscored:,} responses are not scored", advice=advice))
     if waiting and not unfinished:
         advice = "go on with caveat audit run, or --unfinished to take what there is"
         found = f"{waiting:,} of {account.found:,} planned calls were never answered"
-        faults.append(Fault(code="run-incomplete", where=str(folder), found=found, advice=advice))
+        faults.append(Fault("run-incomplete", str(folder), found))
     if faults:
         raise ConflictError(faults)
 
@@ -326,9 +326,7 @@ def _check_same(made: Path, kept: Path) -> None:
     """A table in the folder that is not what its responses come to was edited, or is older than they are."""
     if kept.is_file() and _digest(kept) != _digest(made):
         found = "is not what the run's responses and scores come to: it was changed, or is older than they are"
-        raise ConflictError(
-            Fault(code="run-table-differs", where=str(kept), found=found, advice=f"caveat score {kept.parent} writes it anew")
-        )
+        raise ConflictError(Fault("run-table-differs", str(kept), found, advice=f"caveat score {kept.parent} writes it anew"))
 
 
 def _digest(path: Path) -> str:
@@ -340,5 +338,5 @@ def read_runs(folders: Sequence[str], *, low: float, high: float, unfinished: bo
     """Return the evidence of one run folder as `read_run`; raises InputError where *folders* names something beside it."""
     if len(folders) != 1:
         found = "a run folder is imported alone: its design holds all arms"
-        raise InputError(Fault(code="bad-option", where=", ".join(folders), found=found, advice="give the run folder and nothing else"))
+        raise InputError(Fault("bad-option", ", ".join(folders), found, advice="give the run folder and nothing else"))
     return read_run(Path(folders[0]), low=low, high=high, unfinished=unfinished, scorer=scorer)

@@ -115,7 +115,7 @@ def _check_shown(tasks: Sequence[Task]) -> Iterator[Fault]:
     for task in tasks:
         if not (task.answer or "").strip():
             found = "the judge is to be shown the right answer (show_answer), and the task has none"
-            yield Fault(code="task-not-scorable", where=f"task {task.id}", found=found, advice="give it `answer`, or leave show_answer out")
+            yield Fault("task-not-scorable", f"task {task.id}", found, advice="give it `answer`, or leave show_answer out")
 
 
 def remark_scorer(scorer: Scorer, tasks: Sequence[Task]) -> list[DesignRemark]:
@@ -283,7 +283,7 @@ def _is_first(seen: dict[str, Task], key: str, task: Task, store: RunStore) -> b
     # One response with two scores has no defined place in the table.
     if (other.options, other.answer, other.expected, other.anti) != (task.options, task.answer, task.expected, task.anti):
         found = f"tasks {other.id} and {task.id} ask the same and are scored differently, so their shared responses have no one score"
-        raise InputError(Fault(code="task-not-scorable", where=str(store.path), found=found, advice="give them different prompts"))
+        raise InputError(Fault("task-not-scorable", str(store.path), found, advice="give them different prompts"))
     return False
 
 
@@ -332,7 +332,7 @@ def sample_sheet(store: RunStore, tasks: Mapping[str, Task], *, seed: str, items
     answered = sorted(_list_answered(store), key=lambda one: _digest(seed, f"order:{one[0]}"))
     if not answered:
         advice = "caveat audit run makes the calls that are left"
-        raise InputError(Fault(code="no-answers", where=str(store.path), found="no call of the run was answered", advice=advice))
+        raise InputError(Fault("no-answers", str(store.path), "no call of the run was answered", advice=advice))
     return [
         LabelSheetRow(sheet=sheet, item=_name(seed, key), task=tasks[task].prompt, response=_get_text(store, key))
         for key, task in answered[:items]
@@ -349,7 +349,7 @@ def take_labels(store: RunStore, scorer: LabelScorer, rows: Sequence[tuple[str, 
 
     Raises:
         NotFoundError: a sheet is not of this run folder.
-        InputError: an unknown item, one that is answered twice, a label that is no number, or no label at all.
+        InputError: an unknown item, one that is answered twice, a label that is not a number, or no label at all.
     """
     items = _find_items(store, {fields["sheet"].strip() for _, fields in rows})
     faults: list[Fault] = []
@@ -361,15 +361,15 @@ def take_labels(store: RunStore, scorer: LabelScorer, rows: Sequence[tuple[str, 
             continue
         key, label = items.get((fields["sheet"].strip(), fields["item"].strip())), _parse(fields["label"])
         if key is None:
-            faults.append(Fault(code="unknown-item", where=where, found=f"no response is called {fields['item'][:40]!r} on this sheet"))
+            faults.append(Fault("unknown-name", where, f"no response is called {fields['item'][:40]!r} on this sheet"))
         elif label is None:
-            faults.append(Fault(code="score-not-number", where=where, found=f"expected a number, found {fields['label'][:40]!r}"))
+            faults.append(Fault("score-not-number", where, f"expected a number, found {fields['label'][:40]!r}"))
         elif key in scores:
-            faults.append(Fault(code="answer-twice", where=where, found=f"{fields['item']} is labelled twice", advice="keep one label"))
+            faults.append(Fault("duplicate", where, f"{fields['item']} is labelled twice"))
         else:
             scores[key] = Score(response=key, scorer=digest, score=label, detail={"item": fields["item"].strip()})
     if not faults and not scores:
-        faults.append(Fault(code="no-answers", where="the sheet", found="it holds no label", advice="fill in the column label"))
+        faults.append(Fault("no-answers", "the sheet", "it holds no label", advice="fill in the column label"))
     if faults:
         raise InputError(faults)
     keep_scorer(store, scorer)
@@ -394,7 +394,7 @@ def _find_items(store: RunStore, sheets: set[str]) -> dict[tuple[str, str], str]
         document = store.find_document(f"label-sheet-{sheet}")
         if document is None:
             advice = "give the answers to a sheet that caveat score RUN --sheet wrote"
-            raise NotFoundError(Fault(code="other-key", where=str(store.path), found=f"no sheet {sheet!r} was drawn here", advice=advice))
+            raise NotFoundError(Fault("wrong-sheet-key", str(store.path), f"no sheet {sheet!r} was made here", advice=advice))
         found.update({(sheet, _name(document["seed"], key)): key for key, _ in _list_answered(store)})
     return found
 

@@ -55,10 +55,10 @@ def read_skill_text(folder: Path, name: str, *, where: str) -> SkillText:
     place = find_beside(folder, name, where=where)
     if not place.is_dir():
         found = f"there is no folder {name!r}"
-        raise InputError(Fault(code="skill-not-found", where=where, found=found, advice="name the folder that holds the skill's SKILL.md"))
+        raise InputError(Fault("skill-not-found", where, found, advice="name the folder that holds the skill's SKILL.md"))
     if not (place / MAIN).is_file():
         found = f"the folder {name!r} has no {MAIN}"
-        raise InputError(Fault(code="skill-not-found", where=where, found=found, advice=f"a skill is a folder with {MAIN} in it"))
+        raise InputError(Fault("skill-not-found", where, found, advice=f"a skill is a folder with {MAIN} in it"))
     faults: list[Fault] = []
     texts: dict[str, str] = {}
     digests: dict[str, str] = {}
@@ -87,9 +87,9 @@ def _list_references(place: Path) -> Iterator[Path]:
 def _read(path: Path) -> str:
     text = read_text(path, largest=LARGEST_TEXT_BYTES)
     if "\0" in text:
-        raise InputError(Fault(code="not-valid", where=str(path), found="has U+0000, which no record can hold", advice="remove it"))
+        raise InputError(Fault("not-valid", str(path), "has U+0000, which no record can hold", advice="remove it"))
     if not text.strip():
-        raise InputError(Fault(code="not-valid", where=str(path), found="the file is empty, so nothing would be loaded"))
+        raise InputError(Fault("not-valid", str(path), "the file is empty, so nothing would be loaded"))
     return text
 
 
@@ -128,9 +128,7 @@ def read_task_files(folder: Path, name: str, skills: Sequence[str], *, where: st
     place = find_beside(folder, name, where=where)
     if not place.is_dir():
         found = f"there is no folder {name!r}"
-        raise InputError(
-            Fault(code="tasks-not-found", where=where, found=found, advice="name the folder that holds SKILL.json of each skill")
-        )
+        raise InputError(Fault("tasks-not-found", where, found, advice="name the folder that holds SKILL.json of each skill"))
     files = {path.stem: path for path in sorted(place.glob("*.json"))}
     faults = list(_compare_names(skills, list(files), where))
     read: list[TaskFile] = []
@@ -167,31 +165,26 @@ def _compare_names(skills: Sequence[str], files: Sequence[str], where: str) -> I
         if skill not in files:
             close = difflib.get_close_matches(skill, files, n=1, cutoff=0.6)
             advice = f"did you mean {close[0]}?" if close else "write its tasks, or take the skill out of the study"
-            yield Fault(
-                code="tasks-not-found", where=where, found=f"the skill {skill!r} has no tasks: there is no {skill}.json", advice=advice
-            )
+            yield Fault("tasks-not-found", where, f"the skill {skill!r} has no tasks: there is no {skill}.json", advice=advice)
     for file in files:
         if file not in skills:
-            found = f"{file}.json has tasks of a skill that the study does not name"
-            yield Fault(
-                code="skill-not-listed", where=where, found=found, advice="add the skill, with left_out: REASON if it is not to count"
-            )
+            yield Fault("skill-not-listed", where, f"{file}.json has tasks of a skill that the study does not name")
 
 
 def _check(skill_tasks: SkillTasks, skill: str, path: Path) -> Iterator[Fault]:
     if skill_tasks.skill_name != skill:
         said = f"the file is called {skill}.json, and says skill_name {skill_tasks.skill_name!r}"
-        yield Fault(code="not-valid", where=f"{path}, skill_name", found=said, advice="make the two agree")
+        yield Fault("not-valid", f"{path}, skill_name", said, advice="make the two agree")
     if not skill_tasks.tasks:
-        yield Fault(code="tasks-not-found", where=f"{path}, tasks", found="the skill has no tasks", advice="write at least one")
+        yield Fault("tasks-not-found", f"{path}, tasks", "the skill has no tasks", advice="write at least one")
     for place, task in enumerate(skill_tasks.tasks):
         where = f"{path}, tasks[{place}]"
         if task.id in {other.id for other in skill_tasks.tasks[:place]}:
-            yield Fault(code="task-twice", where=where, found=f"the id {task.id!r} stands twice", advice="give each task an id of its own")
+            yield Fault("duplicate", where, f"the id {task.id!r} occurs twice")
         if not task.id.strip() or task.id != task.id.strip():
-            yield Fault(code="id-padded", where=where, found=f"the id {task.id!r} is empty, or begins or ends with white space")
+            yield Fault("bad-name", where, f"the id {task.id!r} is empty, or begins or ends with white space")
         if not task.prompt.strip():
-            yield Fault(code="not-valid", where=where, found=f"task {task.id!r} has no prompt", advice="write down what is asked")
+            yield Fault("not-valid", where, f"task {task.id!r} has no prompt", advice="write down what is asked")
 
 
 def _build_task(skill: str, skill_task: SkillTask) -> Task:
@@ -236,24 +229,20 @@ def check_conditions(spec: ContextSpec, where: str) -> Iterator[Fault]:
         block = (spec.blocks or {}).get(name)
         if block is None or block.by is None or block.by.field != name or block.by.texts or block.by.fallback is not None:
             found = f"the study cannot fill the block {name!r}"
-            yield Fault(code="not-valid", where=f"{where}, blocks.{name}", found=found, advice=f"write by: {{field: {name}, texts: {{}}}}")
+            yield Fault("not-valid", f"{where}, blocks.{name}", found, advice=f"write by: {{field: {name}, texts: {{}}}}")
     held = {item.id: set(list_names(item)) for item in spec.contexts}
     for name in _NEEDED:
         if name not in held:
             found = f"no context is called {name!r}, and nothing can be compared without it"
-            yield Fault(
-                code="condition-missing", where=f"{where}, contexts", found=found, advice=f"the conditions are {', '.join(CONDITIONS)}"
-            )
+            yield Fault("condition-missing", f"{where}, contexts", found, advice=f"the conditions are {', '.join(CONDITIONS)}")
     for name, blocks in held.items():
         if name not in CONDITIONS:
             found = f"no condition is called {name!r}"
-            yield Fault(
-                code="unknown-condition", where=f"{where}, contexts", found=found, advice=f"the conditions are {', '.join(CONDITIONS)}"
-            )
+            yield Fault("unknown-name", f"{where}, contexts", found, advice=f"the conditions are {', '.join(CONDITIONS)}")
         wrong = [f"holds {block}" for block in _WITHOUT.get(name, ()) if block in blocks]
         wrong += [f"does not hold {block}" for block in _WITH.get(name, ()) if block not in blocks]
         if wrong:
-            yield Fault(code="not-valid", where=f"{where}, contexts[{name}]", found=f"the condition {' and '.join(wrong)}")
+            yield Fault("not-valid", f"{where}, contexts[{name}]", f"the condition {' and '.join(wrong)}")
 
 
 def fill_conditions(spec: ContextSpec, texts: Mapping[str, SkillText], tasks: Mapping[str, TaskFile]) -> ContextSpec:
@@ -387,7 +376,7 @@ def _check_references(path: Path, study: SkillStudy, name: str, text: SkillText)
     if study.skills[name].hidden_references and not text.references:
         found = "is to be tried without its references, and there is no file in references/"
         advice = "leave hidden_references out: both conditions would send the same"
-        yield Fault(code="skill-not-found", where=f"{path}, skills.{name}", found=found, advice=advice)
+        yield Fault("skill-not-found", f"{path}, skills.{name}", found, advice=advice)
 
 
 def _check_task_references(file: TaskFile, text: SkillText) -> Iterator[Fault]:
@@ -397,7 +386,7 @@ def _check_task_references(file: TaskFile, text: SkillText) -> Iterator[Fault]:
                 close = difflib.get_close_matches(name, text.references, n=1, cutoff=0.6)
                 advice = f"did you mean {close[0]}?" if close else f"the skill has {', '.join(text.references) or 'no references'}"
                 found = f"the task {task!r} loads the reference {name!r}, and the skill has no such file in references/"
-                yield Fault(code="reference-not-found", where=f"{file.path}, reference_files", found=found, advice=advice)
+                yield Fault("unknown-name", f"{file.path}, reference_files", found, advice=advice)
 
 
 def _read_conditions(path: Path, study: SkillStudy, sources: dict[str, str], faults: list[Fault]) -> ContextSpec | None:
@@ -426,11 +415,11 @@ def _read_judge(path: Path, study: SkillStudy, sources: dict[str, str], faults: 
         faults.extend(error.faults)
         return None
     if not isinstance(scorer, JudgeScorer):
-        faults.append(Fault(code="not-valid", where=str(file), found=f"is no judge, but a scorer of the kind {scorer.kind}"))
+        faults.append(Fault("not-valid", str(file), f"is not a judge, but a scorer of the kind {scorer.kind}"))
         return None
     rated = {(dimension.name, float(dimension.low), float(dimension.high)) for dimension in scorer.dimensions}
     if rated != {(name, LOWEST, HIGHEST) for name in DIMENSIONS} or scorer.score != "mean":
         found = "a study's judge rates four dimensions from 1 to 5, and the score is their mean"
         advice = f"name them {', '.join(DIMENSIONS)}; examples/rubrics/code-quality.yaml has them"
-        faults.append(Fault(code="not-valid", where=f"{file}, dimensions", found=found, advice=advice))
+        faults.append(Fault("not-valid", f"{file}, dimensions", found, advice=advice))
     return scorer

@@ -54,9 +54,9 @@ def select_part(
     arms = tuple(dict.fromkeys(CONDITIONS.get(condition, condition.upper()) for condition in conditions))
     known = [task.id for task in file.list_tasks()]
     faults = [
-        *_name_unknown(skills, list(file.study.skills), "unknown-skill", "--skill", "skill"),
-        *_name_unknown(tasks, [*known, *(one.partition("/")[2] for one in known)], "unknown-task", "--task", "task"),
-        *_name_unknown(arms, [CONDITIONS[item.id] for item in file.spec.contexts], "unknown-condition", "--condition", "condition"),
+        *_name_unknown(skills, list(file.study.skills), "unknown-name", "--skill", "skill"),
+        *_name_unknown(tasks, [*known, *(one.partition("/")[2] for one in known)], "unknown-name", "--task", "task"),
+        *_name_unknown(arms, [CONDITIONS[item.id] for item in file.spec.contexts], "unknown-name", "--condition", "condition"),
     ]
     if faults:
         raise InputError(faults)
@@ -110,7 +110,7 @@ def plan_calls(file: StudyFile, replay: ReplayFile, selection: StudySelection) -
     chosen = [one for one in planned if selection.holds(one.cell)]
     if not chosen:
         found = "the study has no call of this skill, task and condition together"
-        raise InputError(Fault(code="nothing-selected", where=str(file.path), found=found, advice=f"caveat skills list {file.path}"))
+        raise InputError(Fault("nothing-selected", str(file.path), found, advice=f"caveat skills list {file.path}"))
     return tuple(sorted(chosen, key=lambda one: hashlib.sha256(f"{replay.replay.seed}:{one.call.key}".encode()).digest()))
 
 
@@ -131,7 +131,7 @@ def _name_unknown(names: Sequence[str], texts: Sequence[str], code: str, where: 
         if name not in texts:
             close = difflib.get_close_matches(name, texts, n=1, cutoff=0.5)
             advice = f"did you mean {close[0]}?" if close else f"there is {', '.join(dict.fromkeys(texts[:20]))}"
-            yield Fault(code=code, where=where, found=f"no {noun} is called {name!r}", advice=advice)
+            yield Fault(code, where, f"no {noun} is called {name!r}", advice=advice)
 
 
 # A run folder seen through a part of its design.
@@ -187,7 +187,7 @@ def check_study(store: RunStore, file: StudyFile) -> None:
     if not known:
         found = "was not made by a skill study"
         advice = f"caveat skills generate {file.path} --run {store.path.parent}"
-        raise ConflictError(Fault(code="run-differs", where=str(store.path.parent), found=found, advice=advice))
+        raise ConflictError(Fault("run-differs", str(store.path.parent), found, advice=advice))
     faults = list(_compare(known, file))
     if faults:
         raise ConflictError(faults)
@@ -204,13 +204,11 @@ def _compare(known: dict[str, Any], file: StudyFile) -> Iterator[Fault]:
         entry = file.study.skills.get(name)
         if entry is None:
             found = "the skill was planned in this run folder, and the study does not name it any more"
-            yield Fault(
-                code="skill-changed", where=where, found=found, advice="put it back: what was run is shown, also when it is left out"
-            )
+            yield Fault("skill-changed", where, found, advice="put it back: what was run is shown, also when it is left out")
             continue
         now = to_document(entry)
         for key in _FIXED:
             if now[key] != before[key]:
                 found = f"{key} was {before[key]!r} when its calls were planned, and is {now[key]!r} now"
                 advice = "put it back; another decision needs a run folder of its own (--run DIR)"
-                yield Fault(code="skill-changed", where=f"{where}.{key}", found=found, advice=advice)
+                yield Fault("skill-changed", f"{where}.{key}", found, advice=advice)

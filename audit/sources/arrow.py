@@ -46,7 +46,7 @@ def read_csv(path: Path, selection: ColumnSelection, *, name: str, sha256: str) 
     """Return the rows of a CSV file; a row's number is that of its record, the header being 1 (a field may hold line ends).
 
     Raises:
-        TableError: the file is no CSV, or its header lacks a column.
+        TableError: the file is not CSV, or its header lacks a column.
     """
     # The header is checked before the rows are read: an unknown column is a cheap fault in a file of any size.
     names = _read_csv_header(path, name)
@@ -195,23 +195,20 @@ def _number_rows(path: Path) -> npt.NDArray[np.int64] | None:
 def _tell_broken(broken: list[Any], name: str) -> list[Fault]:
     faults = [
         Fault(
-            code="row-broken",
-            where=f"{name}, row {row.number}",
-            found=f"expected {row.expected_columns} fields, found {row.actual_columns}: {row.text[:60]!r}",
-            advice="quote fields that hold commas",
+            "row-broken",
+            f"{name}, row {row.number}",
+            f"expected {row.expected_columns} fields, found {row.actual_columns}: {row.text[:60]!r}",
         )
         for row in broken[:LISTED]
     ]
     if len(broken) > LISTED:
-        faults.append(Fault(code="more-faults", where=name, found="and more rows like these"))
+        faults.append(Fault("more-faults", name, "and more rows like these"))
     return faults
 
 
 def _tell_unreadable(name: str, kind: str, error: Exception) -> Fault:
     first = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-    return Fault(
-        code="table-not-readable", where=name, found=f"the file cannot be read as {kind}: {first}", advice="check what the file is"
-    )
+    return Fault("file-not-readable", name, f"the file cannot be read as {kind}: {first}")
 
 
 def _check_header(names: list[str], selection: ColumnSelection, name: str) -> _Found:
@@ -249,7 +246,7 @@ def _build(table: Any, found: _Found, selection: ColumnSelection, origin: RawOri
     if not _is_one_of(column.type, _NUMBERS):
         kind = f"expected numbers, found {column.type}"
         advice = "write 1 and 0" if pa.types.is_boolean(column.type) else None
-        faults.append(Fault(code="score-not-number", where=f"{origin.name}, column {there}", found=kind, advice=advice))
+        faults.append(Fault("score-not-number", f"{origin.name}, column {there}", kind, advice=advice))
     if faults:
         raise TableError(faults)
     score, empty, strange = _parse_scores(column)
@@ -282,7 +279,7 @@ def _build_columns(table: Any, found: dict[str, str], name: str) -> tuple[dict[s
             columns[ours] = _encode(column)
         else:
             kind = f"expected texts or whole numbers, found {column.type}"
-            faults.append(Fault(code="id-not-text", where=f"{name}, column {there}", found=kind, advice="store identifiers as texts"))
+            faults.append(Fault("bad-name", f"{name}, column {there}", kind))
     return columns, faults
 
 
@@ -319,11 +316,11 @@ def _encode_any(column: Any, *, where: str) -> RawColumn:
         return _encode(column)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         kind = f"expected texts, numbers or truth values, found {column.type}"
-        raise TableError(Fault(code="id-not-text", where=where, found=kind, advice="store it as text")) from error
+        raise TableError(Fault("bad-name", where, kind)) from error
 
 
 def _parse_scores(column: Any) -> tuple[Floats, npt.NDArray[np.bool_], npt.NDArray[np.intp]]:
-    """Return scores as numbers, NaN for what is none; where there is nothing; and the rows whose text is no number."""
+    """Return scores as numbers, NaN for what is none; where there is nothing; and the rows whose text is not a number."""
     strange = np.zeros(0, dtype=np.intp)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)

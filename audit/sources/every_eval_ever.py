@@ -83,7 +83,7 @@ def _open(path: Path, reading: LogOptions) -> _EveryEvalLog:
     asked = (reading.arm_field, reading.context_field, reading.task_field, reading.family_field)
     lines = read_lines(path, without=find_unread(_HEAVY, *asked))
     faults = [
-        Fault(code="not-valid", where=f"{path}, line {line.number}", found=f"expected a sample with {name}, found none")
+        Fault("not-valid", f"{path}, line {line.number}", f"expected a sample with {name}, found none")
         for line in lines.lines
         for name in _REQUIRED
         if as_text(line.fields.get(name)) is None and not (name == "evaluation" and isinstance(line.fields.get(name), Mapping))
@@ -152,9 +152,9 @@ def _read_line(line: LogLine, log: _EveryEvalLog, reading: LogOptions, *, arm: s
     family = None if reading.family_field is None else _find(line, log, reading.family_field)
     missing = [
         Fault(
-            code="unknown-field",
-            where=f"{log.lines.name}, {place}",
-            found=f"has nothing at {asked[option]}, in the sample or in the aggregate",
+            "unknown-name",
+            f"{log.lines.name}, {place}",
+            f"has nothing at {asked[option]}, in the sample or in the aggregate",
             advice=f"name another field with {option}, such as metadata.NAME",
         )
         for option, value in found.items()
@@ -205,7 +205,7 @@ def _read_score(line: LogLine, log: _EveryEvalLog, reading: LogOptions) -> tuple
         there = ", ".join(sorted(evaluation))
         found = f"the evaluation has no entry {reading.key or 'score'!r}; there are: {there}"
         where = f"{log.lines.name}, line {line.number}"
-        raise TableError(Fault(code="unknown-key", where=where, found=found, advice="choose one with --key, such as is_correct"))
+        raise TableError(Fault("unknown-name", where, found))
     value = evaluation[reading.key or "score"]
     # The schema writes −1 for an unknown level; as a number it would be a score below the range.
     if find_value(log.result, "metric_config.has_unknown_level") is True and value == _UNKNOWN_LEVEL and not isinstance(value, bool):
@@ -255,9 +255,7 @@ def _reconcile(log: _EveryEvalLog, reading: LogOptions) -> list[str]:
     if checksum and is_sha256 and checksum.lower() != log.lines.sha256:
         differing.append(f"the digest {checksum[:12]}…, the file has {log.lines.sha256[:12]}…")
     if differing and not reading.unfinished:
-        advice = "restore the file, or add --unfinished to take what is there; the accounts then say so"
-        found = f"the aggregate beside it states {'; '.join(differing)}"
-        raise TableError(Fault(code="samples-missing", where=log.lines.name, found=found, advice=advice))
+        raise TableError(Fault("samples-missing", log.lines.name, f"its aggregate file states {'; '.join(differing)}"))
     return [f"the aggregate states {one}" for one in differing]
 
 

@@ -49,7 +49,7 @@ class EvalArchive:
         """Open the archive at *path*, called *name* in messages.
 
         Raises:
-            TableError: no readable zip archive (`log-not-readable`), or one that could do harm (`log-not-safe`).
+            TableError: no readable zip archive (`file-not-readable`), or one that could do harm (`log-not-safe`).
         """
         self.name = name
         self._zstandard = zstandard.ZstdDecompressor()
@@ -109,7 +109,7 @@ class EvalArchive:
         # cost.
         if len(content) > member.file_size:
             found = f"the member unpacks to more than the {member.file_size:,} bytes that the archive states"
-            raise TableError(Fault(code="log-not-safe", where=where, found=found, advice="use a file from a source you trust"))
+            raise TableError(Fault("log-not-safe", where, found, advice="use a file from a source you trust"))
         checksum = zlib.crc32(content)
         if len(content) < member.file_size or checksum != member.CRC:
             expected = f"expected {member.file_size:,} bytes with checksum {member.CRC:08x}"
@@ -166,10 +166,10 @@ def _check_member(member: zipfile.ZipInfo, archive: str) -> Iterator[Fault]:
     if "\0" in name or name.startswith(("/", "\\")) or _DRIVE.match(name) or ".." in re.split(r"[/\\]", name):
         yield _not_safe(where, "the name leads out of the archive")
     if member.flag_bits & _ENCRYPTED:
-        yield Fault(code="log-not-readable", where=where, found="the member is encrypted", advice="give the log as Inspect wrote it")
+        yield Fault("file-not-readable", where, "the member is encrypted")
     if member.compress_type not in _METHODS:
         found = f"packed by method {member.compress_type}; expected none, deflate (8) or Zstandard (93)"
-        yield Fault(code="log-not-readable", where=where, found=found, advice="give the log as Inspect wrote it")
+        yield Fault("file-not-readable", where, found)
     if member.file_size > LARGEST_MEMBER:
         yield _not_safe(where, f"the member unpacks to {member.file_size:,} bytes; the limit is {LARGEST_MEMBER:,}")
     # Small members may be packed to any ratio: empty texts compress extremely well.
@@ -184,11 +184,11 @@ def _list_superseded(listing: list[zipfile.ZipInfo]) -> tuple[str, ...]:
 
 
 def _not_safe(where: str, text: str) -> Fault:
-    return Fault(code="log-not-safe", where=where, found=text, advice="Inspect writes no such archive; ask whoever gave you the file")
+    return Fault("log-not-safe", where, text, advice="Inspect writes no such archive; ask whoever gave you the file")
 
 
 def _not_readable(where: str, text: str, advice: str = "copy the file again") -> TableError:
-    return TableError(Fault(code="log-not-readable", where=where, found=text, advice=advice))
+    return TableError(Fault("file-not-readable", where, text, advice=advice))
 
 
 # The header of an Inspect log, and where a value is found in it or in a sample.
@@ -254,12 +254,11 @@ def parse_header(document: Object, *, name: str) -> LogHeader:
     version = document.get("version", NEWEST_VERSION)
     if not isinstance(version, int) or not isinstance(document.get("eval"), dict):
         found = "the file has no `version` and `eval`, as a log of Inspect has"
-        raise TableError(Fault(code="log-not-readable", where=name, found=found, advice="give a log of Inspect (.eval or .json)"))
+        raise TableError(Fault("file-not-readable", name, found, advice="give a log of Inspect (.eval or .json)"))
     # A later format may mean something else by the same field.
     if version > NEWEST_VERSION:
         found = f"the log is of version {version} of the format; this program knows versions up to {NEWEST_VERSION}"
-        advice = "update Caveat, or write the log again with an earlier Inspect"
-        raise TableError(Fault(code="log-version", where=name, found=found, advice=advice))
+        raise TableError(Fault("newer-format", name, found, advice="update Caveat, or write the log again with an earlier Inspect"))
     spec = as_object(document["eval"])
     updates = as_list(document.get("log_updates"))
     tags, metadata = _apply_updates(spec, updates)

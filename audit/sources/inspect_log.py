@@ -83,8 +83,7 @@ def find_lacking(header: LogHeader, samples: Sequence[LogSample], counts: Respon
     found = next(_note_declared(header, samples, counts), None)
     if found is None:
         return None
-    advice = "look for the whole log, or take what is there with --unfinished; the accounts then say so"
-    return Fault(code="samples-missing", where=where, found=found, advice=advice)
+    return Fault("samples-missing", where, found)
 
 
 def list_warnings(
@@ -494,8 +493,7 @@ def _open_log(path: Path, fields: SampleFields, *, unfinished: bool) -> _Inspect
             file.seek(0)
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        found = f"the file cannot be opened: {error.strerror or error}"
-        raise TableError(Fault(code="log-not-readable", where=name, found=found)) from error
+        raise TableError(Fault("file-not-readable", name, f"the file cannot be opened: {error.strerror or error}")) from error
     if start == _ZIP or path.suffix.casefold() == ".eval":
         return _read_archive(path, fields, sha256, unfinished=unfinished)
     return _read_document(path, fields, sha256, unfinished=unfinished)
@@ -508,7 +506,7 @@ def _read_archive(path: Path, fields: SampleFields, sha256: str, *, unfinished: 
         first = next((member for member in (_HEADER, _START) if member in names), None)
         if first is None:
             found = f"the archive has neither {_HEADER} nor {_START}, as a log of Inspect has"
-            raise TableError(Fault(code="log-not-readable", where=name, found=found, advice="give a log of Inspect (.eval or .json)"))
+            raise TableError(Fault("file-not-readable", name, found, advice="give a log of Inspect (.eval or .json)"))
         header = parse_header(parse_json(archive.read(first), f"{name}, member {first}"), name=name)
         # Before the samples are read: a refused log may hold gigabytes of them.
         _check_finished(header, name, unfinished=unfinished)
@@ -534,7 +532,7 @@ def _read_document(path: Path, fields: SampleFields, sha256: str, *, unfinished:
     name = str(path)
     if path.stat().st_size > LARGEST_MEMBER:
         found = f"a JSON log is read as a whole, and this one has more than {LARGEST_MEMBER:,} bytes"
-        raise TableError(Fault(code="log-not-safe", where=name, found=found, advice="write it as .eval: inspect log convert --to eval"))
+        raise TableError(Fault("log-not-safe", name, found, advice="write it as .eval: inspect log convert --to eval"))
     document = dict(parse_json(path.read_bytes(), name))
     header = parse_header(document, name=name)
     _check_finished(header, name, unfinished=unfinished)
@@ -567,13 +565,13 @@ def _build_samples(documents: Iterator[tuple[str, Object]], header: LogHeader, f
             continue
         if fields.task is None and sample.key in places:
             both = f"{places[sample.key]} and {place} are both sample {sample.task_id}, epoch {sample.epoch}"
-            faults.add(Fault(code="row-repeated", where=name, found=both, advice="Inspect writes each sample and epoch once"))
+            faults.add(Fault("duplicate-row", name, both))
         places[sample.key] = place
         found.append(sample)
     if faults.faults:
         raise TableError(faults.all(where=name))
     if not found:
-        raise TableError(Fault(code="table-empty", where=name, found="the log holds no samples", advice="give a log with samples"))
+        raise TableError(Fault("table-empty", name, "the log holds no samples"))
     # Archives list samples in the order in which they ended, which differs from run to run.
     return sorted(found, key=lambda sample: (sample.task_id, sample.epoch.zfill(6)))
 
@@ -583,8 +581,7 @@ def _check_finished(header: LogHeader, name: str, *, unfinished: bool) -> None:
         return
     why = f": {as_line(header.error[:200])}" if header.error else ""
     found = f"the log's status is {header.status}{why}; samples may be missing for a reason that has to do with the scores"
-    advice = "finish the run (inspect eval-retry), or take what is there with --unfinished"
-    raise TableError(Fault(code="log-not-finished", where=name, found=found, advice=advice))
+    raise TableError(Fault("log-not-finished", name, found))
 
 
 def _read_remote(address: str, fields: SampleFields, *, unfinished: bool) -> _InspectLog:
@@ -592,15 +589,14 @@ def _read_remote(address: str, fields: SampleFields, *, unfinished: bool) -> _In
     try:
         from inspect_ai.log import read_eval_log  # noqa: PLC0415  # heavy, optional, and for remote logs alone
     except ImportError as error:
-        advice = "pip install 'caveat[inspect]', or fetch the log and give the file"
         found = "a log that is not on this computer is read by inspect_ai, which is not installed"
-        raise UnavailableError(Fault(code="reader-missing", where=address, found=found, advice=advice)) from error
+        raise UnavailableError(Fault("reader-missing", address, found)) from error
     try:
         log = read_eval_log(address)
     except Exception as error:
         # Every remote file system has its own errors, and `inspect_ai` passes them through.
         found = f"inspect_ai cannot read it: {type(error).__name__}: {str(error)[:300]}"
-        raise TableError(Fault(code="log-not-readable", where=address, found=found, advice="fetch the log and give the file")) from error
+        raise TableError(Fault("file-not-readable", address, found, advice="fetch the log and give the file")) from error
     # Written as JSON and read again, so that a remote log passes the same steps and checks as a file.
     whole = log.model_copy(update={"samples": None, "reductions": None}).model_dump_json()
     header = parse_header(parse_json(whole, address), name=address)

@@ -109,10 +109,9 @@ def parse_json(content: bytes | str, where: str) -> Object:
     try:
         document = _load(content)
     except (ValueError, RecursionError) as error:
-        raise TableError(Fault(code="log-not-readable", where=where, found=f"the content is not JSON: {error}")) from error
+        raise TableError(Fault("file-not-readable", where, f"the content is not JSON: {error}")) from error
     if not isinstance(document, dict):
-        found = f"expected an object, found {type(document).__name__}"
-        raise TableError(Fault(code="log-not-readable", where=where, found=found))
+        raise TableError(Fault("file-not-readable", where, f"expected an object, found {type(document).__name__}"))
     return document
 
 
@@ -133,10 +132,10 @@ def build_sample(document: Object, header: LogHeader, fields: SampleFields, *, w
     epoch = as_text(document.get("epoch"))
     task = as_text(document.get("id")) if fields.task is None else header.find(fields.task, document)
     if epoch is None or task is None:
-        code, lacks = "log-not-readable", "no identifier or no epoch"
+        code, lacks = "file-not-readable", "no identifier or no epoch"
         if fields.task is not None:
-            code, lacks = "unknown-field", f"no single value at {fields.task}"
-        raise TableError(Fault(code=code, where=where, found=f"the sample has {lacks}"))
+            code, lacks = "unknown-name", f"no single value at {fields.task}"
+        raise TableError(Fault(code, where, f"the sample has {lacks}"))
     output, limit, invalidation = (as_object(document.get(name)) for name in ("output", "limit", "invalidation"))
     # Only the audited model's tokens: graders and other roles are counted under their own names.
     usage = as_object(as_object(document.get("model_usage")).get(str(header.spec.get("model"))))
@@ -393,14 +392,14 @@ class ScoreConverter:
             keys = list(self.keys)
             key = self.reading.key
             found = f"{_count(self.lacking)}: the score is an object with {', '.join(keys[:_SHOWN])}"
-            code, advice = "key-not-chosen", "choose one entry with --key"
+            code, advice = "choice-needed", "choose one entry with --key"
             if key is not None:
-                code, found, advice = "unknown-key", f"{found}; none called {key!r}", suggest(key, keys) or advice
-            faults.add(Fault(code=code, where=self.where, found=found, advice=advice))
+                code, found, advice = "unknown-name", f"{found}; none called {key!r}", suggest(key, keys) or advice
+            faults.add(Fault(code, self.where, found, advice=advice))
         known_texts = ", ".join(self.reading.values or LETTERS)
         for value, places in self.refused.items():
             found = f"{_count(places)}: expected a number or one of {known_texts}, found {value}"
-            faults.add(Fault(code="score-not-number", where=self.where, found=found, advice=advise_value(self.texts.get(value))))
+            faults.add(Fault("score-not-number", self.where, found, advice=advise_value(self.texts.get(value))))
 
 
 def convert_value(value: object, values: Mapping[str, float]) -> float | None:
@@ -426,10 +425,10 @@ def choose_scorer(samples: Sequence[LogSample], reading: LogOptions, *, where: s
     listed = ", ".join(names[:_SHOWN]) or "none"
     if reading.scorer is not None and (names and reading.scorer not in names):
         found = f"no sample has a score of {reading.scorer!r}; the scorers are: {listed}"
-        raise TableError(Fault(code="unknown-scorer", where=where, found=found, advice=suggest(reading.scorer, names)))
+        raise TableError(Fault("unknown-name", where, found, advice=suggest(reading.scorer, names)))
     if reading.scorer is None and len(names) > 1:
         found = f"the samples have scores of several scorers: {listed}"
-        raise TableError(Fault(code="scorer-not-chosen", where=where, found=found, advice="choose one with --scorer"))
+        raise TableError(Fault("choice-needed", where, found, advice="choose one with --scorer"))
     return reading.scorer or (names[0] if names else None)
 
 
@@ -498,10 +497,9 @@ def build_rows(
 
 def _find_nothing(where: str, lacking: str | None) -> Fault:
     if lacking is None:
-        advice = "write ARM=PATH, or say with --arm-field where the log has it"
-        return Fault(code="arm-missing", where=where, found="nothing says which arm the response belongs to", advice=advice)
-    advice = "name task_args.X, metadata.X (of the log), sample.metadata.X, tags.PREFIX, model or task"
-    return Fault(code="unknown-field", where=where, found=f"no single value stands at {lacking}", advice=advice)
+        return Fault("arm-missing", where, "nothing says which arm the response belongs to")
+    places = "name task_args.X, metadata.X (of the log), sample.metadata.X, tags.PREFIX, model or task"
+    return Fault("unknown-name", where, f"there is no single value at {lacking}", advice=places)
 
 
 def _decide(sample: LogSample, scored: ScorerResult | None, numbers: ScoreConverter, place: str) -> tuple[float | None, str | None]:

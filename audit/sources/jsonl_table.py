@@ -68,7 +68,7 @@ class _RowBuffer:
             return
         if "side" in row:
             if "arm" in row:
-                self._fault("arm-and-side", number, "arm", "both arm and side are there; they are two words for one column", "remove one")
+                self._fault("duplicate-column", number, "arm", "both arm and side are there; they are two words for one column")
             row["arm"] = row.get("arm", row["side"])
         self.keys.update(dict.fromkeys(row))
         # Every line may bring new keys, so the width is limited while reading.
@@ -101,11 +101,11 @@ class _RowBuffer:
             # orjson rejects NaN, as the standard does. NaN is the usual way to write a missing number, so it gets a
             # message of its own.
             found = "NaN is not JSON; write null" if b"NaN" in line else f"the line is not JSON: {error}"
-            self.faults.add(Fault(code="line-not-json", where=f"{self.name}, line {number}", found=found))
+            self.faults.add(Fault("not-json", f"{self.name}, line {number}", found))
             return None
         if not isinstance(row, dict):
             found = f"expected an object, found {type(row).__name__}"
-            self.faults.add(Fault(code="line-not-json", where=f"{self.name}, line {number}", found=found))
+            self.faults.add(Fault("not-json", f"{self.name}, line {number}", found))
             return None
         # More ends of keys than keys: a key occurs twice, or objects and texts inside the line contain some.
         if line.count(b'":') + line.count(b'" :') > len(row):
@@ -124,7 +124,7 @@ class _RowBuffer:
         json.loads(line, object_pairs_hook=keep)
         for key, count in Counter(keys).items():
             if count > 1 and (key in COLUMNS or key in {*SYNONYMS, self.selection.score, *self.selection.names, *self.selection.where}):
-                self._fault("column-twice", number, key, f"the key occurs {count} times", "keep one of them")
+                self._fault("duplicate-column", number, key, f"the key occurs {count} times")
 
     def _read_text(self, number: int, column: str, value: object) -> str | None:
         if value is None or value == "":
@@ -137,7 +137,7 @@ class _RowBuffer:
             return repr(value)
         if column in FLAGS and isinstance(value, bool):
             return "yes" if value else "no"
-        self._fault("id-not-text", number, column, f"expected a text or a whole number, found {_show(value)}", None)
+        self._fault("bad-name", number, column, f"expected a text or a whole number, found {_show(value)}")
         return "?"
 
     def _add_score(self, value: object) -> None:
@@ -152,8 +152,8 @@ class _RowBuffer:
                 self.beyond.append(len(self.score))
         self.score.append(math.nan)
 
-    def _fault(self, code: str, number: int, column: str, text: str, advice: str | None) -> None:
-        self.faults.add(Fault(code=code, where=f"{self.name}, line {number}, column {column}", found=text, advice=advice))
+    def _fault(self, code: str, number: int, column: str, text: str, advice: str | None = None) -> None:
+        self.faults.add(Fault(code, f"{self.name}, line {number}, column {column}", text, advice=advice))
 
 
 def _read_any(row: dict[str, Any], column: str) -> str:

@@ -103,7 +103,7 @@ def _open(path: Path, reading: LogOptions) -> _HarnessLog:
 def _check_form(lines: LogLines) -> None:
     """Every line must be a sample: a file of something else could begin with one."""
     faults = [
-        Fault(code="not-valid", where=f"{lines.name}, line {line.number}", found="expected a sample with doc_id, found none")
+        Fault("not-valid", f"{lines.name}, line {line.number}", "expected a sample with doc_id, found none")
         for line in lines.lines
         if as_text(line.fields.get("doc_id")) is None
     ]
@@ -168,9 +168,9 @@ def _read_line(line: LogLine, log: _HarnessLog, reading: LogOptions, *, arm: str
     family = None if reading.family_field is None else _find(line, log, reading.family_field)
     missing = [
         Fault(
-            code="unknown-field",
-            where=f"{log.lines.name}, {place}",
-            found=f"has nothing at {asked[option]}, in the sample or in the results",
+            "unknown-name",
+            f"{log.lines.name}, {place}",
+            f"has nothing at {asked[option]}, in the sample or in the results",
             advice=f"name another field with {option}, such as doc_hash or doc.id",
         )
         for option, value in found.items()
@@ -203,9 +203,7 @@ def _check_filters(log: _HarnessLog, reading: LogOptions) -> None:
     """The harness scores each document by every filter: a filter with fewer lines means that lines are gone."""
     if len(set(log.filters.values())) > 1 and not reading.unfinished:
         there = ", ".join(f"{name} {count}" for name, count in sorted(log.filters.items()))
-        found = f"expected as many documents for each filter, found: {there}"
-        advice = "restore the file, or add --unfinished to take what is there; the accounts then say so"
-        raise TableError(Fault(code="samples-missing", where=log.lines.name, found=found, advice=advice))
+        raise TableError(Fault("samples-missing", log.lines.name, f"expected as many documents for each filter, found: {there}"))
 
 
 def _reconcile(log: _HarnessLog, rows: Sequence[LogRow], reading: LogOptions) -> tuple[int | None, list[str]]:
@@ -227,9 +225,8 @@ def _reconcile(log: _HarnessLog, rows: Sequence[LogRow], reading: LogOptions) ->
         return None, [*notes, "the results file states no count for this task"]
     # Documents that are missing may be missing for a reason that has to do with their scores.
     if declared != len(rows) and not reading.unfinished:
-        found = f"the results beside it state {declared} documents, the file has {len(rows)} for the filter {log.filter_}"
-        advice = "restore the file, or add --unfinished to take what is there; the accounts then say so"
-        raise TableError(Fault(code="samples-missing", where=log.lines.name, found=found, advice=advice))
+        found = f"its results file states {declared} documents, the file has {len(rows)} for the filter {log.filter_}"
+        raise TableError(Fault("samples-missing", log.lines.name, found))
     if declared != len(rows):
         notes.append(
             f"{declared - len(rows)} documents that the results state are not there" if declared > len(rows) else "more than stated"

@@ -152,8 +152,7 @@ def split_sources(texts: Sequence[str]) -> list[ScoreSource]:
         faults += [fault] if fault is not None else []
     places = [Path(source.path).absolute() for source in found]
     twice = sorted({source.path for source, place in zip(found, places, strict=True) if places.count(place) > 1})
-    advice = "give each file once; one arm cannot be compared with itself"
-    faults += [Fault(code="file-twice", where=path, found="the file is named twice", advice=advice) for path in twice]
+    faults += [Fault("duplicate", path, "the file is named twice") for path in twice]
     if faults:
         raise InputError(faults)
     return found
@@ -168,7 +167,7 @@ def _split_source(text: str) -> ScoreSource | Fault:
     is_named = all(part and part == part.strip() for part in (arm, spec if slash else arm))
     if not path or not is_named:
         expected = f"expected ARM=PATH or ARM/SPEC=PATH without white space around a name, found {text!r}"
-        return Fault(code="bad-option", where=text, found=expected, advice="write for example test=eval.eval deploy=agent.eval")
+        return Fault("bad-option", text, expected, advice="write for example test=eval.eval deploy=agent.eval")
     return ScoreSource(path=path, arm=arm, spec=spec or None)
 
 
@@ -179,8 +178,8 @@ def _check_path(path: str) -> Fault | None:
     # A log is read more than once (format, digest, content), which a pipe does not allow.
     if place.exists():
         advice = "write what comes out of it to a file: a log is read more than once"
-        return Fault(code="file-not-readable", where=path, found="is no file (a pipe, a socket or a device)", advice=advice)
-    return Fault(code="file-not-readable", where=path, found="there is no such file", advice="check the path")
+        return Fault("file-not-readable", path, "is not a file (a pipe, a socket or a device)", advice=advice)
+    return Fault("file-not-readable", path, "there is no such file")
 
 
 def read_logs(paths: Sequence[str], reading: LogOptions, *, low: float, high: float) -> ImportedScores:
@@ -217,7 +216,7 @@ def read_rows(paths: Sequence[str], reading: LogOptions) -> tuple[list[LogRow], 
     if format_ is SourceFormat.TABLE:
         found = "is a score table already, or nothing that Caveat knows"
         advice = "give it to caveat audit import as it is; docs/logs.md lists the formats"
-        raise TableError(Fault(code="unknown-format", where=", ".join(paths), found=found, advice=advice))
+        raise TableError(Fault("unknown-format", ", ".join(paths), found, advice=advice))
     _check_arms(paths, reading, format_)
     read = _find_reader(format_)
     rows: list[LogRow] = []
@@ -250,7 +249,7 @@ def read_rows(paths: Sequence[str], reading: LogOptions) -> tuple[list[LogRow], 
 def find_format(paths: Sequence[str]) -> SourceFormat:
     """Return what all *paths* are; raises TableError where they differ, or where one is a part of something that cannot stand alone."""
     if not paths:
-        raise TableError(Fault(code="no-table", where="sources", found="expected at least one file, found none"))
+        raise TableError(Fault("bad-option", "sources", "expected at least one file, found none"))
     found: dict[str, SourceFormat] = {}
     faults: list[Fault] = []
     for path in paths:
@@ -263,10 +262,7 @@ def find_format(paths: Sequence[str]) -> SourceFormat:
     # One reader at a time: pairing rules and options mean different things in each format.
     if len(set(found.values())) > 1:
         there = "; ".join(f"{path} is {one.value}" for path, one in found.items())
-        advice = "make a table of each kind with caveat audit table, and import the tables together"
-        raise TableError(
-            Fault(code="formats-mixed", where=", ".join(paths[:3]), found=f"expected one format, found {there}", advice=advice)
-        )
+        raise TableError(Fault("formats-mixed", ", ".join(paths[:3]), f"expected one format, found {there}"))
     return next(iter(found.values()))
 
 
@@ -275,17 +271,16 @@ def _find_one(path: Path) -> SourceFormat:
         if (path / "scores").is_dir():
             return SourceFormat.SKILL_RUNS
         advice = "name the log files in it; of skill-contamination runs, the folder that holds scores/"
-        raise TableError(Fault(code="unknown-format", where=str(path), found="is a folder without scores/", advice=advice))
+        raise TableError(Fault("unknown-format", str(path), "is a folder without scores/", advice=advice))
     try:
         with path.open("rb") as file:
             start = file.readline(_LONGEST_LINE).removeprefix(b"\xef\xbb\xbf")
     except OSError as error:
-        found = f"the file cannot be opened: {error.strerror or error}"
-        raise TableError(Fault(code="table-not-readable", where=str(path), found=found)) from error
+        raise TableError(Fault("file-not-readable", str(path), f"the file cannot be opened: {error.strerror or error}")) from error
     # Told by the first bytes. A compressed file would otherwise be reported as a broken table.
     if packing := next((name for mark, name in _PACKED.items() if start.startswith(mark)), None):
         advice = "unpack it; an .eval log is an archive already and is given as it is"
-        raise TableError(Fault(code="unknown-format", where=str(path), found=f"the file is compressed ({packing})", advice=advice))
+        raise TableError(Fault("unknown-format", str(path), f"the file is compressed ({packing})", advice=advice))
     if path.suffix.lower() == ".eval" or (start.startswith(b"PK\x03\x04") and _has_members(path)):
         return SourceFormat.INSPECT
     return _find_json(path, start) if start.lstrip()[:1] == b"{" else _check_table(path)
@@ -295,8 +290,10 @@ def _check_table(path: Path) -> SourceFormat:
     """What is no log must be called as a score table is."""
     if path.suffix.lower() in _TABLES:
         return SourceFormat.TABLE
-    found = f"is no log that Caveat knows, and no score table: its name ends in {path.suffix or 'nothing'}, not in {', '.join(_TABLES)}"
-    raise TableError(Fault(code="unknown-format", where=str(path), found=found, advice="docs/logs.md lists the formats"))
+    found = (
+        f"is neither a log that Caveat knows nor a score table: its name ends in {path.suffix or 'nothing'}, not in {', '.join(_TABLES)}"
+    )
+    raise TableError(Fault("unknown-format", str(path), found, advice="docs/logs.md lists the formats"))
 
 
 def _has_members(path: Path) -> bool:
@@ -326,12 +323,12 @@ def _find_json(path: Path, start: bytes) -> SourceFormat:
     if {"doc_id", "doc"} <= keys and keys & {"resps", "filtered_resps", "arguments"}:
         return SourceFormat.HARNESS
     if path.suffix.lower() == ".json":
-        found = "is a JSON file that is no Inspect log"
+        found = "is a JSON file that is not an Inspect log"
         advice = (
             "of lm-evaluation-harness name samples_*.jsonl, of Every Eval Ever the .jsonl of instances (results are found beside them); "
             "call a score table of one object a line .jsonl"
         )
-        raise TableError(Fault(code="unknown-format", where=str(path), found=found, advice=advice))
+        raise TableError(Fault("unknown-format", str(path), found, advice=advice))
     return _check_table(path)
 
 
@@ -377,7 +374,7 @@ def refuse_options(paths: Sequence[str], reading: LogOptions, *, what: str) -> N
     useless = [name for name, value in asked.items() if value]
     if useless:
         found = f"is {what}; {', '.join(useless)} is for logs"
-        raise TableError(Fault(code="option-for-logs", where=", ".join(paths[:3]), found=found, advice=f"leave {', '.join(useless)} out"))
+        raise TableError(Fault("option-for-logs", ", ".join(paths[:3]), found, advice=f"leave {', '.join(useless)} out"))
 
 
 def _check_arms(paths: Sequence[str], reading: LogOptions, format_: SourceFormat) -> None:
@@ -389,13 +386,13 @@ def _check_arms(paths: Sequence[str], reading: LogOptions, format_: SourceFormat
         if says_itself and path in reading.arms:
             where = "its folders" if format_ is SourceFormat.SKILL_RUNS else f"--arm-field {reading.arm_field}"
             found = f"the arm {reading.arms[path]!r} is given, and {where} says the arm of each response"
-            faults.append(Fault(code="arm-twice", where=path, found=found, advice=f"leave {reading.arms[path]}= out; name arms with --arm"))
+            faults.append(Fault("arm-twice", path, found, advice=f"leave {reading.arms[path]}= out; name arms with --arm"))
         elif not says_itself and path not in reading.arms:
             advice = f"write test={path} or deploy={path}, or say with --arm-field where the log has it"
-            faults.append(Fault(code="arm-missing", where=path, found="nothing says which arm its responses belong to", advice=advice))
+            faults.append(Fault("arm-missing", path, "nothing says which arm its responses belong to", advice=advice))
     if reading.arm_names and reading.arms:
         advice = "leave --arm out"
-        faults.append(Fault(code="arm-twice", where="--arm", found="the arms stand before the paths already", advice=advice))
+        faults.append(Fault("arm-twice", "--arm", "the arms are given before the paths"))
     if faults:
         raise TableError(faults)
 
@@ -405,9 +402,9 @@ def _name_arms(rows: list[LogRow], imported: ImportedLog, reading: LogOptions) -
     there = sorted({row.arm for row in rows})
     faults = [
         Fault(
-            code="unknown-value",
-            where=f"{imported.files[0].name}, --arm {value}={name}",
-            found=f"no response has {value!r} there; the values are: {', '.join(there)}",
+            "unknown-name",
+            f"{imported.files[0].name}, --arm {value}={name}",
+            f"no response has {value!r} there; the values are: {', '.join(there)}",
         )
         for value, name in reading.arm_names.items()
         if value not in there
@@ -420,9 +417,7 @@ def _name_arms(rows: list[LogRow], imported: ImportedLog, reading: LogOptions) -
 def _check_families(paths: Sequence[str], rows: Sequence[LogRow], reading: LogOptions) -> None:
     """Refuse a field of families that no response has: a slip would declare nothing without a word."""
     if reading.family_field is not None and rows and not any(row.family for row in rows):
-        found = f"no response has a single value at {reading.family_field}"
-        advice = "name another field with --family-field, or leave it out"
-        raise TableError(Fault(code="unknown-field", where=", ".join(paths[:3]), found=found, advice=advice))
+        raise TableError(Fault("unknown-name", ", ".join(paths[:3]), f"no response has a single value at {reading.family_field}"))
 
 
 def _check_across(format_: SourceFormat, rows: Sequence[LogRow], reading: LogOptions) -> None:
@@ -449,7 +444,7 @@ def _check_scorers(rows: Sequence[LogRow]) -> None:
         there = "; ".join(f"{scorer} in {file}" for scorer, file in files.items())
         found = f"expected one scorer, found {len(files)}: {there}"
         advice = "choose one with --scorer; of the harness also the filter, with --key"
-        raise TableError(Fault(code="scorers-differ", where=", ".join(list(files.values())[:3]), found=found, advice=advice))
+        raise TableError(Fault("choice-needed", ", ".join(list(files.values())[:3]), found, advice=advice))
 
 
 def _check_contexts(rows: Sequence[LogRow]) -> None:
@@ -462,7 +457,6 @@ def _check_contexts(rows: Sequence[LogRow]) -> None:
         # Merged, two contexts of one name would count as one, and the differences between them would look like noise.
         if len(names) > 1:
             found = f"both are called {context!r}, which would be one context of arm {arm!r}"
-            advice = "say with --context-field where the log has the context, or rename one file"
-            faults.append(Fault(code="context-ambiguous", where=", ".join(sorted(names)), found=found, advice=advice))
+            faults.append(Fault("context-ambiguous", ", ".join(sorted(names)), found))
     if faults:
         raise TableError(faults)

@@ -210,12 +210,7 @@ def check_twice(imported: ImportedLog) -> None:
     for file in imported.files:
         # By content: a copy under another name would be compared with itself.
         names.setdefault(file.sha256, []).append(file.name)
-    advice = "give each log once; one arm cannot be compared with itself"
-    faults = [
-        Fault(code="file-twice", where=", ".join(same), found="these are one file: the same bytes", advice=advice)
-        for same in names.values()
-        if len(same) > 1
-    ]
+    faults = [Fault("duplicate", ", ".join(same), "these are one file: the same bytes") for same in names.values() if len(same) > 1]
     if faults:
         raise TableError(faults)
 
@@ -266,7 +261,7 @@ def read_lines(path: Path, *, without: Collection[str] = ()) -> LogLines:
     try:
         if path.stat().st_size > _LARGEST_BYTES:
             found_bytes = f"the file has {path.stat().st_size:,} bytes; the largest that is read has {_LARGEST_BYTES:,}"
-            raise TableError(Fault(code="file-too-large", where=str(path), found=found_bytes, advice="split it by task"))
+            raise TableError(Fault("file-too-large", str(path), found_bytes, advice="split it by task"))
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 digest.update(line)
@@ -274,11 +269,11 @@ def read_lines(path: Path, *, without: Collection[str] = ()) -> LogLines:
                     found += _parse(line, number, str(path), faults, without)
     except OSError as error:
         unread = f"the file cannot be read: {error.strerror or error}"
-        raise TableError(Fault(code="table-not-readable", where=str(path), found=unread, advice="check what the file is")) from error
+        raise TableError(Fault("file-not-readable", str(path), unread)) from error
     if faults.faults:
         raise TableError(faults.all(where=str(path)))
     if not found:
-        raise TableError(Fault(code="table-empty", where=str(path), found="the file has no rows", advice="check that the log is whole"))
+        raise TableError(Fault("table-empty", str(path), "the file has no rows"))
     return LogLines(name=str(path), sha256=digest.hexdigest(), lines=tuple(found))
 
 
@@ -287,14 +282,13 @@ def _parse(line: bytes, number: int, name: str, faults: FaultList, without: Coll
     try:
         fields = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
     except (ValueError, RecursionError) as error:
-        found = f"the line is not JSON: {error}"
-        faults.add(Fault(code="line-not-json", where=where, found=found, advice="check that the log was written to its end"))
+        faults.add(Fault("not-json", where, f"the line is not JSON: {error}"))
         return
     if isinstance(fields, dict):
         # Prompts and answers are dropped at once: they make up nearly all of a log, and no row needs them.
         yield LogLine(number=number, fields={key: value for key, value in fields.items() if key not in without})
     else:
-        faults.add(Fault(code="line-not-json", where=where, found=f"expected an object, found {type(fields).__name__}"))
+        faults.add(Fault("not-json", where, f"expected an object, found {type(fields).__name__}"))
 
 
 def read_companion(path: Path) -> Mapping[str, Any] | None:
@@ -310,11 +304,11 @@ def read_companion(path: Path) -> Mapping[str, Any] | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:
-        found = f"the file beside the samples cannot be read: {error}"
+        found = f"its results file cannot be read: {error}"
         advice = "restore it, or take it away; the import then says that nothing states the counts"
-        raise TableError(Fault(code="not-json", where=str(path), found=found, advice=advice)) from error
+        raise TableError(Fault("not-json", str(path), found, advice=advice)) from error
     if not isinstance(fields, dict):
-        raise TableError(Fault(code="not-json", where=str(path), found=f"expected an object, found {type(fields).__name__}"))
+        raise TableError(Fault("not-json", str(path), f"expected an object, found {type(fields).__name__}"))
     return fields
 
 
@@ -360,22 +354,12 @@ def choose_score(text: str | None, texts: Collection[str], *, where: str, option
         TableError: there is no such name, none at all, or several and none is asked for.
     """
     known = ", ".join(sorted(texts)) or "none"
-    is_key = option == "--key"
     if text is not None and text not in texts:
         found = f"there is no {what} {text!r}; there are: {known}"
-        raise TableError(
-            Fault(
-                code="unknown-key" if is_key else "unknown-scorer",
-                where=where,
-                found=found,
-                advice=suggest(text, texts) or f"choose one with {option}",
-            )
-        )
+        raise TableError(Fault("unknown-name", where, found, advice=suggest(text, texts) or f"choose one with {option}"))
     if text is None and len(texts) != 1:
         found = f"expected one {what}, found {len(texts)}: {known}"
-        raise TableError(
-            Fault(code="key-not-chosen" if is_key else "scorer-not-chosen", where=where, found=found, advice=f"choose one with {option}")
-        )
+        raise TableError(Fault("choice-needed", where, found, advice=f"choose one with {option}"))
     return text if text is not None else next(iter(texts))
 
 
@@ -399,12 +383,12 @@ def read_score(value: object, values: Mapping[str, float], *, where: str) -> tup
     if number is None:
         advice = advise_value(value if isinstance(value, str) else None)
         kind = repr(value[:40]) if isinstance(value, str) else "a list" if isinstance(value, list) else "an object"
-        raise TableError(Fault(code="score-not-number", where=where, found=f"expected a number, found {kind}", advice=advice))
+        raise TableError(Fault("score-not-number", where, f"expected a number, found {kind}", advice=advice))
     return (number, None) if math.isfinite(number) else (None, "the score is NaN" if math.isnan(number) else "the score is infinite")
 
 
 def advise_value(text: str | None) -> str:
-    """Return what to do about a score that is no number: a *text* can be given one, anything else (None) cannot."""
+    """Return what to do about a score that is not a number: a *text* can be given one, anything else (None) cannot."""
     if text is None:
         return "choose another score with --scorer, or an entry of it with --key"
     if len(text) > _LONGEST_VALUE:
@@ -450,7 +434,7 @@ def check_documents(rows: Sequence[LogRow]) -> None:
         digests = " and ".join(f"{str(row.extras[_DOCUMENT])[:12]}…" for row in (one.row, one.first))
         found = f"task {one.row.task_id} is another document here than in {one.first.file}: doc_hash {digests}"
         advice = "evaluate both arms on the same data; to pair by content, add --task-field doc_hash"
-        faults.append(Fault(code="documents-differ", where=f"{one.row.file}, {one.row.place}", found=found, advice=advice))
+        faults.append(Fault("task-texts-differ", f"{one.row.file}, {one.row.place}", found, advice=advice))
     if faults:
         raise TableError(faults)
 
@@ -461,7 +445,7 @@ def check_targets(rows: Sequence[LogRow]) -> None:
     for one in _list_differing(rows, TARGET):
         found = f"task {one.row.task_id} has another target here than in {one.first.file}; so have {one.tasks} tasks in all"
         advice = "evaluate both arms on the same data; if these are the same tasks nevertheless, say so with --task-field sample.id"
-        faults.append(Fault(code="documents-differ", where=f"{one.row.file}, {one.row.place}", found=found, advice=advice))
+        faults.append(Fault("task-texts-differ", f"{one.row.file}, {one.row.place}", found, advice=advice))
     if faults:
         raise TableError(faults)
 

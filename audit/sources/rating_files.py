@@ -42,15 +42,14 @@ def read_samples(paths: Sequence[Path], *, test: str, deploy: str) -> list[Ratin
     faults, found = FaultList(), list[RatingSample]()
     arms = {test: SampleSide.TEST, deploy: SampleSide.DEPLOY}
     if len(arms) < 2:
-        advice = "name two with --test and --deploy"
-        raise TableError(Fault(code="same-arm", where="arms", found=f"test and deployment arm are both {test!r}", advice=advice))
+        raise TableError(Fault("same-arm", "arms", f"test and deployment arm are both {test!r}"))
     seen: dict[str, None] = {}
     for row in _read_all(paths, required=("arm", "text"), known=_SAMPLE_COLUMNS, faults=faults):
         arm, text = row.fields["arm"].strip(), row.fields["text"].replace("\r\n", "\n")
         seen[arm] = None
         for name, value in (("arm", arm), ("text", text.strip())):
             if not value:
-                faults.add(Fault(code="id-empty", where=f"{row.where}, column {name}", found="the field is empty"))
+                faults.add(Fault("id-empty", f"{row.where}, column {name}", "the field is empty"))
         if text.strip() and arm in arms:
             task, context = row.fields.get("task_id") or None, row.fields.get("context_id") or None
             found.append(RatingSample(side=arms[arm], text=text, task_id=task, context_id=context))
@@ -58,8 +57,7 @@ def read_samples(paths: Sequence[Path], *, test: str, deploy: str) -> list[Ratin
     if not faults.faults:
         known = ", ".join(list(seen)[:10])
         for arm in sorted(set(arms) - set(seen)):
-            advice = "name the arms that are the two sides (--test, --deploy)"
-            faults.add(Fault(code="unknown-arm", where=names, found=f"no row is of arm {arm!r}; the arms are: {known}", advice=advice))
+            faults.add(Fault("unknown-name", names, f"no row is of arm {arm!r}; the arms are: {known}"))
     if faults.faults:
         raise TableError(faults.all(where=names))
     return found
@@ -116,15 +114,15 @@ def _read_answer(row: _FileRow, faults: FaultList) -> RaterAnswer | None:
     before = len(faults.faults) + faults.more
     for name in ("rater", "item"):
         if not fields[name]:
-            faults.add(Fault(code="id-empty", where=f"{row.where}, column {name}", found="the field is empty"))
+            faults.add(Fault("id-empty", f"{row.where}, column {name}", "the field is empty"))
     word = fields["answer"].casefold()
     if word not in _UNDECIDED and word not in _WORDS:
         found = f"expected test, deploy, or nothing (or ?) for undecided, found {fields['answer'][:40]!r}"
-        faults.add(Fault(code="answer-not-understood", where=f"{row.where}, column answer", found=found))
+        faults.add(Fault("answer-not-understood", f"{row.where}, column answer", found))
     confidence = fields.get("confidence", "")
     if confidence and confidence not in ("1", "2", "3", "4", "5"):
         found = f"expected a whole number from 1 (a guess) to 5 (certain), or nothing, found {confidence[:40]!r}"
-        faults.add(Fault(code="answer-not-understood", where=f"{row.where}, column confidence", found=found))
+        faults.add(Fault("answer-not-understood", f"{row.where}, column confidence", found))
     if len(faults.faults) + faults.more > before:
         return None
     cues = tuple(dict.fromkeys(" ".join(cue.split()).casefold() for cue in fields.get("cue", "").split(";") if cue.strip()))
@@ -150,8 +148,7 @@ def _read_all(paths: Sequence[Path], *, required: Sequence[str], known: Sequence
         readers = {".csv": _read_csv, ".jsonl": _read_jsonl, ".ndjson": _read_jsonl}
         reader = readers.get(path.suffix.casefold())
         if reader is None:
-            found = f"the name ends in {path.suffix or 'nothing'}; expected .csv or .jsonl"
-            faults.add(Fault(code="unknown-format", where=str(path), found=found))
+            faults.add(Fault("unknown-format", str(path), f"the name ends in {path.suffix or 'nothing'}; expected .csv or .jsonl"))
             continue
         try:
             rows = list(reader(read_text(path, largest=LARGEST_BYTES), str(path)))
@@ -159,7 +156,7 @@ def _read_all(paths: Sequence[Path], *, required: Sequence[str], known: Sequence
             _add_all(faults, error)
             continue
         if not rows:
-            faults.add(Fault(code="table-empty", where=str(path), found="the file has no rows"))
+            faults.add(Fault("table-empty", str(path), "the file has no rows"))
             continue
         names = list(dict.fromkeys(name for row in rows for name in row.fields))
         missing = list(_check_columns(names, required, known, where=str(path)))
@@ -179,9 +176,9 @@ def _check_columns(names: Sequence[str], required: Sequence[str], texts: Sequenc
         if name in required:
             there = ", ".join(filter(None, names[:12])) or "none"
             found = f"the column is missing; the columns are: {there}"
-            yield Fault(code="column-missing", where=f"{where}, column {name}", found=found, advice=advice or f"add the column {name}")
+            yield Fault("column-missing", f"{where}, column {name}", found, advice=advice or f"add the column {name}")
         elif close:
-            yield Fault(code="column-typo", where=f"{where}, column {close[0]}", found="the column would not be read", advice=advice)
+            yield Fault("column-typo", f"{where}, column {close[0]}", "the column would not be read", advice=advice)
 
 
 def _read_csv(text: str, where: str) -> Iterator[_FileRow]:
@@ -192,7 +189,7 @@ def _read_csv(text: str, where: str) -> Iterator[_FileRow]:
     try:
         records = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
-        raise TableError(Fault(code="table-not-readable", where=where, found=f"the file is no CSV: {error}")) from error
+        raise TableError(Fault("file-not-readable", where, f"the file is not CSV: {error}")) from error
     finally:
         csv.field_size_limit(limit)
     numbered = [(number, record) for number, record in enumerate(records, start=1) if any(field.strip() for field in record)]
@@ -200,9 +197,9 @@ def _read_csv(text: str, where: str) -> Iterator[_FileRow]:
         return
     header = [name.strip() for name in numbered[0][1]]
     twice = sorted({name for name in header if name and header.count(name) > 1})
-    faults = [Fault(code="column-twice", where=f"{where}, column {name}", found="the column occurs more than once") for name in twice]
+    faults = [Fault("duplicate-column", f"{where}, column {name}", "the column occurs more than once") for name in twice]
     long = [number for number, record in numbered[1:] if any(field.strip() for field in record[len(header) :])]
-    faults += [Fault(code="row-broken", where=f"{where}, row {n}", found=f"expected {len(header)} fields, found more") for n in long[:20]]
+    faults += [Fault("row-broken", f"{where}, row {n}", f"expected {len(header)} fields, found more") for n in long[:20]]
     if faults:
         raise TableError(faults)
     for number, record in numbered[1:]:
@@ -219,13 +216,13 @@ def _read_jsonl(text: str, where: str) -> Iterator[_FileRow]:
         try:
             document = parse_document(line, where=place) if line.lstrip().startswith("{") else json.loads(line)
         except (ValueError, RecursionError) as error:
-            faults.append(Fault(code="line-not-json", where=place, found=f"the line is not JSON: {error}"))
+            faults.append(Fault("not-json", place, f"the line is not JSON: {error}"))
             continue
         except InputError as error:
             faults.extend(error.faults)
             continue
         if not isinstance(document, dict):
-            faults.append(Fault(code="line-not-json", where=place, found=f"expected an object, found {type(document).__name__}"))
+            faults.append(Fault("not-json", place, f"expected an object, found {type(document).__name__}"))
             continue
         faults.extend(_check_texts(document.items(), place))
         rows.append(_FileRow(where=place, fields={name: value for name, value in document.items() if isinstance(value, str)}))
@@ -237,5 +234,4 @@ def _read_jsonl(text: str, where: str) -> Iterator[_FileRow]:
 def _check_texts(items: Iterable[tuple[str, object]], where: str) -> Iterator[Fault]:
     for name, value in items:
         if name in _SAMPLE_COLUMNS and value is not None and not isinstance(value, str):
-            found = f"expected a text, found {json.dumps(value)[:40]}"
-            yield Fault(code="id-not-text", where=f"{where}, column {name}", found=found)
+            yield Fault("bad-name", f"{where}, column {name}", f"expected a text, found {json.dumps(value)[:40]}")

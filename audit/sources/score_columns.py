@@ -49,7 +49,7 @@ def find_unknown(selection: ColumnSelection, names: Sequence[str], *, where: str
     for name in dict.fromkeys(wanted):
         if find_named(name, names) is None:
             found = f"the column is missing; the columns are: {_list(names) or 'none'}"
-            yield Fault(code="unknown-column", where=f"{where}, column {name}", found=found, advice=suggest(name, names))
+            yield Fault("column-missing", f"{where}, column {name}", found, advice=suggest(name, names))
 
 
 def find_unmatched(selection: ColumnSelection, seen: Mapping[str, Collection[str]], *, where: str) -> Iterator[Fault]:
@@ -58,7 +58,7 @@ def find_unmatched(selection: ColumnSelection, seen: Mapping[str, Collection[str
         for value in values:
             if value not in seen[name]:
                 found = f"no row has {value!r} there; the values are: {_list(sorted(seen[name]))}"
-                yield Fault(code="unknown-value", where=f"{where}, column {name}", found=found, advice=suggest(value, seen[name]))
+                yield Fault("unknown-name", f"{where}, column {name}", found, advice=suggest(value, seen[name]))
 
 
 def suggest(text: str, texts: Iterable[str]) -> str | None:
@@ -190,7 +190,7 @@ class FaultList:
         more = self.more + len(self.faults) - len(shown)
         if not more:
             return shown
-        return [*shown, Fault(code="more-faults", where=where, found=f"and {more} more faults like these")]
+        return [*shown, Fault("more-faults", where, f"and {more} more faults like these")]
 
     def _rank(self, place: int) -> tuple[bool, int]:
         """The first of each kind before all others."""
@@ -270,7 +270,7 @@ def find_columns(names: Sequence[str], selection: ColumnSelection, *, where: str
     *selection* names.
     """
     faults = [
-        Fault(code="column-twice", where=f"{where}, column {name}", found=f"the column occurs {count} times", advice="keep one of them")
+        Fault("duplicate-column", f"{where}, column {name}", f"the column occurs {count} times")
         for name, count in Counter(names).items()
         if count > 1 and (name in COLUMNS or name in SYNONYMS or name in selection.names or name == selection.score)
     ]
@@ -281,9 +281,7 @@ def find_columns(names: Sequence[str], selection: ColumnSelection, *, where: str
     for synonym, name in SYNONYMS.items():
         if synonym in names and name in found:
             both = f"both {name} and {synonym} are there; they are two words for one column"
-            faults.append(
-                Fault(code="arm-and-side", where=f"{where}, columns {name} and {synonym}", found=both, advice="remove one of them")
-            )
+            faults.append(Fault("duplicate-column", f"{where}, columns {name} and {synonym}", both))
         elif synonym in names:
             found[name] = synonym
     return found, [*faults, *_find_absent(names, found, selection, where=where)]
@@ -301,12 +299,12 @@ def _find_absent(names: Sequence[str], found: dict[str, str], selection: ColumnS
             there = ", ".join(names[:12]) + (" …" if len(names) > 12 else "")
             known = f"the column is missing; the columns are: {there or 'none'}"
             advice = f"did you mean {meant!r}? rename it to {name}" if meant else _advise_columns(names, name)
-            yield Fault(code="column-missing", where=f"{where}, column {name}", found=known, advice=advice)
+            yield Fault("column-missing", f"{where}, column {name}", known, advice=advice)
         # An optional column with a misspelt name would be ignored without a message, and the analysis would differ from
         # what its author expects.
         elif meant:
             unread = f"the column {meant!r} would not be read"
-            yield Fault(code="column-typo", where=f"{where}, column {meant}", found=unread, advice=f"did you mean {name}? rename it")
+            yield Fault("column-typo", f"{where}, column {meant}", unread, advice=f"did you mean {name}? rename it")
 
 
 def list_unknown(names: Sequence[str], found: Mapping[str, str]) -> tuple[str, ...]:
@@ -332,8 +330,7 @@ def _advise_columns(names: Sequence[str], name: str) -> str:
 
 def build_too_wide(where: str, text: str) -> Fault:
     """Return the fault of a table with more columns, or a longer header, than is read."""
-    advice = f"keep the columns that are needed; at most {MOST_COLUMNS:,} are read"
-    return Fault(code="table-too-wide", where=where, found=text, advice=advice)
+    return Fault("table-too-wide", where, text, advice=f"keep the columns that are needed; at most {MOST_COLUMNS:,} are read")
 
 
 # Truncated and refused responses: as columns state them, else by the stop reason of the endpoint. An unknown reason
@@ -368,7 +365,7 @@ def read_stops(
     if (settled != _UNKNOWN).any() and (cut == _UNKNOWN).all():
         found = "the column is there, and nothing says which responses were truncated"
         where = f"{', '.join(table.name for table in tables[:3])}, column settled"
-        faults.add(Fault(code="settled-without-truncated", where=where, found=found, advice="add the column truncated (yes or no)"))
+        faults.add(Fault("settled-without-truncated", where, found))
     labels = (NO, SETTLED, YES)
     three = np.where(cut == 1, np.where(settled == 1, 1, 2), cut)
     declined = np.where(refused == _UNKNOWN, by_reason[1], refused)
@@ -402,7 +399,7 @@ def _check_words(tables: Sequence[RawTable], name: str, faults: FaultList) -> No
         for row in rows[:LISTED]:
             found = f"expected yes or no, found {column.labels[column.codes[row]][:40]!r}" if column else ""
             where = table.locate(row, name)
-            faults.add(Fault(code="flag-not-yes-or-no", where=where, found=found, advice="write yes or no, or leave it empty"))
+            faults.add(Fault("bad-flag", where, found, advice="write yes or no, or leave it empty"))
         faults.count(max(0, len(rows) - LISTED))
 
 
@@ -505,8 +502,7 @@ def _tell_repeated(tables: Sequence[RawTable], columns: Mapping[str, TextColumn]
     first, row = rows
     names = [name for name in (*IDS, *KEYS) if columns[name].codes[row] >= 0]
     key = ", ".join(f"{name} {columns[name].labels[columns[name].codes[row]]!r}" for name in names)
-    found = f"the key ({key}) stands already in {_locate(tables, first)}"
-    return Fault(code="row-repeated", where=_locate(tables, row), found=found, advice=advice)
+    return Fault("duplicate-row", _locate(tables, row), f"the key ({key}) is already in {_locate(tables, first)}", advice=advice)
 
 
 def _locate(tables: Sequence[RawTable], row: int) -> str:

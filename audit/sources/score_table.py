@@ -3,7 +3,7 @@
 import csv
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -43,15 +43,6 @@ _READERS: dict[str, Callable[..., RawTable]] = {
     ".parquet": read_parquet,
 }
 _PARQUET_MAGIC = b"PAR1"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _RowFault:
-    """A fault that many rows may have, without its place."""
-
-    code: str
-    found: str
-    advice: str
 
 
 def read_table(
@@ -171,7 +162,7 @@ def read_raw(paths: Sequence[Path], selection: ColumnSelection) -> list[RawTable
         TableError: no file, one that cannot be read or lacks a column, or nothing is selected.
     """
     if not paths:
-        raise TableError(Fault(code="no-table", where="tables", found="expected at least one file, found none"))
+        raise TableError(Fault("bad-option", "tables", "expected at least one file, found none"))
     tables: list[RawTable] = []
     faults: list[Fault] = []
     for path in paths:
@@ -187,7 +178,7 @@ def read_raw(paths: Sequence[Path], selection: ColumnSelection) -> list[RawTable
     faults.extend(find_unmatched(selection, seen, where=names))
     if not faults and not any(len(table.score) for table in tables):
         found = f"each of the values occurs, but none of the {sum(table.rows_read for table in tables)} rows has all of them"
-        faults.append(Fault(code="nothing-selected", where=names, found=found, advice="ask for fewer columns with --where"))
+        faults.append(Fault("nothing-selected", names, found))
     if faults:
         raise TableError(faults)
     return tables
@@ -198,19 +189,18 @@ def _read_one(path: Path, selection: ColumnSelection) -> RawTable:
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
         found = f"expected a name that ends in .csv, .jsonl or .parquet, found {path.suffix or 'no ending'}"
-        raise TableError(Fault(code="unknown-format", where=name, found=found, advice="rename or convert the file"))
+        raise TableError(Fault("unknown-format", name, found, advice="rename or convert the file"))
     try:
         with path.open("rb") as file:
             start = file.read(4)
             file.seek(0)
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        found = f"the file cannot be opened: {error.strerror or error}"
-        raise TableError(Fault(code="table-not-readable", where=name, found=found)) from error
+        raise TableError(Fault("file-not-readable", name, f"the file cannot be opened: {error.strerror or error}")) from error
     _check_start(start, name, is_parquet=reader is read_parquet)
     table = reader(path, selection, name=name, sha256=sha256)
     if not table.rows_read:
-        raise TableError(Fault(code="table-empty", where=name, found="the file has no rows", advice="write one row for each response"))
+        raise TableError(Fault("table-empty", name, "the file has no rows"))
     return table
 
 
@@ -227,20 +217,19 @@ def _check_start(start: bytes, name: str, *, is_parquet: bool) -> None:
     elif not is_parquet and start.startswith((b"\x1f\x8b", b"PK\x03\x04")):
         found = "the file is compressed"
     if found:
-        code = "table-empty" if not start else "table-not-readable"
-        raise TableError(Fault(code=code, where=name, found=found, advice="check what the file is"))
+        code = "table-empty" if not start else "file-not-readable"
+        raise TableError(Fault(code, name, found, advice="check what the file is"))
 
 
 def _check_ids(table: RawTable, faults: FaultList) -> None:
     for name, column in table.columns.items():
         if name in IDS:
-            empty = _RowFault(code="id-empty", found="the field is empty", advice="fill it in; every response needs it")
-            _list(table, np.flatnonzero(column.codes < 0), name, faults, empty)
+            _list(table, np.flatnonzero(column.codes < 0), name, faults, code="id-empty", found="the field is empty")
         padded = [code for code, label in enumerate(column.labels) if label != label.strip()]
         if padded:
             rows = np.flatnonzero(np.isin(column.codes, padded))
             found = "the text begins or ends with white space"
-            _list(table, rows, name, faults, _RowFault(code="id-padded", found=found, advice="remove the white space"))
+            _list(table, rows, name, faults, code="bad-name", found=found)
 
 
 def _check_scores(table: RawTable, faults: FaultList, *, low: float, high: float) -> None:
@@ -252,50 +241,44 @@ def _check_scores(table: RawTable, faults: FaultList, *, low: float, high: float
     is_nan = np.isnan(table.score)
     for row, text in table.texts.items():
         found = f"expected a number from {low:g} to {high:g}, found {text!r}"
-        advice = "write a number; where there is none, leave the score empty and say why in excluded_reason"
-        faults.add(Fault(code="score-not-number", where=table.locate(row, "score"), found=found, advice=advice))
+        faults.add(Fault("score-not-number", table.locate(row, "score"), found))
     faults.count(len(table.texts_beyond))
     _list(
         table,
         np.flatnonzero(table.empty & ~has_reason),
         "score",
         faults,
-        _RowFault(
-            code="score-missing",
-            found="there is no score and no excluded_reason",
-            advice="give the score, or say in excluded_reason why there is none",
-        ),
+        code="score-missing",
+        found="there is no score and no excluded_reason",
     )
     _list(
         table,
         np.flatnonzero(is_nan & ~table.empty & ~is_text & ~has_reason),
         "score",
         faults,
-        _RowFault(
-            code="score-nan",
-            found="the score is NaN and there is no excluded_reason",
-            advice="say in excluded_reason why there is no score",
-        ),
+        code="score-nan",
+        found="the score is NaN and there is no excluded_reason",
     )
     # NaN compares false on both sides and is reported above.
     outside = np.flatnonzero((table.score < low) | (table.score > high))
     for row in outside[:LISTED].tolist():
         found = f"expected a number from {low:g} to {high:g}, found {table.score[row]:g}"
-        faults.add(Fault(code="score-out-of-range", where=table.locate(row, "score"), found=found, advice="check the score, or the range"))
+        faults.add(Fault("score-out-of-range", table.locate(row, "score"), found))
     faults.count(max(0, len(outside) - LISTED))
     _list(
         table,
         np.flatnonzero(~is_nan & has_reason),
         "excluded_reason",
         faults,
-        _RowFault(code="score-and-reason", found="the row has a score and an excluded_reason", advice="empty one of them"),
+        code="score-and-reason",
+        found="the row has a score and an excluded_reason",
     )
 
 
-def _list(table: RawTable, rows: npt.NDArray[np.intp], column: str, faults: FaultList, complaint: _RowFault) -> None:
+def _list(table: RawTable, rows: npt.NDArray[np.intp], column: str, faults: FaultList, *, code: str, found: str) -> None:
     for row in rows[:LISTED].tolist():
         where = table.locate(row, column)
-        faults.add(Fault(code=complaint.code, where=where, found=complaint.found, advice=complaint.advice))
+        faults.add(Fault(code, where, found))
     faults.count(max(0, len(rows) - LISTED))
 
 
@@ -316,7 +299,7 @@ def read_labels(paths: Sequence[Path], table: ScoreTable, *, column: str = "labe
     Rows whose context had a cue taken out have none.
 
     Raises:
-        TableError: a file cannot be read, a label is no number of the range, stands twice, matches no row, or could mean several.
+        TableError: a file cannot be read, a label is not a number of the range, stands twice, matches no row, or could mean several.
     """
     low, high = range_ or (table.low, table.high)
     labels = read_table(paths, low=low, high=high, score=column)
@@ -352,7 +335,7 @@ def _check_specs(table: ScoreTable, labels: ScoreTable, merged: Sequence[TextCol
     several = pairs[:-1, 0][pairs[1:, 0] == pairs[:-1, 0]]
     if np.isin(key[table.rows :], several).any():
         found = "a label could be that of one response of each of several specifications of P_deploy"
-        raise TableError(Fault(code="label-ambiguous", where=_name(labels), found=found, advice="add the column spec to the labels"))
+        raise TableError(Fault("label-ambiguous", _name(labels), found))
 
 
 def _tell_unmatched(labels: ScoreTable, rows: np.ndarray[tuple[int], np.dtype[np.intp]]) -> list[Fault]:
@@ -360,10 +343,9 @@ def _tell_unmatched(labels: ScoreTable, rows: np.ndarray[tuple[int], np.dtype[np
     faults = []
     for row in rows[:LISTED].tolist():
         key = ", ".join(f"{name} {column.labels[column.codes[row]]!r}" for name, column in columns)
-        found = f"no row of the scores is of {key}"
-        faults.append(Fault(code="label-unmatched", where=_name(labels), found=found, advice="label responses that stand in the scores"))
+        faults.append(Fault("label-unmatched", _name(labels), f"no row of the scores is of {key}"))
     if len(rows) > LISTED:
-        faults.append(Fault(code="more-faults", where=_name(labels), found=f"and {len(rows) - LISTED} more faults like these"))
+        faults.append(Fault("more-faults", _name(labels), f"and {len(rows) - LISTED} more faults like these"))
     return faults
 
 
@@ -375,7 +357,7 @@ def parse_numbers(column: TextColumn, *, name: str, low: float, high: float) -> 
     """Return a column of texts as numbers in [low, high], NaN where the row has none; `true` is 1 and `false` 0.
 
     Raises:
-        TableError: a text is no number, or one outside the range.
+        TableError: a text is not a number, or one outside the range.
     """
     numbers = np.array([*(_parse(label) for label in column.labels), np.nan])
     faults = []
@@ -383,9 +365,9 @@ def parse_numbers(column: TextColumn, *, name: str, low: float, high: float) -> 
         if np.isnan(number) or not low <= number <= high:
             code = "score-not-number" if np.isnan(number) else "score-out-of-range"
             found = f"expected a number from {low:g} to {high:g}, found {label[:40]!r}"
-            faults.append(Fault(code=code, where=f"column {name}", found=found, advice="correct it, or leave the field empty"))
+            faults.append(Fault(code, f"column {name}", found, advice="correct it, or leave the field empty"))
     if faults:
-        more = [Fault(code="more-faults", where=f"column {name}", found=f"and {len(faults) - LISTED} more values like these")]
+        more = [Fault("more-faults", f"column {name}", f"and {len(faults) - LISTED} more values like these")]
         raise TableError([*faults[:LISTED], *(more if len(faults) > LISTED else [])])
     # The last entry answers code −1, which means an empty field.
     return numbers[column.codes]
@@ -401,9 +383,7 @@ def parse_marks(column: TextColumn, *, name: str) -> Floats:
     strange = [label[:40] for label, number in zip(column.labels, numbers, strict=True) if number not in (0.0, 1.0)]
     if strange:
         found = f"expected 0 or 1, found {', '.join(map(repr, strange[:5]))}{' …' if len(strange) > 5 else ''}"
-        raise TableError(
-            Fault(code="mark-not-binary", where=f"column {name}", found=found, advice="mark with 1 what went wrong, with 0 what did not")
-        )
+        raise TableError(Fault("bad-flag", f"column {name}", found, advice="mark with 1 what went wrong, with 0 what did not"))
     return np.array([*numbers, np.nan])[column.codes]
 
 
@@ -436,18 +416,14 @@ def read_task_families(path: Path) -> dict[str, str | None]:
             if task_id:
                 families[task_id] = families.get(task_id) or family or None
     except (KeyError, TypeError) as error:
-        fault = Fault(
-            code="column-missing", where=f"{path}, column task_id", found="the column is missing", advice="add the column task_id"
-        )
+        fault = Fault("column-missing", f"{path}, column task_id", "the column is missing", advice="add the column task_id")
         raise TableError(fault) from error
     except (OSError, UnicodeDecodeError, csv.Error, orjson.JSONDecodeError, pa.ArrowInvalid) as error:
         first = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-        fault = Fault(
-            code="table-not-readable", where=str(path), found=f"the file cannot be read: {first}", advice="check what the file is"
-        )
+        fault = Fault("file-not-readable", str(path), f"the file cannot be read: {first}")
         raise TableError(fault) from error
     if not families:
-        raise TableError(Fault(code="table-empty", where=str(path), found="the file has no task ids", advice="write one for each task"))
+        raise TableError(Fault("table-empty", str(path), "the file has no task ids"))
     return {task_id: families[task_id] for task_id in sorted(families)}
 
 

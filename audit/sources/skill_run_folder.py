@@ -34,7 +34,7 @@ class DocumentPlace:
 
     def fault(self, code: str, text: str, advice: str | None = None) -> None:
         """Tell that something is wrong here, once however often the place is looked at."""
-        fault = Fault(code=code, where=self.where, found=text, advice=advice)
+        fault = Fault(code, self.where, text, advice=advice)
         # A place may be read several times, and its fault is one.
         if fault not in self.faults.faults:
             self.faults.add(fault)
@@ -92,9 +92,7 @@ class DocumentPlace:
             here.fault("score-not-number", f"expected a number from {low:g} to {high:g}, found {_show(here.value)}")
             return math.nan
         if not low <= here.value <= high:
-            here.fault(
-                "score-out-of-range", f"{_show(here.value)} lies outside [{low:g}, {high:g}]", "correct the score, or remove the response"
-            )
+            here.fault("score-out-of-range", f"{_show(here.value)} lies outside [{low:g}, {high:g}]")
             return math.nan
         return float(here.value)
 
@@ -110,7 +108,7 @@ class DocumentPlace:
             if name not in names:
                 close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
                 advice = f"did you mean {close[0]}?" if close else f"the {what}s are: {', '.join(names[1:])}"
-                self.faults.add(Fault(code=code, where=self._join(name), found=f"no {what} is called {name!r}", advice=advice))
+                self.faults.add(Fault(code, self._join(name), f"no {what} is called {name!r}", advice=advice))
 
     def _join(self, name: str) -> str:
         # A comma after the file name, a point inside the document.
@@ -148,7 +146,7 @@ def open_json(path: Path, *, name: str, faults: FaultList, files: dict[str, str]
 def _parse_object(text: str, name: str) -> Json:
     """What does not begin like an object would be read as YAML."""
     if text.lstrip()[:1] != "{":
-        raise InputError(Fault(code="not-json", where=name, found=f"expected a JSON object, found {_show(text.strip()[:40])}"))
+        raise InputError(Fault("not-json", name, f"expected a JSON object, found {_show(text.strip()[:40])}"))
     return parse_document(text, where=name)
 
 
@@ -390,7 +388,7 @@ def read_recording(folder: Path) -> StudyRecording:
     """Return the recording in *folder*.
 
     Raises:
-        TableError: scores/ is missing or empty, a file cannot be read, a score is no number or outside 1 to 5, a run names a
+        TableError: scores/ is missing or empty, a file cannot be read, a score is not a number or outside 1 to 5, a run names a
             condition that does not exist, a task or run stands twice; all of these at once.
     """
     reader = _FolderReader(folder)
@@ -398,7 +396,7 @@ def read_recording(folder: Path) -> StudyRecording:
     skills = reader.read_skills(folder / "scores", facts)
     if not skills and not reader.faults.faults:
         found = "expected a folder scores/ with one .json file per skill, found none"
-        reader.faults.add(Fault(code="no-recording", where=str(folder), found=found, advice="name the folder that holds scores/"))
+        reader.faults.add(Fault("unknown-format", str(folder), found, advice="name the folder that holds scores/"))
     earlier = {one.name: tuple(reader.read_skills(one / "scores", facts)) for one in reader.list_earlier()}
     published = reader.read_published()
     if reader.faults.faults:
@@ -469,7 +467,7 @@ class _FolderReader:
                 continue
             skill = self._read_skill(place, path, facts)
             if skill.name in skills:
-                place.fault("row-repeated", f"the skill {skill.name!r} stands in two files", "remove one of them")
+                place.fault("duplicate-row", f"the skill {skill.name!r} is in two files")
             skills[skill.name] = skill
         return list(skills.values())
 
@@ -484,7 +482,7 @@ class _FolderReader:
         for one in place.items("tasks"):
             task_id = one.text("task_id")
             if task_id in tasks:
-                one.fault("row-repeated", f"the task {task_id!r} stands twice", "keep one of them")
+                one.fault("duplicate-row", f"the task {task_id!r} occurs twice")
             runs = self._read_runs(one, task_id, texts)
             tasks[task_id] = self._build_task(one, runs, planned.get(task_id), skill=name)
             responses += runs
@@ -545,10 +543,10 @@ class _FolderReader:
         for one in place.items("runs"):
             run = one.whole("run_index") or 0
             if run in seen:
-                one.fault("row-repeated", f"run {run} of task {task_id!r} stands twice", "number the runs of a task apart")
+                one.fault("duplicate-row", f"run {run} of task {task_id!r} occurs twice")
             seen.add(run)
             # A misspelt condition would be left out, and the arm would look as if it had not been run.
-            one.refuse_unknown(("run_index", *ARMS.values()), code="unknown-condition", what="condition")
+            one.refuse_unknown(("run_index", *ARMS.values()), code="unknown-name", what="condition")
             found += [_read_response(one.at(condition), (task_id, run, arm), texts) for arm, condition in ARMS.items()]
         return found
 

@@ -56,8 +56,7 @@ def _refuse_fields(folder: Path, reading: LogOptions) -> None:
     useless = [option for option, value in asked.items() if value]
     if useless:
         found = f"{', '.join(useless)} has no meaning here: arms are the conditions A, B, C and D, tasks are those of each skill"
-        advice = "leave it out; say with --arm C=test --arm D=deploy which condition is which side"
-        raise TableError(Fault(code="option-for-logs", where=str(folder), found=found, advice=advice))
+        raise TableError(Fault("option-for-logs", str(folder), found))
 
 
 def _read_skill(skill: SkillRuns, place: tuple[str, str], recording: StudyRecording, scorer: str) -> tuple[list[LogRow], ImportedFile]:

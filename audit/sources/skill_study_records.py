@@ -434,7 +434,7 @@ class PatternCount(Record):
     pattern: str
     """The regular expression as the file writes it."""
     literal: bool
-    """Whether it is no regular expression, and so was searched for as it is written."""
+    """Whether it is not a regular expression, and so was searched for as it is written."""
     responses: int
     """Responses that it was searched for in, or of which the study records a result."""
     found: int

@@ -106,7 +106,7 @@ def _check_finding(finding: PublishedFigure, range_: tuple[float, float], *, whe
         if value is not None and not reading.low <= value * reading.factor <= reading.high:
             span = f"{reading.low / reading.factor:g} to {reading.high / reading.factor:g}"
             found = f"expected {span} {finding.unit} for a property of the range [{range_[0]:g}, {range_[1]:g}], found {value:g}"
-            yield Fault(code="figure-out-of-range", where=f"{where}.{name}", found=found, advice=reading.advice)
+            yield Fault("out-of-range", f"{where}.{name}", found, advice=reading.advice)
 
 
 def _convert(finding: PublishedFigure, range_: tuple[float, float]) -> PublishedFigure:
@@ -142,7 +142,7 @@ def _check_summary(summary: str, *, where: str) -> Iterator[Fault]:
         if float(match["value"]) > most:
             found = f"“{match[0]}”, and that scale has {most:g} points"
             advice = "say it in the unit of the source, such as percentage points, or in points of the scale"
-            yield Fault(code="figure-out-of-range", where=where, found=found, advice=advice)
+            yield Fault("out-of-range", where, found, advice=advice)
 
 
 DEFAULT_PROPERTY_NAME = "score"
@@ -160,9 +160,7 @@ def read_case(path: Path) -> tuple[Case, Path | None]:
     document = _drop_nulls(read_document(path))
     where = str(path)
     if not isinstance(document, dict):
-        raise InputError(
-            Fault(code="not-valid", where=where, found="expected keys such as claim and evidence", advice="caveat schema case")
-        )
+        raise InputError(Fault("not-valid", where, "expected keys such as claim and evidence", advice="caveat schema case"))
     scores = document.pop("scores", None)
     faults = list(_check_scores(scores, where))
     try:
@@ -228,7 +226,7 @@ def _complete(document: dict[str, Any]) -> dict[str, Any]:
 
 def _check_scores(scores: Any, where: str) -> Iterator[Fault]:
     if scores is not None and not (isinstance(scores, str) and scores.strip()):
-        yield Fault(code="not-valid", where=f"{where}, scores", found=f"expected the path of a score table, found {scores!r}")
+        yield Fault("not-valid", f"{where}, scores", f"expected the path of a score table, found {scores!r}")
 
 
 def _check_numbers(case: Case, where: str) -> Iterator[Fault]:
@@ -242,4 +240,4 @@ def _check_numbers(case: Case, where: str) -> Iterator[Fault]:
         if value is not None and not low <= value <= high:
             found = f"{value:g} lies outside the range [{low:g}, {high:g}] of the property"
             advice = "write it in the unit of the range, 0.1 for 10 % of [0, 1]; or correct claim.property.range"
-            yield Fault(code="outside-range", where=f"{where}, claim.{name}", found=found, advice=advice)
+            yield Fault("out-of-range", f"{where}, claim.{name}", found, advice=advice)

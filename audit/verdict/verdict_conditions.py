@@ -113,7 +113,7 @@ def read_rate(finding: PublishedFigure) -> RecognitionRate | str:
     unit = finding.unit.strip().casefold()
     value = finding.value
     if finding.n is not None and finding.n < 1:
-        return f"n = {finding.n} is no number of samples"
+        return f"n = {finding.n} is not a number of samples"
     if unit == "count" and finding.n is not None:
         value = value / finding.n
     elif unit in _PERCENTS:

@@ -195,7 +195,7 @@ def parse_as_of(text: str | None, *, where: str = "--as-of") -> int | datetime |
         moment = datetime.fromisoformat(text)
     except ValueError as error:
         found = f"{text!r} is neither the number of a log entry nor a date such as 2026-11-21 or 2026-11-21T12:00:00Z"
-        raise InputError(Fault(code="bad-as-of", where=where, found=found)) from error
+        raise InputError(Fault("bad-date", where, found)) from error
     # A day ends with its last moment, so that entries of that day are included.
     if len(text) <= len("2026-11-21"):
         moment = datetime.combine(moment.date(), time.max)
@@ -237,7 +237,7 @@ def _take_app(function: Callable[Concatenate[App, P], R], names: tuple[str, ...]
 def _refuse_broken_text(options: Mapping[str, object]) -> None:
     """Bytes on the command line that are not UTF-8 arrive as lone surrogates, which no record can hold."""
     broken = [
-        Fault(code="not-utf-8", where=name, found=f"{value!r} is not UTF-8", advice="type the text again in a UTF-8 terminal")
+        Fault("not-utf-8", name, f"{value!r} is not UTF-8", advice="type the text again in a UTF-8 terminal")
         for name, value in options.items()
         if isinstance(value, str) and not value.isascii() and _is_broken(value)
     ]
@@ -286,7 +286,7 @@ def refusing(where: str) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise InputError(Fault(code="not-valid", where=where, found=str(error))) from error
+        raise InputError(Fault("not-valid", where, str(error))) from error
 
 
 def shorten(path: Path) -> str:
@@ -308,14 +308,14 @@ def parse_model(text: str, *, where: str) -> ModelRef:
     # Only the first two slashes part the name: a version may hold more.
     parts = [part.strip() for part in text.split("/", 2)]
     if len(text) > _LONGEST_MODEL:
-        found = f"{text[:40]!r}… is no name of a model version: it has {len(text):,} characters, at most {_LONGEST_MODEL} are taken"
+        found = f"{text[:40]!r}… is not a model version: it has {len(text):,} characters, at most {_LONGEST_MODEL} are taken"
     elif len(text.splitlines()) > 1:
-        found = f"{text!r} is no name of a model version: it holds a line break"
+        found = f"{text!r} is not a model version: it holds a line break"
     elif len(parts) != len(("developer", "name", "version")) or not all(parts):
         found = f"{text!r} is not a model version"
     else:
         return ModelRef(developer=parts[0], name=parts[1], version=parts[2])
-    raise InputError(Fault(code="bad-model", where=where, found=found, advice="write developer/name/version, such as EXAMPLE/m/1"))
+    raise InputError(Fault("bad-model", where, found))
 
 
 def parse_date(text: str, *, where: str) -> date:
@@ -323,8 +323,7 @@ def parse_date(text: str, *, where: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError as error:
-        found = f"{text!r} is not a day"
-        raise InputError(Fault(code="bad-date", where=where, found=found, advice="write it as 2026-11-21")) from error
+        raise InputError(Fault("bad-date", where, f"{text!r} is not a day", advice="write it as 2026-11-21")) from error
 
 
 # One transaction for each command, which a dry run rolls back.

@@ -174,7 +174,7 @@ def _show_page(app: App, found: Card, text: str, number: int) -> None:
     page = next((one for one in found.pages if one.number == number), None)
     if page is None:
         last = found.pages[-1].number
-        raise NotFoundError(Fault(code="no-such-page", where=f"--page {number}", found=f"{found.card} has pages 1 to {last}"))
+        raise NotFoundError(Fault("page-not-found", f"--page {number}", f"{found.card} has pages 1 to {last}"))
     passage = text[page.start : page.stop]
     document = {"schema": "caveat/page/1", "card": found.card, "revision": found.revision, "page": number, "text": passage}
     app.report(document, lambda console: console.print(visible(passage), soft_wrap=True))
@@ -274,8 +274,8 @@ def _read_file(name: str) -> "ComparedText":
     from registry.registration.passage_matching import read_side
 
     if not Path(name).is_file():
-        found = "is no file, and no identifier of a card (CRD-…)"
-        raise InputError(Fault(code="not-valid", where=name, found=found, advice="name a registered card (caveat card list) or a file"))
+        found = "is neither a file nor an identifier of a card (CRD-…)"
+        raise InputError(Fault("not-valid", name, found, advice="name a registered card (caveat card list) or a file"))
     return read_side(Path(name))
 
 
@@ -300,8 +300,7 @@ def _record(app: App, revision_comparison: "RevisionComparison") -> int:
     # A match belongs to a registered claim and a registered revision of its card.
     if revision_comparison.old.card is None or len(cards) > 1 or len(sighted) < len(revision_comparison.passages):
         what = "only what claims of a registered card become in another registered revision of it is recorded"
-        advice = "register the newer file: caveat card add FILE --revises CRD-… --why …"
-        raise InputError(Fault(code="nothing-to-record", where="--record", found=what, advice=advice))
+        raise InputError(Fault("nothing-to-record", "--record", what))
     with app.ledger.write(actor=app.config.authority) as writer:
         return record_passage_matches(writer, sighted)
 

@@ -92,9 +92,7 @@ def find_checkpoint_to_prove(app: App, size: int | None, *, least: int) -> "Stor
     sizes = ", ".join(str(one.checkpoint.size) for one in kept[-8:]) or "no entries"
     wanted = f"of {size}" if size is not None and size >= least else f"of {least} or more"
     advice = "caveat log checkpoint makes one, where the log key is"
-    raise NotFoundError(
-        Fault(code="checkpoint-not-found", where=f"a checkpoint {wanted} entries", found=f"kept are those of {sizes}", advice=advice)
-    )
+    raise NotFoundError(Fault("checkpoint-not-found", f"a checkpoint {wanted} entries", f"kept are those of {sizes}", advice=advice))
 
 
 def _sign_or_find(app: App) -> "StoredCheckpoint":
@@ -111,8 +109,7 @@ def _sign_or_find(app: App) -> "StoredCheckpoint":
         size = view.log_size
         there = find_checkpoint(view, size)
     if size == 0:
-        found, advice = "nothing is recorded yet, so there is nothing to sign", "caveat init"
-        raise NotFoundError(Fault(code="empty-registry", where="registry", found=found, advice=advice))
+        raise NotFoundError(Fault("empty-registry", "registry", "nothing is recorded yet, so there is nothing to sign"))
     # Signing the same state again would give a second checkpoint of one size.
     if there is not None:
         return there
@@ -122,7 +119,7 @@ def _sign_or_find(app: App) -> "StoredCheckpoint":
             return sign_log(writer, ring)
     except UnavailableError as error:
         # A missing key or passphrase is no reason to fail: an older checkpoint may serve.
-        if error.code not in {"no-log-key", "passphrase-missing"}:
+        if error.code not in {"no-signing-key", "passphrase-missing"}:
             raise
         with app.ledger.view() as view:
             kept = list_checkpoints(view)
@@ -259,7 +256,7 @@ def _prove_entry(app: App, entry: int, size: int | None, *, no_text: bool, outpu
     with app.ledger.view() as view:
         place = view.find_entry(entry)
         if place is None:
-            raise NotFoundError(Fault(code="entry-not-found", where=f"entry {entry}", found=f"the log has {view.log_size} entries"))
+            raise NotFoundError(Fault("entry-not-found", f"entry {entry}", f"the log has {view.log_size} entries"))
         if not no_text:
             view.recorded((entry,))  # raises where it was erased or altered
         ((_, text),) = view.log_entries(entry, entry + 1)

@@ -171,7 +171,7 @@ def search(app: App, *, words: str, limit: int) -> None:
 
     if len(words.split()) > _MOST_WORDS:
         found = f"{len(words.split()):,} words; at most {_MOST_WORDS} are searched for"
-        raise InputError(Fault(code="not-valid", where="WORDS", found=found, advice="search for the rarest of them"))
+        raise InputError(Fault("not-valid", "WORDS", found, advice="search for the rarest of them"))
     with app.view(by_clock=True) as view:
         claims = list(view.search(words, limit))
     document = {"schema": "caveat/search/1", "words": words, "claims": [summarise_claim(one) for one in claims]}

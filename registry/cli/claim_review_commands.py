@@ -188,7 +188,7 @@ def _list_about(writer: "Writer", model: ModelRef) -> list[str]:
     # Nothing to decide is an error: a script would take it for done.
     if not chosen:
         said = "no claim about it is stale because another version took its place"
-        raise InputError(Fault(code="nothing-to-review", where=str(model), found=said, advice="caveat claim stale"))
+        raise InputError(Fault("nothing-to-review", str(model), said))
     return chosen
 
 
@@ -207,7 +207,7 @@ def _parse_causes(texts: Sequence[str]) -> "list[NamedCause] | None":
         kind, _, what = text.partition(":")
         if kind not in set(CauseKind):
             advice = f"write one of {', '.join(CauseKind)}, or KIND:WHAT as caveat claim stale names it"
-            faults.append(Fault(code="cause-unknown", where="--cause", found=f"{text!r} is no cause", advice=advice))
+            faults.append(Fault("unknown-name", "--cause", f"{text!r} is not a cause", advice=advice))
             continue
         # A model version in a cause is written as on the command line.
         is_model = kind == CauseKind.SUCCESSOR and what.count("/") > 1
@@ -569,8 +569,8 @@ def drift(app: App, *, claim_id: Identifier, figure: Path | None, spec: str | No
     with app.view() as view:
         dossier = view.dossier(str(claim_id))
     if not dossier.revisions:
-        found = "is reserved and has no text yet, so no version of a model is spoken of"
-        raise NotFoundError(Fault(code="only-reserved", where=dossier.claim, found=found, advice="register it: caveat claim add FILE"))
+        found = "is reserved and has no text yet, so it names no model version"
+        raise NotFoundError(Fault("identifier-reserved", dossier.claim, found))
     found_drift = build_points(dossier)
     if figure is not None:
         from registry.report.html_rendering import render_drift
@@ -593,12 +593,12 @@ def _choose(drift: "Drift", spec: str | None) -> "DriftFigure":
     # All specifications, so that any of them can be chosen.
     figures = build_drift_figures(drift, most=count_keys(drift))
     if not figures:
-        found, advice = "no revision has an estimate, so there is nothing to draw", "see what there is without --figure"
-        raise NotFoundError(Fault(code="nothing-to-draw", where=drift.claim, found=found, advice=advice))
+        found, advice = "no revision has an estimate, so there is nothing to render", "see what there is without --figure"
+        raise NotFoundError(Fault("nothing-to-draw", drift.claim, found, advice=advice))
     if spec is None:
         return figures[0]
     chosen = next((figure for figure in figures if spec in (figure.spec, figure.name)), None)
     if chosen is None:
         found = f"no estimate is against {spec!r}; there are estimates against: {', '.join(one.name for one in figures[:10])}"
-        raise NotFoundError(Fault(code="nothing-to-draw", where=drift.claim, found=found, advice="name one of these with --spec"))
+        raise NotFoundError(Fault("nothing-to-draw", drift.claim, found, advice="name one of these with --spec"))
     return chosen

@@ -61,8 +61,7 @@ def show(app: App, *, fingerprint: str | None, public: bool) -> None:
         origin = view.log_origin
         states = [get_key(view, fingerprint)] if fingerprint else [one for one in list_keys(view) if one.in_force]
     if not states:
-        found, advice = "no key is in force", "caveat key add makes one; caveat key list shows those that were"
-        raise NotFoundError(Fault(code="key-unknown", where=f"log {origin}", found=found, advice=advice))
+        raise NotFoundError(Fault("key-unknown", f"log {origin}", "no key is in force"))
     document = {"schema": "caveat/key/1", "log": origin, "keys": [describe_state(state) for state in states]}
     app.report(document, lambda console: print_shown(console, states, is_public_only=public))
 
@@ -195,7 +194,7 @@ def _get_authority(app: App, view: "View") -> "Authority":
     if authority is None:
         who = app.config.authority
         raise NotFoundError(
-            Fault(code="actor-unknown", where=who, found=f"nobody is registered as {who}", advice=f"run: caveat init --code {who} --join")
+            Fault("authority-not-registered", who, f"no authority is registered as {who}", advice=f"run: caveat init --code {who} --join")
         )
     return authority.payload
 
@@ -222,7 +221,7 @@ def _get_statement_key(app: App, authority: str) -> "SigningKey":
     key = read_statement_key(app.config.keys, authority, ask=app.ask_passphrase)
     if key is None:
         found, advice = f"there is no secret statement key of {authority} here", "caveat key add --statements makes one"
-        raise NotFoundError(Fault(code="key-file-missing", where=str(app.config.keys), found=found, advice=advice))
+        raise NotFoundError(Fault("key-file-missing", str(app.config.keys), found, advice=advice))
     return key
 
 
@@ -233,11 +232,11 @@ def _parse_time(text: str | None, now: datetime) -> datetime | None:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
-        found = f"{text!r} is no date such as 2026-11-21, nor a time such as 2026-11-21T12:00:00Z"
-        raise InputError(Fault(code="bad-date", where="--untrusted-from", found=found)) from error
+        found = f"{text!r} is neither a date such as 2026-11-21, nor a time such as 2026-11-21T12:00:00Z"
+        raise InputError(Fault("bad-date", "--untrusted-from", found)) from error
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     # A date ahead would keep trusting what a thief signs until then.
     if moment > now:
         found = f"{moment.isoformat()} lies ahead: what is signed until then would be trusted"
-        raise InputError(Fault(code="bad-date", where="--untrusted-from", found=found, advice="give when it may have been lost"))
+        raise InputError(Fault("bad-date", "--untrusted-from", found, advice="give when it may have been lost"))
     return moment.astimezone(UTC)

@@ -155,8 +155,7 @@ def _check_rows(app: App, faults: list[Fault]) -> int | None:
 
 
 def _count_unlisted(report: "LogReport") -> list[Fault]:
-    found = f"and {report.unlisted:,} more findings like these"
-    return [Fault(code="more-faults", where=report.origin, found=found)] if report.unlisted else []
+    return [Fault("more-faults", report.origin, f"and {report.unlisted:,} more findings like these")] if report.unlisted else []
 
 
 # `caveat log erase`: the text of an entry goes, its proof stays.
@@ -178,7 +177,7 @@ def erase(app: App, *, entry: int, why: str, yes: bool) -> None:
         place = view.find_entry(entry)
         size = view.log_size
     if place is None:
-        raise NotFoundError(Fault(code="entry-not-found", where=f"entry {entry}", found=f"the log has {size} entries"))
+        raise NotFoundError(Fault("entry-not-found", f"entry {entry}", f"the log has {size} entries"))
     app.say(f"entry {entry}: {place.kind.value} by {place.actor} of {place.at:%Y-%m-%d %H:%M} UTC, leaf {place.leaf[:16]}…")
     app.say("its text is erased for good; number, time, author, kind, leaf and derived rows stay, and copies elsewhere are not touched")
     if not yes:
@@ -194,6 +193,6 @@ def erase(app: App, *, entry: int, why: str, yes: bool) -> None:
 def _ask() -> None:
     # Without a terminal a missing answer must not count as yes.
     if sys.stdin is None or not sys.stdin.isatty():
-        found = "nobody is at a terminal to confirm it"
-        raise InputError(Fault(code="not-a-terminal", where="caveat log erase", found=found, advice="give --yes, if you are sure"))
+        found = "this needs a confirmation, and there is no terminal"
+        raise InputError(Fault("not-a-terminal", "caveat log erase", found, advice="give --yes, if you are sure"))
     click.confirm("Erase it?", abort=True, err=True)

@@ -266,12 +266,12 @@ def compare_revisions(dossier: Dossier, old: int, new: int) -> tuple[ClaimRevisi
     # One revision has nothing to compare; numbers that do not exist are named below.
     if len(dossier.revisions) == 1:
         found = "has only one revision, so there is nothing to compare"
-        raise NotFoundError(Fault(code="no-such-revision", where=dossier.claim, found=found))
+        raise NotFoundError(Fault("revision-not-found", dossier.claim, found))
     revisions = {revision.payload.revision: revision.payload for revision in dossier.revisions}
     for wanted in (old, new):
         if wanted not in revisions:
             known = f"revisions 1 to {len(revisions)}" if revisions else "no revision yet, it is only reserved"
-            raise NotFoundError(Fault(code="no-such-revision", where=f"{dossier.claim}@{wanted}", found=f"{dossier.claim} has {known}"))
+            raise NotFoundError(Fault("revision-not-found", f"{dossier.claim}@{wanted}", f"{dossier.claim} has {known}"))
     before, after = to_document(revisions[old]), to_document(revisions[new])
     # Number and reason differ by nature.
     rows = [(key, before[key], after[key]) for key in after if key not in ("revision", "why") and before[key] != after[key]]

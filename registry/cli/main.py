@@ -130,19 +130,14 @@ def _run(app: App) -> None:
         place = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else "file system"
         # Exit code 3: nothing was evaluated, so neither yes nor no would be true.
         found = f"it cannot be read or written: {error.strerror or error}"
-        fault = Fault(code="file-not-accessible", where=place, found=found, advice="check path, permissions and free space")
+        fault = Fault("file-not-accessible", place, found, advice="check path, permissions and free space")
         _end(app, error, (fault,), 3)
     except MemoryError as error:
         found = f"this needs more memory than there is: {error}" if str(error) else "this needs more memory than there is"
-        fault = Fault(code="out-of-memory", where="memory", found=found, advice="give fewer rows, or fewer --replicates")
+        fault = Fault("out-of-memory", "memory", found)
         _end(app, error, (fault,), 3)
     except Exception as error:  # noqa: BLE001  (the last resort: no traceback ever reaches a user unasked)
-        fault = Fault(
-            code="internal-error",
-            where=type(error).__name__,
-            found=str(error) or "no message",
-            advice="this is a defect of Caveat; run again with --debug and report what it prints",
-        )
+        fault = Fault("internal-error", type(error).__name__, str(error) or "no message")
         _end(app, error, (fault,), 3)
 
 

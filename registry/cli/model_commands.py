@@ -53,8 +53,7 @@ def add(app: App, *, version: str, predecessor: str | None, released: str | None
             wanted.predecessor is None or writer.lineage().find_link(wanted.model, wanted.predecessor) is None
         ):
             found = f"is registered as following {known.payload.predecessor or 'nothing'}, by entry {known.entry.seq}"
-            advice = "to record what it comes from: caveat model update OLD NEW; to take a link back: caveat model unlink"
-            raise ConflictError(Fault(code="lineage-differs", where=version, found=found, advice=advice))
+            raise ConflictError(Fault("lineage-differs", version, found))
     app.report(
         {"schema": "caveat/model-add/1", "model": str(wanted.model), "new": known is None},
         lambda console: console.print(f"{'Registered' if known is None else 'Registered already:'} {wanted.model}"),

@@ -1,4 +1,4 @@
-"""Commands about a registry as a whole: init, db, rebuild, backup, restore, export, import and schema."""
+"""Commands about a registry as a whole: init, db, rebuild, backup, restore, export, import, schema and explain."""
 
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -10,7 +10,7 @@ import click
 from registry.cli.application import App, as_of_option, key_options, pass_app, refusing, shorten
 from registry.cli.main import find_commands
 from registry.configuration import EXAMPLE
-from registry.errors import ConflictError, Fault, InputError
+from registry.errors import ConflictError, Fault, InputError, NotFoundError, find_entry, list_explanations
 from registry.records.record import Authority, AuthorityRole
 
 if TYPE_CHECKING:
@@ -88,8 +88,7 @@ def _choose_code(app: App, code: str | None, *, example: bool) -> str:
     if sys.stdin is not None and sys.stdin.isatty():
         return str(click.prompt(f"Code of your authority, such as AISI ({EXAMPLE} to try Caveat)", err=True)).strip()
     found = "the registry needs the code of its authority, which is part of every identifier"
-    advice = "caveat init --code CODE, 2 to 12 capital letters or digits; to try Caveat: caveat init --example"
-    raise InputError(Fault(code="authority-missing", where="--code", found=found, advice=advice))
+    raise InputError(Fault("authority-missing", "--code", found))
 
 
 def _refuse_second(writer: "Writer", code: str) -> None:
@@ -101,7 +100,7 @@ def _refuse_second(writer: "Writer", code: str) -> None:
     owner = find_owner(writer)
     found = f"this registry is {owner}'s ({writer.log_origin or 'its log has no name'}), and files published in it are signed with its keys"
     advice = f"work in a folder of its own, or register {code} as a further authority here: caveat init --code {code} --join"
-    raise ConflictError(Fault(code="other-owner", where=f"--code {code}", found=found, advice=advice))
+    raise ConflictError(Fault("wrong-owner", f"--code {code}", found, advice=advice))
 
 
 def _is_begun(app: App) -> bool:
@@ -133,9 +132,9 @@ def _register(app: App, writer: "Writer", authority: Authority, passphrase: str 
 
 def _print(console: "Console", document: Mapping[str, Any]) -> None:
     code, speaker, keys = document["authority"], document["speaks_as"], document["keys"]
-    console.print(f"Registry {document['registry']} is ready; you speak as {speaker}.", soft_wrap=True)
+    console.print(f"Registry {document['registry']} is ready; you act as {speaker}.", soft_wrap=True)
     if speaker != code:
-        console.print(f"To speak as {code}, set `authority = {code}` in registry.cfg.", soft_wrap=True)
+        console.print(f"To act as {code}, set `authority = {code}` in registry.cfg.", soft_wrap=True)
     if keys is not None:
         state = "encrypted" if keys["encrypted"] else "not encrypted, readable by you alone"
         console.print(f"Its log is {keys['log']}; the secret keys are in {keys['folder']} ({state}). Keep a copy of them elsewhere.")
@@ -310,8 +309,8 @@ def restore(
     # Without a checkpoint nothing shows whether entries are missing at the end.
     if beside is None and not without_checkpoint:
         # An explicit option is needed, so that the check is not left out by accident.
-        found, advice = "there is no checkpoint beside it to hold it against", "give --checkpoint NOTE, or --without-checkpoint"
-        raise InputError(Fault(code="checkpoint-not-found", where=str(file), found=found, advice=advice))
+        found = "there is no checkpoint next to it to verify it with"
+        raise InputError(Fault("checkpoint-not-found", str(file), found))
     note = None if without_checkpoint or beside is None else read_note(beside)
     given = read_vkeys(vkeys, key_files)
     with track(app, f"restoring {file.name}", unit="entries") as progress:
@@ -400,7 +399,7 @@ def _find_note(app: App) -> str:
     with app.view() as view:
         ring = app.read_keys()
         if not view.log_size:
-            raise InputError(Fault(code="empty-registry", where="registry", found="nothing is recorded yet", advice="caveat card add FILE"))
+            raise InputError(Fault("empty-registry", "registry", "nothing is recorded yet"))
         # Without a log key the bundle ends with the last signed checkpoint.
         if not ring.log:
             last = find_last_note(view)
@@ -503,7 +502,6 @@ def _find_nouns() -> dict[str, type]:
 def schema(app: App, /, *, name: str | None) -> None:
     """Print the JSON Schema of a file format, or the names of all."""
     from registry.codec.canonical_documents import json_schema
-    from registry.errors import Fault, NotFoundError
 
     nouns, elsewhere = _find_nouns(), find_commands(_ELSEWHERE)
     names = sorted({*nouns, *elsewhere})
@@ -519,4 +517,46 @@ def schema(app: App, /, *, name: str | None) -> None:
         found: dict[str, Any] = elsewhere[name].load()()
         app.report(found)
     else:
-        raise NotFoundError(Fault(code="unknown-schema", where=name, found=f"no such file format; there are {', '.join(names)}"))
+        raise NotFoundError(Fault("unknown-name", name, f"no such file format; there are {', '.join(names)}"))
+
+
+# `caveat explain`: the catalogue of errors, offline.
+
+
+def _complete_codes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    return [code for code in list_explanations() if code.startswith(incomplete)]
+
+
+@click.command()
+@click.argument("code", required=False, shell_complete=_complete_codes)
+@pass_app
+def explain(app: App, /, *, code: str | None) -> None:
+    """Explain an error or warning CODE of a message; without CODE, list all codes.
+
+    Prints what the code means and what to do next, from the page docs/errors.md, which comes with Caveat.
+    """
+    from dataclasses import asdict
+    from difflib import get_close_matches
+
+    codes = list(list_explanations())
+    if code is None:
+        titles = {entry.code: entry.title for entry in map(find_entry, codes) if entry}
+        app.report(
+            {"schema": "caveat/explanations/1", "titles": titles},
+            lambda console: console.print("\n".join(f"{name}: {title}" for name, title in titles.items())),
+        )
+        return
+    # A code copied from a message ends with its colon.
+    entry = find_entry(code.removesuffix(":"))
+    if entry is None:
+        close = get_close_matches(code, codes, n=1, cutoff=0.5)
+        raise NotFoundError(
+            Fault(
+                "unknown-name",
+                code,
+                "no message has this code",
+                advice=f"did you mean {close[0]}?" if close else "caveat explain lists them",
+            )
+        )
+    text = f"{entry.code}: {entry.title}\n\n{entry.meaning}" + (f"\n\nnext: {entry.advice}" if entry.advice else "")
+    app.report({"schema": "caveat/explanation/1", **asdict(entry)}, lambda console: console.print(text))

@@ -86,13 +86,11 @@ def _list_changed_claims(view: "View", subjects: Sequence[Identifier]) -> list[s
         elif subject.kind is Kind.CARD:
             claims |= dict.fromkeys(list_claims_of(view, subject))
         else:
-            found = (
-                f"names a {subject.kind.name.lower()}; what changed is told of claims (CLM-…), and of cards (CRD-…) with all their claims"
-            )
-            raise InputError(Fault(code="bad-identifier", where=str(subject), found=found))
+            found = f"names a {subject.kind.name.lower()}; change reports are about claims (CLM-…), or cards (CRD-…) with all their claims"
+            raise InputError(Fault("bad-identifier", str(subject), found))
     if not claims:
         found = "no claim of it is registered, so there is nothing to compare"
-        raise InputError(Fault(code="nothing-asked", where=", ".join(map(str, subjects)), found=found, advice="caveat claim list"))
+        raise InputError(Fault("nothing-to-report", ", ".join(map(str, subjects)), found, advice="caveat claim list"))
     return list(claims)
 
 
@@ -435,7 +433,7 @@ def _refuse_nothing(subjects: "Sequence[Identifier]", *, everything: bool) -> No
     if not subjects and not everything:
         found = "nothing to report on"
         advice = "name claims or cards, or give --all; caveat claim list shows what there is"
-        raise InputError(Fault(code="nothing-asked", where="caveat report", found=found, advice=advice))
+        raise InputError(Fault("nothing-to-report", "caveat report", found, advice=advice))
 
 
 def _refuse_combinations(app: App, options: Mapping[str, Any]) -> None:
@@ -468,8 +466,8 @@ def _find_key(app: App, *, sign: bool | None, publish: bool, draws_pdf: bool) ->
     from registry.registration.key_registration import get_document_key
 
     if sign and not draws_pdf:
-        found, advice = "only PDF files are signed, and none is drawn", "give --pdf too, or leave --sign out"
-        raise InputError(Fault(code="nothing-to-sign", where="--sign", found=found, advice=advice))
+        found, advice = "only PDF files are signed, and none is rendered", "give --pdf too, or leave --sign out"
+        raise InputError(Fault("bad-option", "--sign", found, advice=advice))
     # By default only published files are signed.
     if not draws_pdf or not (publish if sign is None else sign):
         return None
@@ -556,7 +554,7 @@ def _expand(view: "View", subjects: Sequence[Identifier], *, everything: bool) -
     for subject in subjects:
         if subject.kind not in (Kind.CARD, Kind.CLAIM):
             found = f"names a {subject.kind.name.lower()}; supplements are made of claims (CLM-…) and cards (CRD-…)"
-            raise InputError(Fault(code="bad-identifier", where=str(subject), found=found))
+            raise InputError(Fault("bad-identifier", str(subject), found))
         wanted[str(subject)] = subject
         # A card brings its claims, because its supplement links to theirs.
         if subject.kind is Kind.CARD:

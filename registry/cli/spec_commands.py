@@ -207,7 +207,7 @@ def _get(view: Any, identifier: Identifier, version: int | None) -> SpecVersion:
     if found is None:
         near = ", ".join(view.suggest(identifier.bare)) or "caveat spec list shows them all"
         where = identifier.bare if version is None else f"{identifier.bare}@{version}"
-        raise NotFoundError(Fault(code="not-registered", where=where, found="no such specification", advice=near))
+        raise NotFoundError(Fault("not-registered", where, "no such specification", advice=near))
     payload: SpecVersion = found.payload
     return payload
 

@@ -76,7 +76,7 @@ def _parse_required(names: Sequence[str], *, current: bool) -> "frozenset[CheckN
     unknown = [name for name in names if name not in {*CheckName, "all"}]
     if unknown:
         found = f"no check is called {', '.join(map(repr, unknown))}"
-        raise InputError(Fault(code="unknown-check", where="--require", found=found, advice=f"known are all, {', '.join(CheckName)}"))
+        raise InputError(Fault("unknown-name", "--require", found, advice=f"known are all, {', '.join(CheckName)}"))
     wanted = {CheckName(name) for name in names if name != "all"}
     return frozenset({*wanted, CheckName.CURRENT} if current else wanted)
 
@@ -104,7 +104,7 @@ def _open_registry(app: App, files: Sequence[Path]) -> "Ledger | None":
             raise
         fault = error.faults[0]
         advice = "nothing was compared or changed; without --registry the files are verified by themselves"
-        raise UnavailableError(Fault(code=fault.code, where=fault.where, found=fault.found, advice=advice)) from error
+        raise UnavailableError(Fault(fault.code, fault.where, fault.found, advice=advice)) from error
 
 
 def _verify(app: App, paths: tuple[Path, ...], means: "VerificationMeans", proof: Path | None) -> "list[FileVerification]":
@@ -120,7 +120,7 @@ def _verify(app: App, paths: tuple[Path, ...], means: "VerificationMeans", proof
         return [FileVerification(name=_name_registry(means) or "", kind=FileKind.REGISTRY, checks=checks)]
     if proof is not None and len(paths) != 1:
         found = f"one proof is of one file; {len(paths)} files are given"
-        raise InputError(Fault(code="one-proof", where="--proof", found=found, advice="verify them one by one"))
+        raise InputError(Fault("bad-option", "--proof", found, advice="verify them one by one"))
     files = read_all(paths, proof)
     # A configuration in this folder may be of any origin, so it is read only with `--registry`.
     config = app.config if app.registry else Config()

@@ -42,9 +42,7 @@ def canonical_bytes(document: Json) -> bytes:
         return rfc8785.dumps(document)
     # RecursionError comes from deep nesting, UnicodeEncodeError from lone surrogates.
     except (rfc8785.CanonicalizationError, UnicodeEncodeError, ValueError, RecursionError) as error:
-        raise InputError(
-            Fault(code="not-canonical", where="document", found=f"canonical JSON (RFC 8785) cannot hold it: {error}")
-        ) from error
+        raise InputError(Fault("not-storable", "document", f"canonical JSON (RFC 8785) cannot hold it: {error}")) from error
 
 
 def digest(document: Json) -> str:
@@ -149,7 +147,7 @@ def _list_faults(error: ValidationError, where: str) -> Iterator[Fault]:
     found = list(_narrow(error.errors(include_url=False)))
     yield from (_fault(one, where) for one in found[:MOST_FAULTS])
     if len(found) > MOST_FAULTS:
-        yield Fault(code="more-faults", where=where, found=f"and {len(found) - MOST_FAULTS:,} more faults like these")
+        yield Fault("more-faults", where, f"and {len(found) - MOST_FAULTS:,} more faults like these")
 
 
 def _fault(error: ErrorDetails, where: str) -> Fault:
@@ -158,7 +156,7 @@ def _fault(error: ErrorDetails, where: str) -> Fault:
     found = known or error["msg"].removeprefix("Value error, ").replace("Input should be", "expected", 1)
     if known is None and error["type"] not in ("value_error", "json_invalid", "missing_tag"):
         found = f"{found}; found {_shorten(error['input'])}"
-    return Fault(code="not-valid", where=f"{where}, {path}" if path else where, found=found, advice=_advise(error))
+    return Fault("not-valid", f"{where}, {path}" if path else where, found, advice=_advise(error))
 
 
 def _narrow(errors: Sequence[ErrorDetails], start: int = 0) -> Iterator[ErrorDetails]:

@@ -186,13 +186,12 @@ def read_text(path: Path, *, largest: int = LARGEST_FILE_BYTES) -> str:
         # The size is checked before reading, so a huge file costs nothing.
         size = path.stat().st_size
         if size > largest:
-            raise InputError(_fault("file-too-large", str(path), f"{size:,} bytes; at most {largest:,} are read"))
+            raise InputError(Fault("file-too-large", str(path), f"{size:,} bytes; at most {largest:,} are read"))
         return path.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise InputError(_fault("file-not-readable", str(path), error.strerror or str(error))) from error
+        raise InputError(Fault("file-not-readable", str(path), error.strerror or str(error))) from error
     except UnicodeDecodeError as error:
-        found = f"byte {error.start} is not UTF-8"
-        raise InputError(_fault("not-utf-8", str(path), found, "save the file as UTF-8")) from error
+        raise InputError(Fault("not-utf-8", str(path), f"byte {error.start} is not UTF-8", advice="save the file as UTF-8")) from error
 
 
 def write_file(path: Path, content: bytes | str) -> None:
@@ -234,11 +233,11 @@ def _parse_json(text: str, where: str) -> Json:
         if _looks_like_flow_yaml(text):
             return _parse_yaml(text, where)
         place = f"{where}, line {error.lineno}, column {error.colno}"
-        raise InputError(_fault("not-json", place, error.msg)) from error
+        raise InputError(Fault("not-json", place, error.msg)) from error
     except ValueError as error:
-        raise InputError(_fault("not-json", where, str(error).partition(";")[0])) from error
+        raise InputError(Fault("not-json", where, str(error).partition(";")[0])) from error
     except RecursionError as error:
-        raise InputError(_fault("too-deep", where, f"nested deeper than {LARGEST_DEPTH} levels")) from error
+        raise InputError(Fault("too-deep", where, f"nested deeper than {LARGEST_DEPTH} levels")) from error
     return loaded
 
 
@@ -265,7 +264,7 @@ def _duplicates_refuser(where: str) -> Callable[[list[tuple[str, Any]]], dict[st
         if len(seen) != len(pairs):
             names = Counter(name for name, _ in pairs)
             twice = next(name for name, count in names.items() if count > 1)
-            raise InputError(_fault("duplicate-key", where, f"the key {twice!r} stands twice in one object"))
+            raise InputError(Fault("duplicate", where, f"the key {twice!r} occurs twice in one object"))
         return seen
 
     return refuse_duplicates
@@ -279,7 +278,7 @@ def _looks_like_flow_yaml(text: str) -> bool:
 def _parse_yaml(text: str, where: str) -> Json:
     if len(text) > LARGEST_YAML_BYTES:
         found = f"{len(text):,} characters of YAML; at most {LARGEST_YAML_BYTES:,} are read"
-        raise InputError(_fault("file-too-large", where, found, "split it, or write it as JSON, which may be larger"))
+        raise InputError(Fault("file-too-large", where, found, advice="split it, or write it as JSON, which may be larger"))
     from ruamel.yaml import YAML  # noqa: PLC0415  (40 ms that `--help` need not pay)
     from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415
 
@@ -289,9 +288,9 @@ def _parse_yaml(text: str, where: str) -> Json:
     except MarkedYAMLError as error:
         raise InputError(_yaml_fault(error, where)) from error
     except (YAMLError, ValueError, TypeError) as error:
-        raise InputError(_fault("not-yaml", where, str(error).partition("\n")[0].partition(";")[0])) from error
+        raise InputError(Fault("not-yaml", where, str(error).partition("\n")[0].partition(";")[0])) from error
     except RecursionError as error:
-        raise InputError(_fault("too-deep", where, f"nested deeper than {LARGEST_DEPTH} levels")) from error
+        raise InputError(Fault("too-deep", where, f"nested deeper than {LARGEST_DEPTH} levels")) from error
     return loaded
 
 
@@ -302,34 +301,36 @@ def _refuse_references(yaml: Any, text: str, where: str) -> None:
         line = f"{where}, line {event.start_mark.line + 1}"
         if getattr(event, "anchor", None):
             raise InputError(
-                _fault("yaml-reference", line, f"anchors and aliases are not read (found {event.anchor!r})", "write the value out")
+                Fault(
+                    "yaml-not-supported", line, f"anchors and aliases are not read (found {event.anchor!r})", advice="write the value out"
+                )
             )
         tag = getattr(event, "tag", None)
         if tag and str(tag) != "!":
-            raise InputError(_fault("yaml-tag", line, f"tags are not read (found {tag})", "remove the tag"))
+            raise InputError(Fault("yaml-not-supported", line, f"tags are not read (found {tag})", advice="remove the tag"))
 
 
 def _yaml_fault(error: Any, where: str) -> Fault:
     mark = error.problem_mark or error.context_mark
     place = f"{where}, line {mark.line + 1}, column {mark.column + 1}" if mark else where
     problem = str(error.problem or error.context).splitlines()[0]
-    code = "duplicate-key" if "duplicate key" in problem else "not-yaml"
-    return _fault(code, place, problem)
+    code = "duplicate" if "duplicate key" in problem else "not-yaml"
+    return Fault(code, place, problem)
 
 
 def _find_faults(value: Any, where: str, path: tuple[int | str, ...], depth: int) -> Iterator[Fault]:
     place = f"{where}, {format_path(path)}" if path else where
     if depth > LARGEST_DEPTH:
-        yield _fault("too-deep", place, f"nested deeper than {LARGEST_DEPTH} levels")
+        yield Fault("too-deep", place, f"nested deeper than {LARGEST_DEPTH} levels")
     # Canonical JSON has no NaN and no infinity.
     elif isinstance(value, float) and not math.isfinite(value):
-        yield _fault("not-finite", place, f"{value} is not a number that can be recorded", "leave the key out if it is unknown")
+        yield Fault("not-finite", place, f"{value} is not a number that can be recorded")
     elif isinstance(value, str):
         yield from _find_broken(value, place)
     elif isinstance(value, dict):
         for key, item in value.items():
             if not isinstance(key, str):
-                yield _fault("not-valid", place, f"the key {key!r} is not a text", "put it in quotation marks")
+                yield Fault("not-valid", place, f"the key {key!r} is not a text", advice="put it in quotation marks")
             yield from _find_broken(str(key), place)
             yield from _find_faults(item, where, (*path, str(key)), depth + 1)
     elif isinstance(value, list):
@@ -340,11 +341,7 @@ def _find_faults(value: Any, where: str, path: tuple[int | str, ...], depth: int
 def _find_broken(text: str, place: str) -> Iterator[Fault]:
     """Lone surrogates are no characters, and no database keeps U+0000."""
     if "\0" in text or not (text.isascii() or _SURROGATE.search(text) is None):
-        yield _fault("not-valid", place, "has U+0000 or a lone surrogate, which no record can hold", "remove it from the text")
-
-
-def _fault(code: str, where: str, text: str, advice: str | None = None) -> Fault:
-    return Fault(code=code, where=where, found=text, advice=advice)
+        yield Fault("not-valid", place, "has U+0000 or a lone surrogate, which no record can hold", advice="remove it from the text")
 
 
 # New files that appear complete or not at all, and never replace another one.
@@ -399,5 +396,4 @@ def refuse_existing(path: Path) -> None:
 
 
 def _exists(path: Path) -> ConflictError:
-    found = "there is a file of this name already, and nothing is written over"
-    return ConflictError(Fault(code="file-exists", where=os.fspath(path), found=found, advice="give another name"))
+    return ConflictError(Fault("file-exists", os.fspath(path), "there is a file of this name already, and nothing is written over"))

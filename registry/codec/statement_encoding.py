@@ -55,12 +55,12 @@ def decode_statement(text: bytes | str, *, where: str) -> Statement:
     envelope: dict[str, Any] = from_json(dict[str, Any], text, where=where)
     if envelope.get("schema") != STATEMENT_SCHEMA or str(envelope.get("kind")) not in _KINDS:
         found = f"schema {envelope.get('schema')!r}, kind {envelope.get('kind')!r}; expected {STATEMENT_SCHEMA} and a known kind"
-        raise InputError(Fault(code="unknown-statement", where=where, found=found, advice="upgrade caveat"))
+        raise InputError(Fault("unknown-statement", where, found))
     # Unknown keys are refused, not ignored: they would be covered by the leaf but not by our
     # reading.
     if envelope.keys() != _KEYS or not all(isinstance(envelope[name], str) for name in _KEYS - {"payload"}):
         found = f"it has {', '.join(sorted(envelope))}; expected {', '.join(sorted(_KEYS))}, all texts but the payload"
-        raise InputError(Fault(code="unknown-statement", where=where, found=found, advice="upgrade caveat"))
+        raise InputError(Fault("unknown-statement", where, found))
     noun = PAYLOADS[StatementKind(envelope["kind"])]
     payload = from_document(noun, envelope["payload"], where=f"{where}, payload")
     at = from_document(datetime, envelope["at"], where=f"{where}, at")
@@ -122,14 +122,14 @@ def check_openings(supplement: Supplement) -> tuple[Fault, ...]:
     for position, opening in enumerate(supplement.openings):
         where = f"openings[{position}], {opening.spec}"
         if opening.spec in seen:
-            faults.append(Fault(code="opening-twice", where=where, found="the record holds an opening of it already"))
+            faults.append(Fault("duplicate", where, "the record holds an opening of it already"))
         elif opening.spec not in named:
             found = f"the record of {supplement.identifier} does not refer to it"
-            faults.append(Fault(code="opening-not-referred", where=where, found=found, advice="leave this seal file out"))
+            faults.append(Fault("seal-not-needed", where, found))
         # The text is public already. An opening would suggest that it is confidential.
         elif opening.spec in revealed:
-            found = f"entry {revealed[opening.spec]} reveals it: its text is in the log for everybody to read"
-            faults.append(Fault(code="not-sealed", where=where, found=found, advice="leave this seal file out"))
+            found = f"entry {revealed[opening.spec]} reveals it: its content is public in the log"
+            faults.append(Fault("seal-not-needed", where, found))
         else:
             faults += find_opening_faults(named[opening.spec], opening, where=where)
         seen.add(opening.spec)
@@ -151,13 +151,13 @@ def find_opening_faults(version: SpecVersion, opening: SpecOpening, *, where: st
     """Yield why *opening* does not open the commitment of *version*; nothing when it does."""
     made = commitment_of(opening)
     if version.commitment is None:
-        yield Fault(code="not-sealed", where=where, found="its body is in the log for everybody to read")
+        yield Fault("seal-not-needed", where, "its content is public in the log")
     elif not isinstance(opening.body, BODIES[opening.spec_kind]):
         noun = type(opening.body).__name__
-        yield Fault(code="seal-not-opened", where=where, found=f"a {noun} is no body of a specification of kind {opening.spec_kind.value}")
+        yield Fault("seal-not-opened", where, f"a {noun} is not a specification of kind {opening.spec_kind.value}")
     elif (version.kind, version.commitment) != (opening.spec_kind, made):
         found = f"kind, body and salt give the commitment {made}, sealed was {version.commitment} ({version.kind.value})"
-        yield Fault(code="seal-not-opened", where=where, found=found, advice="give the very file that `caveat spec seal` wrote")
+        yield Fault("seal-not-opened", where, found, advice="give the very file that `caveat spec seal` wrote")
 
 
 # Which log entries a record names, and the leaf of a payload in it.
@@ -218,8 +218,8 @@ def list_entries(record: object) -> dict[int, Entry]:
     for one in list_named(record):
         known = found.setdefault(one.entry.seq, one.entry)
         if known != one.entry:
-            told = f"the record tells it twice: {_tell(known)}, and {_tell(one.entry)}"
-            faults[one.entry.seq] = Fault(code="entry-contradicted", where=f"entry {one.entry.seq}", found=told)
+            told = f"the record has two versions of it: {_tell(known)}, and {_tell(one.entry)}"
+            faults[one.entry.seq] = Fault("entry-inconsistent", f"entry {one.entry.seq}", told)
     if faults:
         raise InputError(faults[seq] for seq in sorted(faults))
     return dict(sorted(found.items()))
@@ -237,8 +237,8 @@ def list_recorded(record: object) -> tuple[Recorded[Any], ...]:
         if one.recorded is None:
             continue
         if found.setdefault(one.entry.seq, one.recorded) != one.recorded:
-            told = "two different statements stand beside it"
-            faults[one.entry.seq] = Fault(code="entry-contradicted", where=f"entry {one.entry.seq}", found=told)
+            told = "it comes with two different statements"
+            faults[one.entry.seq] = Fault("entry-inconsistent", f"entry {one.entry.seq}", told)
     if faults:
         raise InputError(faults[seq] for seq in sorted(faults))
     return tuple(found[seq] for seq in sorted(found))
@@ -402,5 +402,4 @@ def _refuse_odd(path: tuple[str, ...], where: str) -> None:
 
 
 def _refuse(where: str, text: str) -> InputError:
-    advice = "get the proof again, byte for byte, from who gave it out"
-    return InputError(Fault(code="bad-proof", where=where, found=text, advice=advice))
+    return InputError(Fault("bad-proof", where, text))

@@ -114,12 +114,12 @@ def find_signer(
         notes: signed checkpoints of the same log whose roots fit, *note* among them.
 
     Raises:
-        InputError: `signature-forged`, a signature does not verify; `key-revoked`, `key-replaced`; `wrong-key`, no key that is believed
+        InputError: `bundle-forged`, a signature does not verify; `key-not-in-force`; `wrong-key`, no key that is believed
             signed it; `too-many-keys`.
     """
     where = f"checkpoint of {note.checkpoint.origin} at {note.checkpoint.size}"
     if len(steps) > _MOST_KEYS:
-        raise _fault("too-many-keys", where, f"the log has {len(steps):,} key events; at most {_MOST_KEYS:,} are followed", None)
+        raise _fault("too-many-keys", where, f"the log has {len(steps):,} key events; at most {_MOST_KEYS:,} are followed")
     # Only keys that bear the log's own name are followed. Anyone can sign in a name of their own.
     believed = _follow([key for key in verifier_keys if _is_of_log(key, note.checkpoint.origin)], steps, notes)
     lines = verify_note(note, believed)
@@ -127,8 +127,7 @@ def find_signer(
     # An invalid signature of a known key is reported first. It means alteration, and not merely an
     # unknown signer.
     if broken:
-        found = f"the signature of {broken[0]} is not valid over what it says"
-        raise _fault("signature-forged", where, found, "do not use it; ask its authority for another copy")
+        raise _fault("bundle-forged", where, f"the signature of {broken[0]} is not valid over what it says")
     by_text = {str(key): key for key in believed}
     ended = [(line.vkey, fault) for line in lines if (fault := _find_end(line.vkey, note.checkpoint.size, steps, where))]
     sound = [line.vkey for line in lines if line.vkey not in dict(ended)]
@@ -195,10 +194,10 @@ def _find_end(vkey: str, size: int, steps: Sequence[KeyStep], where: str) -> Fau
     name = shorten_vkey(vkey)
     if revoked is not None:
         found = f"entry {revoked.seq} revokes {name}, which signed it: {revoked.event.reason}"
-        return Fault(code="key-revoked", where=where, found=found, advice="ask for a bundle that is signed with a key in force")
+        return Fault("key-not-in-force", where, found, advice="ask for a bundle that is signed with a key in force")
     if replaced is not None and size > replaced.seq:
         found = f"entry {replaced.seq} puts another key in the place of {name}, which signed it nevertheless"
-        return Fault(code="key-replaced", where=where, found=found, advice="ask for a bundle that is signed with a key in force")
+        return Fault("key-not-in-force", where, found, advice="ask for a bundle that is signed with a key in force")
     return None
 
 
@@ -212,8 +211,8 @@ def _find_replacement(vkey: str, steps: Sequence[KeyStep]) -> KeyStep | None:
     return next((step for step in steps if step.event.replaces == key), None)
 
 
-def _fault(code: str, where: str, text: str, advice: str | None) -> InputError:
-    return InputError(Fault(code=code, where=where, found=text, advice=advice))
+def _fault(code: str, where: str, text: str, advice: str | None = None) -> InputError:
+    return InputError(Fault(code, where, text, advice=advice))
 
 
 # Whether a bundle is complete and consistent with its checkpoint: leaves from texts, the root from
@@ -265,7 +264,7 @@ def read_whole(path: Path, *, progress: Callable[[int], None] = lambda _more: No
 
     Raises:
         InputError: as `registry.exchange.bundle_format.read_bundle`; `unknown-statement` where a newer caveat wrote it; `log-broken`,
-            `other-log`, `bundle-forged` where entries and checkpoint do not fit each other.
+            `wrong-log`, `bundle-forged` where entries and checkpoint do not fit each other.
     """
     where = str(path)
     gathered = _BundleContents(where=where)
@@ -315,10 +314,10 @@ def open_bundle(path: Path) -> BinaryIO:
     try:
         if path.is_file():
             return path.open("rb")
-        found = "it is no file" if path.exists() else "there is no such file"
+        found = "it is not a file" if path.exists() else "there is no such file"
     except (OSError, ValueError) as error:
-        raise InputError(Fault(code="file-not-readable", where=str(path), found=str(error), advice="check its permissions")) from error
-    raise InputError(Fault(code="file-not-readable", where=str(path), found=found, advice="check its name"))
+        raise InputError(Fault("file-not-readable", str(path), str(error))) from error
+    raise InputError(Fault("file-not-readable", str(path), found))
 
 
 @dataclass(kw_only=True)
@@ -382,7 +381,7 @@ class _BundleContents:
         # A text that no statement names would be unsigned content inside a signed bundle.
         if line.sha256 not in self.wanted and not self.faults:
             found = "no statement of the bundle names this text"
-            self.faults.append(Fault(code="bundle-line", where=f"{self.where}, card text {line.sha256}", found=found))
+            self.faults.append(Fault("bundle-damaged", f"{self.where}, card text {line.sha256}", found))
 
     def _entry(self, line: EntryLine) -> None:
         actor, at, kind = line.actor, line.at, line.kind
@@ -431,21 +430,20 @@ def _check_notes(texts: list[str], header: BundleHeader, stretch: Stretch, where
         place = f"{where}, checkpoint at {checkpoint.size}"
         if checkpoint.origin != header.origin:
             found = f"it is of the log {checkpoint.origin}, the bundle of {header.origin}"
-            raise InputError(Fault(code="other-log", where=place, found=found, advice="ask for the bundle again"))
+            raise InputError(Fault("wrong-log", place, found, advice="ask for the bundle again"))
         # In increasing order, so that a bundle has one form.
         if not before < checkpoint.size <= header.size:
             found = f"it is of {checkpoint.size} entries, expected more than {before} and at most {header.size}"
-            raise InputError(Fault(code="bundle-reordered", where=place, found=found, advice="ask for the bundle again"))
+            raise InputError(Fault("bundle-damaged", place, found))
         root = stretch.root_at(checkpoint.size).hex()
         if root != checkpoint.root:
             found = f"the entries have the root {root}, it says {checkpoint.root}: an entry, or the checkpoint, was changed"
-            raise InputError(Fault(code="bundle-forged", where=place, found=found, advice="do not use it; ask its authority for a copy"))
+            raise InputError(Fault("bundle-forged", place, found))
         before = checkpoint.size
         yield note
     if before != header.size:
-        found = f"the last checkpoint is of {before} entries, the bundle has {header.size}"
-        raise InputError(Fault(code="bundle-truncated", where=where, found=found, advice="ask for a whole copy"))
+        raise InputError(Fault("bundle-damaged", where, f"the last checkpoint is of {before} entries, the bundle has {header.size}"))
 
 
 def _broken(where: str, text: str) -> Fault:
-    return Fault(code="log-broken", where=where, found=text, advice="tell the authority: its log is not sound")
+    return Fault("log-broken", where, text, advice="inform the authority: its log is broken")

@@ -121,14 +121,13 @@ def parse_line(text: bytes, *, where: str) -> BundleLine:
     """Return what one line, without its line feed, says.
 
     Raises:
-        InputError: `bundle-line`, it is none of the five, or not in canonical JSON.
+        InputError: `bundle-damaged`, it is none of the five, or not in canonical JSON.
     """
     try:
         return _read(text)
     # RecursionError: deeply nested JSON must be a fault of the file, not a crash.
     except (ValueError, CaveatError, RecursionError) as error:
-        found = error.faults[0].found if isinstance(error, CaveatError) else str(error)
-        raise InputError(Fault(code="bundle-line", where=where, found=found, advice="ask for the bundle again")) from error
+        raise InputError(Fault("bundle-damaged", where, error.faults[0].found if isinstance(error, CaveatError) else str(error))) from error
 
 
 def _to_document(line: BundleLine) -> dict[str, Any]:
@@ -327,8 +326,8 @@ def read_lines(stream: BinaryIO, *, where: str) -> Iterator[bytes]:
     """Yield the lines of a bundle, each with its line feed; the last may lack it. Reads from the beginning.
 
     Raises:
-        InputError: `bundle-too-large`, `bundle-altered` (the compressed file does not fit its digest), `bundle-truncated`,
-            `bundle-trailing` (something stands behind the compressed bundle).
+        InputError: `bundle-too-large`, `bundle-damaged` (the compressed file does not fit its digest), `bundle-damaged`,
+            `bundle-damaged` (something stands behind the compressed bundle).
     """
     size = stream.seek(0, os.SEEK_END)
     if size > LARGEST_FILE_BYTES:
@@ -384,8 +383,7 @@ def _check_seal(stream: BinaryIO, size: int, where: str) -> None:
     if size < frame + _SEAL_BYTES:
         raise InputError(_truncated(where, "the digest behind the compressed bundle is missing"))
     if size > frame + _SEAL_BYTES:
-        found = f"{size - frame - _SEAL_BYTES:,} bytes stand behind the bundle"
-        raise InputError(Fault(code="bundle-trailing", where=where, found=found, advice="ask for the bundle again"))
+        raise InputError(Fault("bundle-damaged", where, f"{size - frame - _SEAL_BYTES:,} bytes follow the bundle"))
     stream.seek(0)
     hashed, left = hashlib.sha256(), frame
     while left and (chunk := stream.read(min(left, _CHUNK))):
@@ -421,30 +419,29 @@ def _measure_frame(stream: BinaryIO, size: int, where: str) -> int:
 
 
 def _truncated(where: str, text: str) -> Fault:
-    return Fault(code="bundle-truncated", where=where, found=text, advice="ask for the bundle again: this copy is not whole")
+    return Fault("bundle-damaged", where, text)
 
 
 def _altered(where: str, text: str) -> Fault:
-    return Fault(code="bundle-altered", where=where, found=text, advice="ask for the bundle again: this copy was changed on its way")
+    return Fault("bundle-damaged", where, text)
 
 
 def _too_large(where: str, text: str) -> InputError:
-    return InputError(Fault(code="bundle-too-large", where=where, found=text, advice="ask for it in parts: caveat export --since N"))
+    return InputError(Fault("bundle-too-large", where, text))
 
 
 # Reading line by line in the only valid order. Whatever is missing, doubled, moved or added is
 # named.
 
 _MOST_CONTENTS = 1_000_000
-_ASK_AGAIN = "ask for the bundle again"
 
 
 def read_bundle(stream: BinaryIO, *, where: str) -> Iterator[BundleLine]:
     """Yield the lines of a bundle: the header, entries, card texts, notes. All were there, in order, when this ends without an error.
 
     Raises:
-        InputError: `not-a-bundle`, `bundle-line`, `bundle-too-large`, `bundle-truncated`, `bundle-gap`, `bundle-reordered`,
-            `bundle-duplicate`, `bundle-trailing` or `bundle-altered`.
+        InputError: `not-a-bundle`, `bundle-damaged`, `bundle-too-large`, `bundle-damaged`,
+            `bundle-damaged`.
     """
     lines = read_lines(stream, where=where)
     hashed = hashlib.sha256()
@@ -465,7 +462,7 @@ def read_bundle(stream: BinaryIO, *, where: str) -> Iterator[BundleLine]:
         hashed.update(text)
         count += 1
         yield line
-    raise _fault("bundle-truncated", where, f"it ends after line {count}, without the line that ends a bundle", "ask for a whole copy")
+    raise _fault("bundle-damaged", where, f"it ends after line {count}, without the line that ends a bundle")
 
 
 class _MissingEntryError(Exception):
@@ -494,7 +491,7 @@ class _Order:
             self._begin(line)
             return
         if stage < self._stage:
-            raise _fault("bundle-reordered", self._where, f"{_describe(line)} stands behind what follows it", _ASK_AGAIN)
+            raise _fault("bundle-damaged", self._where, f"{_describe(line)} comes after a later line")
         # All entries must come before the first text or note.
         if stage > 1 and self._seq < self._header.size:
             raise _MissingEntryError(self._seq + 1)
@@ -512,29 +509,28 @@ class _Order:
     def close(self) -> None:
         """Refuse an end before everything came."""
         if self._header is None:
-            raise _fault("not-a-bundle", self._where, "its first line is no header of a bundle", _NEXT)
+            raise _fault("not-a-bundle", self._where, "its first line is not the header of a bundle")
         if self._seq < self._header.size:
-            found = f"entries {self._seq + 1} to {self._header.size} are missing"
-            raise _fault("bundle-gap", self._where, found, _ASK_AGAIN)
+            raise _fault("bundle-damaged", self._where, f"entries {self._seq + 1} to {self._header.size} are missing")
         if not self._notes:
-            raise _fault("bundle-truncated", self._where, "the signed checkpoint is missing", _ASK_AGAIN)
+            raise _fault("bundle-damaged", self._where, "the signed checkpoint is missing")
 
     def _begin(self, line: BundleLine) -> None:
         if self._header is not None:
-            raise _fault("bundle-duplicate", self._where, "a second header", _ASK_AGAIN)
+            raise _fault("bundle-damaged", self._where, "a second header")
         if not isinstance(line, BundleHeader):
-            raise _fault("not-a-bundle", self._where, "its first line is no header of a bundle", _NEXT)
+            raise _fault("not-a-bundle", self._where, "its first line is not the header of a bundle")
         if line.size - line.since > MOST_ENTRIES:
             found = f"it has {line.size - line.since:,} entries; at most {MOST_ENTRIES:,} are read at once"
-            raise _fault("bundle-too-large", self._where, found, "ask for it in parts: caveat export --since N")
+            raise _fault("bundle-too-large", self._where, found)
         self._header, self._seq = line, line.since
 
     def _entry(self, line: EntryLine, header: BundleHeader) -> None:
         if header.since < line.seq <= self._seq:
-            raise _fault("bundle-duplicate", self._where, f"entry {line.seq} stands there twice", _ASK_AGAIN)
+            raise _fault("bundle-damaged", self._where, f"entry {line.seq} occurs twice")
         if not header.since < line.seq <= header.size:
             found = f"entry {line.seq} is none of the entries {header.since + 1} to {header.size} that the header announces"
-            raise _fault("bundle-line", self._where, found, _ASK_AGAIN)
+            raise _fault("bundle-damaged", self._where, found)
         if line.seq != self._seq + 1:
             raise _MissingEntryError(self._seq + 1)
         self._seq = line.seq
@@ -542,18 +538,18 @@ class _Order:
     def _content(self, line: ContentLine, header: BundleHeader) -> None:
         self._contents += 1
         if line.sha256 == self._last_content:
-            raise _fault("bundle-duplicate", self._where, f"the card text {line.sha256} stands there twice", _ASK_AGAIN)
+            raise _fault("bundle-damaged", self._where, f"the card text {line.sha256} occurs twice")
         # Sorted by digest: this gives one valid order, and repeats are neighbours.
         if line.sha256 < self._last_content:
-            raise _fault("bundle-reordered", self._where, f"the card text {line.sha256} stands behind a later one", _ASK_AGAIN)
+            raise _fault("bundle-damaged", self._where, f"the card text {line.sha256} comes after a later one")
         if not header.cards or self._contents > _MOST_CONTENTS:
-            raise _fault("bundle-line", self._where, "a card text that the header does not announce, or one too many", _ASK_AGAIN)
+            raise _fault("bundle-damaged", self._where, "a card text that the header does not announce, or one too many")
         self._last_content = line.sha256
 
     def _count_note(self) -> None:
         self._notes += 1
         if self._notes > MOST_NOTES:
-            raise _fault("bundle-too-large", self._where, f"it has more than {MOST_NOTES:,} checkpoints", _ASK_AGAIN)
+            raise _fault("bundle-too-large", self._where, f"it has more than {MOST_NOTES:,} checkpoints")
 
 
 _STAGES: dict[type[BundleLine], int] = {BundleHeader: 0, EntryLine: 1, ContentLine: 2, NoteLine: 3, BundleEnd: 4}
@@ -563,28 +559,28 @@ _NEXT = "a bundle is written by: caveat export"
 def _parse_numbered_line(text: bytes, number: int, where: str) -> BundleLine:
     if not text.endswith(b"\n"):
         if number == 1 and not text.startswith(b'{"cards"'):
-            raise _fault("not-a-bundle", where, "its first line is no header of a bundle", _NEXT)
-        raise _fault("bundle-truncated", where, f"it breaks off in line {number}", "ask for a whole copy")
+            raise _fault("not-a-bundle", where, "its first line is not the header of a bundle")
+        raise _fault("bundle-damaged", where, f"it breaks off in line {number}")
     try:
         return parse_line(text[:-1], where=f"{where}, line {number}")
     except InputError as error:
         if number == 1:
-            raise _fault("not-a-bundle", where, f"its first line is no header of a bundle: {error.faults[0].found}", _NEXT) from error
+            raise _fault("not-a-bundle", where, f"its first line is not the header of a bundle: {error.faults[0].found}") from error
         raise
 
 
 def _check_end(end: BundleEnd, count: int, digest: str, where: str) -> None:
     if end.lines > count:
-        raise _fault("bundle-truncated", where, f"it had {end.lines} lines before its end, and has {count}", "ask for a whole copy")
+        raise _fault("bundle-damaged", where, f"it had {end.lines} lines before its end, and has {count}")
     if end.lines < count:
-        raise _fault("bundle-altered", where, f"it had {end.lines} lines before its end, and has {count}", _ASK_AGAIN)
+        raise _fault("bundle-damaged", where, f"it had {end.lines} lines before its end, and has {count}")
     if end.sha256 != digest:
-        raise _fault("bundle-altered", where, f"the SHA-256 of its lines is {digest}, its end says {end.sha256}", _ASK_AGAIN)
+        raise _fault("bundle-damaged", where, f"the SHA-256 of its lines is {digest}, its end says {end.sha256}")
 
 
 def _refuse_more(lines: Iterator[bytes], where: str) -> None:
     if next(lines, None) is not None:
-        raise _fault("bundle-trailing", where, "something stands behind the line that ends a bundle", _ASK_AGAIN)
+        raise _fault("bundle-damaged", where, "something follows the last line of the bundle")
 
 
 def _name_missing(lines: Iterator[bytes], seq: int, where: str, number: int) -> InputError:
@@ -596,8 +592,8 @@ def _name_missing(lines: Iterator[bytes], seq: int, where: str, number: int) -> 
         except InputError:
             continue
         if isinstance(line, EntryLine) and line.seq == seq:
-            return _fault("bundle-reordered", f"{where}, line {number}", f"entry {seq} should stand here and stands later", _ASK_AGAIN)
-    return _fault("bundle-gap", f"{where}, line {number}", f"entry {seq} is missing", _ASK_AGAIN)
+            return _fault("bundle-damaged", f"{where}, line {number}", f"entry {seq} is out of order: it comes later")
+    return _fault("bundle-damaged", f"{where}, line {number}", f"entry {seq} is missing")
 
 
 def _describe(line: BundleLine) -> str:
@@ -610,5 +606,5 @@ def _describe(line: BundleLine) -> str:
             return "a line"
 
 
-def _fault(code: str, where: str, text: str, advice: str) -> InputError:
-    return InputError(Fault(code=code, where=where, found=text, advice=advice))
+def _fault(code: str, where: str, text: str, advice: str | None = None) -> InputError:
+    return InputError(Fault(code, where, text, advice=advice))

@@ -76,8 +76,8 @@ def find_last_note(view: View) -> StoredCheckpoint:
     # Only a signed checkpoint shows who vouches for an exported log.
     kept = list_checkpoints(view)
     if not kept:
-        found, advice = "no checkpoint is kept, and no key is here to make one", "name the folder of its keys (CAVEAT_KEYS)"
-        raise NotFoundError(Fault(code="checkpoint-not-found", where=view.log_origin, found=found, advice=advice))
+        found = "no checkpoint is kept, and no key is here to make one"
+        raise NotFoundError(Fault("checkpoint-not-found", view.log_origin, found))
     return kept[-1]
 
 
@@ -86,7 +86,7 @@ def find_imported_note(view: View, origin: str) -> str:
     imports = list_imports(view, origin)
     if not imports:
         found = "it was not taken over from another registry"
-        raise NotFoundError(Fault(code="log-not-found", where=origin, found=found, advice="caveat log show names the logs here"))
+        raise NotFoundError(Fault("log-not-found", origin, found, advice="caveat log show names the logs here"))
     return imports[-1].payload.checkpoint
 
 
@@ -110,8 +110,8 @@ def export_bundle(
         progress: is told how many more entries were written, now and then.
 
     Raises:
-        InputError: nothing comes after *since*; `example-stays`.
-        ConflictError: the file exists; `root-differs`, the entries do not give the root of *note*.
+        InputError: nothing comes after *since*; `example-not-exported`.
+        ConflictError: the file exists; `history-differs`, the entries do not give the root of *note*.
         AlteredError: the text of an entry or a card is not the one that was recorded, or the log was cut off or altered since it was
             sealed.
     """
@@ -123,7 +123,7 @@ def export_bundle(
     checkpoint = parse_note(note, where="checkpoint").checkpoint
     if since >= checkpoint.size:
         found = f"the checkpoint is of {checkpoint.size} entries, so none comes after entry {since}"
-        raise InputError(Fault(code="nothing-to-export", where="--since", found=found, advice=f"give less than {checkpoint.size}"))
+        raise InputError(Fault("nothing-to-export", "--since", found, advice=f"give less than {checkpoint.size}"))
     writing = _BundleWriter(view, checkpoint, since=since, cards=cards, example=example)
     with new_file(path) as stream, ExitStack() as stack:
         packed = stack.enter_context(compressing(stream)) if path.name.endswith(COMPRESSED) else stream
@@ -179,7 +179,7 @@ class _BundleWriter:
         # removed.
         if (self._frontier.size, self._frontier.root().hex()) != (size, self._said.root):
             found = f"its entries have the root {self._frontier.root().hex()}, the checkpoint at {size} says {self._said.root}"
-            raise ConflictError(Fault(code="root-differs", where=self._said.origin, found=found, advice="run: caveat log check"))
+            raise ConflictError(Fault("history-differs", self._said.origin, found, advice="run: caveat log check"))
         # Sorted by digest, the only valid order of texts in a bundle.
         for sha256 in sorted(self._contents if self._cards else ()):
             if self._view.has_content(sha256):
@@ -191,14 +191,14 @@ class _BundleWriter:
     def _entry(self, place: Entry, text: bytes | None, signed: EntrySignature | None) -> EntryLine:
         # Demonstration statements in a real exchange could be taken for real evidence.
         if place.actor == EXAMPLE and not self._example:
-            found = f"entry {place.seq} is said by {EXAMPLE}, whose statements are for demonstrations and stay where they are made"
-            advice = "speak as your own authority (caveat init --code); to show how exporting works: --example"
-            raise InputError(Fault(code="example-stays", where=self._said.origin, found=found, advice=advice))
+            found = f"entry {place.seq} is stated by {EXAMPLE}, whose statements are for demonstrations and stay where they are made"
+            advice = "act as your own authority (caveat init --code); to show how exporting works: --example"
+            raise InputError(Fault("example-not-exported", self._said.origin, found, advice=advice))
         self._frontier.append(bytes.fromhex(place.leaf))
         # An altered text must not leave the registry under a valid checkpoint.
         if text is not None and leaf_hash(text) != place.leaf:
             found, advice = "its text is not the one that was recorded", "run: caveat log check"
-            raise AlteredError(Fault(code="entry-altered", where=f"entry {place.seq}", found=found, advice=advice))
+            raise AlteredError(Fault("entry-altered", f"entry {place.seq}", found))
         # For an erased text the receiver gets the leaf, which keeps the tree complete.
         if text is None:
             self.erased += 1
@@ -327,7 +327,7 @@ def _refuse_example(bundle: Bundle, *, example: bool) -> None:
     if EXAMPLE in bundle.actors and not example:
         found = f"it has statements of {EXAMPLE}, which are for demonstrations and should never have left their registry"
         advice = "ask for a log without them; to try importing: --example"
-        raise InputError(Fault(code="example-stays", where=str(bundle.path), found=found, advice=advice))
+        raise InputError(Fault("example-not-exported", str(bundle.path), found, advice=advice))
 
 
 def _find_signer(ledger: Ledger, bundle: Bundle, known_log: KnownLog, verifier_keys: Sequence[VerifierKey]) -> VerifierKey:
@@ -335,9 +335,8 @@ def _find_signer(ledger: Ledger, bundle: Bundle, known_log: KnownLog, verifier_k
     believed = tuple(verifier_keys) or known_log.vkeys
     if not believed:
         offered = ", ".join(map(shorten_vkey, bundle.header.vkeys[:4])) or "none"
-        found = f"no key of {bundle.header.origin} is known here; it names itself {offered}, which anybody could write"
-        advice = "get its verifier key from its authority some other way, and give it with --vkey or --key"
-        raise InputError(Fault(code="key-needed", where=str(bundle.path), found=found, advice=advice))
+        found = f"no key of {bundle.header.origin} is known here; it names itself {offered}, which proves nothing"
+        raise InputError(Fault("log-key-missing", str(bundle.path), found))
     steps, notes = _recall(ledger, bundle, known_log)
     return find_signer(bundle.checkpoint, believed, [*steps, *bundle.steps], [*notes, *bundle.notes])
 
@@ -359,7 +358,7 @@ def _keep_evidence(ledger: Ledger, equivocation: Equivocation, actor: str, bundl
     kept = "the evidence is recorded" if is_new else "the evidence was recorded before"
     found = f"{equivocation.origin} signed two histories: {equivocation.finding}; {kept}, nothing was imported"
     advice = "show both signed notes to the authority and to others who rely on it: caveat log show --json"
-    return AnswerNoError(Fault(code="equivocation", where=str(bundle.path), found=found, advice=advice))
+    return AnswerNoError(Fault("equivocation", str(bundle.path), found, advice=advice))
 
 
 def _record(ledger: Ledger, bundle: Bundle, signer: VerifierKey, known_log: KnownLog, *, actor: str) -> int:
@@ -383,8 +382,7 @@ def _record(ledger: Ledger, bundle: Bundle, signer: VerifierKey, known_log: Know
         for content in contents:
             writer.put_content(content.content)
         if digest_file(bundle.path) != bundle.sha256:
-            found = "it was changed while it was read"
-            raise InputError(Fault(code="file-changed", where=str(bundle.path), found=found, advice="import a copy that nobody writes to"))
+            raise InputError(Fault("file-changed", str(bundle.path), "it was changed while it was read"))
         return writer.append(log_import).seq
 
 
@@ -396,8 +394,7 @@ def _read_entries(lines: Iterator[object], here: int, bundle: Bundle, contents: 
         if not isinstance(line, EntryLine) or line.seq <= here:
             continue
         if line.leaf != bundle.stretch.leaves[line.seq - 1 - bundle.header.since].hex():
-            found = "it was changed while it was read"
-            raise InputError(Fault(code="file-changed", where=str(bundle.path), found=found, advice="import a copy that nobody writes to"))
+            raise InputError(Fault("file-changed", str(bundle.path), "it was changed while it was read"))
         yield _to_entry(line)
 
 

@@ -165,12 +165,11 @@ def _read_original(ledger: Ledger, log: str, claim: str) -> OriginalClaim:
     if last is None:
         with ledger.view() as view:
             found = f"nothing of the log {log} was taken over into {view.log_origin or 'this registry'}"
-        raise NotFoundError(Fault(code="log-not-found", where=log, found=found, advice="take it over first: caveat import FILE"))
+        raise NotFoundError(Fault("log-not-found", log, found, advice="take it over first: caveat import FILE"))
     with ledger.view(last.size, log=log) as kept:
         dossier = kept.dossier(claim)
         if not dossier.revisions:
-            found = "is only reserved in that log, and has no text to adopt"
-            raise ConflictError(Fault(code="claim-only-reserved", where=claim, found=found))
+            raise ConflictError(Fault("identifier-reserved", claim, "is only reserved in that log, and has no text to adopt"))
         # The rows of the imported log decide which statements belong to the claim, so they are
         # compared with the statements first.
         check_rows(kept, list_entries(dossier), {dossier.claim})
@@ -184,9 +183,7 @@ def _open(kept: View, dossier: Dossier, log: str) -> OriginalClaim:
     # Form and θ mean nothing without a readable property.
     if phi is None:
         found = f"its property {payload.property} is sealed in the log {log}; a claim needs a property that can be read"
-        raise InputError(
-            Fault(code="spec-sealed", where=payload.reference, found=found, advice="ask its owner to reveal it (caveat spec reveal)")
-        )
+        raise InputError(Fault("spec-sealed", payload.reference, found, advice="ask its owner to reveal it (caveat spec reveal)"))
     card = dossier.card.payload if dossier.card else None
     return OriginalClaim(
         recorded=recorded,

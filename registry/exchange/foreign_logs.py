@@ -99,7 +99,7 @@ def verify_equivocation(equivocation: Equivocation) -> None:
     except ValueError as error:
         problem = str(error)
     if problem:
-        raise InputError(Fault(code="not-evidence", where=f"{_WHERE} of {equivocation.origin}", found=problem))
+        raise InputError(Fault("not-evidence", f"{_WHERE} of {equivocation.origin}", problem))
 
 
 def find_equivocation(view: View, origin: str) -> tuple[Equivocation, ...]:
@@ -203,8 +203,7 @@ def find_known(ledger: Ledger, origin: str) -> KnownLog:
     """
     with ledger.view() as view:
         if view.log_origin == origin:
-            advice = "import another registry's bundle; to bring this one back: caveat restore"
-            raise ConflictError(Fault(code="own-log", where=origin, found="it is this registry's own log", advice=advice))
+            raise ConflictError(Fault("own-log", origin, "it is this registry's own log"))
         imports = list_imports(view, origin)
         witnessings = tuple(one.payload for one in list_witnessings(view, origin))
         equivocations = tuple(equivocation.payload for equivocation in list_equivocations(view, origin))
@@ -220,8 +219,7 @@ def find_known(ledger: Ledger, origin: str) -> KnownLog:
     # be appended to an altered copy.
     if last is not None and (stretch.size != last.size or stretch.root_at(last.size).hex() != last.root):
         found = f"{stretch.size} of its entries are here and do not give the root of the {last.size} that were taken over"
-        advice = "caveat log check names them; restore the registry from a backup"
-        raise AlteredError(Fault(code="entry-altered", where=f"log {origin}", found=found, advice=advice))
+        raise AlteredError(Fault("entry-altered", f"log {origin}", found))
     return KnownLog(origin=origin, last=last, stretch=stretch, witnessings=witnessings, equivocations=equivocations, ended=ended)
 
 
@@ -238,12 +236,12 @@ def place_bundle(bundle: Bundle, signer: VerifierKey, known_log: KnownLog) -> Bu
     """Return what *bundle*, signed by *signer*, adds to what is *known*, or the evidence that its log has two histories.
 
     Raises:
-        InputError: `bundle-apart`, entries between are missing; `bundle-older`, more is known already.
+        InputError: `bundle-not-adjacent`, entries between are missing; `not-newer`, more is known already.
     """
     here, size = known_log.stretch.size, bundle.header.size
     if bundle.header.since > here:
         found = f"it begins after entry {bundle.header.since}; {here} entries of this log are here"
-        raise _fault("bundle-apart", bundle, found, f"ask for: caveat export{f' --since {here}' if here else ''}")
+        raise _fault("bundle-not-adjacent", bundle, found, f"ask for: caveat export{f' --since {here}' if here else ''}")
     # Contradictions are searched before size, because an older bundle can still be evidence.
     for finding in (_compare_import(bundle, signer, known_log), _compare_witnessings(bundle, signer, known_log)):
         if finding is not None:
@@ -252,8 +250,8 @@ def place_bundle(bundle: Bundle, signer: VerifierKey, known_log: KnownLog) -> Bu
     # An old bundle is refused although it is genuine: showing it again can hide the entries after
     # it.
     if size < seen:
-        found = f"it has {size} entries, and {seen} were seen here before: nothing in it is new, and it may be given out to hide the rest"
-        raise _fault("bundle-older", bundle, found, "ask for the log as it is now")
+        found = f"it has {size} entries, and {seen} were seen here before: nothing in it is new, and it may hide the rest"
+        raise _fault("not-newer", bundle, found, "ask for the log as it is now")
     return BundlePosition(known=here, new=size - here)
 
 
@@ -316,8 +314,7 @@ def _find_key(note: str, known_log: KnownLog) -> str:
         lines = verify_note(parse_note(note, where="checkpoint recorded here"), [parse_vkey(vkey, where="recorded here")])
         if any(line.is_valid for line in lines):
             return vkey
-    found = "the checkpoint recorded here is not signed any more"
-    raise AlteredError(Fault(code="entry-altered", where=f"log {known_log.origin}", found=found))
+    raise AlteredError(Fault("entry-altered", f"log {known_log.origin}", "the checkpoint recorded here is not signed any more"))
 
 
 def _find_other(contents: Sequence[bytes], here: Sequence[bytes], since: int) -> int | None:
@@ -325,8 +322,8 @@ def _find_other(contents: Sequence[bytes], here: Sequence[bytes], since: int) ->
     return next((seq for seq, (content, other) in enumerate(zip(contents, here, strict=True), since + 1) if content != other), None)
 
 
-def _fault(code: str, bundle: Bundle, text: str, advice: str) -> InputError:
-    return InputError(Fault(code=code, where=str(bundle.path), found=text, advice=advice))
+def _fault(code: str, bundle: Bundle, text: str, advice: str | None = None) -> InputError:
+    return InputError(Fault(code, str(bundle.path), text, advice=advice))
 
 
 # This registry as a witness: it cosigns another log's checkpoint only if it extends what was seen
@@ -397,8 +394,8 @@ def cosign_note(
         AnswerNoError: `equivocation`, the log signed two histories: the evidence is recorded; `not-consistent`, the proof does not hold.
         InputError: `bad-note`, also where it has no room for one more line; `wrong-key`; `consistency-missing`, a proof from another
             size, or none, is given.
-        ConflictError: `own-log`; `log-not-longer`, more was seen here before.
-        UnavailableError: `no-log-key`.
+        ConflictError: `own-log`; `not-newer`, more was seen here before.
+        UnavailableError: `no-signing-key`.
     """
     note = parse_note(text, where="the checkpoint")
     known = find_known(ledger, note.checkpoint.origin)
@@ -410,7 +407,7 @@ def cosign_note(
         with ledger.write(actor=actor) as writer:
             record_equivocation(writer, add_doubts(evidence, known))
         advice = "publish it: caveat log show --kind equivocation --json has the two notes"
-        raise AnswerNoError(Fault(code="equivocation", where=evidence.origin, found=evidence.finding, advice=advice))
+        raise AnswerNoError(Fault("equivocation", evidence.origin, evidence.finding, advice=advice))
     return _sign(ledger, ring, offered, known, actor=actor)
 
 
@@ -428,7 +425,7 @@ def _find_signer(note: SignedNote, keys: Sequence[VerifierKey]) -> VerifierKey:
     else:
         found = f"it is signed by {names}, and none of the keys known here signed it"
         advice = "give the log's key, learnt from its authority, with --vkey"
-    raise InputError(Fault(code="wrong-key", where=f"checkpoint of {origin}", found=found, advice=advice))
+    raise InputError(Fault("wrong-key", f"checkpoint of {origin}", found, advice=advice))
 
 
 def _find_seen(known_log: KnownLog) -> KnownCheckpoint | None:
@@ -451,7 +448,7 @@ def _compare(offered: OfferedCheckpoint, seen: KnownCheckpoint, known_log: Known
     evidence = _compare_older(offered, known_log)
     if evidence is None:
         found = f"it has {said.size} entries, and {seen.checkpoint.size} were seen here already: a witness does not go back"
-        raise ConflictError(Fault(code="log-not-longer", where=said.origin, found=found, advice="ask for the log's latest checkpoint"))
+        raise ConflictError(Fault("not-newer", said.origin, found, advice="ask for the log's latest checkpoint"))
     return evidence
 
 
@@ -467,8 +464,7 @@ def _follow(offered: OfferedCheckpoint, seen: KnownCheckpoint, proof: Consistenc
     told = tree.old_root_of(size, said.size, new, path)
     if told is None:
         found = f"the proof does not lead from the {size} entries seen here to this checkpoint: altered, or of another history"
-        advice = "ask for it again; if it stays so, ask for the whole log and compare: caveat import BUNDLE"
-        raise AnswerNoError(Fault(code="not-consistent", where=said.origin, found=found, advice=advice))
+        raise AnswerNoError(Fault("not-consistent", said.origin, found))
     first = LogBranch(vkey=seen.vkey, root=seen.checkpoint.root, path=())
     second = LogBranch(vkey=str(offered.vkey), root=told.hex(), path=tuple(one.hex() for one in path))
     return _contradict(seen.note, offered, first, second, size)
@@ -483,7 +479,7 @@ def _get_path(checkpoint: Checkpoint, seen: KnownCheckpoint, proof: ConsistencyP
         given = "the one given leads to another checkpoint"
     found = f"{size} entries of it were seen here, and it takes a proof that this checkpoint goes on from them; {given}"
     advice = f"ask its authority for: caveat log prove --since {size}"
-    raise InputError(Fault(code="consistency-missing", where=checkpoint.origin, found=found, advice=advice))
+    raise InputError(Fault("consistency-missing", checkpoint.origin, found, advice=advice))
 
 
 def _compare_older(offered: OfferedCheckpoint, known_log: KnownLog) -> Equivocation | None:
@@ -549,7 +545,7 @@ def _refuse_moved(writer: Writer, now: tuple[Witnessing, ...], known_log: KnownL
     last = list_imports(writer, known_log.origin)[-1:]
     if now != known_log.witnessings or [one.payload for one in last] != ([] if known_log.last is None else [known_log.last]):
         found = "another checkpoint of this log was cosigned or taken over meanwhile"
-        raise UnavailableError(Fault(code="registry-busy", where=known_log.origin, found=found, advice="run the command again"))
+        raise UnavailableError(Fault("registry-busy", known_log.origin, found))
 
 
 def _checkpoint(said: Witnessing | LogImport) -> Checkpoint:

@@ -119,8 +119,7 @@ def _check(part: Path, progress: Callable[[int], None]) -> tuple[Checkpoint, int
     try:
         logs = copy.list_logs()
         if not logs or not logs[0].size:
-            found, advice = "nothing is recorded yet, so there is nothing to keep", "run: caveat init"
-            raise InputError(Fault(code="empty-registry", where="registry", found=found, advice=advice))
+            raise InputError(Fault("empty-registry", "registry", "nothing is recorded yet, so there is nothing to keep"))
         faults: list[Fault] = []
         # Imported logs are compared with the notes they were imported by.
         with copy.view() as view:
@@ -182,12 +181,12 @@ def read_note(path: Path) -> str:
         with path.open("rb") as stream:
             data = stream.read(4 * LARGEST_NOTE + 1)
         if len(data) > 4 * LARGEST_NOTE:
-            raise InputError(Fault(code="bad-note", where=str(path), found=f"it has more than {4 * LARGEST_NOTE:,} bytes"))
+            raise InputError(Fault("bad-note", str(path), f"it has more than {4 * LARGEST_NOTE:,} bytes"))
         return data.decode()
     except OSError as error:
-        raise InputError(Fault(code="file-not-readable", where=str(path), found=error.strerror or str(error))) from error
+        raise InputError(Fault("file-not-readable", str(path), error.strerror or str(error))) from error
     except UnicodeDecodeError as error:
-        raise InputError(Fault(code="not-utf-8", where=str(path), found=f"byte {error.start} is not UTF-8")) from error
+        raise InputError(Fault("not-utf-8", str(path), f"byte {error.start} is not UTF-8")) from error
 
 
 def restore(
@@ -228,13 +227,12 @@ def _copy(path: Path, folder: Path) -> Path:
     try:
         with path.open("rb") as stream:
             if stream.read(len(_MAGIC)) != _MAGIC:
-                found, advice = "it is no SQLite database", "a backup is written by: caveat backup FILE; a bundle is read by: caveat import"
-                raise InputError(Fault(code="not-a-backup", where=str(path), found=found, advice=advice))
+                raise InputError(Fault("not-a-backup", str(path), "it is not an SQLite database"))
         # SQLite may write to a file that it only reads (journal, WAL), and the backup must stay as
         # it is.
         shutil.copyfile(path, target)
     except OSError as error:
-        raise InputError(Fault(code="file-not-readable", where=os.fspath(path), found=error.strerror or str(error))) from error
+        raise InputError(Fault("file-not-readable", os.fspath(path), error.strerror or str(error))) from error
     return target
 
 
@@ -275,7 +273,7 @@ def _parse(note: str) -> tuple[Checkpoint, SignedNote | None]:
     # parser read it.
     unsigned = parse_note(f"{note}\n— nobody AAAAAAA=\n", where="checkpoint").checkpoint
     if checkpoint_text(unsigned) != note:
-        raise InputError(Fault(code="bad-note", where="checkpoint", found="it is not written as a checkpoint is", advice="give its file"))
+        raise InputError(Fault("bad-note", "checkpoint", "it is not written as a checkpoint is"))
     return unsigned, None
 
 
@@ -283,19 +281,18 @@ def _hold_against(copy: Ledger, report: LogReport, said: Checkpoint) -> None:
     """Refuse a backup that is not what the checkpoint says; what is altered, and since when, comes with it."""
     if said.origin != report.origin:
         found = f"the checkpoint is of {said.origin}, the backup of {report.origin or 'no log'}"
-        raise ConflictError(Fault(code="other-log", where="backup", found=found, advice="give the checkpoint that belongs to it"))
+        raise ConflictError(Fault("wrong-log", "backup", found, advice="give the checkpoint that belongs to it"))
     with copy.view() as view:
         last = view.find_entry(view.log_size)
         if said.size > report.entries:
             until = f"; the last that is there is of {last.at:%Y-%m-%d %H:%M:%S} UTC" if last else ""
             first = report.entries + 1
             gone = f"entry {first} is missing" if first == said.size else f"{first} to {said.size} are missing"
-            found = f"the checkpoint is of {said.size} entries: {gone}{until}"
-            raise AnswerNoError(Fault(code="backup-shorter", where="backup", found=found, advice="look for a later backup"))
+            raise AnswerNoError(Fault("backup-shorter", "backup", f"the checkpoint is of {said.size} entries: {gone}{until}"))
         root = None if report.root is None else _find_root(view, said.size)
     if root is not None and root != said.root:
         found = f"its first {said.size} entries have the root {root}, the checkpoint says {said.root}; {_tell_since(report, said)}"
-        fault = Fault(code="backup-altered", where="backup", found=found, advice="look for another backup, and compare the two")
+        fault = Fault("backup-altered", "backup", found)
         raise AnswerNoError([fault, *report.findings])
 
 

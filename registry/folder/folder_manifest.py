@@ -99,7 +99,6 @@ Noun = TypeVar("Noun", bound=Record)
 
 LARGEST_BYTES = 500_000_000
 """A larger manifest or journal is refused unread: a million supplements need less."""
-_ADVICE = "regenerate into another folder, or move the manifest away: then all is drawn again and what is there is kept under another name"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +115,7 @@ def hold_folder(path: Path) -> Iterator[None]:
     """Hold the folder until the context ends; the lock is the system's, so that a killed process holds nothing.
 
     Raises:
-        ConflictError: `folder-busy`, another process holds it.
+        ConflictError: `in-use`, another process holds it.
     """
     import fcntl  # noqa: PLC0415  (of POSIX alone)
 
@@ -127,8 +126,7 @@ def hold_folder(path: Path) -> Iterator[None]:
             # Without waiting: a rendering can take minutes.
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            found, advice = "another process is drawing into it", "wait until that one has ended, or stop it with Ctrl-C"
-            raise ConflictError(Fault(code="folder-busy", where=str(path), found=found, advice=advice)) from error
+            raise ConflictError(Fault("in-use", str(path), "another process is drawing into it")) from error
         yield
     finally:
         os.close(descriptor)
@@ -168,11 +166,10 @@ def check_folder(folder: Folder, log: FolderLog, *, where: Path) -> None:
     """Refuse a manifest that another registry made, that is ahead of this one, or that names files as no folder of ours does."""
     if folder.log_origin != log.origin:
         found = f"it is of the log {folder.log_origin or 'without a name'}, and this registry's is {log.origin or 'without a name'}"
-        raise InputError(Fault(code="folder-of-another-log", where=str(where), found=found, advice=_ADVICE))
+        raise InputError(Fault("folder-of-another-log", str(where), found))
     if folder.log_size > log.size:
-        found = f"it was drawn from {folder.log_size:,} entries, and this registry has {log.size:,}"
-        advice = "name the registry that it was drawn from, or regenerate into another folder"
-        raise InputError(Fault(code="folder-ahead", where=str(where), found=found, advice=advice))
+        found = f"it was rendered from {folder.log_size:,} entries, and this registry has {log.size:,}"
+        raise InputError(Fault("folder-ahead", str(where), found))
     for item in folder.items:
         _check_names(item, where)
     for report in folder.reports:
@@ -186,7 +183,7 @@ def check_root(folder: Folder, root: str, *, where: Path) -> None:
     # Older folders name no root.
     if folder.root is not None and folder.root != root:
         found = f"the root over its {folder.log_size:,} entries is {folder.root[:16]}…, and this registry's is {root[:16]}…"
-        raise InputError(Fault(code="folder-of-another-log", where=str(where / MANIFEST), found=found, advice=_ADVICE))
+        raise InputError(Fault("folder-of-another-log", str(where / MANIFEST), found))
 
 
 def write_folder(path: Path, folder: Folder) -> None:
@@ -255,14 +252,13 @@ def _check_names(item: FolderItem, where: Path) -> None:
 
 
 def _misnamed(where: Path, name: str) -> Fault:
-    found = "its files are not called as those of a folder of supplements are"
-    return Fault(code="folder-name", where=f"{where}, {name}", found=found, advice=_ADVICE)
+    return Fault("folder-name", f"{where}, {name}", "its files are not called as those of a folder of supplements are")
 
 
 def _read_bytes(path: Path) -> bytes:
     # The size is asked before reading.
     if path.stat().st_size > LARGEST_BYTES:
-        raise InputError(Fault(code="file-too-large", where=str(path), found=f"it has more than {LARGEST_BYTES:,} bytes"))
+        raise InputError(Fault("file-too-large", str(path), f"it has more than {LARGEST_BYTES:,} bytes"))
     return path.read_bytes()
 
 

@@ -521,11 +521,8 @@ def inspect_folder(folder: Path, view: View, wish: FolderRequest) -> FolderState
 
 def _refuse_unknown(texts: Collection[str], wanted: Collection[str]) -> None:
     there = {*wanted, *(name.partition("@")[0] for name in wanted)}
-    found, advice = (
-        "the registry knows no text of it, so there is nothing to draw",
-        "caveat claim list and caveat card list show what there is",
-    )
-    faults = [Fault(code="not-registered", where=name, found=found, advice=advice) for name in sorted(texts) if name not in there]
+    found = "the registry knows no text of it, so there is nothing to render"
+    faults = [Fault("not-registered", name, found) for name in sorted(texts) if name not in there]
     if faults:
         raise NotFoundError(faults)
 

@@ -257,8 +257,7 @@ def _place_error(error: CaveatError, name: str) -> CaveatError:
 
 
 def _refuse(name: str, error: Exception) -> CaveatError:
-    found = f"it cannot be assembled: {type(error).__name__}: {error}"
-    return InputError(Fault(code="not-drawable", where=name, found=found, advice="report this with the record (caveat claim history)"))
+    return InputError(Fault("not-renderable", name, f"it cannot be assembled: {type(error).__name__}: {error}"))
 
 
 # Completion: change report, list, feed, and the manifest last, because it ends the journal.

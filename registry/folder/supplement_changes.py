@@ -129,7 +129,7 @@ def _build_report(
 ) -> ChangeReport:
     first, last = before.find_entry(before.log_size), after.find_entry(after.log_size)
     if last is None:
-        raise NotFoundError(Fault(code="empty-registry", where="registry", found="nothing is recorded yet", advice="caveat card add FILE"))
+        raise NotFoundError(Fault("empty-registry", "registry", "nothing is recorded yet"))
     named = None if claims is None else tuple(sorted(set(claims)))
     report = ChangeReport(
         identifier=name_report(before.log_size, after.log_size, named),
@@ -153,22 +153,15 @@ def _build_report(
 def _refuse_other(before: View, after: View) -> None:
     # Sizes of two logs cannot be compared.
     if before.log_id != after.log_id:
-        raise InputError(Fault(code="other-log", where=before.log_origin, found=f"is compared with {after.log_origin}, another log"))
+        raise InputError(Fault("wrong-log", before.log_origin, f"is compared with {after.log_origin}, another log"))
     if before.log_size > after.log_size:
         found = f"it begins after entry {before.log_size}, and ends with entry {after.log_size}"
-        raise InputError(
-            Fault(code="since-after-end", where="change report", found=found, advice="name an earlier entry or date as its beginning")
-        )
+        raise InputError(Fault("bad-option", "change report", found, advice="name an earlier entry or date as its beginning"))
 
 
 def _refuse_unknown(texts: Collection[str], claims: Iterable[str] | None, view: View) -> None:
     faults = [
-        Fault(
-            code="not-registered",
-            where=claim,
-            found="no such claim has a text here",
-            advice=", ".join(view.suggest(claim)) or "caveat claim list",
-        )
+        Fault("not-registered", claim, "no such claim has a text here", advice=", ".join(view.suggest(claim)) or "caveat claim list")
         for claim in dict.fromkeys(claims or ())
         if claim not in texts
     ]
@@ -351,4 +344,4 @@ def _shorten(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _not_found(named: Identifier) -> NotFoundError:
-    return NotFoundError(Fault(code="not-registered", where=str(named), found=f"no such {named.kind.name.lower()} is registered"))
+    return NotFoundError(Fault("not-registered", str(named), f"no such {named.kind.name.lower()} is registered"))

@@ -218,8 +218,7 @@ def read_bytes(path: Path) -> bytes:
     with path.open("rb") as stream:
         data = stream.read(LARGEST_FILE_BYTES + 1)
     if len(data) > LARGEST_FILE_BYTES:
-        found = f"it has more than {LARGEST_FILE_BYTES:,} bytes, which no supplement has"
-        raise InputError(Fault(code="file-too-large", where=str(path), found=found))
+        raise InputError(Fault("file-too-large", str(path), f"it has more than {LARGEST_FILE_BYTES:,} bytes, which no supplement has"))
     return data
 
 
@@ -412,13 +411,12 @@ def holds_drawing(path: Path, format_: OutputFormat, content: bytes) -> bool:
 def refuse_place(path: Path) -> Fault:
     """Return the fault that another file than Caveat would write stands at *path*."""
     found = "another file of this name is there, which Caveat did not write in this folder, or which was changed since; nothing was written"
-    return Fault(code="file-in-the-way", where=str(path), found=found, advice="move it away, or name another folder: -o DIR")
+    return Fault("file-in-the-way", str(path), found)
 
 
 def _assemble_claim(dossier: Dossier, subject: Identifier, moment: datetime) -> Supplement:
     if not dossier.revisions:
-        found = "is reserved and has no text yet, so there is nothing to print"
-        raise NotFoundError(Fault(code="only-reserved", where=subject.bare, found=found, advice="register it: caveat claim add FILE"))
+        raise NotFoundError(Fault("identifier-reserved", subject.bare, "is reserved and has no text yet, so there is nothing to print"))
     return assemble_claim(dossier, made_at=moment)
 
 
@@ -440,7 +438,7 @@ def _read_card(view: View, subject: Identifier) -> tuple[Recorded[Card], list[Do
     card: Recorded[Card] | None = view.find_card(subject.bare, subject.revision)
     if card is None:
         near = ", ".join(view.suggest(subject.bare)) or "caveat card list shows them all"
-        raise NotFoundError(Fault(code="not-registered", where=str(subject), found="no such card is registered", advice=near))
+        raise NotFoundError(Fault("not-registered", str(subject), "no such card is registered", advice=near))
     return card, list(_read_dossiers(view, list_claims_of(view, subject)))
 
 
@@ -476,7 +474,7 @@ def _build_coverage(
 def _find_last_moment(view: View) -> datetime:
     last = view.find_entry(view.log_size)
     if last is None:
-        raise NotFoundError(Fault(code="empty-registry", where="registry", found="nothing is recorded yet", advice="caveat card add FILE"))
+        raise NotFoundError(Fault("empty-registry", "registry", "nothing is recorded yet"))
     # The date of the last entry, not of today: the same records give the same bytes.
     return last.at
 
@@ -582,7 +580,7 @@ def sign_log(writer: Writer, ring: KeyRing) -> StoredCheckpoint:
     """Return the checkpoint of the log as it stands now, signed with the log keys of *ring* and kept; one that is kept is taken.
 
     Raises:
-        UnavailableError: `no-log-key`, there is no key here.
+        UnavailableError: `no-signing-key`, there is no key here.
         ConflictError: a key is not the log's, or not in force.
     """
     return seal_log(writer, get_log_keys(writer, ring))

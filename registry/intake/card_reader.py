@@ -139,7 +139,7 @@ def _decode(data: bytes, encoding: str, where: str) -> str:
 
 def _not_text(where: str) -> InputError:
     found = "expected PDF, HTML, Markdown or plain text, found bytes that are text in no known encoding"
-    return InputError(Fault(code="card-not-supported", where=where, found=found, advice="give the card in one of these forms"))
+    return InputError(Fault("card-not-supported", where, found))
 
 
 def _finish(text: str, encoding: str, warnings: tuple[str, ...]) -> DecodedText:
@@ -284,14 +284,12 @@ def find_signature(data: bytes) -> str | None:
 # Extractors run in a child process. They are large programs that meet hostile files; with limits on time and memory, a
 # crash or a hang is an error about the card and not the end of the command. Cost: 0.1 to 0.3 s a read.
 
-_REPAIR = "open it in a reader or browser and print it to a new PDF"
-
 
 def ask_extractor(extractor: str, limits: dict[str, Any], data: bytes, *, where: str, seconds: int) -> dict[str, Any]:
     """Return what the extractor of `registry.intake.text_extractors` called *extractor* answers about *data*.
 
     Raises:
-        InputError: card-too-slow, card-damaged, or what the extractor refuses the file for.
+        InputError: card-unreadable, card-unreadable, or what the extractor refuses the file for.
         UnavailableError: extractor-missing.
     """
     # -P: do not import from the current folder, where the user may have a folder `registry` too.
@@ -300,16 +298,15 @@ def ask_extractor(extractor: str, limits: dict[str, Any], data: bytes, *, where:
     try:
         child = subprocess.run(command, input=data, capture_output=True, timeout=seconds, env=environment, check=False)  # noqa: S603 - our own module
     except subprocess.TimeoutExpired as error:
-        found = f"{extractor} did not finish within {seconds} s"
-        raise InputError(Fault(code="card-too-slow", where=where, found=found, advice=_REPAIR)) from error
+        raise InputError(Fault("card-unreadable", where, f"{extractor} did not finish within {seconds} s")) from error
     except OSError as error:
-        fault = Fault(code="extractor-missing", where=where, found=f"{extractor} could not be started: {error}")
+        fault = Fault("extractor-missing", where, f"{extractor} could not be started: {error}")
         raise UnavailableError(fault) from error
     if child.returncode != 0:
-        raise InputError(Fault(code="card-damaged", where=where, found=f"{extractor} failed on it ({_last_words(child)})", advice=_REPAIR))
+        raise InputError(Fault("card-unreadable", where, f"{extractor} failed on it ({_last_words(child)})"))
     answer: dict[str, Any] = json.loads(child.stdout)
     if "code" in answer:
-        raise InputError(Fault(code=answer["code"], where=where, found=answer["found"], advice=answer["advice"]))
+        raise InputError(Fault(answer["code"], where, answer["found"], advice=answer["advice"]))
     return answer
 
 
@@ -413,16 +410,16 @@ def read_pdf(data: bytes, *, where: str, maximum_characters: int) -> CardText:
     """Return the text of the PDF *data*: pages joined by form feeds, bookmarks as headings, the extractors' agreement.
 
     Raises:
-        InputError: card-encrypted, card-damaged, card-too-long, card-too-slow, card-without-text.
+        InputError: card-encrypted, card-unreadable, card-too-long, card-unreadable, card-without-text.
         UnavailableError: extractor-missing.
     """
     if (bomb := find_text_bomb(data)) is not None:
-        raise _refuse("card-too-long", where, bomb, "give the part of it that is the card")
+        raise _refuse("card-too-long", where, bomb)
     limits = {"maximum_pages": MAXIMUM_PAGES, "maximum_characters": maximum_characters, "maximum_on_a_page": MAXIMUM_ON_A_PAGE}
     first = ask_extractor("pdfium", limits, data, where=where, seconds=FIRST_SECONDS)
     texts: list[str] = first["pages"]
     if not any(_has_text(text) for text in texts):
-        raise _refuse("card-without-text", where, f"none of its {len(texts):,} pages has text: it is a scan or a drawing", _OCR)
+        raise _refuse("card-without-text", where, f"none of its {len(texts):,} pages has text: it is a scan or a drawing")
     warnings = _describe_empty_pages(texts)
     sample = _choose_sample(texts)
     agreement, second_name, warning = _second_opinion(data, texts, sample, where)
@@ -542,8 +539,8 @@ def _find_title(text: str, title: str) -> int:
     return whole[0] if whole else anywhere[-1] if anywhere else 0
 
 
-def _refuse(code: str, where: str, text: str, advice: str) -> InputError:
-    return InputError(Fault(code=code, where=where, found=text, advice=advice))
+def _refuse(code: str, where: str, text: str, advice: str | None = None) -> InputError:
+    return InputError(Fault(code, where, text, advice=advice))
 
 
 # From a card file to its text. The kind of a file is read from its bytes. A name that says otherwise is an error,
@@ -571,8 +568,8 @@ def read_card(path: Path) -> CardText:
     """Return the text of the card file at *path*, with its pages, headings, and warnings about what could not be read.
 
     Raises:
-        InputError: card-not-found, card-not-readable, card-too-large, card-empty, card-not-what-it-claims, card-not-supported,
-            card-encrypted, card-damaged, card-too-long, card-too-slow, card-without-text.
+        InputError: card-not-found, file-not-readable, file-too-large, card-empty, card-type-mismatch, card-not-supported,
+            card-encrypted, card-unreadable, card-too-long, card-unreadable, card-without-text.
     """
     data = _read_bytes(path)
     media_type = detect_media_type(data, path)
@@ -598,25 +595,23 @@ def detect_media_type(data: bytes, path: PurePath) -> MediaType:
     """Return what the bytes are; the name only decides between kinds of text.
 
     Raises:
-        InputError: card-not-what-it-claims, card-not-supported.
+        InputError: card-type-mismatch, card-not-supported.
     """
     claimed = _BY_SUFFIX.get(path.suffix.lower())
     signature = find_signature(data)
     if signature == "PDF":
         if claimed in (None, MediaType.PDF):
             return MediaType.PDF
-        raise _refuse_file(
-            "card-not-what-it-claims", path, f"the name says {claimed}, the content is a PDF", "rename the file to end in .pdf"
-        )
+        raise _refuse_file("card-type-mismatch", path, f"the name says {claimed}, the content is a PDF", "rename the file to end in .pdf")
     if signature is not None:
-        code = "card-not-supported" if claimed is None else "card-not-what-it-claims"
+        code = "card-not-supported" if claimed is None else "card-type-mismatch"
         raise _refuse_file(
             code, path, f"expected PDF, HTML, Markdown or plain text, found {signature}", "give the card in one of these forms"
         )
     is_hypertext = data[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith((b"<!doctype html", b"<html"))
     if claimed is MediaType.PDF:
         found = "an HTML page, perhaps an error page saved in its place" if is_hypertext else "text"
-        raise _refuse_file("card-not-what-it-claims", path, f"the name says PDF, the content is {found}", "download the PDF again")
+        raise _refuse_file("card-type-mismatch", path, f"the name says PDF, the content is {found}", "download the PDF again")
     if claimed is not None:
         return claimed
     if is_hypertext:
@@ -628,29 +623,28 @@ def _read_bytes(path: Path) -> bytes:
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
-            raise _refuse_file("card-not-readable", path, "expected a file, found a directory or device", "give the path of the card file")
+            raise _refuse_file("file-not-readable", path, "expected a file, found a directory or device")
         if found.st_size > MAXIMUM_BYTES:
             raise _too_large(path, found.st_size)
         with path.open("rb") as stream:
             # The size is checked again after reading: a file may grow in between.
             data = stream.read(MAXIMUM_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise _refuse_file("card-not-found", path, "there is no such file", "check the path") from error
+        raise _refuse_file("card-not-found", path, "there is no such file") from error
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise _refuse_file("card-not-readable", path, f"it cannot be read: {reason}", "check its permissions") from error
+        raise _refuse_file("file-not-readable", path, f"it cannot be read: {reason}") from error
     if len(data) > MAXIMUM_BYTES:
         raise _too_large(path, len(data))
     if not data:
-        raise _refuse_file("card-empty", path, "the file has 0 bytes", "download the card again")
+        raise _refuse_file("card-empty", path, "the file has 0 bytes")
     return data
 
 
 def _read_text(data: bytes, media_type: MediaType, path: Path) -> CardText:
     decoded = decode_text(data, where=str(path), is_hypertext=media_type is MediaType.HTML)
     if len(decoded.text) > MAXIMUM_CHARACTERS:
-        found = f"{len(decoded.text):,} characters, expected at most {MAXIMUM_CHARACTERS:,}"
-        raise _refuse_file("card-too-long", path, found, "give the part of it that is the card")
+        raise _refuse_file("card-too-long", path, f"{len(decoded.text):,} characters, expected at most {MAXIMUM_CHARACTERS:,}")
     text, extractor, warnings = decoded.text, decoded.reader, decoded.warnings
     headings: tuple[Heading, ...] = ()
     pages: tuple[Page, ...] = ()
@@ -686,8 +680,8 @@ def split_pages(text: str) -> tuple[Page, ...]:
 
 def _too_large(path: Path, size_bytes: int) -> InputError:
     found = f"{size_bytes:,} bytes, expected at most {MAXIMUM_BYTES:,}; it was not read"
-    return _refuse_file("card-too-large", path, found, "give the text of the card without its images")
+    return _refuse_file("file-too-large", path, found, "give the text of the card without its images")
 
 
-def _refuse_file(code: str, path: PurePath, text: str, advice: str) -> InputError:
-    return InputError(Fault(code=code, where=str(path), found=text, advice=advice))
+def _refuse_file(code: str, path: PurePath, text: str, advice: str | None = None) -> InputError:
+    return InputError(Fault(code, str(path), text, advice=advice))

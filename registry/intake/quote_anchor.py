@@ -198,12 +198,7 @@ class AnchoredText:
         _check_length(quote, where)
         if page is not None and not self._has_pages():
             raise InputError(
-                Fault(
-                    code="card-without-pages",
-                    where=where,
-                    found=f"expected on page {page}, but this {self._card.media_type} card has no pages",
-                    advice="leave the page out; give a section instead",
-                )
+                Fault("card-without-pages", where, f"expected on page {page}, but this {self._card.media_type} card has no pages")
             )
         elsewhere: list[_Hit] = []
         # With a page, an occurrence there at a higher level wins over one elsewhere at a lower level: the user looked
@@ -298,9 +293,9 @@ class AnchoredText:
         beyond = f" (the card has {last})" if page > last else ""
         key = where.removesuffix("quote").rpartition(" ")[2] + "page"
         return Fault(
-            code="quotation-on-other-page",
-            where=where,
-            found=f"expected on page {page}{beyond}, found on page {' and '.join(map(str, found[:5]))}",
+            "quotation-on-other-page",
+            where,
+            f"expected on page {page}{beyond}, found on page {' and '.join(map(str, found[:5]))}",
             advice=f"set {key} to {found[0]}, counting pages of the file from 1, or leave it out",
         )
 
@@ -308,14 +303,12 @@ class AnchoredText:
         nearest = self._nearest.find(quote)
         found = f"not in the card: “{show_text(quote)}”"
         if nearest is None:
-            return Fault(
-                code="quotation-not-found", where=where, found=f"{found}; nothing in it is similar", advice="copy it from the card"
-            )
+            return Fault("quotation-not-found", where, f"{found}; nothing in it is similar", advice="copy it from the card")
         place = f" on page {self._card.get_page_number(nearest.start)}" if self._has_pages() else f" at character {nearest.start}"
         return Fault(
-            code="quotation-not-found",
-            where=where,
-            found=f"{found}\n  nearest passage{place}: “{show_text(nearest.passage)}”\n  differs: {nearest.difference}",
+            "quotation-not-found",
+            where,
+            f"{found}\n  nearest passage{place}: “{show_text(nearest.passage)}”\n  differs: {nearest.difference}",
             advice="quote the card word for word, or set quote_status: paraphrase",
         )
 
@@ -331,10 +324,9 @@ def _check_length(quote: str, where: str) -> None:
     characters = sum(character.isalnum() for character in quote)
     if characters < MINIMUM_CHARACTERS:
         found = f"“{show_text(quote)}” has {characters} letters and digits, expected at least {MINIMUM_CHARACTERS}"
-        raise InputError(Fault(code="quotation-too-short", where=where, found=found, advice="quote the whole sentence"))
+        raise InputError(Fault("quotation-too-short", where, found))
     if len(quote) > MAXIMUM_CHARACTERS:
-        found = f"{len(quote):,} characters, expected at most {MAXIMUM_CHARACTERS:,}"
-        raise InputError(Fault(code="quotation-too-long", where=where, found=found, advice="quote the sentence that makes the claim"))
+        raise InputError(Fault("quotation-too-long", where, f"{len(quote):,} characters, expected at most {MAXIMUM_CHARACTERS:,}"))
 
 
 def _trim(text: str) -> tuple[int, int]:

@@ -27,7 +27,7 @@ def read_with_pdfium(data: bytes, limits: dict[str, Any]) -> dict[str, Any]:
         raise _explain(pypdfium2.raw.FPDF_GetLastError() if "password" not in str(error).lower() else 4, str(error)) from error
     count = len(document)
     if count == 0:
-        raise _RefusedError("card-damaged", "the PDF has no pages that can be read", "download it again")
+        raise _RefusedError("card-unreadable", "the PDF has no pages that can be read", "download it again")
     # Limits are checked while reading, so that a hostile file does not fill the memory first.
     if count > limits["maximum_pages"]:
         found = f"{count:,} pages, expected at most {limits['maximum_pages']:,}"
@@ -106,7 +106,7 @@ def _explain(code: int, message: str) -> _RefusedError:
         return _RefusedError("card-encrypted", "the PDF asks for a password", "save it without a password and register that file")
     if code == 5:  # FPDF_ERR_SECURITY
         return _RefusedError("card-encrypted", "the PDF is encrypted in a way that cannot be opened", "save it without protection")
-    return _RefusedError("card-damaged", f"the PDF cannot be opened ({message})", "download it again; it may be cut off or damaged")
+    return _RefusedError("card-unreadable", f"the PDF cannot be opened ({message})", "download it again; it may be cut off or damaged")
 
 
 def _limit_memory() -> None:

@@ -44,8 +44,7 @@ def register_card(writer: Writer, text: CardText, note: CardNote, *, authority: 
     if known is not None:
         if note.revises not in (None, known.payload.card):
             found = f"this file is registered already, as {known.payload.card}@{known.payload.revision}"
-            advice = "leave --revises out, or give the file of the new revision"
-            raise ConflictError(Fault(code="card-registered-elsewhere", where=f"--revises {note.revises}", found=found, advice=advice))
+            raise ConflictError(Fault("card-registered-elsewhere", f"--revises {note.revises}", found))
         return known.payload, False
     card = _build(writer, text, note, authority)
     # The text before the statement: the rule for cards requires that it is stored.
@@ -58,7 +57,7 @@ def check_alike(view: View, text: CardText, note: CardNote) -> None:
     """Refuse a new revision that has hardly a passage in common with the one before it: another card's file, most likely.
 
     Raises:
-        InputError: unlike-revision.
+        InputError: revision-unrelated.
         NotFoundError: the card to revise is not registered.
     """
     from registry.intake.revision.word_alignment import measure_common  # noqa: PLC0415  (for new revisions alone)
@@ -69,8 +68,7 @@ def check_alike(view: View, text: CardText, note: CardNote) -> None:
     common = measure_common(view.get_content(before.text), text.text)
     if common is not None and common < _FEWEST_COMMON:
         found = f"has hardly a passage in common with {before.card}@{before.revision}: {common:.1%} of its runs of five words"
-        advice = "a revision cannot be taken back: leave --revises out if it is another card; add --unlike if it is a revision all the same"
-        raise InputError(Fault(code="unlike-revision", where=f"--revises {before.card}", found=found, advice=advice))
+        raise InputError(Fault("revision-unrelated", f"--revises {before.card}", found))
 
 
 def _build(writer: Writer, text: CardText, note: CardNote, authority: str) -> Card:
@@ -81,7 +79,7 @@ def _build(writer: Writer, text: CardText, note: CardNote, authority: str) -> Ca
     else:
         if not (note.why and note.why.strip()):
             found = "a new revision of a card needs its reason"
-            raise InputError(Fault(code="reason-missing", where="--why", found=found, advice="add --why 'publisher corrected table 3'"))
+            raise InputError(Fault("reason-missing", "--why", found, advice="add --why 'publisher corrected table 3'"))
         before = get_card(writer, note.revises)
         # The title continues unless a new one is given.
         identifier, revision, title = before.card, before.revision + 1, note.title or before.title
@@ -112,7 +110,7 @@ def get_card(view: View, identifier: str, revision: int | None = None) -> Card:
         # A typing error is the usual cause, so similar identifiers are listed.
         near = ", ".join(view.suggest(identifier)) or "none; register it with: caveat card add FILE"
         wanted = identifier if revision is None else f"{identifier}@{revision}"
-        raise NotFoundError(Fault(code="not-registered", where=wanted, found="no such card is registered", advice=f"registered: {near}"))
+        raise NotFoundError(Fault("not-registered", wanted, "no such card is registered", advice=f"registered: {near}"))
     return card.payload
 
 

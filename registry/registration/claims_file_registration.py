@@ -76,11 +76,7 @@ class OmissionRegistrar:
 
     def _build(self, draft: OmissionDraft, where: str) -> Omission:
         card = self._quotes.get_card(draft.card, where)
-        faults = (
-            []
-            if draft.reason.strip()
-            else [Fault(code="not-valid", where=f"{where}.reason", found="is blank; what is left out needs its reason")]
-        )
+        faults = [] if draft.reason.strip() else [Fault("not-valid", f"{where}.reason", "is blank; what is left out needs its reason")]
         try:
             anchor = self._find_anchor(draft, card, where)
         except CaveatError as error:
@@ -128,12 +124,12 @@ class OmissionRegistrar:
         if place in self._claimed:
             found = f"is the passage of {self._claimed[place]} too"
             advice = "a passage is registered or left out, not both: remove one of them"
-            raise InputError(Fault(code="claimed-and-left-out", where=f"{where}.quote", found=found, advice=advice))
+            raise InputError(Fault("omission-conflict", f"{where}.quote", found, advice=advice))
         other, reason = self._taken.setdefault(place, (path, omission.reason))
         if _fold(reason) != _fold(omission.reason):
             found = f"is the passage of {other} too, which gives another reason"
             advice = "leave the passage out once, and say both reasons there"
-            raise InputError(Fault(code="left-out-twice", where=f"{where}.quote", found=found, advice=advice))
+            raise InputError(Fault("omission-conflict", f"{where}.quote", found, advice=advice))
 
     def _find(self, omission: Omission) -> tuple[int, str] | None:
         """Return entry and reason of the passage if it is left out already."""
@@ -148,9 +144,9 @@ def _place_of(omission: Omission) -> Place:
 def _build_omission_changed_fault(known: tuple[int, str], where: str) -> Fault:
     seq, reason = known
     return Fault(
-        code="omission-changed",
-        where=f"{where}.reason",
-        found=f"the passage is left out since entry {seq}, with another reason: {reason}",
+        "omission-conflict",
+        f"{where}.reason",
+        f"the passage is left out since entry {seq}, with another reason: {reason}",
         advice="write the reason as it is recorded; who wants the passage after all registers it as a claim",
     )
 
@@ -181,8 +177,7 @@ def build_restated(view: View, claim: str, names: Sequence[str], where: str) -> 
     # file.
     others = dict.fromkeys(_parse(name).bare for name in names)
     if claim in others:
-        found = f"{claim} is the claim itself"
-        raise InputError(Fault(code="own-relation", where=where, found=found, advice="name the claim whose number it restates"))
+        raise InputError(Fault("self-reference", where, f"{claim} is the claim itself"))
     restates = ClaimRelationKind.RESTATES
     known = {
         relation.payload.other
@@ -196,12 +191,12 @@ def _find_faults(view: View, name: str, where: str) -> Iterator[Fault]:
     try:
         named = _parse(name)
     except ValueError as error:
-        yield Fault(code="bad-identifier", where=where, found=str(error))
+        yield Fault("bad-identifier", where, str(error))
         return
     exists = view.claim_exists(named.bare) if named.revision is None else view.find_revision(named.bare, named.revision) is not None
     if not exists:
         near = " or ".join(view.suggest(named.bare)) or "no claim with a similar number; run: caveat claim list"
-        yield Fault(code="claim-unknown", where=where, found=f"{name} is not registered", advice=f"registered: {near}")
+        yield Fault("not-registered", where, f"{name} is not registered", advice=f"registered: {near}")
 
 
 def _parse(name: str) -> Identifier:
@@ -326,7 +321,7 @@ class Registrar:
         except CaveatError:
             faults += self._diagnose(placed)
         except ValueError as error:
-            faults.append(Fault(code="not-valid", where=placed.where, found=str(error)))
+            faults.append(Fault("not-valid", placed.where, str(error)))
         return None
 
     def _diagnose(self, placed: PlacedDraft) -> Iterator[Fault]:
@@ -357,14 +352,14 @@ class Registrar:
         if body is None:
             found = "is sealed; a claim needs a property that can be read"
             advice = "name another property, define one under properties:, or let its owner reveal it (caveat spec reveal)"
-            raise InputError(Fault(code="spec-sealed", where=f"{where}.property", found=found, advice=advice))
+            raise InputError(Fault("spec-sealed", f"{where}.property", found, advice=advice))
         return reference, body
 
     def _get_model(self, draft: ClaimDraft, where: str) -> ModelRef:
         model = draft.model or self._defaults.model
         if model is None:
             found, advice = "is required and missing, here or for the whole file", "add model: {developer: …, name: …, version: …}"
-            raise InputError(Fault(code="not-valid", where=f"{where}.model", found=found, advice=advice))
+            raise InputError(Fault("not-valid", f"{where}.model", found, advice=advice))
         return model
 
     def _build(self, placed: PlacedDraft) -> ClaimRevision:
@@ -434,10 +429,7 @@ class Registrar:
         if card is None:
             raise InputError(
                 Fault(
-                    code="verbatim-without-card",
-                    where=f"{where}.quote",
-                    found="a verbatim quote needs the card it stands in, so that it can be found again",
-                    advice="register the card (caveat card add) and name it, or say quote_status: paraphrase with a source",
+                    "verbatim-without-card", f"{where}.quote", "a verbatim quote needs the card that contains it, so that it can be located"
                 )
             )
         anchor = self._quotes.find(card, draft.quote, page=draft.page, where=f"{where}.quote")
@@ -538,7 +530,7 @@ def check_figures(draft: ClaimDraft, body: PropertySpec | None, where: str) -> N
     try:
         check_form(draft.form, draft.relation or _IMPLIED.get(draft.form), draft.theta)
     except ValueError as error:
-        faults.append(Fault(code="not-valid", where=f"{where}.form", found=str(error)))
+        faults.append(Fault("not-valid", f"{where}.form", str(error)))
     faults += _find_figure_faults(draft, body, where)
     if faults:
         raise InputError(faults)
@@ -577,21 +569,19 @@ def _find_figure_faults(draft: ClaimDraft, body: PropertySpec | None, where: str
         if value is not None and not low - excess <= value <= high + excess:
             found = f"{value:g} lies outside the range [{low:g}, {high:g}] of the property"
             advice = "write 9 % as 0.09 on a range of [0, 1]" if value > high == 1 else None
-            yield Fault(code="out-of-range", where=f"{where}.{name}", found=found, advice=advice)
+            yield Fault("out-of-range", f"{where}.{name}", found, advice=advice)
     if reported and reported.n is not None and reported.n < 1:
-        yield Fault(code="not-valid", where=f"{where}.reported.n", found=f"is {reported.n}, expected at least 1")
+        yield Fault("not-valid", f"{where}.reported.n", f"is {reported.n}, expected at least 1")
 
 
 def _check_words(draft: ClaimDraft, model: ModelRef, where: str) -> None:
     """Refuse what is there and says nothing: a blank quote, a model without a name."""
     words = {"quote": draft.quote, "model.developer": model.developer, "model.name": model.name, "model.version": model.version}
-    blank = [Fault(code="not-valid", where=f"{where}.{name}", found="is blank") for name, text in words.items() if not text.strip()]
+    blank = [Fault("not-valid", f"{where}.{name}", "is blank") for name, text in words.items() if not text.strip()]
     # A quotation of pages is no claim, and searching it in the card would take very long.
     if len(draft.quote) > _LONGEST_QUOTE:
         found = f"{len(draft.quote):,} characters; a claim has at most {_LONGEST_QUOTE:,}"
-        blank.append(
-            Fault(code="quotation-too-long", where=f"{where}.quote", found=found, advice="quote the sentence that makes the claim")
-        )
+        blank.append(Fault("quotation-too-long", f"{where}.quote", found))
     if blank:
         raise InputError(blank)
 
@@ -600,21 +590,15 @@ def _parse_claim(text: str, where: str) -> str:
     try:
         return parse_identifier(text, Kind.CLAIM).bare
     except ValueError as error:
-        raise InputError(Fault(code="bad-identifier", where=where, found=str(error))) from error
+        raise InputError(Fault("bad-identifier", where, str(error))) from error
 
 
 def _twice(placed: PlacedDraft) -> Fault:
-    found = "the same claim (card, property, form, model and quote) stands twice in this file"
-    return Fault(code="claim-twice", where=placed.where, found=found, advice="remove one of them")
+    return Fault("duplicate", placed.where, "the same claim (card, property, form, model and quote) occurs twice in this file")
 
 
 def _build_claim_changed_fault(placed: PlacedDraft, current: ClaimRevision, differences: Sequence[str]) -> Fault:
-    return Fault(
-        code="claim-changed",
-        where=placed.where,
-        found=f"is registered as {current.reference} and differs in {', '.join(differences)}",
-        advice="give the reason as `why:` to record a new revision, or leave the claim as it is recorded",
-    )
+    return Fault("claim-changed", placed.where, f"is registered as {current.reference} and differs in {', '.join(differences)}")
 
 
 # From a claims file on disk to a transaction and back. This is the only way in for claims.
@@ -666,9 +650,7 @@ def revise_claim(ledger: Ledger, claim: str, path: Path, *, why: str, owner: str
     file, drafts = _read(path)
     placed = list(drafts)
     if len(placed) != 1:
-        found = f"{len(placed)} claims; a revision takes exactly one"
-        advice = "leave only this claim in the file; or give it its id and why in the claims file, and run: caveat claim add"
-        raise InputError(Fault(code="not-one-claim", where=str(path), found=found, advice=advice))
+        raise InputError(Fault("not-one-claim", str(path), f"{len(placed)} claims; a revision takes exactly one"))
     # The command's claim and reason replace those of the file, so that they cannot disagree.
     one = replace(placed[0], draft=replace(placed[0].draft, id=claim, why=why))
     with ledger.write(actor=owner) as writer:
@@ -727,9 +709,7 @@ def _refuse_many(document: Json, path: Path) -> None:
     claims = document.get("claims") if isinstance(document, dict) else None
     if isinstance(claims, list) and len(claims) > MOST_CLAIMS:
         found = f"{len(claims):,} claims in one file; at most {MOST_CLAIMS:,} are read"
-        raise InputError(
-            Fault(code="file-too-large", where=str(path), found=found, advice="write them as JSON lines: NAME.jsonl, one claim a line")
-        )
+        raise InputError(Fault("file-too-large", str(path), found, advice="write them as JSON lines: NAME.jsonl, one claim a line"))
 
 
 def _read_lines(path: Path) -> Iterator[PlacedDraft]:
@@ -739,7 +719,7 @@ def _read_lines(path: Path) -> Iterator[PlacedDraft]:
         for number, line in enumerate(iter(lambda: stream.readline(_LONGEST_LINE + 1), b""), start=1):
             where = f"{path}, line {number}"
             if len(line) > _LONGEST_LINE:
-                raise InputError(Fault(code="file-too-large", where=where, found=f"a line has over {_LONGEST_LINE:,} bytes"))
+                raise InputError(Fault("file-too-large", where, f"a line has over {_LONGEST_LINE:,} bytes"))
             written = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
             if not written.strip():
                 continue

@@ -121,12 +121,11 @@ def _check_labels(names: Sequence[str], where: str, noun: str) -> Iterator[Fault
     """Names become columns of a score table, which refuses empty and padded ones, and takes equal ones for the same."""
     for name, count in Counter(names).items():
         if not name.strip():
-            yield Fault(code="id-empty", where=where, found=f"a {noun} has an empty name")
+            yield Fault("id-empty", where, f"a {noun} has an empty name")
         elif name != name.strip():
-            yield Fault(code="id-padded", where=where, found=f"{name!r} begins or ends with white space", advice="remove it")
+            yield Fault("bad-name", where, f"{name!r} begins or ends with white space")
         if count > 1:
-            found = f"{count} {noun}s are called {name!r}"
-            yield Fault(code="context-twice", where=where, found=found, advice="give each a name of its own")
+            yield Fault("duplicate", where, f"{count} {noun}s are called {name!r}")
 
 
 def _find_unknown(spec: ContextSpec, where: str) -> Iterator[Fault]:
@@ -148,7 +147,7 @@ def _name_unknown(names: Iterable[str], known: Mapping[str, ContextBlock], where
             close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
             listed = f"the blocks are: {', '.join([*known][:20])}" if known else "the specification has no blocks"
             advice = f"did you mean {close[0]}?" if close else None
-            yield Fault(code="unknown-block", where=where, found=f"no block is called {name!r}; {listed}", advice=advice)
+            yield Fault("unknown-name", where, f"no block is called {name!r}; {listed}", advice=advice)
 
 
 def _check_item(item: ContextItem, blocks: Mapping[str, ContextBlock], where: str) -> Iterator[Fault]:
@@ -156,21 +155,21 @@ def _check_item(item: ContextItem, blocks: Mapping[str, ContextBlock], where: st
     # scored all the same.
     if item.template is not None and not _always_holds(item.template, blocks):
         found = "holds no {task}, or not in each of its variants; the task would not be asked"
-        yield Fault(code="task-not-placed", where=f"{where}.template", found=found, advice="write {task} where the prompt goes")
+        yield Fault("task-placeholder-missing", f"{where}.template", found)
     for number, turn in enumerate(item.messages):
         if not turn.content:
-            yield Fault(code="not-valid", where=f"{where}.messages[{number}]", found="the turn says nothing", advice="remove the turn")
+            yield Fault("not-valid", f"{where}.messages[{number}]", "the turn says nothing", advice="remove the turn")
     # A rule of the Messages API, checked before any call is paid for.
     if item.messages and item.messages[0].role is not TurnRole.USER:
         found = "the conversation begins with the assistant; the Messages API takes only one that the user begins"
-        yield Fault(code="not-valid", where=f"{where}.messages[0]", found=found, advice="begin with a turn of the user")
+        yield Fault("not-valid", f"{where}.messages[0]", found, advice="begin with a turn of the user")
     yield from _check_tools(item, where)
 
 
 def _check_tools(item: ContextItem, where: str) -> Iterator[Fault]:
     for name, count in Counter(tool.name for tool in item.tools).items():
         if count > 1:
-            yield Fault(code="not-valid", where=f"{where}.tools", found=f"{count} tools are called {name!r}", advice="keep one")
+            yield Fault("not-valid", f"{where}.tools", f"{count} tools are called {name!r}", advice="keep one")
 
 
 def _always_holds(parts: Parts, blocks: Mapping[str, ContextBlock]) -> bool:
@@ -185,18 +184,18 @@ def _always_holds(parts: Parts, blocks: Mapping[str, ContextBlock]) -> bool:
 def _check_edit(spec: ContextSpec, edit: ContextEdit, where: str) -> Iterator[Fault]:
     blocks = spec.blocks or {}
     for name in sorted(set(edit.remove).intersection(edit.replace or {})):
-        yield Fault(code="not-valid", where=where, found=f"the block {name!r} is both removed and replaced", advice="keep one of the two")
+        yield Fault("not-valid", where, f"the block {name!r} is both removed and replaced", advice="keep one of the two")
     yield from _check_cues(edit, blocks, where)
     before = {item.id: item for item in spec.contexts}
     derived = derive(spec, edit)
     # An edit without effect would add an arm that measures nothing.
     if not derived:
         found = f"no context holds {_join(sorted(_list_touched(edit)))}, so nothing is derived"
-        yield Fault(code="edit-changes-nothing", where=where, found=found, advice="name a block that a context is composed of")
+        yield Fault("edit-changes-nothing", where, found, advice="name a block that a context is composed of")
     for item in derived:
         if _list_material(before[item.id], blocks) == _list_material(item, blocks):
             found = f"leaves the context {item.id!r} as it is: what it takes out is empty, or what it puts in says the same"
-            yield Fault(code="edit-changes-nothing", where=where, found=found, advice="change the blocks, or leave the edit out")
+            yield Fault("edit-changes-nothing", where, found, advice="change the blocks, or leave the edit out")
 
 
 def _check_cues(edit: ContextEdit, blocks: Mapping[str, ContextBlock], where: str) -> Iterator[Fault]:
@@ -205,16 +204,16 @@ def _check_cues(edit: ContextEdit, blocks: Mapping[str, ContextBlock], where: st
     cues = {name: cue for name in names if (cue := blocks[name].cue) is not None}
     if edit.placebo and cues:
         found = f"is a placebo, and yet touches {_join([f'{name} (cue: {cue})' for name, cue in cues.items()])}"
-        yield Fault(code="placebo-on-cue", where=where, found=found, advice="edit blocks without a cue, or drop placebo: true")
+        yield Fault("placebo-on-cue", where, found)
     if not edit.placebo and not cues:
         found = f"touches no cue: {_join([*names])} carries none"
         advice = "name the cue of the block (cue: …), or say placebo: true"
-        yield Fault(code="edit-without-cue", where=where, found=found, advice=advice)
+        yield Fault("edit-without-cue", where, found)
     # Score tables know placebos by their name only.
     if edit.placebo is not edit.name.casefold().startswith(PLACEBO):
         found = f"{'is' if edit.placebo else 'is not'} a placebo; a score table takes exactly those for placebos whose name begins so"
-        advice = f"call it placebo-{edit.name}" if edit.placebo else "call it otherwise, or say placebo: true"
-        yield Fault(code="placebo-name", where=where, found=found, advice=advice)
+        advice = f"call it placebo-{edit.name}" if edit.placebo else "rename it, or set placebo: true"
+        yield Fault("placebo-name", where, found, advice=advice)
 
 
 def _list_material(item: ContextItem, blocks: Mapping[str, ContextBlock]) -> list[object]:
@@ -288,10 +287,8 @@ def find_beside(folder: Path, name: str, *, where: str) -> Path:
     except (OSError, ValueError, RuntimeError):
         inside = False
     if not name or not inside:
-        found = f"{name!r} leads out of the folder that this file stands in" if name else "the name of a file is empty"
-        raise InputError(
-            Fault(code="file-outside", where=where, found=found, advice="put the file beside this one, or in a folder below it")
-        )
+        found = f"{name!r} leads out of the folder of this file" if name else "the name of a file is empty"
+        raise InputError(Fault("path-outside-folder", where, found))
     return path
 
 
@@ -300,7 +297,7 @@ def digest_file(path: Path) -> str:
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
-        raise InputError(Fault(code="file-not-readable", where=str(path), found=error.strerror or str(error))) from error
+        raise InputError(Fault("file-not-readable", str(path), error.strerror or str(error))) from error
 
 
 class _Texts:
@@ -348,8 +345,7 @@ class _Texts:
 
     def _set_text(self, texts: Mapping[str, Any], key: str, other: str, where: str) -> None:
         if texts.get(key) is not None:
-            found = f"has both a text ({key}) and a file ({other})"
-            self._faults.append(Fault(code="not-valid", where=where, found=found, advice="keep one of them"))
+            self._faults.append(Fault("not-valid", where, f"has both a text ({key}) and a file ({other})", advice="keep one of them"))
 
     def _read(self, name: object, where: str, sources: list[str]) -> str:
         """Return the text of the file *name*; an empty one after a fault."""
@@ -366,10 +362,9 @@ class _Texts:
 
 def _read_beside(folder: Path, name: object, *, where: str) -> tuple[Path, str]:
     if not isinstance(name, str):
-        raise InputError(Fault(code="not-valid", where=where, found=f"expected the name of a file; found {name!r}"[:200]))
+        raise InputError(Fault("not-valid", where, f"expected the name of a file; found {name!r}"[:200]))
     path = find_beside(folder, name, where=where)
     text = read_text(path, largest=LARGEST_TEXT_BYTES)
     if "\0" in text:
-        found = "has U+0000, which no record can hold"
-        raise InputError(Fault(code="not-valid", where=str(path), found=found, advice="remove it from the text"))
+        raise InputError(Fault("not-valid", str(path), "has U+0000, which no record can hold", advice="remove it from the text"))
     return path, text

@@ -38,9 +38,9 @@ def seal_log(writer: Writer, keys: Sequence[SigningKey], *, size: int | None = N
     Which keys may sign, `registry.registration.key_registration.get_log_keys` says.
 
     Raises:
-        AlteredError: `root-differs`: the log was cut off or altered since an earlier checkpoint.
-        ConflictError: `beyond-the-log`: there are fewer entries.
-        InputError: `log-empty`.
+        AlteredError: `history-differs`: the log was cut off or altered since an earlier checkpoint.
+        ConflictError: `entry-not-found`: there are fewer entries.
+        InputError: `empty-registry`.
     """
     # Signing an altered or shortened log would create a second history under the log's own key.
     refuse_other_history(writer)
@@ -112,11 +112,11 @@ class KeyState(Record):
             if since is None or at is None or at >= since:
                 until = "nothing it signed is trusted" if since is None else f"what it signed from {since.isoformat()} on is not trusted"
                 found = f"entry {self.revoked.entry.seq} revokes it ({self.revoked.payload.reason}): {until}"
-                return Fault(code="key-revoked", where=where, found=found, advice="ask for a signature by a key in force")
+                return Fault("key-not-in-force", where, found, advice="ask for a signature by a key in force")
         # A replacement is no distrust: what the key signed before it stays valid.
         if self.replaced is not None and self._is_after(self.replaced.entry, size, at):
             found = f"entry {self.replaced.entry.seq} put another in its place before it signed this"
-            return Fault(code="key-replaced", where=where, found=found, advice="ask for a signature by a key in force")
+            return Fault("key-not-in-force", where, found, advice="ask for a signature by a key in force")
         return None
 
     def _is_after(self, replaced: Entry, size: int | None, at: datetime | None) -> bool:
@@ -188,13 +188,12 @@ def get_key(reader: LogReader, text: str) -> KeyState:
     digits = "".join(text.split()).lower()
     if len(digits) < _SHORTEST_PREFIX or not set(digits) <= set("0123456789abcdef"):
         found = f"{text!r} is not the beginning of a fingerprint"
-        advice = f"give at least {_SHORTEST_PREFIX} of its hexadecimal digits"
-        raise InputError(Fault(code="not-valid", where="FINGERPRINT", found=found, advice=advice))
+        raise InputError(Fault("not-valid", "FINGERPRINT", found, advice=f"give at least {_SHORTEST_PREFIX} of its hexadecimal digits"))
     found_states = [key for key in list_keys(reader) if key.fingerprint.startswith(digits)]
     if not found_states:
-        raise NotFoundError(Fault(code="key-unknown", where=text, found="the log names no such key", advice="run: caveat key list"))
+        raise NotFoundError(Fault("key-unknown", text, "the log names no such key"))
     if len(found_states) > 1:
-        raise InputError(Fault(code="not-valid", where=text, found=f"{len(found_states)} keys begin so", advice="give more digits"))
+        raise InputError(Fault("not-valid", text, f"{len(found_states)} keys begin so", advice="give more digits"))
     return found_states[0]
 
 
@@ -202,11 +201,11 @@ def get_log_keys(reader: LogReader, ring: KeyRing) -> tuple[SigningKey, ...]:
     """Return the keys of *ring* that sign this log's checkpoints, the Ed25519 one first.
 
     Raises:
-        UnavailableError: `no-log-key`: there is no secret log key here.
-        ConflictError: one of them is not the log's: `key-not-registered`, `other-log`, `key-revoked` or `key-replaced`.
+        UnavailableError: `no-signing-key`: there is no secret log key here.
+        ConflictError: one of them is not the log's: `key-not-registered`, `wrong-log`, `key-not-in-force`.
     """
     if not ring.log:
-        raise _no_key("no-log-key", "a log key, which signs checkpoints", reader)
+        raise _no_key("no-signing-key", "a log key, which signs checkpoints", reader)
     _refuse_unusable(reader, ring.log)
     return ring.log
 
@@ -215,11 +214,11 @@ def get_document_key(reader: LogReader, ring: KeyRing) -> SigningKey:
     """Return the key of *ring* that signs documents.
 
     Raises:
-        UnavailableError: `no-document-key`: there is no secret document key here.
-        ConflictError: `key-not-registered`, `key-revoked` or `key-replaced`.
+        UnavailableError: `no-signing-key`: there is no secret document key here.
+        ConflictError: `key-not-registered`, `key-not-in-force`.
     """
     if ring.document is None:
-        raise _no_key("no-document-key", "a document key, which signs PDF files", reader)
+        raise _no_key("no-signing-key", "a document key, which signs PDF files", reader)
     _refuse_unusable(reader, [ring.document])
     return ring.document
 
@@ -245,14 +244,14 @@ def refuse_publishing(reader: LogReader, actor: str) -> None:
         return
     found = f"{actor} cannot publish here: {reader.log_origin} is a log for trials, and its keys are those of {EXAMPLE}"
     advice = f"make a registry of your own in another folder: caveat init --code {actor}"
-    raise ConflictError(Fault(code="example-log", where="--publish", found=found, advice=advice))
+    raise ConflictError(Fault("example-log", "--publish", found, advice=advice))
 
 
 def add_key(writer: Writer, key: SigningKey) -> Entry:
     """Record that *key* signs from now on, beside those that are in force.
 
     Raises:
-        ConflictError: `key-in-force`, one for the same is; `key-exists`; `other-log`, a log key with another log's name.
+        ConflictError: `key-in-force`, one for the same is; `already-recorded`; `wrong-log`, a log key with another log's name.
     """
     _refuse_other_log(writer, key)
     refuse_key_in_force(writer, key.algorithm, authority=key.name if key.signs_statements else None)
@@ -279,11 +278,11 @@ def refuse_key_in_force(reader: LogReader, algorithm: KeyAlgorithm, *, authority
     if same and authority is not None:
         found = f"{same[0].fingerprint[:16]} is in force for it, by entry {same[0].added.entry.seq}"
         advice = "caveat key rotate --statements puts another in its place"
-        raise ConflictError(Fault(code="key-in-force", where=f"statement key of {authority}", found=found, advice=advice))
+        raise ConflictError(Fault("key-in-force", f"statement key of {authority}", found))
     if same:
         found = f"{same[0].fingerprint[:16]} is in force for it, by entry {same[0].added.entry.seq}"
         advice = f"caveat key rotate --algorithm {algorithm.value} puts another in its place"
-        raise ConflictError(Fault(code="key-in-force", where=f"{algorithm.value} key", found=found, advice=advice))
+        raise ConflictError(Fault("key-in-force", f"{algorithm.value} key", found, advice=advice))
 
 
 def rotate_key(writer: Writer, old: SigningKey, new: SigningKey, *, reason: str, beside: Sequence[SigningKey] = ()) -> Entry:
@@ -299,7 +298,7 @@ def rotate_key(writer: Writer, old: SigningKey, new: SigningKey, *, reason: str,
         beside: the other log keys in force, which sign that checkpoint too, as they sign every one.
 
     Raises:
-        ConflictError: *old* is not in force; `other-log`; `other-authority`.
+        ConflictError: *old* is not in force; `wrong-log`; `not-permitted`.
     """
     _refuse_unusable(writer, [old, *beside])
     _refuse_other_log(writer, new)
@@ -318,7 +317,7 @@ def revoke_key(writer: Writer, state: KeyState, *, reason: str, untrusted_from: 
     """Record that the key is not to be trusted any more: with nothing it signed, or with nothing from *untrusted_from* on.
 
     Raises:
-        ConflictError: `key-not-in-force`: it is revoked already; `other-authority`: it is another authority's.
+        ConflictError: `key-not-in-force`: it is revoked already; `not-permitted`: it is another authority's.
     """
     # A revocation repeats algorithm and purpose but shows no key, since nothing is to be verified
     # with it any more.
@@ -361,12 +360,10 @@ def _find_difference(key_event: Recorded[KeyEvent]) -> Fault | None:
         else:
             shown = fingerprint_of_certificate(b64decode(key_event.payload.certificate or "", validate=True))
     except (InputError, ValueError) as error:
-        found = f"what it shows is no key: {error.faults[0].found if isinstance(error, InputError) else error}"
-        return Fault(code="key-differs", where=where, found=found, advice="trust no key of this log before that is explained")
+        return Fault("key-differs", where, f"it contains no valid key: {error.faults[0].found if isinstance(error, InputError) else error}")
     if shown == key_event.payload.key:
         return None
-    found = f"it names the key {key_event.payload.key[:16]} and shows {shown[:16]}"
-    return Fault(code="key-differs", where=where, found=found, advice="trust no key of this log before that is explained")
+    return Fault("key-differs", where, f"it names the key {key_event.payload.key[:16]} and shows {shown[:16]}")
 
 
 def _refuse_other_vkey(reader: LogReader, states: Sequence[KeyState]) -> None:
@@ -376,8 +373,7 @@ def _refuse_other_vkey(reader: LogReader, states: Sequence[KeyState]) -> None:
     if reader.log_vkey is not None and (first is None or first.added.payload.vkey != reader.log_vkey):
         there = "no entry adds a log key" if first is None else f"entry {first.added.entry.seq} adds {first.fingerprint[:16]} first"
         found = f"its row names a verifier key with the hash {reader.log_vkey.partition('+')[2][:8]}, and {there}"
-        advice = "compare it with a backup, and with a key that you were given some other way"
-        raise ConflictError(Fault(code="log-key-differs", where=f"log {reader.log_origin}", found=found, advice=advice))
+        raise ConflictError(Fault("log-key-differs", f"log {reader.log_origin}", found))
 
 
 def _refuse_unusable(reader: LogReader, keys: Sequence[SigningKey]) -> None:
@@ -387,7 +383,7 @@ def _refuse_unusable(reader: LogReader, keys: Sequence[SigningKey]) -> None:
         state = states.get(key.fingerprint)
         if state is None:
             found, advice = "a secret key is here that the log does not name", "use the folder of this registry's keys: CAVEAT_KEYS"
-            faults.append(Fault(code="key-not-registered", where=f"key {key.fingerprint[:16]}", found=found, advice=advice))
+            faults.append(Fault("key-not-registered", f"key {key.fingerprint[:16]}", found, advice=advice))
         elif not state.in_force:
             faults.append(_not_in_force(state))
     if faults:
@@ -399,36 +395,36 @@ def _refuse_unusable(reader: LogReader, keys: Sequence[SigningKey]) -> None:
 def _not_in_force(state: KeyState) -> Fault:
     where, advice = f"key {state.fingerprint[:16]}", "use the key in force: caveat key list names it"
     if state.revoked is not None:
-        return Fault(code="key-revoked", where=where, found=f"entry {state.revoked.entry.seq} revokes it", advice=advice)
+        return Fault("key-not-in-force", where, f"entry {state.revoked.entry.seq} revokes it", advice=advice)
     seq = state.replaced.entry.seq if state.replaced else 0
-    return Fault(code="key-replaced", where=where, found=f"entry {seq} put another in its place", advice=advice)
+    return Fault("key-not-in-force", where, f"entry {seq} put another in its place", advice=advice)
 
 
 def _refuse_other_owner(entry: Entry, state: KeyState | None) -> None:
     """Raised inside the transaction, so that nothing of it stays: an authority speaks of its own keys."""
     if state is not None and entry.actor != state.added.entry.actor:
         owner = state.added.entry.actor
-        found, advice = f"it is a key of {owner}, and you speak as {entry.actor}", f"speak as {owner}: CAVEAT_AUTHORITY={owner}"
-        raise ConflictError(Fault(code="other-authority", where=f"key {state.fingerprint[:16]}", found=found, advice=advice))
+        found, advice = f"it is a key of {owner}, and you act as {entry.actor}", f"act as {owner}: CAVEAT_AUTHORITY={owner}"
+        raise ConflictError(Fault("not-permitted", f"key {state.fingerprint[:16]}", found, advice=advice))
 
 
 def _refuse_other_author(entry: Entry, key: SigningKey) -> None:
     """Raised inside the transaction, as above: a statement key bears the code of who records it."""
     if key.signs_statements and key.name != entry.actor:
-        found, advice = f"it is a key of {key.name}, and you speak as {entry.actor}", f"speak as {key.name}: CAVEAT_AUTHORITY={key.name}"
-        raise ConflictError(Fault(code="other-authority", where=f"key {key.fingerprint[:16]}", found=found, advice=advice))
+        found, advice = f"it is a key of {key.name}, and you act as {entry.actor}", f"act as {key.name}: CAVEAT_AUTHORITY={key.name}"
+        raise ConflictError(Fault("not-permitted", f"key {key.fingerprint[:16]}", found, advice=advice))
 
 
 def _refuse_other_log(reader: LogReader, key: SigningKey) -> None:
     if key.purpose is KeyPurpose.LOG and key.name != reader.log_origin:
         found, advice = f"this log is {reader.log_origin}", "use the folder of this registry's keys: CAVEAT_KEYS"
-        raise ConflictError(Fault(code="other-log", where=f"key of {key.name}", found=found, advice=advice))
+        raise ConflictError(Fault("wrong-log", f"key of {key.name}", found, advice=advice))
 
 
 def _no_key(code: str, what: str, reader: LogReader) -> UnavailableError:
-    found = f"there is no secret key here that could be used; needed is {what}, of {reader.log_origin or 'this log'}"
+    found = f"there is no secret key here that could be used; {what} is needed, of {reader.log_origin or 'this log'}"
     advice = "name the folder of its keys (CAVEAT_KEYS, or keys below [seal] in registry.cfg), or make one: caveat key add"
-    return UnavailableError(Fault(code=code, where="keys", found=found, advice=advice))
+    return UnavailableError(Fault(code, "keys", found, advice=advice))
 
 
 # Making keys and recording them: files and log entries are kept in step.
@@ -525,7 +521,7 @@ def replace_key(
     old = next((one for one in ring.keys if one.algorithm is algorithm), None)
     if old is None:
         found, advice = f"there is no secret key of {algorithm.value} here", "caveat key add makes one"
-        raise NotFoundError(Fault(code="key-file-missing", where=str(folder.path), found=found, advice=advice))
+        raise NotFoundError(Fault("key-file-missing", str(folder.path), found, advice=advice))
     key = _make(writer, authority, algorithm)
     beside = [one for one in ring.log if one is not old] if key.purpose is KeyPurpose.LOG else []
     entry = rotate_key(writer, old, key, reason=reason, beside=beside)
@@ -567,7 +563,7 @@ def _refuse_used(folder: Path, *slots: Slot) -> None:
     if used:
         found = "a key is here already, and this registry's log does not have it in force"
         advice = "keep this registry's keys in a folder of their own: CAVEAT_KEYS=FOLDER, or keys below [seal] in registry.cfg"
-        raise ConflictError(Fault(code="key-file-exists", where=str(used[0].path), found=found, advice=advice))
+        raise ConflictError(Fault("key-file-exists", str(used[0].path), found, advice=advice))
 
 
 # Cosignatures of witnesses on the own checkpoints. Lines are kept if their keys are known and the
@@ -613,7 +609,7 @@ def attach_cosignatures(writer: Writer, text: str, trusted: Collection[VerifierK
 
     Raises:
         InputError: `bad-note`; `signature-not-valid`, a line of a known key does not verify: nothing is kept.
-        ConflictError: `other-log`; `checkpoint-not-found`, none of its size is kept here; `root-differs`, it is not the one that is kept.
+        ConflictError: `wrong-log`; `checkpoint-not-found`, none of its size is kept here; `history-differs`, it is another.
     """
     note = parse_note(text, where=where)
     there = _find_kept(writer, note, where)
@@ -624,7 +620,7 @@ def attach_cosignatures(writer: Writer, text: str, trusted: Collection[VerifierK
     # One invalid line makes the whole note suspect, so nothing of it is kept.
     if broken:
         found = f"the signature of {', '.join(broken)} does not verify: the note was altered, or is not theirs"
-        raise InputError(Fault(code="signature-not-valid", where=where, found=found, advice="get the note again, byte for byte"))
+        raise InputError(Fault("signature-not-valid", where, found))
     held = {(line.name, line.key_id) for line in parse_note(there.note, where="recorded here").lines}
     kept, left_out = [], []
     for line, row in zip(note.lines, text.partition("\n\n")[2].splitlines(), strict=True):
@@ -648,12 +644,12 @@ def _find_kept(writer: Writer, note: SignedNote, where: str) -> StoredCheckpoint
     """Return the checkpoint that is kept here; nothing is kept of a note that does not say the same, word for word."""
     said = note.checkpoint
     if said.origin != writer.log_origin:
-        raise ConflictError(Fault(code="other-log", where=where, found=f"it is of {said.origin}, this log is {writer.log_origin}"))
+        raise ConflictError(Fault("wrong-log", where, f"it is of {said.origin}, this log is {writer.log_origin}"))
     checkpoint = find_checkpoint(writer, said.size)
     if checkpoint is None:
         found = f"no checkpoint of {said.size} entries is kept here"
-        raise ConflictError(Fault(code="checkpoint-not-found", where=where, found=found, advice="caveat log checkpoint makes one"))
+        raise ConflictError(Fault("checkpoint-not-found", where, found))
     if checkpoint.checkpoint.root != said.root:
         found = f"it has the root {said.root}, the checkpoint kept here {checkpoint.checkpoint.root}"
-        raise ConflictError(Fault(code="root-differs", where=where, found=found, advice="keep it: two histories of one log were signed"))
+        raise ConflictError(Fault("history-differs", where, found, advice="keep it: two histories of one log were signed"))
     return checkpoint

@@ -90,7 +90,7 @@ def _leave_out_names(text: str, models: Iterable[ModelRef]) -> str:
 # of the card's words.
 
 ENDED = frozenset({Lifecycle.WITHDRAWN, Lifecycle.REJECTED, Lifecycle.SUPERSEDED})
-"""A claim here is neither carried nor listed as stale: nothing rests on it any more."""
+"""A claim here is neither carried nor listed as stale: it is no longer in use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +142,7 @@ def update_model(
         ConflictError: `lineage-differs`, it is recorded as coming from *old* otherwise; `model-differs`, *new* is registered with another
             release date; `model-case-differs`, claims spell a version otherwise.
         CaveatError: the store's rules: `successor-exists`, another version took the place of *old* and *branch* is not given;
-            `lineage-cycle`; `model-case-differs`; `successor-older`; `own-successor`.
+            `lineage-cycle`; `model-case-differs`; `successor-older`; `self-reference`.
     """
     model = writer.find_model(new)
     # Collected before anything is written: wrong date, another descent and spelling in one message.
@@ -176,13 +176,13 @@ def unlink_model(writer: Writer, model: ModelRef, predecessor: ModelRef, *, reas
     """Record that *model* does not come from *predecessor* after all, and return the entry.
 
     Raises:
-        ConflictError: `not-linked`, no link between them is on record.
+        ConflictError: `nothing-to-retract`, no link between them is on record.
     """
     if writer.lineage().find_link(model, predecessor) is None:
         there = ", ".join(f"{one.model} ({name_descent(one.descent)})" for one in writer.lineage().following(predecessor)) or "nothing"
         found = f"is not on record as coming from {predecessor}; what comes from that: {there}"
         advice = f"caveat model show {write_model(model)} tells what it comes from"
-        raise ConflictError(Fault(code="not-linked", where=str(model), found=found, advice=advice))
+        raise ConflictError(Fault("nothing-to-retract", str(model), found, advice=advice))
     return writer.append(ModelEvent(model=model, event=ModelEventKind.UNFOLLOW, predecessor=predecessor, reason=reason))
 
 
@@ -208,12 +208,12 @@ def reinstate_model(writer: Writer, model: ModelRef, *, reason: str) -> Entry:
 
     Raises:
         NotFoundError: it is not registered.
-        ConflictError: `not-deprecated`.
+        ConflictError: `nothing-to-retract`.
     """
     require_model(writer, model)
     if writer.lineage().deprecation(model) is None:
         found, advice = "is not deprecated, so that there is nothing to take back", f"caveat model show {write_model(model)}"
-        raise ConflictError(Fault(code="not-deprecated", where=str(model), found=found, advice=advice))
+        raise ConflictError(Fault("nothing-to-retract", str(model), found, advice=advice))
     return writer.append(ModelEvent(model=model, event=ModelEventKind.REINSTATE, reason=reason))
 
 
@@ -224,7 +224,7 @@ def require_model(view: View, model: ModelRef, *, register: bool = False) -> Non
         register: register it where claims are about it already: a claims file names a version without registering it. Takes a Writer.
 
     Raises:
-        NotFoundError: model-unknown.
+        NotFoundError: model-not-registered.
     """
     if view.find_model(model) is not None:
         return
@@ -234,9 +234,7 @@ def require_model(view: View, model: ModelRef, *, register: bool = False) -> Non
         return
     near = " or ".join(map(write_model, suggest_models(view, model)))
     found = "is not registered, and no claim is about it"
-    raise NotFoundError(
-        Fault(code="model-unknown", where=str(model), found=found, advice=f"did you mean {near}?" if near else "caveat model list")
-    )
+    raise NotFoundError(Fault("model-not-registered", str(model), found, advice=f"did you mean {near}?" if near else "caveat model list"))
 
 
 def suggest_models(view: View, model: ModelRef) -> list[ModelRef]:
@@ -251,7 +249,7 @@ def find_target(view: View, model: ModelRef) -> ModelRef:
     """Return the one newest version of the lineage of *model*; that is *model* itself where it took another's place and none took its.
 
     Raises:
-        InputError: `nothing-follows`, it stands alone; `lineage-branches`, several took its place.
+        InputError: `no-successor-version`, it stands alone; `choice-needed`, several took its place.
     """
     newest = view.lineage().newest(model)
     # Only an unambiguous end of the lineage is chosen without asking.
@@ -262,11 +260,10 @@ def find_target(view: View, model: ModelRef) -> ModelRef:
     if newest:
         found = f"its lineage branches: {', '.join(map(str, newest))}"
         advice = " or ".join(f"--to {write_model(one)}" for one in newest)
-        raise InputError(Fault(code="lineage-branches", where=str(model), found=found, advice=f"say which: {advice}"))
+        raise InputError(Fault("choice-needed", str(model), found, advice=f"say which: {advice}"))
     tuned = [one.model for one in view.lineage().following(model)]
     found = "no version took its place" + (f"; {', '.join(map(str, tuned))} is trained further from it" if tuned else "")
-    advice = f"caveat model update {write_model(model)} DEV/NAME/VERSION"
-    raise InputError(Fault(code="nothing-follows", where=str(model), found=found, advice=advice))
+    raise InputError(Fault("no-successor-version", str(model), found, advice=f"caveat model update {write_model(model)} DEV/NAME/VERSION"))
 
 
 def carry_claim(writer: Writer, claim: str, to: ModelRef, *, why: str, card: NewPassage | None = None) -> Recorded[ClaimRevision]:
@@ -322,7 +319,7 @@ def get_head(view: View, claim: str) -> Recorded[ClaimRevision]:
         # Called for its error: it tells an unknown identifier from a reserved one and suggests
         # similar ones.
         view.dossier(claim)
-        raise NotFoundError(Fault(code="not-registered", where=claim, found="is reserved and has no text yet"))
+        raise NotFoundError(Fault("not-registered", claim, "is reserved and has no text yet"))
     return found
 
 
@@ -335,14 +332,13 @@ def _find_differences(model_version: Recorded[ModelVersion], released: date | No
     there = model_version.payload.released
     if released is not None and released != there:
         found = f"is registered with {f'the release date {there}' if there else 'no release date'}, by entry {model_version.entry.seq}"
-        advice = "leave --released out: a version is registered once, and what is recorded stays"
-        yield Fault(code="model-differs", where=str(model_version.payload.model), found=found, advice=advice)
+        yield Fault("model-differs", str(model_version.payload.model), found)
 
 
 def _differs(link: ModelLink, descent: Descent) -> Fault:
     found = f"is recorded as {name_descent(link.descent)} of {link.predecessor}, by entry {link.entry}, not as {name_descent(descent)}"
     correct = f'caveat model unlink {write_model(link.model)} {write_model(link.predecessor)} --reason "…"'
-    return Fault(code="lineage-differs", where=str(link.model), found=found, advice=f"if that is wrong: {correct}, then again")
+    return Fault("lineage-differs", str(link.model), found, advice=f"if that is wrong: {correct}, then again")
 
 
 def _find_spelling(view: View, model: ModelRef) -> Iterator[Fault]:
@@ -354,8 +350,7 @@ def _find_spelling(view: View, model: ModelRef) -> Iterator[Fault]:
     alike = [one for one in claimed if fold_model(one) == fold_model(model)]
     if alike and model not in alike:
         found = f"no claim is about it; claims are about {alike[0]}, which is the same but for its spelling"
-        advice = f"write it as they do: {write_model(alike[0])}"
-        yield Fault(code="model-case-differs", where=str(model), found=found, advice=advice)
+        yield Fault("model-case-differs", str(model), found, advice=f"write it as they do: {write_model(alike[0])}")
 
 
 def _unrelated(view: View, head: ClaimRevision, to: ModelRef) -> Fault:
@@ -368,7 +363,7 @@ def _unrelated(view: View, head: ClaimRevision, to: ModelRef) -> Fault:
     near = [one for one in suggest_models(view, to) if one != head.model and view.lineage().find_path(head.model, one)]
     meant = f"; did you mean {' or '.join(map(write_model, near))}?" if near else ""
     advice = f"record the link: {link}; if it is no successor, this is another claim: register it, or {other}{meant}"
-    return Fault(code="not-in-lineage", where=head.reference, found=found, advice=advice)
+    return Fault("not-in-lineage", head.reference, found, advice=advice)
 
 
 def _build_carried(view: View, head: ClaimRevision, to: ModelRef, why: str, card: NewPassage | None) -> ClaimRevision:
@@ -376,7 +371,7 @@ def _build_carried(view: View, head: ClaimRevision, to: ModelRef, why: str, card
     if head.model == to:
         return head
     if not why.strip():
-        raise InputError(Fault(code="why-missing", where=head.reference, found="a carried claim needs its reason", advice='--why "…"'))
+        raise InputError(Fault("reason-missing", head.reference, "applying a claim to another version needs a reason", advice='--why "…"'))
     # Links of every descent count here, since a fine-tuned model also comes from its base.
     if not view.lineage().find_path(head.model, to):
         raise InputError(_unrelated(view, head, to))
@@ -392,9 +387,8 @@ def _find_doubles(view: View, new: Sequence[ClaimRevision]) -> Iterator[Fault]:
     for key, one in zip(keys, new, strict=True):
         other = there.setdefault(key, one)
         if other.claim != one.claim:
-            found = f"{other.reference} says the same of {one.model} (card, property, form, model and quote)"
-            advice = f'caveat claim supersede {one.claim} {other.claim} --reason "…"'
-            yield Fault(code="claim-exists", where=one.claim, found=found, advice=advice)
+            found = f"{other.reference} is the same claim about {one.model} (card, property, form, model and quote)"
+            yield Fault("claim-exists", one.claim, found, advice=f'caveat claim supersede {one.claim} {other.claim} --reason "…"')
 
 
 # Endpoint names: an authority states under which names endpoints return a model version.
@@ -424,8 +418,8 @@ def state_endpoint(writer: Writer, model: ModelRef, name: str, *, actor: str, re
 
     Raises:
         InputError: `not-valid`, *name* or *reason* is blank, or *name* has letters that cannot be seen.
-        NotFoundError: `model-unknown`, it is not registered, and no claim is about it.
-        ConflictError: `endpoint-stated`, the authority stated it with another reason or source.
+        NotFoundError: `model-not-registered`, it is not registered, and no claim is about it.
+        ConflictError: `already-recorded`, the authority stated it with another reason or source.
     """
     said = _build(model, EndpointEventKind.STATE, name, reason, source)
     require_model(writer, model, register=True)
@@ -440,7 +434,7 @@ def state_endpoint(writer: Writer, model: ModelRef, name: str, *, actor: str, re
     if (before.reason, before.source) != (said.reason, said.source):
         found = f"entry {entry} of {actor} states {name} for another reason or from another source"
         advice = "there is nothing to add; to say it otherwise, take it back first: caveat model endpoint … --retract"
-        raise ConflictError(Fault(code="endpoint-stated", where=str(model), found=found, advice=advice))
+        raise ConflictError(Fault("already-recorded", str(model), found, advice=advice))
     return EndpointStatement(entry=entry, is_new=False, conflicts=_find_conflicts(writer, model, name))
 
 
@@ -449,8 +443,8 @@ def retract_endpoint(writer: Writer, model: ModelRef, name: str, *, reason: str,
 
     Raises:
         InputError: `not-valid`, as `state_endpoint`.
-        NotFoundError: `model-unknown`.
-        CaveatError: `endpoint-not-stated`, the authority does not say so.
+        NotFoundError: `model-not-registered`.
+        CaveatError: `nothing-to-retract`, the authority does not say so.
     """
     said = _build(model, EndpointEventKind.RETRACT, name, reason, source)
     require_model(writer, model)
@@ -462,7 +456,7 @@ def _build(model: ModelRef, event: EndpointEventKind, name: str, reason: str, so
     try:
         return ModelEndpoint(model=model, event=event, name=name, reason=reason, source=source)
     except ValueError as error:
-        raise InputError(Fault(code="not-valid", where=str(model), found=str(error))) from error
+        raise InputError(Fault("not-valid", str(model), str(error))) from error
 
 
 def _list_own(writer: Writer, model: ModelRef, name: str, actor: str) -> list[int]:

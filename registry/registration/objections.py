@@ -49,7 +49,7 @@ def get_contestation(view: View, identifier: str) -> ContestationFile:
     contestation = view.find_contestation(identifier)
     if contestation is None:
         near = ", ".join(view.suggest(identifier)) or "caveat contest list shows them all"
-        raise NotFoundError(Fault(code="not-registered", where=identifier, found="no such contestation is registered", advice=near))
+        raise NotFoundError(Fault("not-registered", identifier, "no such contestation is registered", advice=near))
     return contestation
 
 
@@ -68,8 +68,8 @@ def _find_faults(file: ContestationFile, contestation_event: ContestationEvent, 
     # registry of one authority, it can only give way.
     match contestation_event.step:
         case ContestationStep.ANSWERED if actor != owner:
-            found = f"{target} is {owner}'s to answer for, and you speak as {actor}"
-            yield _fault("answer-not-owner", contestation_event, found, f"speak as {owner} (CAVEAT_AUTHORITY), or decide: uphold, reject")
+            found = f"{target} is {owner}'s, and you act as {actor}"
+            yield _fault("not-permitted", contestation_event, found, f"act as {owner} (CAVEAT_AUTHORITY), or decide: uphold, reject")
         case ContestationStep.UPHELD if actor != owner:
             yield from _find_decider_faults(file, contestation_event, actor, party=by)
         case ContestationStep.REJECTED if actor != by:
@@ -77,12 +77,10 @@ def _find_faults(file: ContestationFile, contestation_event: ContestationEvent, 
         case ContestationStep.ESCALATED:
             if actor not in (by, owner, find_instance(file)):
                 found = f"{actor} neither opened it ({by}) nor owns {target} ({owner}), and it was not escalated to {actor}"
-                yield _fault("not-a-party", contestation_event, found, "decide it instead: uphold or reject")
+                yield _fault("not-permitted", contestation_event, found)
             # A party could otherwise be made the judge of its own objection.
             if contestation_event.to in (by, owner):
-                yield _fault(
-                    "escalated-to-party", contestation_event, f"{contestation_event.to} is a party to it", "name an authority that is not"
-                )
+                yield _fault("bad-escalation", contestation_event, f"{contestation_event.to} is a party to it")
         case _:
             pass
 
@@ -95,20 +93,20 @@ def _find_decider_faults(
     instance = find_instance(file)
     if instance is not None and actor != instance:
         yield _fault(
-            "escalated-to-other", contestation_event, f"it was escalated to {instance}, and you speak as {actor}", f"{instance} decides it"
+            "not-permitted", contestation_event, f"it was escalated to {instance}, and you act as {actor}", f"{instance} decides it"
         )
     elif actor == party:
         found = f"{actor} opened it, and cannot decide alone that it was right"
         yield _fault(
-            "own-contestation",
+            "not-permitted",
             contestation_event,
             found,
             f"caveat contest escalate {contestation_event.contestation} --to AUTHORITY --note …",
         )
 
 
-def _fault(code: str, contestation_event: ContestationEvent, text: str, advice: str) -> Fault:
-    return Fault(code=code, where=contestation_event.contestation, found=text, advice=advice)
+def _fault(code: str, contestation_event: ContestationEvent, text: str, advice: str | None = None) -> Fault:
+    return Fault(code, contestation_event.contestation, text, advice=advice)
 
 
 def _resolve(writer: Writer, identifier: Identifier) -> str:
@@ -122,4 +120,4 @@ def _resolve(writer: Writer, identifier: Identifier) -> str:
         if spec is not None:
             return f"{spec.payload.spec}@{spec.payload.version}"
     near = ", ".join(writer.suggest(identifier.bare)) or "nothing like it"
-    raise NotFoundError(Fault(code="not-registered", where=str(identifier), found="is not registered", advice=f"registered: {near}"))
+    raise NotFoundError(Fault("not-registered", str(identifier), "is not registered", advice=f"registered: {near}"))

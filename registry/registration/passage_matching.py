@@ -229,7 +229,7 @@ def open_side(view: View, name: str, revision: int | None = None) -> ComparedTex
     try:
         identifier = parse_identifier(name, Kind.CARD)
     except ValueError as error:
-        raise InputError(Fault(code="bad-identifier", where=name, found=str(error))) from error
+        raise InputError(Fault("bad-identifier", name, str(error))) from error
     card = get_card(view, identifier.bare, revision or identifier.revision)
     return ComparedText(name=f"{card.card}@{card.revision}", text=get_card_text(view, card), card=card)
 
@@ -249,8 +249,7 @@ def open_pair(view: View, name: str, *, old: int | None, new: int | None) -> tup
         raise NotFoundError(_first(bare, later.name, get_card(view, bare).revision))
     before = open_side(view, bare, old or int(revision) - 1)
     if before.name == later.name:
-        found = f"{later.name} would be compared with itself"
-        raise InputError(Fault(code="nothing-to-compare", where="--from and --to", found=found, advice="name two revisions"))
+        raise InputError(Fault("nothing-to-compare", "--from and --to", f"{later.name} would be compared with itself"))
     return before, later
 
 
@@ -290,12 +289,12 @@ def read_side(path: Path) -> ComparedText:
 
 def _first(card: str, name: str, latest: int) -> Fault:
     if latest > 1:
-        found = "is the first revision, and nothing stands before it"
+        found = "is the first revision, so nothing is before it"
         advice = f"compare it with a later one: caveat card diff {card} --from 1"
     else:
         found = "has nothing before it to be compared with"
         advice = f"register the newer file (caveat card add FILE --revises {card} …), or name it: caveat card diff {card} FILE"
-    return Fault(code="no-such-revision", where=name, found=found, advice=advice)
+    return Fault("revision-not-found", name, found, advice=advice)
 
 
 def _choose_claims(old: ComparedText, new: ComparedText, quoting: QuotingClaims | None) -> list[Quoted]:
@@ -380,15 +379,14 @@ def find_rewording(view: View, claim_id: str, quote: str | None) -> Rewording:
     recorded = view.find_claim(claim_id)
     if recorded is None:
         view.dossier(claim_id)
-        raise NotFoundError(Fault(code="not-registered", where=claim_id, found="is reserved and has no text yet"))
+        raise NotFoundError(Fault("not-registered", claim_id, "is reserved and has no text yet"))
     claim = recorded.payload
     if claim.card is None or claim.anchor is None:
         found, advice = "quotes no passage of a registered card", f'revise it: caveat claim revise {claim.claim} FILE --why "…"'
-        raise InputError(Fault(code="quotes-no-passage", where=claim.reference, found=found, advice=advice))
+        raise InputError(Fault("claim-without-quote", claim.reference, found, advice=advice))
     card = get_card(view, claim.card.partition("@")[0])
     if f"{card.card}@{card.revision}" == claim.card:
-        found = f"quotes {claim.card}, the newest revision of its card"
-        raise InputError(Fault(code="nothing-to-reword", where=claim.reference, found=found, advice="nothing needs doing"))
+        raise InputError(Fault("quote-up-to-date", claim.reference, f"quotes {claim.card}, the newest revision of its card"))
     sighting = _find_sighting(view, claim, claim.anchor, card)
     # A passage that only moved, or changed in spelling, needs no decision.
     if quote is None and not sighting.is_alarm:
@@ -417,7 +415,7 @@ def check_turns(rewording: Rewording, words: str | None) -> None:
     found = f"{'; '.join(map(str, rewording.turns))}: this may be another claim, and no reason is given why it is the same"
     same = f'caveat claim reword {claim.claim} --why "…"'
     advice = f'say why it is the same: {same}; or give the other claim: caveat claim revise {claim.claim} FILE --why "…"'
-    raise InputError(Fault(code="sense-changed", where=claim.reference, found=found, advice=advice))
+    raise InputError(Fault("meaning-changed", claim.reference, found, advice=advice))
 
 
 def record_rewording(writer: Writer, rewording: Rewording, words: str | None) -> ClaimRevision:
@@ -432,7 +430,7 @@ def record_rewording(writer: Writer, rewording: Rewording, words: str | None) ->
     # was about something else.
     if anchor is None or current is None or current.payload != claim or newest != card:
         found, advice = "was revised meanwhile, or its card was", f"look again: caveat card diff {card.card}"
-        raise ConflictError(Fault(code="revised-meanwhile", where=claim.reference, found=found, advice=advice))
+        raise ConflictError(Fault("changed-meanwhile", claim.reference, found, advice=advice))
     reason = f"same claim, new wording in {card.card}@{card.revision}" + (f": {words.strip()}" if words and words.strip() else "")
     revised = replace(
         claim, revision=claim.revision + 1, quote=anchor.exact, anchor=anchor, card=f"{card.card}@{card.revision}", why=reason
@@ -476,7 +474,7 @@ def check_numbers(claim: ClaimRevision, before: str, after: str) -> None:
     if numbers:
         found = f"a number changed: {numbers}; another number is another claim revision, not another wording"
         advice = f'give the new figures: caveat claim revise {claim.claim} FILE --why "…"'
-        raise InputError(Fault(code="figure-changed", where=claim.reference, found=found, advice=advice))
+        raise InputError(Fault("figure-changed", claim.reference, found, advice=advice))
 
 
 def _find_sighting(view: View, claim: ClaimRevision, anchor: Anchor, card: Card) -> PassageMatch:
@@ -493,5 +491,5 @@ def _gone(claim: ClaimRevision, card: Card) -> Fault:
     advice = (
         f'caveat claim withdraw {claim.claim} --reason "…"; or give the passage, if you found it: --quote "…"; or leave the claim as it is'
     )
-    found = f"{MatchResult.GONE.value} from {card.card}@{card.revision}: nothing like its passage stands there"
-    return Fault(code="passage-gone", where=claim.reference, found=found, advice=advice)
+    found = f"{MatchResult.GONE.value} from {card.card}@{card.revision}: it contains nothing like the passage"
+    return Fault("passage-not-found", claim.reference, found, advice=advice)

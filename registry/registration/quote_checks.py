@@ -46,7 +46,7 @@ class Quotes:
             try:
                 identifier = parse_identifier(wanted, Kind.CARD)
             except ValueError as error:
-                raise InputError(Fault(code="bad-identifier", where=place, found=str(error))) from error
+                raise InputError(Fault("bad-identifier", place, str(error))) from error
             try:
                 self._cards[wanted] = get_card(self._view, identifier.bare, identifier.revision)
             except NotFoundError as error:
@@ -59,7 +59,7 @@ class Quotes:
         card = self.find_card(name, where)
         if card is None:
             found, advice = "is required and missing, here or for the whole file", "add card: CRD-…, as caveat card list names it"
-            raise InputError(Fault(code="not-valid", where=f"{where}.card", found=found, advice=advice))
+            raise InputError(Fault("not-valid", f"{where}.card", found, advice=advice))
         return card
 
     def find(self, card: Card, quote: str, *, page: int | None, where: str, near: int | None = None) -> Anchor:
@@ -164,7 +164,6 @@ def find_mismatches(
         range_: of the property. Words are compared on shares alone, [0, 1] or [0, 100].
         where: path of the claim.
     """
-    advice = "correct it, or say why it differs: `reason:` in the claims file"
     # Only shares can be compared. On another range the unit of the number is unknown.
     bounds = read_bounds(quote) if relation is not None and range_ in ((0.0, 1.0), (0.0, 100.0)) else ()
     if relation is not None and bounds and not any(_agrees(bound, relation, theta, range_) for bound in bounds):
@@ -174,15 +173,15 @@ def find_mismatches(
         # of its own.
         if all(one.relation is not relation for one in bounds) and any(_is_theta(one.share, theta, range_) for one in bounds):
             found = f"the words say {stated}; the claim has {claimed}, the other direction"
-            yield Fault(code="quotation-mismatch", where=f"{where}.relation", found=found, advice=advice)
+            yield Fault("quotation-mismatch", f"{where}.relation", found)
         else:
             found = f"the words say {stated}; expected a θ and a relation that agree, found {claimed}"
-            yield Fault(code="quotation-mismatch", where=f"{where}.theta", found=found, advice=advice)
+            yield Fault("quotation-mismatch", f"{where}.theta", found)
     if relation is not None and theta is not None and reported is not None:
         excess = theta - reported.value if relation is Relation.AT_LEAST else reported.value - theta
         if excess > 1e-12:
             found = f"the reported figure {reported.value:g} fails the claim’s own θ: {relation.value} {theta:g}"
-            yield Fault(code="reported-fails-theta", where=f"{where}.reported", found=found, advice=advice)
+            yield Fault("reported-fails-theta", f"{where}.reported", found)
 
 
 def _agrees(bound: StatedBound, relation: Relation, theta: float | None, range_: tuple[float, float]) -> bool:
@@ -260,10 +259,10 @@ def register_survey(writer: Writer, draft: SurveyDraft, quotes: Quotes, *, where
     card = quotes.find_card(None, where)
     if card is None:
         found, advice = "is of a card, and the file names none", "add card: CRD-… at the top of the file"
-        raise InputError(Fault(code="not-valid", where=where, found=found, advice=advice))
+        raise InputError(Fault("not-valid", where, found, advice=advice))
     faults = [*_check_document(writer, draft, card, where), *_check_passages(draft.passages, card, where)]
     if not draft.by.strip():
-        faults.append(Fault(code="not-valid", where=f"{where}.by", found="is blank", advice="name the engine with its version"))
+        faults.append(Fault("not-valid", f"{where}.by", "is blank", advice="name the engine with its version"))
     if faults:
         raise InputError(faults)
     reference = f"{card.card}@{card.revision}"
@@ -280,8 +279,8 @@ def _check_document(writer: Writer, draft: SurveyDraft, card: Card, where: str) 
     if draft.document.lower() == card.document:
         return
     if not _DIGEST.fullmatch(draft.document):
-        found = f"is no SHA-256 of a file: {draft.document[:80]!r}"
-        yield Fault(code="not-valid", where=f"{where}.document", found=found, advice="write 64 hexadecimal digits")
+        found = f"is not a SHA-256 of a file: {draft.document[:80]!r}"
+        yield Fault("not-valid", f"{where}.document", found, advice="write 64 hexadecimal digits")
         return
     surveyed = writer.find_card_by_document(draft.document.lower())
     reference = f"{card.card}@{card.revision}"
@@ -291,7 +290,7 @@ def _check_document(writer: Writer, draft: SurveyDraft, card: Card, where: str) 
     else:
         other = f"{surveyed.payload.card}@{surveyed.payload.revision}"
         found, advice = f"is the file of {other}, and the claims quote {reference}", f"write card: {other}, the card that was surveyed"
-    yield Fault(code="other-document", where=f"{where}.document", found=found, advice=advice)
+    yield Fault("wrong-document", f"{where}.document", found, advice=advice)
 
 
 def _check_passages(passages: Sequence[tuple[int, int]], card: Card, where: str) -> Iterator[Fault]:
@@ -300,8 +299,7 @@ def _check_passages(passages: Sequence[tuple[int, int]], card: Card, where: str)
     for position, passage in enumerate(passages):
         place = f"{where}.passages[{position}]"
         if not 0 <= passage[0] < passage[1] <= end:
-            found = f"characters {passage[0]} to {passage[1]} are no passage of a text of {end:,} characters"
-            yield Fault(code="not-in-text", where=place, found=found, advice="leave what was proposed as caveat claim propose wrote it")
+            yield Fault("not-in-text", place, f"characters {passage[0]} to {passage[1]} are not a passage of a text of {end:,} characters")
         elif passage <= before:
-            yield Fault(code="not-valid", where=place, found="passages stand in the order of the card, each once")
+            yield Fault("not-valid", place, "passages stand in the order of the card, each once")
         before = max(before, passage)

@@ -68,9 +68,9 @@ def register_spec(
         # A definition changes only on purpose, because claims and locks refer to its versions.
         raise ConflictError(
             Fault(
-                code="spec-differs",
-                where=f"{kind.value} {slug!r}",
-                found=f"is registered as {format_reference(known.payload)} and differs in {_list_differences(known.payload.body, body)}",
+                "spec-differs",
+                f"{kind.value} {slug!r}",
+                f"is registered as {format_reference(known.payload)} and differs in {_list_differences(known.payload.body, body)}",
                 advice="give the reason for a new version (caveat spec add --why …), or use another short name",
             )
         )
@@ -93,7 +93,7 @@ def get_spec(view: View, kind: SpecKind, name: str, *, owner: str) -> SpecVersio
         try:
             identifier = parse_identifier(name, IDENTIFIERS[kind])
         except ValueError as error:
-            raise NotFoundError(Fault(code="bad-identifier", where=name, found=str(error))) from error
+            raise NotFoundError(Fault("bad-identifier", name, str(error))) from error
         found = view.find_spec(identifier.bare, identifier.revision)
     else:
         found = view.find_spec_by_slug(owner, kind, name)
@@ -101,7 +101,7 @@ def get_spec(view: View, kind: SpecKind, name: str, *, owner: str) -> SpecVersio
     if found is None or found.payload.kind is not kind:
         known = ", ".join(sorted(spec.payload.slug for spec in view.list_specs(kind))) or "none"
         words = kind.value.replace("_", " ")
-        raise NotFoundError(Fault(code="spec-not-found", where=name, found=f"no such {words} here; {words} names: {known}"))
+        raise NotFoundError(Fault("spec-not-found", name, f"no such {words} here; {words} names: {known}"))
     return found.payload
 
 
@@ -199,16 +199,16 @@ def read_seal(path: Path) -> SealFile:
     # The opening is as sensitive as a secret key until it is revealed.
     if path.is_file() and path.stat().st_mode & _OTHERS:
         found = f"its mode is {path.stat().st_mode & 0o777:o}: others can read it, and who reads it can open the seal"
-        raise InputError(Fault(code="seal-file-open", where=str(path), found=found, advice=f"chmod 600 {path}"))
+        raise InputError(Fault("file-open-to-others", str(path), found, advice=f"chmod 600 {path}"))
     seal = from_document(SealFile, read_document(path), where=str(path))
     if not isinstance(seal.opening.body, BODIES[seal.opening.spec_kind]):
-        found = f"a {type(seal.opening.body).__name__} is no body of a specification of kind {seal.opening.spec_kind.value}"
-        raise InputError(Fault(code="seal-not-opened", where=f"{path}, opening.body", found=found))
+        found = f"a {type(seal.opening.body).__name__} is not a specification of kind {seal.opening.spec_kind.value}"
+        raise InputError(Fault("seal-not-opened", f"{path}, opening.body", found))
     return seal
 
 
 def reveal_spec(writer: Writer, seal: SealFile, *, why: str | None, actor: str) -> Entry:
-    """Record the body and salt that *seal* keeps, for everybody to read, and return the entry.
+    """Record the body and salt that *seal* keeps, in public, and return the entry.
 
     Raises:
         ConflictError: it is revealed already, or *actor* does not own it.
@@ -217,9 +217,8 @@ def reveal_spec(writer: Writer, seal: SealFile, *, why: str | None, actor: str) 
     sealed = writer.find_spec(seal.opening.spec)
     # Only the owner decides when the text becomes public.
     if sealed is not None and sealed.payload.owner != actor:
-        found = f"belongs to {sealed.payload.owner}, and you speak as {actor}"
-        advice = f"ask {sealed.payload.owner} to reveal it"
-        raise ConflictError(Fault(code="seal-of-other", where=seal.opening.spec, found=found, advice=advice))
+        found = f"belongs to {sealed.payload.owner}, and you act as {actor}"
+        raise ConflictError(Fault("not-permitted", seal.opening.spec, found, advice=f"ask {sealed.payload.owner} to reveal it"))
     return writer.append(Reveal(opening=seal.opening, why=why))
 
 
@@ -237,12 +236,11 @@ def _find_kept(seal_request: SealRequest, owner: str) -> SealFile | None:
         )
         found = f"keeps the opening of {kept.opening.spec} ({kept.opening.spec_kind.value} {kept.slug!r} of {kept.owner}), another body"
     except InputError as error:
-        if error.code == "seal-file-open":
+        if error.code == "file-open-to-others":
             raise
-        kept, is_same, found = None, False, "is there already, and is no seal file"
+        kept, is_same, found = None, False, "exists, and is not a seal file"
     if not is_same:
-        advice = "name another file with -o; a seal file is never written over"
-        raise ConflictError(Fault(code="seal-file-exists", where=str(seal_request.path), found=found, advice=advice))
+        raise ConflictError(Fault("file-exists", str(seal_request.path), found))
     return kept
 
 
@@ -258,12 +256,12 @@ def _next_reference(writer: Writer, seal_request: SealRequest, owner: str) -> tu
     where, reference = f"{seal_request.kind.value} {seal_request.slug!r}", format_reference(spec.payload)
     # A commitment to a text that is already public hides nothing.
     if writer.open_spec(spec.payload) == seal_request.body:
-        found = f"{reference} has this very body, for everybody to read: a seal would hide nothing"
-        raise ConflictError(Fault(code="seal-of-public", where=where, found=found))
+        found = f"{reference} has the same content in public: a seal would hide nothing"
+        raise ConflictError(Fault("already-public", where, found))
     if not (seal_request.why and seal_request.why.strip()):
         hidden = ", and whether it has this body cannot be told: it is sealed" if spec.payload.body is None else ""
         advice = "give the reason for a new version (--why), the seal file of this body (-o), or another short name"
-        raise ConflictError(Fault(code="spec-differs", where=where, found=f"is registered as {reference}{hidden}", advice=advice))
+        raise ConflictError(Fault("spec-differs", where, f"is registered as {reference}{hidden}", advice=advice))
     return f"{spec.payload.spec}@{spec.payload.version + 1}", spec.payload.version + 1
 
 

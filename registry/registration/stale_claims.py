@@ -265,7 +265,7 @@ def review_claim(
         causes: those that are decided; None means all that the claim has.
 
     Raises:
-        InputError: no such claim, or it has no text; `nothing-to-review`, it has no cause; `cause-unknown`, it has none that is called so;
+        InputError: no such claim, or it has no text; `nothing-to-review`, it has no cause; `unknown-name`, it has none that is called so;
             *why* is blank.
     """
     return review_claims(writer, [claim], verdict, why=why, causes=causes)[0]
@@ -306,7 +306,7 @@ def _build_review(
     """Return what is to be recorded of *claim*, whose causes are *there*; None where it is on record."""
     head = get_head(view, claim).payload
     if not why.strip():
-        raise InputError(Fault(code="why-missing", where=head.reference, found="a decision needs its reason", advice='--why "…"'))
+        raise InputError(Fault("reason-missing", head.reference, "a decision needs its reason", advice='--why "…"'))
     decided = _find_decided(stale_causes, view.list_reviews(head.reference))
     # "All causes" means those still open. A dismissed one is only reviewed again by name.
     if causes is None:
@@ -319,7 +319,7 @@ def _build_review(
         return StalenessReview(claim=head.reference, verdict=verdict, causes=pending, why=why.strip())
     if not chosen and verdict not in decided.values():
         found, advice = "nothing is on record that it may not have survived", f"caveat claim show {head.claim}"
-        raise InputError(Fault(code="nothing-to-review", where=head.reference, found=found, advice=advice))
+        raise InputError(Fault("nothing-to-review", head.reference, found, advice=advice))
     return None
 
 
@@ -346,7 +346,7 @@ def _choose(claim: str, reviewed_causes: Collection[ReviewedCause], named: Seque
         chosen |= dict.fromkeys(found)
         if not found:
             known = "; ".join(map(name_cause, reviewed_causes)) or "none"
-            faults.append(Fault(code="cause-unknown", where=claim, found=f"{one} is no cause of it", advice=f"its causes: {known}"))
+            faults.append(Fault("unknown-name", claim, f"{one} is not a cause of it", advice=f"its causes: {known}"))
     if faults:
         raise InputError(faults)
     return list(chosen)

@@ -493,10 +493,7 @@ def _engine() -> _Engine:
 
 def _missing_library(text: str) -> Fault:
     return Fault(
-        code="pdf-library-missing",
-        where="PDF",
-        found=text,
-        advice=f"on Debian or Ubuntu: apt-get install {PACKAGES}; HTML and JSON work without them",
+        "pdf-library-missing", "PDF", text, advice=f"on Debian or Ubuntu: apt-get install {PACKAGES}; HTML and JSON work without them"
     )
 
 

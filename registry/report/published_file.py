@@ -281,7 +281,7 @@ def enclose_proof(content: bytes, format_: OutputFormat, proof: bytes) -> bytes:
     """Return the file *drawn* with *proof* inside it; JSON as it is, since its proof lies beside it.
 
     Raises:
-        InputError: `not-enclosable`: the file has no place for a proof, or the proof cannot lie in one.
+        InputError: `not-sealable`: the file has no place for a proof, or the proof cannot lie in one.
     """
     # JSON has no place for foreign bytes: every byte belongs to the record.
     if format_ is OutputFormat.JSON:
@@ -290,7 +290,7 @@ def enclose_proof(content: bytes, format_: OutputFormat, proof: bytes) -> bytes:
         return _enclose_in_pdf(content, proof) if format_ is OutputFormat.PDF else _enclose_in_html(content, proof)
     except ValueError as error:
         advice = "render it again with caveat report, and publish that"
-        raise InputError(Fault(code="not-enclosable", where=format_.value.upper(), found=str(error), advice=advice)) from error
+        raise InputError(Fault("not-sealable", format_.value.upper(), str(error), advice=advice)) from error
 
 
 def split_file(data: bytes, format_: OutputFormat, *, unsigned: bytes | None = None) -> FileLayers:
@@ -481,7 +481,7 @@ def sign_pdf(data: bytes, key: "SigningKey", *, at: datetime) -> bytes:
         at: when it is signed, to the second; the signer's word, with no time stamp of another.
 
     Raises:
-        InputError: `not-signable`: it has no empty place for a signature.
+        InputError: `not-sealable`: it has no empty place for a signature.
         ValueError: the key signs no documents.
     """
     # Document keys are ECDSA keys with a certificate; log keys are neither.
@@ -493,8 +493,7 @@ def sign_pdf(data: bytes, key: "SigningKey", *, at: datetime) -> bytes:
         # on the value.
         revision = write_revision(data, at=at, room=_measure(certificate))
     except ValueError as error:
-        advice = "draw it again with caveat report, and sign that"
-        raise InputError(Fault(code="not-signable", where="PDF", found=str(error), advice=advice)) from error
+        raise InputError(Fault("not-sealable", "PDF", str(error), advice="render it again with caveat report, and sign that")) from error
     attributes = _list_attributes(certificate, revision.digest)
     # The lower of the two valid values, so that one key and file give one signature.
     return revision.fill(_build_cms(certificate, attributes, _take_lower(key.sign(attributes.dump()))))
@@ -528,8 +527,7 @@ def check_signature(data: bytes) -> PdfSignature:
     """
     signature = find_signature(data)
     if signature is None:
-        found, advice = "the PDF carries no signature", "caveat report --sign signs what it draws"
-        raise InputError(Fault(code="not-signed", where="PDF", found=found, advice=advice))
+        raise InputError(Fault("not-signed", "PDF", "the PDF carries no signature"))
     return signature
 
 

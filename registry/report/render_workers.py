@@ -213,13 +213,12 @@ class PdfWorker:
         except TimeoutError:
             # The process may still be rendering, and cannot be asked to stop, so it is ended.
             self.close()
-            found = f"drawing it took longer than {time_limit_s:g} s"
-            advice = "raise the time limit, or render HTML or JSON"
-            raise UnavailableError(Fault(code="pdf-time-limit", where=supplement.identifier, found=found, advice=advice)) from None
+            found = f"rendering it took longer than {time_limit_s:g} s"
+            raise UnavailableError(Fault("pdf-time-limit", supplement.identifier, found)) from None
         except (BrokenPipeError, EOFError):
             self.close()
-            found = "the process that draws PDFs ended without an answer"
-            raise UnavailableError(Fault(code="pdf-worker-lost", where=supplement.identifier, found=found, advice="try again")) from None
+            found = "the process that renders PDFs ended without an answer"
+            raise UnavailableError(Fault("pdf-worker-lost", supplement.identifier, found)) from None
         self._is_owing = False
         # A refusal is an answer: the process stays in use.
         if kind == _REFUSED:
@@ -313,8 +312,7 @@ def _serve() -> None:
 
 
 def _refuse(where: str, error: Exception) -> CaveatError:
-    found = f"it cannot be drawn: {type(error).__name__}: {error}"
-    return InputError(Fault(code="not-drawable", where=where, found=found, advice="report this with the record (caveat report --json)"))
+    return InputError(Fault("not-renderable", where, f"it cannot be rendered: {type(error).__name__}: {error}"))
 
 
 def _dump(error: CaveatError) -> bytes:
@@ -325,7 +323,7 @@ def _dump(error: CaveatError) -> bytes:
 
 def _restore(data: bytes) -> CaveatError:
     document = json.loads(data)
-    return _ERRORS.get(document["exit_code"], InputError)(Fault(**one) for one in document["faults"])
+    return _ERRORS.get(document["exit_code"], InputError)(Fault(**fault) for fault in document["faults"])
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:

@@ -64,8 +64,7 @@ class Backings:
             entry = self._entries.get(seq)
             # A signature of an entry that the document does not quote vouches for nothing in it.
             if entry is None:
-                found = "a signature stands here of an entry that is not named"
-                yield Fault(code="signature-wrong", where=f"entry {seq}", found=found)
+                yield Fault("signature-not-valid", f"entry {seq}", "there is a signature of an entry that is not named")
             elif (fault := self._keys.find_fault(entry, signature)) is not None:
                 yield fault
 

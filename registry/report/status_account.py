@@ -272,9 +272,7 @@ def add_openings(supplement: AnySupplement, openings: Sequence[SpecOpening]) -> 
             the commitment that the record states.
     """
     if not isinstance(supplement, Supplement):
-        found = "is no claim's supplement, and shows no specification"
-        advice = "name its claims (CLM-…) for the confidential rendering"
-        raise InputError(Fault(code="card-not-confidential", where=supplement.identifier, found=found, advice=advice))
+        raise InputError(Fault("card-not-confidential", supplement.identifier, "is no claim's supplement, and shows no specification"))
     # Openings add up: a record that is opened already keeps what it has.
     opened = replace(supplement, openings=(*supplement.openings, *openings))
     # Every opening is checked against its commitment, so that no other text can be shown as the

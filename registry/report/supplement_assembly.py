@@ -71,10 +71,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         ConflictError: the claim is only reserved, so there is nothing to print.
     """
     if not dossier.revisions:
-        found = "the identifier is reserved, but no claim was registered under it"
-        raise ConflictError(
-            Fault(code="claim-only-reserved", where=dossier.claim, found=found, advice="register it: caveat claim add FILE")
-        )
+        raise ConflictError(Fault("identifier-reserved", dossier.claim, "the identifier is reserved, but no claim was registered under it"))
     # The current revision is the subject. Outcomes of others on the same words come through the
     # family.
     current = dossier.current

@@ -47,11 +47,11 @@ class OpenPdf:
     deadline: float
 
     def walk(self) -> "Iterator[tuple[int, Object]]":
-        """Yield every object with its number; raises InputError `pdf-too-slow` when the time is up."""
+        """Yield every object with its number; raises InputError `pdf-damaged` when the time is up."""
         # Checked at every object: a file can have half a million of them.
         for object_ in self.pdf.objects:
             if time.monotonic() > self.deadline:
-                raise InputError(Fault(code="pdf-too-slow", where=self.where, found="reading it takes longer than any supplement does"))
+                raise InputError(Fault("pdf-damaged", self.where, "reading it takes longer than any supplement does"))
             yield object_.objgen[0], object_
 
 
@@ -65,7 +65,7 @@ def open_pdf(data: bytes, *, where: str, seconds: float = _SECONDS) -> Iterator[
         seconds: how long `Opened.walk` may take.
 
     Raises:
-        InputError: `pdf-encrypted`, `pdf-too-slow`, `file-too-large` (also what inflates to too much), `file-not-readable`.
+        InputError: `pdf-damaged`, `file-too-large` (also what inflates to too much), `file-not-readable`.
     """
     import pikepdf  # noqa: PLC0415  (only PDFs need it)
     from pikepdf.settings import set_qpdf_limits  # noqa: PLC0415
@@ -101,22 +101,20 @@ def _refuse_unusual(pdf: "Pdf", where: str) -> None:
         raise _encrypted(where)
     if len(pdf.objects) > MOST_OBJECTS:
         found = f"it has {len(pdf.objects):,} objects; no supplement has more than {MOST_OBJECTS:,}"
-        raise InputError(Fault(code="file-too-large", where=where, found=found))
+        raise InputError(Fault("file-too-large", where, found))
 
 
 def _encrypted(where: str) -> InputError:
-    advice = "ask for the file as caveat report wrote it"
-    return InputError(Fault(code="pdf-encrypted", where=where, found="it is encrypted, which no supplement is", advice=advice))
+    return InputError(Fault("pdf-damaged", where, "it is encrypted, which no supplement is"))
 
 
 def _explain(error: Exception, where: str) -> InputError:
     # qpdf names no code, so the words decide.
     if "limit exceeded" in str(error) or isinstance(error, MemoryError):
-        found = f"something in it inflates to more than {LARGEST_STREAM_BYTES:,} bytes"
-        return InputError(Fault(code="file-too-large", where=where, found=found))
+        return InputError(Fault("file-too-large", where, f"something in it inflates to more than {LARGEST_STREAM_BYTES:,} bytes"))
     # pikepdf names the buffer, which says nothing to a reader.
     words = re.sub(r"(stream )?<_io\.BytesIO[^>]*>:? ?", "", str(error)).partition(";")[0][:200]
-    return InputError(Fault(code="file-not-readable", where=where, found=f"not a PDF that can be read: {words or type(error).__name__}"))
+    return InputError(Fault("file-not-readable", where, f"not a PDF that can be read: {words or type(error).__name__}"))
 
 
 # The record attached to a PDF. A published file has a second attachment: its proof.
@@ -131,24 +129,22 @@ def read_attached(opened: OpenPdf) -> bytes:
     """Return the attached record of the open PDF.
 
     Raises:
-        InputError: `not-a-supplement`: nothing is attached; `pdf-attachment`: something else is, or several files are, or one that the
+        InputError: `not-a-supplement`: nothing is attached; `pdf-altered`: something else is, or several files are, or one that the
             document does not name as its source, or not the one that its checksum is of.
     """
     files = _list_files(opened.pdf)
     # A PDF of another program.
     if not files:
-        found = f"a PDF without the attachment {ATTACHMENT}"
-        raise InputError(Fault(code="not-a-supplement", where=opened.where, found=found, advice=_WANTED))
+        raise InputError(Fault("not-a-supplement", opened.where, f"a PDF without the attachment {ATTACHMENT}"))
     if wrong := _find_wrong(opened.pdf, files):
-        raise InputError(Fault(code="pdf-attachment", where=opened.where, found=wrong, advice=_WANTED))
+        raise InputError(Fault("pdf-altered", opened.where, wrong))
     stream = files[0][1].EF.F
     data = bytes(stream.read_bytes())
     stated = _follow(stream, "/Params", "/CheckSum")
     if stated is not None and bytes(stated) != hashlib.md5(data, usedforsecurity=False).digest():  # ISO 32000-2, 7.11.4.2
         # The checksum shows an attachment that was swapped without care; the byte comparison in
         # `verify` shows every other.
-        found = f"the attached {ATTACHMENT} was swapped: its checksum is of another file"
-        raise InputError(Fault(code="pdf-attachment", where=opened.where, found=found, advice=_WANTED))
+        raise InputError(Fault("pdf-altered", opened.where, f"the attached {ATTACHMENT} was swapped: its checksum is of another file"))
     return data
 
 
@@ -227,10 +223,9 @@ def read_supplement(data: bytes, *, where: str) -> AnySupplement:
     schema = _read_schema(text, where)
     # A newer record is not a damaged one: the advice is to update.
     if (newer := _find_newer(schema)) is not None:
-        raise InputError(Fault(code="record-newer", where=where, found=newer, advice="update Caveat, then read it again"))
+        raise InputError(Fault("newer-format", where, newer, advice="update Caveat, then read it again"))
     if schema not in _NOUNS:
-        found = f"schema {schema!r}; expected {' or '.join(_NOUNS)}"
-        raise InputError(Fault(code="not-a-supplement", where=where, found=found, advice=_WANTED))
+        raise InputError(Fault("not-a-supplement", where, f"schema {schema!r}; expected {' or '.join(_NOUNS)}"))
     return from_json(_NOUNS[schema], text, where=where)
 
 
@@ -249,7 +244,7 @@ def parse_subject(supplement: AnySupplement, *, where: str) -> Identifier | None
     try:
         return parse_identifier(supplement.identifier, Kind.CLAIM, Kind.CARD)
     except ValueError as error:
-        raise InputError(Fault(code="not-a-supplement", where=f"{where}, identifier", found=str(error))) from error
+        raise InputError(Fault("not-a-supplement", f"{where}, identifier", str(error))) from error
 
 
 def find_record(data: bytes, *, where: str) -> bytes:
@@ -257,7 +252,7 @@ def find_record(data: bytes, *, where: str) -> bytes:
     text = _find_record(data, where)
     # Before anything is parsed.
     if len(text) > LARGEST_RECORD_BYTES:
-        raise InputError(Fault(code="file-too-large", where=where, found=f"a record of {len(text):,} bytes"))
+        raise InputError(Fault("file-too-large", where, f"a record of {len(text):,} bytes"))
     return text
 
 
@@ -280,8 +275,7 @@ def _find_record(data: bytes, where: str) -> bytes:
         return data
     match = _EMBEDDED.search(data)
     if match is None:
-        found = "neither a supplement in JSON, nor a PDF or HTML file that carries one"
-        raise InputError(Fault(code="not-a-supplement", where=where, found=found, advice=_WANTED))
+        raise InputError(Fault("not-a-supplement", where, "neither a supplement in JSON, nor a PDF or HTML file that carries one"))
     return match[1]
 
 
@@ -294,7 +288,7 @@ def _read_schema(text: bytes, where: str) -> str | None:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(Fault(code="not-json", where=where, found=str(error))) from error
+        raise InputError(Fault("not-json", where, str(error))) from error
     schema = document.get("schema") if isinstance(document, dict) else None
     return schema if isinstance(schema, str) else None
 
@@ -349,7 +343,6 @@ _FILES = {"FileAttachment": "a file attached to a page", "Collection": "a portfo
 # The keys of our one field and of our links. Any other key makes them foreign.
 _FIELD = {"/F", "/FT", "/P", "/Rect", "/StructParent", "/Subtype", "/T", "/TU", "/Type", "/V"}
 _LINK = {"/A", "/BS", "/Contents", "/F", "/P", "/Rect", "/StructParent", "/Subtype", "/Type"}
-_ADVICE = "do not open it in a reader; ask its publisher for the file again"
 
 
 def list_threats(data: bytes) -> tuple[Fault, ...]:
@@ -378,36 +371,36 @@ def _find_appended(data: bytes, layers: FileLayers) -> Iterator[Fault]:
     start = data.find(b"%PDF-")
     if start != 0:
         before = f"{start:,} bytes stand before" if start > 0 else "there is nothing of"
-        yield _fault("pdf-appended", f"{before} the beginning of a PDF")
+        yield _fault("pdf-altered", f"{before} the beginning of a PDF")
     try:
         signature = find_revision(data)
     except ValueError as error:
-        yield _fault("pdf-appended", str(error))
+        yield _fault("pdf-altered", str(error))
         signature = None
     # Without the layers that Caveat appends, one document written at once remains.
     base = layers.drawn
     ends = list(_END.finditer(base))
     if signature and (signature.count > 1 or signature.covered_end != len(data)):
         later = f"{max(0, len(data) - signature.covered_end):,} bytes and {signature.count - 1} more signatures"
-        yield _fault("pdf-appended", f"it was changed after it was signed: {later}")
+        yield _fault("pdf-altered", f"it was changed after it was signed: {later}")
     # Each end marks a revision, and a later one can replace any page.
     elif len(ends) > 1:
-        yield _fault("pdf-appended", f"it was added to after it was first written: it has {len(ends)} ends")
+        yield _fault("pdf-altered", f"it was added to after it was first written: it has {len(ends)} ends")
     if not ends:
         yield _fault("pdf-damaged", "its end is missing")
     elif ends[-1].end() != len(base):
-        yield _fault("pdf-appended", f"{len(base) - ends[-1].end():,} bytes stand after its end")
+        yield _fault("pdf-altered", f"{len(base) - ends[-1].end():,} bytes are after its end")
     yield from _find_hidden(base, int(ends[-1][1]) if ends else len(base))
 
 
 def _find_hidden(base: bytes, table: int) -> Iterator[Fault]:
     # A table that continues in another can define objects the first reader never sees.
     if _EARLIER.search(base[table:].partition(b"stream")[0]):
-        yield _fault("pdf-appended", "its cross-references continue in others, which a document written at once has none of")
+        yield _fault("pdf-altered", "its cross-references continue in others, which a document written at once has none of")
     # Of an object written twice, readers show the last; the other is hidden.
     counter = Counter(one[1] for one in _OBJECT.finditer(base))
     if twice := sorted(int(number) for number, count in counter.items() if count > 1):
-        yield _fault("pdf-appended", f"objects are written twice, one of them hidden: {_list_numbers(twice)}")
+        yield _fault("pdf-altered", f"objects are written twice, one of them hidden: {_list_numbers(twice)}")
 
 
 def _find_named(opened: OpenPdf, *, files: int) -> list[Fault]:
@@ -426,23 +419,23 @@ def _find_named(opened: OpenPdf, *, files: int) -> list[Fault]:
         # An embedded file has the key EF.
         attached += [number] * ("EF" in names)
         if _is_outside(one):
-            places.setdefault(("pdf-outside", _OUTSIDE["FFilter"]), []).append(number)
+            places.setdefault(("pdf-active", _OUTSIDE["FFilter"]), []).append(number)
     found = [_fault(code, f"{words} (object {_list_numbers(numbers)})") for (code, words), numbers in sorted(places.items())]
     # One is the record, a second the proof.
     if len(attached) > files:
-        found.append(_fault("pdf-attachment", f"several files are attached (objects {_list_numbers(attached)})"))
+        found.append(_fault("pdf-altered", f"several files are attached (objects {_list_numbers(attached)})"))
     return found
 
 
 def _list_known() -> dict[str, tuple[str, str]]:
     """Return what each name stands for: the code of the fault, and words."""
     groups = (
-        ("pdf-script", _SCRIPTS),
-        ("pdf-action", _ACTIONS),
-        ("pdf-form", _FORMS),
-        ("pdf-layer", _LAYERS),
-        ("pdf-outside", _OUTSIDE),
-        ("pdf-attachment", _FILES),
+        ("pdf-active", _SCRIPTS),
+        ("pdf-active", _ACTIONS),
+        ("pdf-active", _FORMS),
+        ("pdf-active", _LAYERS),
+        ("pdf-active", _OUTSIDE),
+        ("pdf-altered", _FILES),
     )
     known: dict[str, tuple[str, str]] = {}
     for code, group in groups:
@@ -502,7 +495,7 @@ def _find_fields(opened: OpenPdf) -> list[Fault]:
     is_ours = len(fields) == 1 and fields[0].get("/FT") == "/Sig" and set(fields[0].keys()) <= _FIELD
     if is_ours and [float(value) for value in fields[0].get("/Rect", [])] == [0, 0, 0, 0]:
         return []
-    return [_fault("pdf-form", "it has other fields than the one for its signature, or that one shows something")]
+    return [_fault("pdf-active", "it has other fields than the one for its signature, or that one shows something")]
 
 
 def _find_damage(opened: OpenPdf) -> list[Fault]:
@@ -525,4 +518,4 @@ def _list_numbers(numbers: list[int]) -> str:
 
 
 def _fault(code: str, text: str) -> Fault:
-    return Fault(code=code, where="PDF", found=text, advice=_ADVICE)
+    return Fault(code, "PDF", text)

@@ -94,7 +94,7 @@ def write_key(folder: Path, key: SigningKey, *, passphrase: str | None, is_new: 
 
     Raises:
         ConflictError: `key-file-exists`: there is one.
-        InputError: `key-file-open`: others could put files into the folder.
+        InputError: `file-open-to-others`: others could put files into the folder.
         UnavailableError: `file-not-accessible`: it cannot be written.
     """
     path = _find_path(folder, slot_of(key), is_new=is_new)
@@ -107,7 +107,7 @@ def write_key(folder: Path, key: SigningKey, *, passphrase: str | None, is_new: 
         create_file(path, format_key(key, passphrase).encode(), mode=0o600)
     except FileExistsError as error:
         found, advice = "there is a key already", "caveat key rotate puts another in its place"
-        raise ConflictError(Fault(code="key-file-exists", where=str(path), found=found, advice=advice)) from error
+        raise ConflictError(Fault("key-file-exists", str(path), found, advice=advice)) from error
     except OSError as error:
         raise _not_accessible(path, error) from error
     return path
@@ -153,7 +153,7 @@ def list_key_files(folder: Path) -> tuple[KeyFile, ...]:
     """Return the keys in use and those that wait, without their secrets; nothing where there is no folder.
 
     Raises:
-        InputError: `key-file-open` or `key-file-damaged`, as `read_keys`.
+        InputError: `file-open-to-others` or `key-file-damaged`, as `read_keys`.
         UnavailableError: `file-not-accessible`.
     """
     slots = [*(Slot(algorithm=algorithm) for algorithm in FILE_NAMES), *_list_statement_slots(folder)]
@@ -171,8 +171,8 @@ def read_keys(folder: Path, *, ask: Callable[[], str | None]) -> KeyRing:
         ask: gives the passphrase, None if there is nobody to ask; called once at most, and only for an encrypted key.
 
     Raises:
-        InputError: `key-file-open`: others than the owner can read a file, or change the folder; `key-file-damaged`: it holds no key, or
-            not the one whose public part it shows; `passphrase-wrong`.
+        InputError: `file-open-to-others`: others than the owner can read a file, or change the folder; `key-file-damaged`: it holds no
+            key, or not the one whose public part it shows; `passphrase-wrong`.
         UnavailableError: `passphrase-missing`: it is encrypted, and nobody can be asked; `file-not-accessible`.
     """
     files = [key_file for key_file in list_key_files(folder) if not key_file.is_new and key_file.slot.authority is None]
@@ -209,13 +209,11 @@ def _lock(descriptor: int, *, is_waiting: bool) -> bool:
 def _open(file: KeyFile, passphrase: str | None) -> SigningKey:
     where = str(file.path)
     if file.text.is_encrypted and not passphrase:
-        found, advice = "it is encrypted, and no passphrase is given", "set CAVEAT_PASSPHRASE, or run it on a terminal"
-        raise UnavailableError(Fault(code="passphrase-missing", where=where, found=found, advice=advice))
+        raise UnavailableError(Fault("passphrase-missing", where, "it is encrypted, and no passphrase is given"))
     try:
         return open_key(file.text, file.slot.algorithm, passphrase, where=where)
     except BadPassphraseError as error:
-        found, advice = "the passphrase does not open it, or it is damaged", "try again; all keys of a folder have one passphrase"
-        raise InputError(Fault(code="passphrase-wrong", where=where, found=found, advice=advice)) from error
+        raise InputError(Fault("passphrase-wrong", where, "the passphrase does not open it, or it is damaged")) from error
 
 
 def _list_statement_slots(folder: Path) -> list[Slot]:
@@ -264,11 +262,11 @@ def _read_text(path: Path) -> KeyText | None:
 
 def _refuse_open(path: Path, mode: int) -> None:
     if not stat.S_ISREG(mode):
-        raise build_damage_error(str(path), "it is no file")
+        raise build_damage_error(str(path), "it is not a file")
     if mode & 0o077:
         found = f"others than its owner can read it (mode {stat.S_IMODE(mode):04o})"
-        advice = f"run: chmod 600 {path}   and, if somebody may have read it: caveat key rotate"
-        raise InputError(Fault(code="key-file-open", where=str(path), found=found, advice=advice))
+        advice = f"run: chmod 600 {path}   and, if it may have been read: caveat key rotate"
+        raise InputError(Fault("file-open-to-others", str(path), found, advice=advice))
     _refuse_open_folder(path.parent)
 
 
@@ -276,10 +274,9 @@ def _refuse_open_folder(folder: Path) -> None:
     mode = folder.stat().st_mode
     if mode & 0o022:
         found = f"others than its owner can put files into it (mode {stat.S_IMODE(mode):04o})"
-        raise InputError(Fault(code="key-file-open", where=str(folder), found=found, advice=f"run: chmod 700 {folder}"))
+        raise InputError(Fault("file-open-to-others", str(folder), found, advice=f"run: chmod 700 {folder}"))
 
 
 def _not_accessible(path: Path, error: OSError) -> UnavailableError:
     found = f"the system refuses: {error.strerror or error}"
-    advice = "check the folder's permissions and its disk"
-    return UnavailableError(Fault(code="file-not-accessible", where=str(path), found=found, advice=advice))
+    return UnavailableError(Fault("file-not-accessible", str(path), found, advice="check the folder's permissions and its disk"))

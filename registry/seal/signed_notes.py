@@ -368,11 +368,11 @@ def _to_time(seconds: int) -> datetime | None:
 
 
 def _bad_note(where: str, text: str) -> InputError:
-    return InputError(Fault(code="bad-note", where=where, found=text, advice="get the note again, byte for byte, from who signed it"))
+    return InputError(Fault("bad-note", where, text))
 
 
 def _bad_vkey(where: str, text: str) -> InputError:
-    return InputError(Fault(code="bad-vkey", where=where, found=text, advice="get the key again from its owner: caveat key show prints it"))
+    return InputError(Fault("bad-vkey", where, text, advice="get the key again from its owner: caveat key show prints it"))
 
 
 # Cosigning: the statement of a witness about another log's checkpoint (C2SP tlog-cosignature). The
@@ -478,7 +478,7 @@ def _decode_proof_line(text: str, *, where: str, length: int | None) -> bytes:
 
 
 def _bad_inclusion_proof(where: str, text: str) -> InputError:
-    return InputError(Fault(code="bad-proof", where=where, found=text, advice="get the proof again, byte for byte, from who gave it out"))
+    return InputError(Fault("bad-proof", where, text))
 
 
 # Consistency proofs as files: the request by which C2SP tlog-witness asks for a cosignature.
@@ -552,5 +552,4 @@ def _decode_consistency_hash(line: str, *, where: str) -> bytes:
 
 
 def _bad_consistency_proof(where: str, text: str) -> InputError:
-    advice = "get it again, byte for byte: caveat log prove --since SIZE writes one"
-    return InputError(Fault(code="bad-proof", where=where, found=text, advice=advice))
+    return InputError(Fault("bad-proof", where, text, advice="get it again, byte for byte: caveat log prove --since SIZE writes one"))

@@ -384,7 +384,7 @@ def open_key(text: KeyText, algorithm: KeyAlgorithm, passphrase: str | None, *, 
 
 def build_damage_error(where: str, text: str) -> InputError:
     """Return the error for a key file that is not as it was written."""
-    return InputError(Fault(code="key-file-damaged", where=where, found=text, advice="restore it from your copy of the key"))
+    return InputError(Fault("key-file-damaged", where, text))
 
 
 def _join(text: KeyText, algorithm: KeyAlgorithm, private: PrivateKey, where: str) -> SigningKey:
@@ -518,18 +518,16 @@ class StatementKeys:
         # Checks go from what is known of the key to the signature itself, so that the message names
         # the actual reason.
         if key is None:
-            return _fault("signature-key-unknown", entry, f"it is signed with {name}, which the log adds for no authority")
+            return _fault("signature-not-valid", entry, f"it is signed with {name}, which the log adds for no authority")
         if key.authority != entry.actor:
-            return _fault("signature-other-author", entry, f"it is said by {entry.actor} and signed with {name} of {key.authority}")
+            return _fault("signature-not-valid", entry, f"it is stated by {entry.actor} and signed with {name} of {key.authority}")
         if entry.seq <= key.added.entry.seq:
-            found = f"it is signed with {name}, which entry {key.added.entry.seq} adds only later"
-            return _fault("signature-key-not-in-force", entry, found)
+            return _fault("signature-not-valid", entry, f"it is signed with {name}, which entry {key.added.entry.seq} adds only later")
         if key.last is not None and entry.seq > key.last:
-            found = f"it is signed with {name}, which entry {key.last} replaced or revoked before"
-            return _fault("signature-key-not-in-force", entry, found)
+            return _fault("signature-not-valid", entry, f"it is signed with {name}, which entry {key.last} replaced or revoked before")
         if not self._is_valid(key, entry, signature):
             found = f"the signature of {entry.actor} is not over this entry: the entry or the signature was changed"
-            return _fault("signature-wrong", entry, found)
+            return _fault("signature-not-valid", entry, found)
         return None
 
     def _is_valid(self, key: StatementKey, entry: Entry, signature: EntrySignature) -> bool:
@@ -571,7 +569,7 @@ class StatementKeys:
         # One key per authority at a time. A second one would sign in the author's name without the
         # author's consent.
         elif current is not None:
-            self._refuse(entry, f"it adds a key beside {current.fingerprint[:16]}, which {entry.actor} has in force and did not replace")
+            self._refuse(entry, f"it adds a key next to {current.fingerprint[:16]}, which {entry.actor} has in force and did not replace")
             return
         self._public[said.key] = Ed25519PublicKey.from_public_bytes(vkey.public)
         is_vouched = said.event is KeyEventKind.ROTATE
@@ -580,12 +578,14 @@ class StatementKeys:
     def _revoke(self, event: Recorded[KeyEvent]) -> None:
         key = self._keys.get(event.payload.key)
         if key is None or key.authority != event.entry.actor or key.revoked is not None:
-            self._refuse(event.entry, f"it revokes key {event.payload.key[:16]}, which is none of {event.entry.actor}, or revoked before")
+            self._refuse(
+                event.entry, f"it revokes key {event.payload.key[:16]}, which is not a key of {event.entry.actor}, or was revoked before"
+            )
             return
         self._keys[key.fingerprint] = replace(key, revoked=event)
 
     def _refuse(self, entry: Entry, text: str) -> None:
-        self.faults.append(_fault("key-not-vouched", entry, text))
+        self.faults.append(_fault("key-not-authorised", entry, text))
 
 
 def _parse_own(key_event: KeyEvent, entry: Entry) -> VerifierKey | None:
@@ -599,4 +599,4 @@ def _parse_own(key_event: KeyEvent, entry: Entry) -> VerifierKey | None:
 
 
 def _fault(code: str, entry: Entry, text: str) -> Fault:
-    return Fault(code=code, where=f"entry {entry.seq}", found=text, advice=_ADVICE)
+    return Fault(code, f"entry {entry.seq}", text, advice=_ADVICE)

@@ -83,12 +83,11 @@ def refuse_missing(url: str) -> None:
     file = find_file(url)
     if file is not None and not is_file(file):
         found = f"the file {file} does not exist"
-        raise UnavailableError(Fault(code="registry-not-found", where=describe_url(url), found=found, advice="run: caveat init"))
+        raise UnavailableError(Fault("registry-not-found", describe_url(url), found))
 
 
 def _refuse_url(text: str) -> InputError:
-    advice = "write sqlite:///FILE or postgresql://user@host/database"
-    return InputError(Fault(code="registry-url", where="registry URL", found=text, advice=advice))
+    return InputError(Fault("registry-url", "registry URL", text))
 
 
 def find_file(url: str) -> Path | None:
@@ -121,8 +120,7 @@ def open_engine(url: str) -> Engine:
             # starts on it.
             return create_engine(parsed, pool_pre_ping=True)
     except (ImportError, NoSuchModuleError) as error:
-        advice = "pip install 'caveat[postgresql]'"
-        raise UnavailableError(Fault(code="driver-missing", where="registry URL", found=str(error), advice=advice)) from error
+        raise UnavailableError(Fault("driver-missing", "registry URL", str(error))) from error
     if not _is_in_memory(parsed):
         try:
             # SQLAlchemy only warns about unknown options in a SQLite URL. A mistyped option must be
@@ -168,20 +166,18 @@ def translate(error: DBAPIError, *, where: str) -> CaveatError:
     # The text of our own triggers; see `registry.store.database_guards`. Driver errors have no code
     # that both engines share, so messages are matched.
     if "append-only" in reason:
-        return ConflictError(Fault(code="append-only", where=where, found=reason, advice="record a new statement instead"))
+        return ConflictError(Fault("append-only", where, reason))
     if "IntegrityError" in type(error).__name__:
         advice = "nothing was recorded; read the registry again and repeat"
-        return ConflictError(Fault(code="refused-by-database", where=where, found=reason, advice=advice))
+        return ConflictError(Fault("refused-by-database", where, reason))
     if "locked" in reason or "LockNotAvailable" in name or "DeadlockDetected" in name:
-        return UnavailableError(
-            Fault(code="registry-busy", where=where, found=f"somebody else is writing: {reason}", advice="try again in a minute")
-        )
+        return UnavailableError(Fault("registry-busy", where, f"another process is writing: {reason}"))
     if "no such table" in reason or "UndefinedTable" in name:
-        return UnavailableError(Fault(code="registry-not-found", where=where, found=reason, advice="run: caveat init"))
+        return UnavailableError(Fault("registry-not-found", where, reason))
     if "DataError" in type(error).__name__:
-        return InputError(Fault(code="not-storable", where=where, found=reason))
+        return InputError(Fault("not-storable", where, reason))
     advice = "make room on its disk, then repeat" if "is full" in reason else "check the URL, the permissions and the free space"
-    return UnavailableError(Fault(code="registry-unavailable", where=where, found=f"{name}: {reason}", advice=advice))
+    return UnavailableError(Fault("registry-unavailable", where, f"{name}: {reason}", advice=advice))
 
 
 def _is_in_memory(url: URL) -> bool:

@@ -65,30 +65,30 @@ RULES = (
     TriggerRule(
         table="restriction",
         broken="NEW.form <> (SELECT form FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision)",
-        message="form-disagrees: restriction.form must be the form of the claim revision",
+        message="verdict-inconsistent: restriction.form must be the form of the claim revision",
     ),
     TriggerRule(
         # A CHECK cannot look into another table, so the condition on the quoted card is a trigger.
         table="sighting",
         broken="NOT EXISTS (SELECT 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision"
         " AND quote_status = 'verbatim' AND card = NEW.card AND card_revision <> NEW.card_revision)",
-        message="not-another-revision: a sighting is of a quoted passage, in another revision of the card it is quoted from",
+        message="wrong-document: a sighting is of a quoted passage, in another revision of the card it is quoted from",
     ),
     TriggerRule(
         table="reveal",
         broken="(SELECT commitment FROM spec_version WHERE log = NEW.log AND spec = NEW.spec AND version = NEW.version) IS NULL",
-        message="not-sealed: only a sealed specification is revealed",
+        message="seal-not-needed: only a sealed specification is revealed",
     ),
     TriggerRule(
         table="erasure",
         broken="NEW.leaf <> (SELECT leaf FROM entry WHERE log = NEW.log AND seq = NEW.erased)",
-        message="leaf-differs: erasure.leaf must be the leaf of the entry",
+        message="history-differs: erasure.leaf must be the leaf of the entry",
     ),
     TriggerRule(
         # A checkpoint beyond the log could only come from another history.
         table="checkpoint",
         broken="NEW.seq > (SELECT coalesce(max(seq), 0) FROM entry WHERE log = NEW.log)",
-        message="beyond-the-log: a checkpoint is of entries that are recorded",
+        message="entry-not-found: a checkpoint is of entries that are recorded",
     ),
 )
 

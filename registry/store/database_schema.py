@@ -140,7 +140,7 @@ def downgrade(url: str, revision: str) -> None:
         UnavailableError: the database cannot be reached or written.
     """
     if not revision.strip():
-        raise InputError(Fault(code="revision-unknown", where="REVISION", found="is empty", advice="caveat db check names the revisions"))
+        raise InputError(Fault("schema-revision-unknown", "REVISION", "is empty"))
     _run(url, command.downgrade, revision)
 
 
@@ -247,13 +247,12 @@ def _run(url: str, step: Any, revision: str) -> None:
         try:
             step(_config(connection), revision)
         except CommandError as error:
-            raise InputError(Fault(code="revision-unknown", where=revision, found=str(error))) from error
+            raise InputError(Fault("schema-revision-unknown", revision, str(error))) from error
         # Migrations raise RuntimeError instead of dropping a table with rows (decision of
         # 2026-11-21): nothing that was recorded is ever lost. The cost: going back needs an empty
         # target and a rebuild.
         except RuntimeError as error:
-            advice = "export the registry first; a table that holds rows is not dropped"
-            raise ConflictError(Fault(code="downgrade-refused", where=revision, found=str(error), advice=advice)) from error
+            raise ConflictError(Fault("downgrade-refused", revision, str(error))) from error
 
 
 def _upgrade(config: Config, revision: str) -> None:

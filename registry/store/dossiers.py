@@ -235,7 +235,7 @@ def not_found(reader: LogReader, what: str, name: str) -> NotFoundError:
     """Return the error for a *name* that is not there, with what may have been meant."""
     near = [one for one in reader.suggest(name) if one != name]
     advice = f"did you mean {' or '.join(near)}?" if near else None
-    return NotFoundError(Fault(code=f"{what}-not-found", where=name, found=f"no {what} has this identifier here", advice=advice))
+    return NotFoundError(Fault("not-registered", name, f"no {what} has this identifier here", advice=advice))
 
 
 def has_revision(reader: LogReader, claim: str) -> bool:

@@ -7,6 +7,7 @@ from datetime import date, datetime
 from sqlalchemy import Connection, Engine, func, select, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from registry.configuration import find_resource
 from registry.errors import Fault, InputError, UnavailableError
 from registry.store.database_engine import close_engine, describe_url, open_engine, refuse_missing, release_engine, translate
 from registry.store.database_tables import OWN_LOG, REVISION, entry
@@ -179,14 +180,14 @@ def _find_limit(connection: Connection, as_of: int | datetime | None, log_id: in
         try:
             return int(connection.execute(seen.where(entry.c.at <= to_seconds(as_of))).scalar_one())
         except ValueError as error:
-            raise InputError(Fault(code="as-of", where=str(as_of), found=str(error))) from error
+            raise InputError(Fault("entry-not-found", str(as_of), str(error))) from error
     last = int(connection.execute(seen).scalar_one())
     if as_of is None:
         return last
     # A number beyond the last entry is refused. Clamping it would label today's state with an entry
     # that does not exist yet.
     if not 0 <= as_of <= last:
-        raise InputError(Fault(code="as-of", where=str(as_of), found=f"the log has {last} entries", advice="name one of them, or a date"))
+        raise InputError(Fault("entry-not-found", str(as_of), f"the log has {last} entries"))
     return as_of
 
 
@@ -206,8 +207,11 @@ def _check_revision(connection: Connection, url: str) -> None:
         raise UnavailableError(_not_found(url, found))
     if current != REVISION:
         found = f"its schema is at revision {current}, this caveat works with {REVISION}"
-        raise UnavailableError(Fault(code="registry-not-current", where=url, found=found, advice="run: caveat db upgrade"))
+        # A revision without a migration is of a development version or a later Caveat: there is no way to upgrade it.
+        known = {path.name.partition("_")[0] for path in find_resource("migrations").glob("versions/*.py")}
+        other = "use the Caveat that made it, or make a new registry in another folder: caveat init"
+        raise UnavailableError(Fault("registry-not-current", url, found, advice=None if current in known else other))
 
 
 def _not_found(url: str, found: str) -> Fault:
-    return Fault(code="registry-not-found", where=url, found=found, advice="run: caveat init")
+    return Fault("registry-not-found", url, found)

@@ -35,7 +35,6 @@ from registry.store.statement_rows import EntryPlace, build_rows
 # compared as bytes without decoding. Only texts that disagree are decoded, to name the difference.
 
 _STEP = 5_000
-RESTORE = "restore the registry from a backup"
 
 Row = tuple[int, str, str, int, bytes, bytes | None]
 """Number, kind, actor, time in seconds, leaf and text of an entry; no text where it is gone."""
@@ -214,8 +213,7 @@ def format_time(at: int) -> str:
 
 
 def _fault(code: str, seq: int, text: str) -> Fault:
-    advice = {"text-missing": "if it was erased on purpose, say so: caveat log erase", "text-present": "erase it again: caveat log erase"}
-    return Fault(code=code, where=f"entry {seq}", found=text, advice=advice.get(code, RESTORE))
+    return Fault(code, f"entry {seq}", text)
 
 
 # Check of a log: each entry against its leaf, the tree against the stored subtrees, and both
@@ -313,8 +311,7 @@ def check_log(
         findings += find_signature_faults(view)
         findings += view.ask(find_altered) if log is None else ()
         findings += [
-            Fault(code="trigger-missing", where=name, found="what guards the table is missing or reads otherwise", advice="caveat db check")
-            for name in view.ask(find_missing)
+            Fault("guard-missing", name, "the trigger that guards the table is missing or altered") for name in view.ask(find_missing)
         ]
         # A log with a key is sealed at each publication. Publications after the last checkpoint
         # suggest that a checkpoint was deleted.
@@ -354,10 +351,7 @@ def _describe_unsealed(count: int, sealed: int) -> str:
 
 def _missing_checkpoint(count: int, sealed: int) -> Fault:
     """A log with a key is sealed whenever files are published: who deletes the checkpoint could change the entries behind it."""
-    advice = (
-        "hold the log against a checkpoint kept elsewhere; if its key was not at hand when the files were published: caveat log checkpoint"
-    )
-    return Fault(code="checkpoint-missing", where="checkpoints", found=_describe_unsealed(count, sealed), advice=advice)
+    return Fault("checkpoint-missing", "checkpoints", _describe_unsealed(count, sealed))
 
 
 class _LogCheck:
@@ -398,7 +392,7 @@ class _LogCheck:
             if note.checkpoint.origin == self.origin:
                 checked.append(self._hold(note, None))
             else:
-                self._note("other-log", f"note of {note.checkpoint.origin}", f"this log is {self.origin}")
+                self._note("wrong-log", f"note of {note.checkpoint.origin}", f"this log is {self.origin}")
         return sorted(checked, key=lambda one: one.checkpoint.size)
 
     def _hold(self, note: SignedNote, at: datetime | None) -> CheckedCheckpoint:
@@ -437,8 +431,7 @@ class _LogCheck:
                 which = f"entry {first}" if first == len(times) else f"entries {first} to {len(times)}"
                 at = format_time(times[first - 1])
                 found = f"{line.name} cosigned at {line.at.isoformat()} what is dated {at} and later: the clock was ahead ({where})"
-                advice = "read these times as not before their neighbours, and no more"
-                yield Fault(code="clock-jumped", where=which, found=found, advice=advice)
+                yield Fault("clock-jumped", which, found)
 
     def tree(self, checked: Sequence[CheckedCheckpoint]) -> Iterator[Fault]:
         """Yield what the checkpoints and the kept subtrees say of entries whose leaves agree with their texts."""
@@ -451,10 +444,10 @@ class _LogCheck:
             yield self._since(first, checked, spans)
         elif spans:
             found = "each leaf is the hash of its text, but they are not what was kept when they were written"
-            yield from (Fault(code="entry-altered", where=f"entries {span}", found=found, advice=RESTORE) for span in spans)
+            yield from (Fault("entry-altered", f"entries {span}", found) for span in spans)
         for start, stop, level, _ in (one for one in odd if one[3]):
             found = f"the subtree of level {level} over entries {start} to {stop} is not what their leaves give"
-            yield Fault(code="node-altered", where="node", found=found, advice="caveat rebuild makes it anew")
+            yield Fault("tree-node-differs", "node", found)
 
     def _since(self, first: CheckedCheckpoint, checked: Sequence[CheckedCheckpoint], spans: Sequence[str]) -> Fault:
         """Say what is enclosed by the last checkpoint that fits and the first that does not, and since when."""
@@ -478,7 +471,7 @@ class _LogCheck:
         fitting = f"the checkpoint of {start - 1} entries still fits" if before else "no smaller checkpoint fits"
         when = f"changed after {since}" + (f", before {until}" if until else "")
         found += f"; {fitting}, the one of {size} does not ({when})"
-        return Fault(code="root-differs", where=f"checkpoint at {size}", found=found, advice=RESTORE)
+        return Fault("history-differs", f"checkpoint at {size}", found)
 
     def missing_nodes(self) -> Iterator[Fault]:
         """Yield what is missing where some subtrees are kept; a registry that was upgraded and not written since keeps none at all."""
@@ -489,7 +482,7 @@ class _LogCheck:
             level, index = missing[0]
             which = f"level {level} over entries {(index << level) + 1} to {(index + 1) << level}"
             found = f"{len(missing)} of the subtrees that are kept {'is' if len(missing) == 1 else 'are'} missing, the first of {which}"
-            yield Fault(code="node-missing", where="node", found=found, advice="nothing rests on them; caveat rebuild makes them anew")
+            yield Fault("tree-node-differs", "node", found)
 
     def lacks_nodes(self) -> bool:
         """Whether no subtree is kept, and there are entries enough for one."""
@@ -532,7 +525,7 @@ class _LogCheck:
         return self._levels[level][index]
 
     def _note(self, code: str, where: str, text: str) -> None:
-        self.faults.append(Fault(code=code, where=where, found=text, advice=RESTORE))
+        self.faults.append(Fault(code, where, text))
 
 
 def _list_imported(ledger: Ledger, origin: str) -> list[SignedNote]:
@@ -570,7 +563,6 @@ _COMPARED = [table for table in TYPED if table is not identifier]
 _LINEAGE = (StatementKind.MODEL_VERSION.value, StatementKind.MODEL_EVENT.value, StatementKind.MODEL_ENDPOINT.value)
 _DEFINING = frozenset({StatementKind.SPEC_VERSION, StatementKind.CARD, StatementKind.CONTESTATION, StatementKind.REVEAL})
 """Statements that make stale, dispute or show what names a definition or a card, without naming any claim."""
-_ADVICE = "caveat log check tells all of it; caveat rebuild URL makes sound rows from the log"
 
 
 def check_rows(reader: LogReader, entries: Collection[int], names: Collection[str]) -> None:
@@ -691,8 +683,7 @@ def _compare(reader: LogReader, numbers: list[int]) -> Iterator[Fault]:
         given = set(_build(reader, one))
         if given != there[one.entry.seq]:
             names = " and ".join(sorted({row[0] for row in given ^ there[one.entry.seq]}))
-            found = f"its rows in {names} are not what its statement gives"
-            yield Fault(code="row-differs", where=f"entry {one.entry.seq}", found=found, advice=_ADVICE)
+            yield Fault("row-differs", f"entry {one.entry.seq}", f"its rows in {names} are not what its statement gives")
 
 
 def _build(reader: LogReader, one: Recorded[Any]) -> Iterator[tuple[Any, ...]]:

@@ -76,8 +76,7 @@ def _decompress(packed: bytes) -> bytes:
 
 
 def _altered(sha256: str, text: str) -> Fault:
-    advice = "caveat log check names every such text; restore the registry from a backup"
-    return Fault(code="content-altered", where=f"text {sha256}", found=text, advice=advice)
+    return Fault("content-altered", f"text {sha256}", text)
 
 
 # Every reading is limited to one log and one last entry, so that a past state can be read without
@@ -152,8 +151,7 @@ class LogReader:
         # The driver refuses a number above 64 bits. No such number is recorded, so the answer is
         # "not found" instead of a crash.
         except OverflowError as error:
-            found = "a number is larger than any that is recorded"
-            raise NotFoundError(Fault(code="not-registered", where="registry", found=found, advice="check the identifier")) from error
+            raise NotFoundError(Fault("not-registered", "registry", "a number is larger than any that is recorded")) from error
 
     def rows_in(self, statement: Select[Any], column: Any, keys: Iterable[Any]) -> list[Any]:
         """Return the rows of *statement* in which *column* has one of *keys*, asked for in chunks."""
@@ -259,7 +257,7 @@ class LogReader:
         """
         packed = self.one_value(select(content.c.data).where(content.c.sha256 == bytes.fromhex(sha256)))
         if packed is None:
-            raise NotFoundError(Fault(code="content-not-found", where=sha256, found="no text with this digest is kept here"))
+            raise NotFoundError(Fault("content-missing", sha256, "no text with this digest is kept here"))
         return unpack(bytes(packed), sha256)
 
     def has_content(self, sha256: str) -> bool:
@@ -295,7 +293,7 @@ class LogReader:
         for row in found:
             if row.json is None:
                 erased = "its text was erased; the log keeps the proof that it was there"
-                raise NotFoundError(Fault(code="body-erased", where=f"entry {row.seq}", found=erased))
+                raise NotFoundError(Fault("body-erased", f"entry {row.seq}", erased))
             yield _decode(_entry(row), row.json.encode())
 
 
@@ -356,8 +354,7 @@ def _decode(place: Entry, text: bytes) -> Recorded[Any]:
 
 
 def _altered_text(seq: int, text: str) -> AlteredError:
-    advice = "caveat log check says since when; restore the registry from a backup"
-    return AlteredError(Fault(code="entry-altered", where=f"entry {seq}", found=text, advice=advice))
+    return AlteredError(Fault("entry-altered", f"entry {seq}", text))
 
 
 def _similar_numbers(digits: str) -> set[int]:
@@ -446,9 +443,7 @@ class NodeFinder:
             leaves = list(self._reader.leaves(first + 1, stop + 1))
         # A missing leaf would shift all later ones and give a wrong root without any error.
         if len(leaves) != stop - first:
-            found = f"{stop - first - len(leaves)} of the entries {first + 1} to {stop} are gone"
-            advice = "caveat log check names them; restore the registry from a backup"
-            raise AlteredError(Fault(code="entry-altered", where="log", found=found, advice=advice))
+            raise AlteredError(Fault("entry-altered", "log", f"{stop - first - len(leaves)} of the entries {first + 1} to {stop} are gone"))
         return leaves
 
 
@@ -510,7 +505,7 @@ def find_log(connection: Connection, origin: str) -> int:
     known = {row.origin: row.id for row in connection.execute(select(log.c.origin, log.c.id).order_by(log.c.id))}
     if origin not in known:
         here = f"the logs here are {', '.join(known)}" if known else "there is no log here"
-        raise NotFoundError(Fault(code="log-not-found", where=origin, found=here, advice="caveat import takes over another registry's log"))
+        raise NotFoundError(Fault("log-not-found", origin, here, advice="caveat import takes over another registry's log"))
     return int(known[origin])
 
 
@@ -574,7 +569,7 @@ def find_signature_faults(reader: LogReader) -> Iterator[Fault]:
         for seq, one in signed.items():
             place = places.get(seq)
             if place is None:
-                yield Fault(code="signature-wrong", where=f"entry {seq}", found="a signature is kept of an entry that is not in the log")
+                yield Fault("signature-not-valid", f"entry {seq}", "a signature is kept of an entry that is not in the log")
             elif (fault := keys.find_fault(place, one)) is not None:
                 yield fault
 
@@ -598,7 +593,7 @@ class Signing:
         """Return the signature of the actor over the entry *seq*; None where no key of theirs is here.
 
         Raises:
-            ConflictError: `key-not-registered`, `key-replaced`: the key that is here is not the one that the log has in force.
+            ConflictError: `key-not-registered`, `key-not-in-force`: the key that is here is not the one that the log has in force.
             UnavailableError: `passphrase-missing`: the key is encrypted, and nobody can be asked.
         """
         # The key is looked up once per transaction. Opening an encrypted key asks for a passphrase.
@@ -627,7 +622,7 @@ def _refuse_other(reader: LogReader, key: "SigningKey") -> None:
     there = "no statement key" if current is None else f"key {current.fingerprint[:16]}"
     found = f"a secret statement key of {key.name} is here, and the log has {there} in force for them"
     advice = "use the folder of this registry's keys: CAVEAT_KEYS; caveat key list names those in force"
-    raise ConflictError(Fault(code="key-not-registered", where=f"key {key.fingerprint[:16]}", found=found, advice=advice))
+    raise ConflictError(Fault("key-not-registered", f"key {key.fingerprint[:16]}", found, advice=advice))
 
 
 def find_backings(reader: LogReader, entries: Iterable[Entry]) -> "dict[int, Backing | None]":

@@ -93,7 +93,7 @@ def inclusion_path(reader: LogReader, seq: int, size: int) -> list[bytes]:
     """
     _refuse_beyond(reader, size)
     if not 1 <= seq <= size:
-        raise NotFoundError(Fault(code="entry-not-found", where=f"entry {seq}", found=f"it is not among the first {size} entries"))
+        raise NotFoundError(Fault("entry-not-found", f"entry {seq}", f"it is not among the first {size} entries"))
     return tree.inclusion_path(seq - 1, size, NodeFinder(reader).find)
 
 
@@ -105,7 +105,7 @@ def consistency_path(reader: LogReader, old: int, new: int) -> list[bytes]:
     """
     _refuse_beyond(reader, new)
     if not 0 <= old <= new:
-        raise NotFoundError(Fault(code="entry-not-found", where=f"size {old}", found=f"is not a size of the log up to {new}"))
+        raise NotFoundError(Fault("entry-not-found", f"size {old}", f"is not a size of the log up to {new}"))
     return tree.consistency_path(old, new, NodeFinder(reader).find)
 
 
@@ -120,22 +120,21 @@ def add_checkpoint(writer: Writer, note_text: str, said: Checkpoint) -> None:
     """
     where = f"checkpoint of {said.origin} at {said.size}"
     if said.size == 0:
-        raise InputError(Fault(code="log-empty", where=where, found="nothing is recorded that it could seal"))
+        raise InputError(Fault("empty-registry", where, "nothing is recorded that it could seal"))
     if said.origin != writer.log_origin:
-        raise ConflictError(Fault(code="other-log", where=where, found=f"this log is {writer.log_origin}"))
+        raise ConflictError(Fault("wrong-log", where, f"this log is {writer.log_origin}"))
     if said.size > writer.log_size:
-        raise ConflictError(Fault(code="beyond-the-log", where=where, found=f"the log has {writer.log_size} entries"))
+        raise ConflictError(Fault("entry-not-found", where, f"the log has {writer.log_size} entries"))
     # From the leaves, not from stored subtrees. An altered subtree row must not be able to enter a
     # signature.
     if (root := tree.root_of(writer.leaves(1, said.size + 1)).hex()) != said.root:
-        raise ConflictError(Fault(code="root-differs", where=where, found=f"it says the root is {said.root}, the log gives {root}"))
+        raise ConflictError(Fault("history-differs", where, f"it says the root is {said.root}, the log gives {root}"))
     there = find_checkpoint(writer, said.size)
     if there is not None:
         # A second note with other content at the same size could be the beginning of a second
         # history.
         if not there.note.startswith(note_text.rstrip("\n")):
-            advice = "keep further signatures of this size as cosignatures"
-            raise ConflictError(Fault(code="checkpoint-exists", where=where, found="another note of this size is kept", advice=advice))
+            raise ConflictError(Fault("already-recorded", where, "another note of this size is kept"))
         return
     writer.put_seal(checkpoint, (bytes.fromhex(said.root), note_text, to_seconds(writer.moment)), seq=said.size)
 
@@ -155,7 +154,7 @@ def add_cosignature(writer: Writer, size: int, line: str, at: datetime) -> None:
     # One valid form only (C2SP signed-note): a dash, a name and base64. Whatever is not checked
     # here would end up in published files.
     if not plain.startswith("— ") or not plain.isprintable() or len(plain.split(" ")) != 3:
-        raise InputError(Fault(code="not-a-signature", where=f"checkpoint at {size}", found="a signature line reads `— NAME BASE64`"))
+        raise InputError(Fault("not-a-signature", f"checkpoint at {size}", "a signature line reads `— NAME BASE64`"))
     there = find_checkpoint(writer, size)
     if there is None:
         raise _no_checkpoint(writer, size)
@@ -216,8 +215,8 @@ def _find_signed_root(kept: StoredCheckpoint) -> str | None:
 
 
 def _other_history(kept: StoredCheckpoint, text: str) -> AlteredError:
-    advice = "sign and give out nothing; caveat log check says since when; restore the registry from a backup"
-    return AlteredError(Fault(code="root-differs", where=f"checkpoint at {kept.checkpoint.size}", found=text, advice=advice))
+    advice = "sign and publish nothing; caveat log check says since when; restore the registry from a backup"
+    return AlteredError(Fault("history-differs", f"checkpoint at {kept.checkpoint.size}", text, advice=advice))
 
 
 def _read_checkpoints(reader: LogReader, *conditions: Any, beyond: bool = False) -> Iterator[StoredCheckpoint]:
@@ -239,7 +238,7 @@ def _read_checkpoints(reader: LogReader, *conditions: Any, beyond: bool = False)
 def _no_checkpoint(reader: LogReader, size: int) -> NotFoundError:
     kept = ", ".join(str(row[0]) for row in reader.rows(select(checkpoint.c.seq).where(reader.visible(checkpoint)).limit(20)))
     found = f"checkpoints are kept of {kept} entries" if kept else "no checkpoint is kept"
-    return NotFoundError(Fault(code="checkpoint-not-found", where=f"checkpoint at {size}", found=found, advice="caveat log checkpoint"))
+    return NotFoundError(Fault("checkpoint-not-found", f"checkpoint at {size}", found))
 
 
 def _open(reader: LogReader, numbers: Sequence[int]) -> Iterator[EntryOpening]:
@@ -254,12 +253,12 @@ def _open(reader: LogReader, numbers: Sequence[int]) -> Iterator[EntryOpening]:
 
 def _refuse_beyond(reader: LogReader, size: int) -> None:
     if not 0 <= size <= reader.log_size:
-        raise NotFoundError(Fault(code="entry-not-found", where=f"size {size}", found=f"the log has {reader.log_size} entries"))
+        raise NotFoundError(Fault("entry-not-found", f"size {size}", f"the log has {reader.log_size} entries"))
 
 
 def _refuse_no_entry(reader: LogReader, seq: int) -> None:
     if not 1 <= seq <= reader.log_size:
-        raise NotFoundError(Fault(code="entry-not-found", where=f"entry {seq}", found=f"the log has {reader.log_size} entries"))
+        raise NotFoundError(Fault("entry-not-found", f"entry {seq}", f"the log has {reader.log_size} entries"))
 
 
 # What is recorded here of other registries' logs, by origin.

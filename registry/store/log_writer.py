@@ -139,8 +139,7 @@ class Writer(View):
         # only visible through witnesses (docs/log.md).
         if now < last - CLOCK_TOLERANCE:
             found = f"the clock says {now.astimezone(UTC).isoformat()}, the last entry was made at {last.isoformat()}"
-            advice = "set the clock right; if it was wrong before, record again when that time has passed"
-            raise InputError(Fault(code="clock-behind", where="clock", found=found, advice=advice))
+            raise InputError(Fault("clock-behind", "clock", found))
         # Within the tolerance the statement gets the time of the last entry. The database guard
         # refuses entries whose times decrease.
         return max(now.astimezone(UTC).replace(microsecond=0), last)
@@ -156,7 +155,7 @@ class Writer(View):
             ConflictError: it has a name.
         """
         if self.log_origin:
-            raise ConflictError(Fault(code="log-named", where=origin, found=f"the log is called {self.log_origin}, and stays so"))
+            raise ConflictError(Fault("log-named", origin, f"the log is called {self.log_origin}, and stays so"))
         self._inserts.send({"log": [(OWN_LOG, origin, vkey)]})
 
     def name_foreign_log(self, log_id: int, origin: str, vkey: str) -> None:
@@ -249,9 +248,9 @@ class Writer(View):
         """
         place = self.find_entry(seq)
         if place is None:
-            raise NotFoundError(Fault(code="entry-not-found", where=f"entry {seq}", found=f"the log has {self._last_seq} entries"))
+            raise NotFoundError(Fault("entry-not-found", f"entry {seq}", f"the log has {self._last_seq} entries"))
         if (reason := _NOT_ERASABLE.get(place.kind)) is not None:
-            raise InputError(Fault(code="not-erasable", where=f"entry {seq}", found=f"it is a {place.kind.value}: {reason}"))
+            raise InputError(Fault("not-erasable", f"entry {seq}", f"it is a {place.kind.value}: {reason}"))
         # A text can be missing without an erasure entry (deleted by hand), or present despite one
         # (restored from a backup). Both states are repaired here instead of being refused.
         there = self.one_value(select(body.c.seq).where(body.c.log == OWN_LOG, body.c.seq == seq)) is not None
@@ -260,7 +259,7 @@ class Writer(View):
             try:
                 record = Erasure(erased=seq, leaf=place.leaf, why=why)
             except ValueError as error:
-                raise InputError(Fault(code="why-missing", where=f"entry {seq}", found=str(error), advice="say why")) from error
+                raise InputError(Fault("reason-missing", f"entry {seq}", str(error), advice="say why")) from error
             recorded = self.append(record)
         else:
             recorded = said.entry
@@ -286,7 +285,7 @@ class Writer(View):
         """
         if self._is_broken:
             found = "part of a refused list was staged, so nothing of this transaction is recorded"
-            raise ConflictError(Fault(code="half-recorded", where="registry", found=found))
+            raise ConflictError(Fault("transaction-refused", "registry", found))
 
     def _find_faults(self, payload: Payload) -> list[Fault]:
         """Rules read what stands in the database; only the first revision of a claim allocated here can be judged without."""
@@ -297,10 +296,8 @@ class Writer(View):
             self._flush()
         faults = self._rules.find_faults(payload)
         if not isinstance(payload, Authority) and not self._rules.knows_authority(self._actor):
-            found = f"nobody is registered as {self._actor}"
-            faults.append(
-                Fault(code="actor-unknown", where=self._actor, found=found, advice=f"run: caveat init --code {self._actor} --join")
-            )
+            found = f"no authority is registered as {self._actor}"
+            faults.append(Fault("authority-not-registered", self._actor, found, advice=f"run: caveat init --code {self._actor} --join"))
         return faults
 
     def _stage(self, payload: Payload, moment: datetime) -> Entry:
@@ -361,7 +358,7 @@ class Writer(View):
 def refuse_nul(values: tuple[Any, ...], kind: str) -> None:
     """PostgreSQL keeps no U+0000, and a registry must fit into either database; raises InputError `not-storable`. For the store alone."""
     if any(type(value) is str and "\0" in value for value in values):
-        raise InputError(Fault(code="not-storable", where=kind, found="a text has U+0000, which no registry keeps", advice="remove it"))
+        raise InputError(Fault("not-storable", kind, "a text has U+0000, which no registry keeps"))
 
 
 def find_place(reader: LogReader, payload: Payload, place: EntryPlace) -> EntryPlace:
@@ -400,8 +397,7 @@ class Inserts:
             raise translate(error, where=describe_connection(self._connection)) from error
         # Python integers have no limit. Both databases store 64 bits.
         except OverflowError as error:
-            found = f"a number is larger than a database holds: {error}"
-            raise InputError(Fault(code="not-storable", where="registry", found=found)) from error
+            raise InputError(Fault("not-storable", "registry", f"a number is larger than a database holds: {error}")) from error
 
     def _statement(self, name: str, count: int) -> str:
         if (name, count) not in self._statements:
@@ -418,39 +414,21 @@ class Inserts:
 _CONFLICTS = frozenset(
     {
         "already-locked",
+        "already-recorded",
+        "audit-concluded",
         "authority-exists",
-        "audit-has-outcome",
-        "audit-not-next",
+        "changed-meanwhile",
         "claim-ended",
-        "contestation-not-next",
-        "contestation-settled",
-        "deprecated-already",
-        "document-exists",
-        "endpoint-not-stated",
-        "endpoint-stated",
-        "model-exists",
-        "not-deprecated",
-        "not-linked",
-        "erased-already",
-        "key-exists",
         "key-not-in-force",
         "lineage-cycle",
-        "link-exists",
-        "log-not-longer",
-        "omission-exists",
-        "revealed-already",
-        "other-claim",
-        "relation-exists",
-        "reservation-not-next",
-        "revised-meanwhile",
-        "revision-not-next",
+        "not-newer",
+        "nothing-to-retract",
+        "objection-closed",
         "run-before-lock",
-        "sighting-exists",
         "slug-taken",
-        "spec-changed",
+        "spec-differs",
         "successor-exists",
-        "survey-exists",
-        "version-not-next",
+        "wrong-claim",
     }
 )
 """Faults that contradict what is recorded; the others are faults of what came in."""
@@ -542,7 +520,7 @@ class EntryReplay:
         self.size = place.seq
 
     def flush(self) -> None:
-        """Send what was added; raises InputError where it cannot follow what stands before it."""
+        """Send what was added; raises InputError where it cannot follow the entries before it."""
         staged, self._staged = self._staged, {}
         if not staged:
             return
@@ -575,7 +553,7 @@ class EntryReplay:
         except CaveatError as error:
             # Without an erased statement there is no excuse for a missing reference.
             if not self._gone:
-                found = f"it cannot follow what stands before it: {error.faults[0].found}"
+                found = f"it cannot follow the entries before it: {error.faults[0].found}"
                 raise InputError(broken(seq, found)) from error
             self.without_rows += 1
             # The entry itself must go in, since the tree needs its leaf. Identifiers are kept if
@@ -627,7 +605,7 @@ def check_entry(place: Entry, text: bytes) -> Payload:
 
 def broken(seq: int, text: str) -> Fault:
     """Return the fault of a log that cannot be replayed."""
-    return Fault(code="log-broken", where=f"entry {seq}", found=text, advice="restore the registry from a backup")
+    return Fault("log-broken", f"entry {seq}", text, advice="restore the registry from a backup")
 
 
 # Import of another registry's log under its own origin, next to the own log and never mixed with
@@ -651,13 +629,13 @@ def import_entries(writer: Writer, origin: str, vkey: str, entries: Iterable[For
             Those that are here already are compared.
 
     Raises:
-        ConflictError: `own-log`: it is this registry's own; `leaf-differs`: an entry that is here has another leaf.
-        InputError: `log-broken`: an entry is missing, or does not fit its leaf or what stands before it; `signature-wrong` and the
+        ConflictError: `own-log`: it is this registry's own; `history-differs`: an entry that is here has another leaf.
+        InputError: `log-broken`: an entry is missing, or does not fit its leaf or what stands before it; `signature-not-valid` and the
             like: a signature is not its author's.
     """
     # Importing the own log would let an outside file write into it.
     if origin == writer.log_origin:
-        raise ConflictError(Fault(code="own-log", where=origin, found="it is this registry's own log"))
+        raise ConflictError(Fault("own-log", origin, "it is this registry's own log"))
     log_id = _find_or_name(writer, origin, vkey)
     replay = EntryReplay(writer.connection, log_id=log_id)
     known = dict(_read_leaves(LogReader(writer.connection, limit=replay.size, log_id=log_id)))
@@ -703,5 +681,5 @@ def _read_leaves(reader: LogReader) -> Iterable[tuple[int, str]]:
 
 
 def _differs(origin: str, seq: int, *, here: str, there: str) -> Fault:
-    found = f"here its leaf is {here}, there {there}: {origin} gave out two histories"
-    return Fault(code="leaf-differs", where=f"{origin}, entry {seq}", found=found, advice="keep both signed notes: they are evidence")
+    found = f"here its leaf is {here}, there {there}: {origin} published two histories"
+    return Fault("history-differs", f"{origin}, entry {seq}", found, advice="keep both signed notes: they are evidence")

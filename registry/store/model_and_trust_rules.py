@@ -69,7 +69,7 @@ class LineageRules:
             there = alike[0]
             found = f"{model} is registered as {there} ({_tell_difference(model, there)})"
             advice = f"write it as developer {there.developer!r}, name {there.name!r}, version {there.version!r}"
-            yield _fault("model-case-differs", where, found, advice)
+            yield Fault("model-case-differs", where, found, advice=advice)
         else:
             self._sound.add(model)
 
@@ -88,30 +88,32 @@ class LineageRules:
             case ModelEventKind.UNFOLLOW if model_event.predecessor is not None:
                 if self._view.lineage().find_link(model_event.model, model_event.predecessor) is None:
                     found = f"nothing on record says that it comes from {model_event.predecessor}"
-                    yield _fault("not-linked", str(model_event.model), found, "caveat model show tells what does")
+                    yield Fault("nothing-to-retract", str(model_event.model), found)
             case ModelEventKind.DEPRECATE:
                 if (entry := self._view.lineage().deprecation_entry(model_event.model)) is not None:
                     found = f"entry {entry} says that it is deprecated"
-                    yield _fault(
-                        "deprecated-already",
+                    yield Fault(
+                        "already-recorded",
                         str(model_event.model),
                         found,
-                        "to say it otherwise, reinstate it first: caveat model reinstate",
+                        advice="to say it otherwise, reinstate it first: caveat model reinstate",
                     )
             case _:
                 if self._view.lineage().deprecation_entry(model_event.model) is None:
-                    yield _fault("not-deprecated", str(model_event.model), "it is not deprecated, so there is nothing to take back")
+                    yield Fault("nothing-to-retract", str(model_event.model), "it is not deprecated, so there is nothing to take back")
 
     def review(self, staleness_review: StalenessReview) -> Iterator[Fault]:
         """It is of a claim's current revision, and of causes that this has, or would have if nobody had dismissed them."""
         head = self._view.find_claim(staleness_review.claim.partition("@")[0])
         name, revision = split_reference(staleness_review.claim)
         if head is None or revision > head.payload.revision:
-            yield _fault("claim-unknown", staleness_review.claim, "no such claim revision is registered here", f"caveat claim show {name}")
+            yield Fault(
+                "not-registered", staleness_review.claim, "no such claim revision is registered here", advice=f"caveat claim show {name}"
+            )
         # Reviews of an older revision would have no effect, and the author would not notice.
         elif revision < head.payload.revision:
             found = f"the claim has a newer revision, @{head.payload.revision}; what was decided of an earlier one changes nothing"
-            yield _fault("revised-meanwhile", staleness_review.claim, found, f"decide on {head.payload.reference}")
+            yield Fault("changed-meanwhile", staleness_review.claim, found, advice=f"decide on {head.payload.reference}")
         else:
             causes = self._find_causes(name, head.entry.seq)
             known = {(cause.kind, cause.what) for cause in causes}
@@ -119,11 +121,11 @@ class LineageRules:
             listed = "; ".join(f"{one.kind.value} {one.what}" for one in causes) or "none"
             for one in dict.fromkeys(staleness_review.causes):
                 if (one.kind, one.what) not in known:
-                    found = f"{one.kind.value} {one.what} is no cause for it to be stale; its causes: {listed}"
-                    yield _fault("cause-unknown", staleness_review.claim, found, "caveat claim stale lists them")
+                    found = f"{one.kind.value} {one.what} is not a cause for it to be stale; its causes: {listed}"
+                    yield Fault("unknown-name", staleness_review.claim, found)
         for one, count in Counter(staleness_review.causes).items():
             if count > 1:
-                yield _fault("cause-twice", staleness_review.claim, f"{one.kind.value} {one.what} is named {count} times", "name it once")
+                yield Fault("duplicate", staleness_review.claim, f"{one.kind.value} {one.what} is named {count} times")
 
     def _find_causes(self, claim: str, entry: int) -> tuple[StaleCause, ...]:
         """Return what `View.list_causes` returns; many reviews one after the other read lineage and definitions once."""
@@ -136,13 +138,13 @@ class LineageRules:
 
     def _version(self, said: ModelVersion) -> Iterator[Fault]:
         if self._view.find_model(said.model):
-            yield _fault("model-exists", str(said.model), "this model version is registered already")
+            yield Fault("already-recorded", str(said.model), "this model version is registered already")
         else:
             yield from self.named(said.model, str(said.model))
         if said.predecessor is None:
             return
         if said.predecessor == said.model:
-            yield _fault("own-successor", str(said.model), "a model version does not follow itself")
+            yield Fault("self-reference", str(said.model), "a model version does not follow itself")
         elif (before := self._view.find_model(said.predecessor)) is None:
             yield self._unknown(said.predecessor)
         else:
@@ -152,18 +154,18 @@ class LineageRules:
     def _follow(self, model_event: ModelEvent, predecessor: ModelRef) -> Iterator[Fault]:
         lineage = self._view.lineage()
         if model_event.model == predecessor:
-            yield _fault("own-successor", str(model_event.model), "a model version does not follow itself")
+            yield Fault("self-reference", str(model_event.model), "a model version does not follow itself")
             return
         link = lineage.find_link(model_event.model, predecessor)
         if link is not None and link.descent is model_event.descent:
             found = f"entry {link.entry} says that it is the {link.descent.value.replace('_', '-')} of {predecessor}"
-            yield _fault("link-exists", str(model_event.model), found, "there is nothing to add")
+            yield Fault("already-recorded", str(model_event.model), found)
         # A cycle would make each version the successor of the other, and every claim on them stale
         # forever.
         if path := lineage.find_path(model_event.model, predecessor):
             circle = " → ".join(str(one) for one in (*path, model_event.model))
             found = f"{predecessor} comes from it itself; that would close the circle {circle}"
-            yield _fault("lineage-cycle", str(model_event.model), found, "take the link back that is wrong: caveat model unlink")
+            yield Fault("lineage-cycle", str(model_event.model), found)
         if model_event.descent in REPLACING:
             # Two successors need an explicit `branch` (decision of 2026-11-22). Otherwise claims
             # would follow one of two by chance.
@@ -184,13 +186,13 @@ class LineageRules:
             ends = [str(one) for one in lineage.newest(predecessor) if one != model]
             instead = f"let it follow {' or '.join(ends)}, " if ends else ""
             advice = f"{instead}or say that the lineage branches: caveat model update OLD NEW --branch"
-            yield _fault("successor-exists", str(model), found, advice)
+            yield Fault("successor-exists", str(model), found, advice=advice)
 
     def _unknown(self, model: ModelRef) -> Fault:
         names = {fold_model(one): str(one) for listed in self._list_names().values() for one in listed}
         near = [names[close_match] for close_match in get_close_matches(fold_model(model), names, n=3, cutoff=_ALIKE)]
         advice = f"did you mean {' or '.join(near)}?" if near else "register it first: caveat model add"
-        return _fault("model-unknown", str(model), "no model version of this name is registered", advice)
+        return Fault("model-not-registered", str(model), "no model version of this name is registered", advice=advice)
 
     def _list_names(self) -> dict[str, list[ModelRef]]:
         """Return the registered versions by what their names have in common."""
@@ -210,7 +212,7 @@ def _check_dates(newer: ModelVersion, older: ModelVersion) -> Iterator[Fault]:
     after, before = find_date(newer), find_date(older)
     if after is not None and before is not None and after[0] < before[0]:
         found = f"it is of {after[0]} ({after[1]}), {older.model} of {before[0]} ({before[1]}): a successor is not the older one"
-        yield _fault("successor-older", str(newer.model), found, "exchange the two, or give the dates right: --released")
+        yield Fault("successor-older", str(newer.model), found)
 
 
 def _tell_difference(model_ref: ModelRef, other: ModelRef) -> str:
@@ -219,10 +221,6 @@ def _tell_difference(model_ref: ModelRef, other: ModelRef) -> str:
     if str(model_ref).casefold() == str(other).casefold():
         return "they differ in upper and lower case"
     return "they differ in characters that look alike, in white space, or in upper and lower case"
-
-
-def _fault(code: str, where: str, text: str, advice: str | None = None) -> Fault:
-    return Fault(code=code, where=where, found=text, advice=advice)
 
 
 # Rules for endpoint names. Each authority states a name once, and can take back only its own
@@ -238,12 +236,7 @@ def find_endpoint_faults(view: View, model_endpoint: ModelEndpoint, *, actor: st
     """
     where = str(model_endpoint.model)
     if view.find_model(model_endpoint.model) is None:
-        yield Fault(
-            code="model-unknown",
-            where=where,
-            found="no model version of this name is registered",
-            advice="register it first: caveat model add",
-        )
+        yield Fault("model-not-registered", where, "no model version of this name is registered")
         return
     known = next(
         (endpoint_name for endpoint_name in view.list_endpoint_names(model_endpoint.model) if endpoint_name.name == model_endpoint.name),
@@ -252,11 +245,11 @@ def find_endpoint_faults(view: View, model_endpoint: ModelEndpoint, *, actor: st
     own = dict(zip(known.by, known.entries, strict=True)).get(actor) if known else None
     if model_endpoint.event is EndpointEventKind.STATE and own is not None:
         found = f"entry {own} of {actor} states that endpoints return it as {model_endpoint.name}"
-        yield Fault(code="endpoint-stated", where=where, found=found, advice="there is nothing to add")
+        yield Fault("already-recorded", where, found)
     if model_endpoint.event is EndpointEventKind.RETRACT and own is None:
         others = f"; {', '.join(known.by)} does, and takes it back alone" if known else ""
         found = f"{actor} does not state that endpoints return it as {model_endpoint.name}{others}"
-        yield Fault(code="endpoint-not-stated", where=where, found=found, advice="caveat model show lists the names")
+        yield Fault("nothing-to-retract", where, found)
 
 
 # Rules for keys, other logs, seals, erasures and protocol deviations.
@@ -297,56 +290,58 @@ class TrustRules:
         # revoked yet.
         if said.event is KeyEventKind.REVOKE:
             if not events:
-                yield _fault("key-unknown", said.key, "no such key was ever added", "caveat key list shows them")
+                yield Fault("key-unknown", said.key, "no such key was ever added")
             elif KeyEventKind.REVOKE in events:
-                yield _fault("key-not-in-force", said.key, "it is revoked already", "a revocation is never taken back: add another key")
+                yield Fault(
+                    "key-not-in-force", said.key, "it is revoked already", advice="a revocation is never taken back: add another key"
+                )
             return
         # A revoked key must not come back. The holder of the stolen secret would be trusted again.
         if events:
-            yield _fault("key-exists", said.key, "it was added before; a key is never added twice", "make a new one")
+            yield Fault("already-recorded", said.key, "it was added before; a key is never added twice")
         if said.replaces is not None:
             yield from self._replaced(said, said.replaces)
 
     def log_import(self, said: LogImport) -> Iterator[Fault]:
         """A foreign log only grows."""
         if said.origin == self._view.log_origin:
-            yield _fault("own-log", said.origin, "it is this registry's own log", "import another registry's bundle")
+            yield Fault("own-log", said.origin, "it is this registry's own log")
         table = log_import
         largest = select(table.c.size).where(self._view.visible(table), table.c.origin == said.origin).order_by(table.c.size.desc())
         known = self._view.one_value(largest.limit(1))
         # An import of the same or a smaller size adds nothing. A shorter log can also be an attempt
         # to hide entries.
         if known is not None and said.size <= known:
-            yield _fault("log-not-longer", said.origin, f"{known} of its entries are here already, the bundle has {said.size}")
+            yield Fault("not-newer", said.origin, f"{known} of its entries are here already, the bundle has {said.size}")
 
     def witnessing(self, said: Witnessing) -> Iterator[Fault]:
         """A witness never goes back behind what it cosigned."""
         if said.origin == self._view.log_origin:
-            yield _fault("own-log", said.origin, "it is this registry's own log", "a log is no witness of itself")
+            yield Fault("own-log", said.origin, "it is this registry's own log")
         table = witnessing
         last = select(table.c.size).where(self._view.visible(table), table.c.origin == said.origin).order_by(table.c.size.desc())
         known = self._view.one_value(last.limit(1))
         # A witness that cosigns a smaller size after a larger one would help to present a shortened
         # log. The same size may be cosigned again.
         if known is not None and said.size < known:
-            yield _fault("log-not-longer", said.origin, f"{known} entries were cosigned already, this checkpoint has {said.size}")
+            yield Fault("not-newer", said.origin, f"{known} entries were cosigned already, this checkpoint has {said.size}")
 
     def equivocation(self, equivocation: Equivocation) -> Iterator[Fault]:
         """Evidence needs two different notes."""
         if equivocation.first == equivocation.second:
-            yield _fault("no-contradiction", equivocation.origin, "the two notes are the same, word for word")
+            yield Fault("not-evidence", equivocation.origin, "the two notes are the same, word for word")
 
     def erasure(self, said: Erasure) -> Iterator[Fault]:
         """An entry is erased once, and its leaf must be the one that is named."""
         there = self._view.rows(select(entry.c.leaf).where(self._view.visible(entry), entry.c.seq == said.erased))
         if not there:
-            yield _fault("entry-not-found", f"entry {said.erased}", f"the log has {self._view.log_size} entries")
+            yield Fault("entry-not-found", f"entry {said.erased}", f"the log has {self._view.log_size} entries")
         # The erasure repeats the leaf, so that the statement by itself says which text was
         # erased.
         elif bytes(there[0].leaf).hex() != said.leaf:
-            yield _fault("leaf-differs", f"entry {said.erased}", f"its leaf is {bytes(there[0].leaf).hex()}, not {said.leaf}")
+            yield Fault("history-differs", f"entry {said.erased}", f"its leaf is {bytes(there[0].leaf).hex()}, not {said.leaf}")
         elif seq := self._find(erasure, erasure.c.erased == said.erased):
-            yield _fault("erased-already", f"entry {said.erased}", f"entry {seq} says that its text was erased")
+            yield Fault("already-recorded", f"entry {said.erased}", f"entry {seq} says that its text was erased")
 
     def reveal(self, said: Reveal) -> Iterator[Fault]:
         """A reveal opens the commitment of a sealed version, once."""
@@ -354,29 +349,29 @@ class TrustRules:
         sealed = self._view.find_spec(name, version)
         where = said.opening.spec
         if sealed is None:
-            yield _fault("spec-unknown", where, "is not registered", "run: caveat spec list")
+            yield Fault("not-registered", where, "is not registered")
         # The revealed text must hash to the commitment. Otherwise a definition could be written
         # after the run.
         elif faults := list(find_opening_faults(sealed.payload, said.opening, where=where)):
             yield from faults
         elif seq := self._find(reveal, (reveal.c.spec == name) & (reveal.c.version == version)):
-            yield _fault("revealed-already", where, f"entry {seq} reveals it")
+            yield Fault("already-recorded", where, f"entry {seq} reveals it")
 
     def deviation(self, deviation: Deviation) -> Iterator[Fault]:
         """Only from a lock can anything deviate."""
         if self._find(lock, lock.c.audit == deviation.audit) is None:
-            yield _fault("not-locked", deviation.audit, "it has no lock to deviate from", "caveat audit lock FILE fixes a plan")
+            yield Fault("not-locked", deviation.audit, "it has no lock to deviate from")
         # θ, direction, margin, ε and level are taken from the lock when the outcome is computed, so
         # no run can deviate from them (decision of 2026-11-22).
         if deviation.item in COMPUTED:
             found = f"{deviation.item.value}: every outcome under a lock is computed from it, so nothing can depart from it"
-            yield _fault("not-a-deviation", deviation.audit, found, "caveat audit explore looks at scores with other settings")
+            yield Fault("deviation-not-possible", deviation.audit, found)
 
     def exploration(self, exploration: Exploration) -> Iterator[Fault]:
         """An exploration belongs to an audit, of the revision that is audited."""
         claim, revision = split_reference(exploration.claim)
         if self._find(audit, (audit.c.audit == exploration.audit) & (audit.c.claim == claim) & (audit.c.revision == revision)) is None:
-            yield _fault("audit-unknown", exploration.audit, f"is no audit of {exploration.claim}", "caveat claim show names its audits")
+            yield Fault("not-registered", exploration.audit, f"is not an audit of {exploration.claim}")
 
     def _replaced(self, said: KeyEvent, replaces: str) -> Iterator[Fault]:
         before = self._view.rows(
@@ -385,12 +380,12 @@ class TrustRules:
             )
         )
         if not before:
-            yield _fault("key-unknown", replaces, "no such key was ever added", "caveat key list shows them")
+            yield Fault("key-unknown", replaces, "no such key was ever added")
         elif before[0].purpose != said.purpose:
-            yield _fault("other-purpose", replaces, f"it is for the {before[0].purpose}, the new one for the {said.purpose}")
+            yield Fault("wrong-kind", replaces, f"it is for the {before[0].purpose}, the new one for the {said.purpose}")
         elif KeyEventKind.REVOKE in self._events_of(replaces) or self._find(key_event, key_event.c.replaces == bytes.fromhex(replaces)):
-            yield _fault(
-                "key-not-in-force", replaces, "it is revoked, or another took its place", "caveat key list shows which are in force"
+            yield Fault(
+                "key-not-in-force", replaces, "it is revoked, or another took its place", advice="caveat key list shows which are in force"
             )
 
     def _events_of(self, key: str) -> set[str]:

@@ -121,8 +121,7 @@ def _refuse_same(source_url: str, target_url: str) -> None:
     # The same file can be written in two ways, so resolved paths are compared as well.
     files = find_file(source_url), find_file(target_url)
     if source_url == target_url or (files[0] is not None and files[1] is not None and files[0].resolve() == files[1].resolve()):
-        found = "a registry cannot be rebuilt into itself"
-        raise ConflictError(Fault(code="same-registry", where=target_url, found=found, advice="name an empty database"))
+        raise ConflictError(Fault("not-empty", target_url, "a registry cannot be rebuilt into itself"))
 
 
 def _replay(source: Ledger, target: Ledger, progress: Callable[[int], None]) -> RebuildReport:
@@ -155,7 +154,7 @@ class _Copy:
         """Copy names, entries, texts and checkpoints, and make rows and subtrees anew."""
         # A replay into a log that has entries would mix two histories.
         if LogReader(self._writing, limit=EVERYTHING).rows(select(log.c.id).limit(1)):
-            raise ConflictError(Fault(code="not-empty", where="target", found="it holds a log already", advice="name an empty database"))
+            raise ConflictError(Fault("not-empty", "target", "it holds a log already"))
         # Log rows first: every other row refers to one.
         logs = [tuple(row) for row in self._all.rows(select(log).order_by(log.c.id))]
         self._inserts.send({"log": logs})
@@ -212,7 +211,7 @@ class _Copy:
         for log_id, size, *_ in rows:
             if size > self._sizes[log_id]:
                 found, advice = tell_cut_off(size, self._sizes[log_id]), "restore the registry from a backup"
-                raise InputError(Fault(code="root-differs", where=f"checkpoint at {size}", found=found, advice=advice))
+                raise InputError(Fault("history-differs", f"checkpoint at {size}", found, advice=advice))
         self._inserts.send({table.name: rows})
         return len(rows)
 
@@ -254,7 +253,7 @@ def _differs(table: Table, here: tuple[Any, ...] | None, there: tuple[Any, ...] 
         found = "; ".join(f"{table.name}.{name} is {_show(one)}, {gives} {_show(other)}" for name, one, other in pairs)
     log_id, seq = (row or (OWN_LOG, 0))[:2]
     where = f"entry {seq}" if log_id == OWN_LOG else f"entry {seq} of log {log_id}"
-    return Fault(code="row-differs", where=where, found=found, advice="run: caveat rebuild")
+    return Fault("row-differs", where, found, advice="run: caveat rebuild")
 
 
 def _list_columns(table: Table, row: Sequence[Any]) -> str:

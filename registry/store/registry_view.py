@@ -136,14 +136,12 @@ class View(LogReader):
         dossier = dossiers.build_dossier(self, named.bare, wanted)
         if wanted is not None and len(dossier.revisions) < wanted:
             there = f"the claim has {len(dossier.revisions)} revision(s)"
-            advice = "leave out @n, to take the latest"
-            raise NotFoundError(Fault(code="revision-not-found", where=f"{named.bare}@{wanted}", found=there, advice=advice))
+            raise NotFoundError(Fault("revision-not-found", f"{named.bare}@{wanted}", there))
         # The digest in a reference lets a reader notice that this registry records other words
         # under the same identifier.
         if named.digest and dossier.current.entry.leaf[:16] != named.digest:
             there = f"{dossier.current.payload.reference} is recorded as #{dossier.current.entry.leaf[:16]}"
-            advice = "leave out what follows #, to take what is recorded here"
-            raise NotFoundError(Fault(code="digest-mismatch", where=claim_id, found=there, advice=advice))
+            raise NotFoundError(Fault("digest-mismatch", claim_id, there))
         return dossier
 
     def dossiers(self, claim_ids: Sequence[str]) -> Iterator[Dossier]:
@@ -407,4 +405,4 @@ class View(LogReader):
         try:
             return parse_identifier(text, *kinds)
         except ValueError as error:
-            raise InputError(Fault(code="not-an-identifier", where=text, found=str(error))) from error
+            raise InputError(Fault("bad-identifier", text, str(error))) from error

@@ -67,7 +67,7 @@ class CardRules:
         # recorded.
         if before and {span for one in before for span in one.payload.passages}.issuperset(said.passages):
             found = f"entry {before[0].entry.seq} and later ones record all that {said.by} proposed here"
-            yield Fault(code="survey-exists", where=said.card, found=found, advice="leave this survey out")
+            yield Fault("already-recorded", said.card, found)
 
     def omission(self, said: Omission) -> Iterator[Fault]:
         """Yield what keeps an omission from being recorded: the card, a passage of another file or outside the text, the same passage."""
@@ -80,7 +80,7 @@ class CardRules:
         place = (omission.c.start == said.anchor.start) & (omission.c.stop == said.anchor.stop)
         if seq := self._find(omission, (omission.c.card == name) & (omission.c.revision == revision) & place):
             found = f"entry {seq} records characters {said.anchor.start} to {said.anchor.stop} as left out"
-            yield Fault(code="omission-exists", where=said.card, found=found, advice="the reason given first stands")
+            yield Fault("already-recorded", said.card, found)
 
     def sighting(self, passage_match: PassageMatch) -> Iterator[Fault]:
         """Yield what keeps a sighting from being recorded: claim or card, a passage that is no quotation, not another revision."""
@@ -92,7 +92,7 @@ class CardRules:
         card = self._find_card(passage_match.card)
         if not rows:
             found = f"{passage_match.claim} is not a registered revision of a claim"
-            yield Fault(code="claim-unknown", where="sighting", found=found, advice=f"run: caveat claim show {claim}")
+            yield Fault("not-registered", "sighting", found, advice=f"run: caveat claim show {claim}")
         if card is None:
             yield _card_unknown(passage_match.card, "sighting")
         if not rows or card is None:
@@ -103,8 +103,8 @@ class CardRules:
             yield from _check_anchor(card, passage_match.anchor)
         same = (sighting.c.claim == claim) & (sighting.c.revision == revision) & (sighting.c.card == card.card)
         if seq := self._find(sighting, same & (sighting.c.card_revision == card.revision)):
-            found = f"entry {seq} records what became of its passage in {passage_match.card}"
-            yield Fault(code="sighting-exists", where=passage_match.claim, found=found, advice="what was found first stands")
+            found = f"entry {seq} records the match of its passage in {passage_match.card}"
+            yield Fault("already-recorded", passage_match.claim, found)
 
     def _find_card(self, reference: str) -> Card | None:
         if reference not in self._cards:
@@ -123,17 +123,17 @@ class CardRules:
 def _check_quoted(claim: str, card: Card, quote_status: str, name: str | None, revision: int | None) -> Iterator[Fault]:
     if name is None or quote_status != QuoteStatus.VERBATIM:
         found = "it is not quoted from a card word for word, so it has no passage to find again"
-        yield Fault(code="not-another-revision", where=claim, found=found)
+        yield Fault("wrong-document", claim, found)
     elif name != card.card or revision == card.revision:
         found = f"it is quoted from {name}@{revision}; {card.card}@{card.revision} is no other revision of that card"
-        yield Fault(code="not-another-revision", where=claim, found=found)
+        yield Fault("wrong-document", claim, found)
 
 
 def _check_anchor(card: Card, anchor: Anchor) -> Iterator[Fault]:
     # Character positions are only valid in the text of one file.
     if anchor.document != card.document:
         found = f"its passage stands in the file {anchor.document[:16]}…, the card's file is {card.document[:16]}…"
-        yield Fault(code="other-document", where=f"{card.card}@{card.revision}", found=found)
+        yield Fault("wrong-document", f"{card.card}@{card.revision}", found)
         return
     yield from _check_span(card, anchor.start, anchor.stop)
 
@@ -141,13 +141,12 @@ def _check_anchor(card: Card, anchor: Anchor) -> Iterator[Fault]:
 def _check_span(card: Card, start: int, stop: int) -> Iterator[Fault]:
     end = card.pages[-1].stop
     if not 0 <= start < stop <= end:
-        found = f"characters {start} to {stop} are no passage of a text of {end:,} characters"
-        yield Fault(code="not-in-text", where=f"{card.card}@{card.revision}", found=found)
+        found = f"characters {start} to {stop} are not a passage of a text of {end:,} characters"
+        yield Fault("not-in-text", f"{card.card}@{card.revision}", found)
 
 
 def _card_unknown(reference: str, where: str) -> Fault:
-    found = f"{reference} is not a registered revision of a card"
-    return Fault(code="card-unknown", where=where, found=found, advice="run: caveat card list")
+    return Fault("not-registered", where, f"{reference} is not a registered revision of a card")
 
 
 # Rules for objections: which rival specification is valid, and which step may follow.
@@ -158,7 +157,7 @@ def find_rival_faults(view: View, target: str, rival: str) -> Iterator[Fault]:
     # Version 2 may be the rival of version 1 of the same specification, so full references are
     # compared.
     if rival == target:
-        yield Fault(code="rival-is-target", where=rival, found="is what is contested; a rival is another specification, or another version")
+        yield Fault("bad-rival", rival, "is what is contested; a rival is another specification, or another version")
     elif not target.startswith(f"{Kind.CLAIM}-"):
         # The rival replaces the target in a replay, and a replay needs the same kind of
         # specification in that place.
@@ -166,8 +165,7 @@ def find_rival_faults(view: View, target: str, rival: str) -> Iterator[Fault]:
         if len(set(kinds)) > 1:
             contested, offered = (kind.value.replace("_", " ") for kind in kinds)
             wrong = f"is a {offered}, and {target} is a {contested}: it cannot take its place"
-            advice = f"caveat spec list --kind {kinds[0].value}"
-            yield Fault(code="rival-of-other-kind", where=rival, found=wrong, advice=advice)
+            yield Fault("bad-rival", rival, wrong, advice=f"caveat spec list --kind {kinds[0].value}")
 
 
 def find_step_faults(view: View, contestation_event: ContestationEvent) -> Iterator[Fault]:
@@ -180,18 +178,18 @@ def find_step_faults(view: View, contestation_event: ContestationEvent) -> Itera
         last = contestation.events[-1].entry
         found = f"it was {contestation.state.value} by {last.actor} on {last.at:%Y-%m-%d}, entry {last.seq}; nothing follows that"
         advice = f"contest anew: caveat contest open {contestation.contestation.payload.target} --grounds …"
-        yield Fault(code="contestation-settled", where=contestation_event.contestation, found=found, advice=advice)
+        yield Fault("objection-closed", contestation_event.contestation, found, advice=advice)
     if contestation_event.to is not None and view.find_authority(contestation_event.to) is None:
         found = f"{contestation_event.to} is not registered, so it could never decide"
         yield Fault(
-            code="authority-unknown",
-            where=contestation_event.contestation,
-            found=found,
+            "authority-not-registered",
+            contestation_event.contestation,
+            found,
             advice=f"run: caveat init --code {contestation_event.to} --join",
         )
     if contestation_event.to is not None and contestation_event.step is not ContestationStep.ESCALATED:
-        found = f"only an escalation goes to somebody; this step is {contestation_event.step.value}"
-        yield Fault(code="not-escalated", where=contestation_event.contestation, found=found)
+        found = f"only an escalation names an authority; this step is {contestation_event.step.value}"
+        yield Fault("bad-escalation", contestation_event.contestation, found)
 
 
 # Rules for a claim adopted from another registry's log: it must agree with the entry of that log as
@@ -213,13 +211,13 @@ def find_origin_faults(reader: LogReader, claim: ClaimRevision) -> Iterator[Faul
     row = select(entry.c.leaf, log.c.id).join(log, log.c.id == entry.c.log).where(log.c.origin == origin.log, entry.c.seq == origin.seq)
     found = reader.rows(row)
     if not found or taken is None or origin.seq > taken:
-        missing, advice = f"entry {origin.seq} of that log is not kept here", "take it over first: caveat import FILE"
-        yield Fault(code="origin-unknown", where=where, found=missing, advice=advice)
+        missing = f"entry {origin.seq} of that log is not kept here"
+        yield Fault("origin-unknown", where, missing)
         return
     # The reference contains the entry hash, so an adopted claim stays tied to exact words.
     if bytes(found[0].leaf).hex() != origin.leaf:
         kept = f"the entry kept here has the hash {bytes(found[0].leaf).hex()}, expected {origin.leaf}"
-        yield Fault(code="origin-altered", where=where, found=kept, advice="caveat log check; restore the registry from a backup")
+        yield Fault("origin-altered", where, kept)
         return
     try:
         # Reading through a LogReader checks the text against its leaf.
@@ -229,13 +227,11 @@ def find_origin_faults(reader: LogReader, claim: ClaimRevision) -> Iterator[Faul
         yield from error.faults
         return
     if not isinstance(original, ClaimRevision) or original.reference != origin.claim:
-        yield Fault(code="origin-altered", where=where, found=f"entry {origin.seq} does not record this claim revision")
+        yield Fault("origin-altered", where, f"entry {origin.seq} does not record this claim revision")
         return
     differing = [name for name in _SAME if getattr(original, name) != getattr(claim, name)]
     if differing:
-        yield Fault(
-            code="origin-differs", where=where, found=f"an adopted claim says what its original says; differs in {', '.join(differing)}"
-        )
+        yield Fault("origin-differs", where, f"an adopted claim says what its original says; differs in {', '.join(differing)}")
 
 
 def find_adopted(reader: LogReader, origin: Origin) -> list[tuple[int, bool]]:
@@ -259,13 +255,13 @@ def find_renewal_faults(view: View, audit: Audit) -> Iterator[Fault]:
     claim = audit.claim.partition("@")[0]
     if there is None:
         found = f"renews {audit.renews}, and no audit has this identifier here"
-        yield Fault(code="audit-unknown", where=audit.audit, found=found, advice="caveat audit list")
+        yield Fault("not-registered", audit.audit, found, advice="caveat audit list")
     elif there.audit.payload.claim.partition("@")[0] != claim:
         found = f"renews {audit.renews}, which is of {there.audit.payload.claim}"
-        yield Fault(code="other-claim", where=audit.audit, found=found, advice="leave renews out: a plan is of one claim")
+        yield Fault("wrong-claim", audit.audit, found, advice="leave renews out: a plan is of one claim")
     elif there.lock is None:
-        found = f"renews {audit.renews}, which has no lock: there is no plan that could be carried out again"
-        yield Fault(code="not-locked", where=audit.audit, found=found, advice="leave renews out")
+        found = f"renews {audit.renews}, which has no lock: there is no plan to repeat"
+        yield Fault("not-locked", audit.audit, found, advice="leave renews out")
 
 
 def find_plan_faults(view: View, said: Lock) -> Iterator[Fault]:
@@ -277,9 +273,8 @@ def find_plan_faults(view: View, said: Lock) -> Iterator[Fault]:
     if old is None or old.lock is None:
         return
     if differing := list_plan_differences(old.lock.payload, said):
-        found = f"is to carry out the plan of {renews} again, and its own differs in {', '.join(differing)}"
-        advice = "leave renews out: another plan is an audit of its own"
-        yield Fault(code="renewal-differs", where=said.audit, found=found, advice=advice)
+        found = f"renews {renews}, and its plan differs in {', '.join(differing)}"
+        yield Fault("renewal-differs", said.audit, found, advice="leave renews out: another plan is an audit of its own")
 
 
 # Rules for runs under a lock: a run starts once and before the outcome, and an end names its start.
@@ -294,7 +289,7 @@ def find_run_faults(view: View, said: RunStart | RunEnd) -> Iterator[Fault]:
     if file is None:
         near = [one for one in view.suggest(said.audit) if one != said.audit]
         advice = f"did you mean {' or '.join(near)}?" if near else "caveat audit list shows the audits"
-        yield Fault(code="audit-unknown", where=said.audit, found="no audit has this identifier here", advice=advice)
+        yield Fault("not-registered", said.audit, "no audit has this identifier here", advice=advice)
         return
     # An end has no further conditions: a run that was started must be able to end, even after the
     # outcome.
@@ -303,14 +298,14 @@ def find_run_faults(view: View, said: RunStart | RunEnd) -> Iterator[Fault]:
         return
     if file.lock is None:
         found = "there is no lock, so no run can be started under it"
-        yield Fault(code="not-locked", where=said.audit, found=found, advice="lock the plan before the run: caveat audit lock FILE")
+        yield Fault("not-locked", said.audit, found)
     if any(start.payload.run == said.run for start in file.starts):
-        yield Fault(code="run-started", where=said.audit, found="this run is in the log already", advice="there is nothing to add")
+        yield Fault("already-recorded", said.audit, "this run is in the log already")
     # A lock is for one outcome (decision of 2026-11-21).
     if file.restrictions:
         found = f"has its outcome, entry {file.restrictions[0].entry.seq}; no run under its lock is started after that"
         advice = "lock another audit, or leave audit out of the replay"
-        yield Fault(code="audit-has-outcome", where=said.audit, found=found, advice=advice)
+        yield Fault("audit-concluded", said.audit, found)
 
 
 def find_start_faults(view: View, said: RunEnd | Run) -> Iterator[Fault]:
@@ -318,9 +313,9 @@ def find_start_faults(view: View, said: RunEnd | Run) -> Iterator[Fault]:
     own = (run_start.c.audit == said.audit) & (run_start.c.seq == said.start)
     if said.start is not None and not view.rows(select(run_start.c.seq).where(view.visible(run_start), own)):
         yield Fault(
-            code="run-unknown",
-            where=said.audit,
-            found=f"entry {said.start} starts no run of this audit",
+            "not-registered",
+            said.audit,
+            f"entry {said.start} starts no run of this audit",
             advice=f"caveat audit show {said.audit} lists its runs",
         )
 
@@ -337,9 +332,7 @@ def find_interval_faults(said: Result) -> Iterator[Fault]:
         # with limits.
         low, high = spec.ed.low, spec.ed.high
         if (low is None) != (high is None) or (low is not None and high is not None and not low <= spec.ed.value <= high):
-            yield Fault(
-                code="not-in-interval", where=f"{said.audit}, {spec.spec}", found=f"ED {spec.ed.value} lies outside {low} to {high}"
-            )
+            yield Fault("verdict-inconsistent", f"{said.audit}, {spec.spec}", f"ED {spec.ed.value} lies outside {low} to {high}")
 
 
 def find_verdict_faults(view: View, restriction: Restriction) -> Iterator[Fault]:
@@ -348,22 +341,21 @@ def find_verdict_faults(view: View, restriction: Restriction) -> Iterator[Fault]
     about = view.find_revision(claim, int(revision)) if revision.isdigit() else None
     primary = restriction.classification.primary.form
     if about and about.payload.form is not primary:
-        found = f"the claim is of form {about.payload.form}; the first reading is {primary}"
-        yield Fault(code="form-disagrees", where=restriction.claim, found=found)
+        yield Fault("verdict-inconsistent", restriction.claim, f"the claim is of form {about.payload.form}; the first reading is {primary}")
     for position, reading in enumerate(restriction.classification.readings):
         where = f"{restriction.audit}, readings[{position}]"
         inverted = reading.class_ is ClaimClass.INVERTED
         # Only a form with a limit θ has a side to fall on.
         if inverted and reading.form not in _WITH_THETA:
-            yield Fault(code="cannot-invert", where=where, found=f"{reading.form} cannot be inverted; only thresholds and bounds can")
+            yield Fault("verdict-inconsistent", where, f"{reading.form} cannot be inverted; only thresholds and bounds can")
         if inverted and reading.standing is Standing.ESTABLISHED and reading.basis is not Basis.REPLAY:
-            yield Fault(code="inversion-not-replayed", where=where, found="an established inversion needs a replay")
+            yield Fault("verdict-inconsistent", where, "an established inversion needs a replay")
         # "Established" promises that the plan was fixed before the scores. Reported scores cannot
         # show that.
         if reading.verdict_standing is VerdictStanding.ESTABLISHED and reading.basis is not Basis.REPLAY:
-            yield Fault(code="inversion-not-replayed", where=where, found="an established verdict needs a replay under a lock")
+            yield Fault("verdict-inconsistent", where, "an established verdict needs a replay under a lock")
         if reading.basis is Basis.REPLAY and restriction.result is None:
-            yield Fault(code="result-missing", where=where, found="a verdict from a replay names its result")
+            yield Fault("verdict-inconsistent", where, "a verdict from a replay names its result")
 
 
 # Rules for everything else. A rule yields the faults of one payload and reads inside the
@@ -419,7 +411,7 @@ class StatementRules:
         """A code is never reused or renamed."""
         if there := self._view.find_authority(said.code):
             found = f"the code is registered as {there.payload.name!r}; a code is never renamed or reused"
-            yield _fault("authority-exists", said.code, found)
+            yield Fault("authority-exists", said.code, found)
 
     def model(self, model_version: ModelVersion) -> Iterator[Fault]:
         """As `registry.store.model_and_trust_rules` has it."""
@@ -429,31 +421,29 @@ class StatementRules:
         """Versions are contiguous and keep kind, slug and owner."""
         yield from self._authority_known(said.owner, said.spec)
         if not said.spec.startswith(f"{KIND_OF_SPEC[said.kind]}-"):
-            yield _fault("wrong-kind", said.spec, f"a {said.kind} has an identifier {KIND_OF_SPEC[said.kind]}-…")
+            yield Fault("wrong-kind", said.spec, f"a {said.kind} has an identifier {KIND_OF_SPEC[said.kind]}-…")
         before = self._view.find_spec(said.spec)
         yield from self._number(said.spec, said.version, before.payload.version if before else 0, "version")
         # Claims refer to a specification by identifier and version. A change of kind, slug or owner
         # would change the meaning of old references.
         if before and (before.payload.kind, before.payload.slug, before.payload.owner) != (said.kind, said.slug, said.owner):
             was = f"{before.payload.kind} {before.payload.slug!r} of {before.payload.owner}"
-            yield _fault("spec-changed", said.spec, f"kind, slug and owner stay; it is the {was}")
+            yield Fault("spec-differs", said.spec, f"kind, slug and owner stay; it is the {was}")
         if said.version == 1 and (taken := self._view.find_spec_by_slug(said.owner, said.kind, said.slug)):
-            found = f"{said.owner} calls {taken.payload.spec} {said.slug!r}"
-            yield _fault("slug-taken", said.spec, found, "choose another slug, or add a version to it")
+            yield Fault("slug-taken", said.spec, f"{said.owner} calls {taken.payload.spec} {said.slug!r}")
 
     def card(self, card: Card) -> Iterator[Fault]:
         """Revisions are contiguous; a file is registered once; its text is kept."""
         before = self._view.find_card(card.card)
         yield from self._number(card.card, card.revision, before.payload.revision if before else 0, "revision")
         if card.revision > 1 and not (card.why and card.why.strip()):
-            yield _fault("why-missing", card.card, "a revision after the first needs its reason (why)")
+            yield Fault("reason-missing", card.card, "a revision after the first needs its reason (why)")
         if there := self._view.find_card_by_document(card.document):
-            found = f"the file is registered as {there.payload.card}@{there.payload.revision}"
-            yield _fault("document-exists", card.card, found)
+            yield Fault("already-recorded", card.card, f"the file is registered as {there.payload.card}@{there.payload.revision}")
         # The text is stored first, in the same transaction, so a card without text cannot be
         # committed.
         if not self._view.has_content(card.text):
-            yield _fault("content-missing", card.card, f"the text {card.text} was not stored", "store the text first (put_content)")
+            yield Fault("content-missing", card.card, f"the text {card.text} was not stored")
 
     def claim(self, said: ClaimRevision) -> Iterator[Fault]:
         """Revisions are contiguous, no claim comes back from its end, and what it refers to exists and is of the right kind."""
@@ -493,9 +483,9 @@ class StatementRules:
             return
         yield from self._not_ended(claim_event.claim, f"cannot be {_DONE[claim_event.event]}")
         if claim_event.event in (ClaimEventKind.PUBLISH, ClaimEventKind.SUPERSEDE) and self._view.is_reserved(claim_event.claim):
-            yield _fault("claim-only-reserved", claim_event.claim, f"it has no revision yet and cannot be {_DONE[claim_event.event]}")
+            yield Fault("identifier-reserved", claim_event.claim, f"it has no revision yet and cannot be {_DONE[claim_event.event]}")
         if claim_event.successor == claim_event.claim:
-            yield _fault("own-successor", claim_event.claim, "a claim cannot take its own place")
+            yield Fault("self-reference", claim_event.claim, "a claim cannot take its own place")
         elif claim_event.successor and not self._view.claim_exists(claim_event.successor):
             yield self._unknown("claim", claim_event.successor)
 
@@ -507,7 +497,7 @@ class StatementRules:
         table = claim_relation
         same = (table.c.claim == said.claim) & (table.c.relation == said.relation.value) & (table.c.other == said.other)
         if self._view.rows(select(table.c.seq).where(self._view.visible(table), same)):
-            yield _fault("relation-exists", said.claim, f"it is recorded that it {said.relation.value} {said.other}")
+            yield Fault("already-recorded", said.claim, f"it is recorded that it {said.relation.value} {said.other}")
 
     def audit(self, audit: Audit) -> Iterator[Fault]:
         """An audit is of one revision that exists, by a registered auditor; what it renews is a locked one of the same claim."""
@@ -521,8 +511,7 @@ class StatementRules:
         yield from self._audit_fits(said.audit, said.claim)
         yield from find_plan_faults(self._view, said)
         if self._lock_of(said.audit):
-            found = "its plan is locked; a lock is never changed"
-            yield _fault("already-locked", said.audit, found, "open a new audit: caveat audit new")
+            yield Fault("already-locked", said.audit, "its plan is locked; a lock is never changed")
 
     def run(self, said: Run) -> Iterator[Fault]:
         """A run follows its lock."""
@@ -530,16 +519,16 @@ class StatementRules:
             yield self._unknown("audit", said.audit)
         elif (locked := self._lock_of(said.audit)) is None:
             found = "there is no lock, so no run can follow it"
-            yield _fault("not-locked", said.audit, found, f"lock the plan before the runs: caveat audit lock {said.audit}")
+            yield Fault("not-locked", said.audit, found, advice=f"lock the plan before the runs: caveat audit lock {said.audit}")
         elif said.started_at.tzinfo is None:
-            yield _fault("no-time-zone", said.audit, "started_at needs its time zone")
+            yield Fault("bad-date", said.audit, "started_at needs its time zone")
         # Compared in whole seconds, as both are stored.
         elif int(said.started_at.timestamp()) < locked[1]:
-            yield _fault(
+            yield Fault(
                 "run-before-lock",
                 said.audit,
                 f"the run started at {said.started_at.isoformat()}, before the plan was locked",
-                "its scores can enter a restriction as reported, not as replay",
+                advice="its scores can enter a restriction as reported, not as replay",
             )
         else:
             yield from find_start_faults(self._view, said)
@@ -555,7 +544,7 @@ class StatementRules:
             return
         own = (run.c.audit == said.audit) & (run.c.seq == said.run)
         if not self._view.rows(select(run.c.seq).where(self._view.visible(run), own)):
-            yield _fault("run-unknown", said.audit, f"entry {said.run} is no run of this audit")
+            yield Fault("not-registered", said.audit, f"entry {said.run} is not a run of this audit")
         yield from find_interval_faults(said)
 
     def evidence(self, evidence_statement: EvidenceStatement) -> Iterator[Fault]:
@@ -569,7 +558,7 @@ class StatementRules:
         if audit is not None and audit.restrictions:
             found = f"has its outcome, entry {audit.restrictions[0].entry.seq}, which knew nothing of this {finding.kind.value} finding"
             advice = "contest the scoring, or open another audit: caveat audit new " + finding.claim.partition("@")[0]
-            yield _fault("audit-has-outcome", finding.audit, found, advice)
+            yield Fault("audit-concluded", finding.audit, found, advice=advice)
 
     def restriction(self, restriction: Restriction) -> Iterator[Fault]:
         """A verdict fits the audit, the claim's form, and what it rests on."""
@@ -577,7 +566,7 @@ class StatementRules:
         if restriction.result is not None:
             own = (results.c.audit == restriction.audit) & (results.c.seq == restriction.result)
             if not self._view.rows(select(results.c.seq).where(self._view.visible(results), own)):
-                yield _fault("result-unknown", restriction.audit, f"entry {restriction.result} is no result of this audit")
+                yield Fault("verdict-inconsistent", restriction.audit, f"entry {restriction.result} is not a result of this audit")
         yield from find_verdict_faults(self._view, restriction)
 
     def contestation(self, contestation: Contestation) -> Iterator[Fault]:
@@ -608,7 +597,9 @@ class StatementRules:
             yield self._unknown("audit", publication.audit)
         # A file cannot be rendered from entries that do not exist yet.
         if publication.log_size > self._view.log_size:
-            yield _fault("log-shorter", publication.subject, f"made of {publication.log_size} entries; the log has {self._view.log_size}")
+            yield Fault(
+                "entry-not-found", publication.subject, f"made of {publication.log_size} entries; the log has {self._view.log_size}"
+            )
 
     def survey(self, survey: Survey) -> Iterator[Fault]:
         """A survey adds to what its engine proposed before."""
@@ -639,9 +630,9 @@ class StatementRules:
         # read again instead of overwriting.
         if number != last + 1 and last:
             found = f"{word} {number} cannot follow {last}" if word in ("revision", "version") else f"this {word} exists already"
-            yield _fault(f"{word}-not-next", name, found, "read it again and repeat: somebody may have been faster")
+            yield Fault("changed-meanwhile", name, found)
         elif number != 1 and not last:
-            yield _fault(f"{word}-not-next", name, f"the first {word} is 1, found {number}")
+            yield Fault("changed-meanwhile", name, f"the first {word} is 1, found {number}")
         elif not last and not self.is_new(name) and not self._view.is_used(name):
             yield from self._not_allocated(name)
 
@@ -649,18 +640,18 @@ class StatementRules:
         try:
             parse_identifier(name)
         except ValueError as error:
-            yield _fault("not-an-identifier", name, str(error))
+            yield Fault("bad-identifier", name, str(error))
         else:
-            yield _fault("not-allocated", name, "the identifier was not allocated", "let the registry allocate it, or reserve it before")
+            yield Fault("identifier-not-reserved", name, "the identifier was not allocated")
 
     def _not_ended(self, claim: str, what: str) -> Iterator[Fault]:
         state = derive_lifecycle(has_revision=True, events=FactFinder(self._view).events_of(claim))
         if state in TERMINAL:
-            yield _fault("claim-ended", claim, f"it is {state} and {what}", "register a new claim")
+            yield Fault("claim-ended", claim, f"it is {state} and {what}")
 
     def _authority_known(self, code: str, where: str) -> Iterator[Fault]:
         if not self.knows_authority(code):
-            yield _fault("authority-unknown", where, f"nobody is registered as {code}", "register the authority first")
+            yield Fault("authority-not-registered", where, f"no authority is registered as {code}")
 
     def _spec_known(self, reference: str, kind: SpecKind | None, where: str) -> Iterator[Fault]:
         name, _, version = reference.partition("@")
@@ -673,23 +664,25 @@ class StatementRules:
             # is not a useful suggestion.
             near = [one for one in self._view.suggest(name) if one != name]
             advice = f"did you mean {' or '.join(near)}?" if near else "register the specification first: caveat spec add"
-            yield _fault("spec-unknown", where, f"{reference} is not a registered version of a specification", advice)
+            yield Fault("not-registered", where, f"{reference} is not a registered version of a specification", advice=advice)
         elif kind is not None and there != kind.value:
-            yield _fault("wrong-kind", where, f"{reference} is a {there}, expected a {kind.value}")
+            yield Fault("wrong-kind", where, f"{reference} is a {there}, expected a {kind.value}")
         elif kind is not None:
             self._specs.add((reference, kind))
 
     def _card_known(self, reference: str, where: str) -> Iterator[Fault]:
         name, _, revision = reference.partition("@")
         if not revision.isdigit() or self._view.find_card(name, int(revision)) is None:
-            yield _fault("card-unknown", where, f"{reference} is not a registered revision of a card", "run: caveat card list")
+            yield Fault("not-registered", where, f"{reference} is not a registered revision of a card")
         else:
             self._cards.add(reference)
 
     def _revision_known(self, reference: str, where: str) -> Iterator[Fault]:
         name, _, revision = reference.partition("@")
         if not revision.isdigit() or self._view.find_revision(name, int(revision)) is None:
-            yield _fault("claim-unknown", where, f"{reference} is not a registered revision of a claim", f"run: caveat claim show {name}")
+            yield Fault(
+                "not-registered", where, f"{reference} is not a registered revision of a claim", advice=f"run: caveat claim show {name}"
+            )
 
     def _audit_fits(self, name: str, claim: str) -> Iterator[Fault]:
         audit = self._view.find_audit(name)
@@ -697,7 +690,7 @@ class StatementRules:
             yield self._unknown("audit", name)
         # An audit belongs to one revision. Its outcome must not be recorded for another one.
         elif audit.audit.payload.claim != claim:
-            yield _fault("other-claim", name, f"it is an audit of {audit.audit.payload.claim}, not of {claim}")
+            yield Fault("wrong-claim", name, f"it is an audit of {audit.audit.payload.claim}, not of {claim}")
 
     def _lock_of(self, name: str) -> tuple[int, int] | None:
         rows = self._view.rows(select(lock.c.seq, lock.c.at).where(self._view.visible(lock), lock.c.audit == name))
@@ -705,9 +698,8 @@ class StatementRules:
 
     def _unknown(self, what: str, name: str) -> Fault:
         near = [one for one in self._view.suggest(name) if one != name]
-        return _fault(
-            f"{what}-unknown", name, f"no {what} has this identifier here", f"did you mean {' or '.join(near)}?" if near else None
-        )
+        advice = f"did you mean {' or '.join(near)}?" if near else None
+        return Fault("not-registered", name, f"no {what} has this identifier here", advice=advice)
 
 
 _DONE = {
@@ -753,7 +745,3 @@ _RULES: dict[type[Payload], Callable[[StatementRules, Any], Iterable[Fault]]] = 
     RunStart: StatementRules.run_entry,
     RunEnd: StatementRules.run_entry,
 }
-
-
-def _fault(code: str, where: str, text: str, advice: str | None = None) -> Fault:
-    return Fault(code=code, where=where, found=text, advice=advice)

@@ -375,15 +375,14 @@ def _read(path: Path, most: int, *, is_part: bool = False) -> bytes:
     # A pipe cannot be read twice, and several checks read the file.
     if not path.is_file():
         advice = "save what comes in as a file first"
-        raise InputError(Fault(code="file-not-readable", where=str(path), found="it is a pipe or device, and no file", advice=advice))
+        raise InputError(Fault("file-not-readable", str(path), "it is a pipe or device, and no file", advice=advice))
     try:
         with path.open("rb") as stream:
             data = stream.read(most if is_part else most + 1)
     except OSError as error:
-        raise InputError(Fault(code="file-not-readable", where=str(path), found=error.strerror or str(error))) from error
+        raise InputError(Fault("file-not-readable", str(path), error.strerror or str(error))) from error
     if len(data) > most:
-        found = f"it has more than {most:,} bytes, which no supplement has"
-        raise InputError(Fault(code="file-too-large", where=str(path), found=found))
+        raise InputError(Fault("file-too-large", str(path), f"it has more than {most:,} bytes, which no supplement has"))
     return data
 
 

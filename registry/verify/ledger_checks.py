@@ -21,8 +21,8 @@ from registry.verify.proof_checks import Check, CheckName, check_witnesses, desc
 from registry.verify.verification_keys import VerificationMeans, list_forks
 
 # Findings that belong to checkpoints or guards are reported there, not as faults of the log.
-_OF_CHECKPOINTS = frozenset({"checkpoint-altered", "checkpoint-missing", "checkpoint-unsigned", "root-differs", "clock-jumped"})
-_OF_GUARDS = frozenset({"trigger-missing"})
+_OF_CHECKPOINTS = frozenset({"checkpoint-altered", "checkpoint-missing", "checkpoint-unsigned", "history-differs", "clock-jumped"})
+_OF_GUARDS = frozenset({"guard-missing"})
 _MOST_TOLD = 5
 
 Progress = Callable[[int], None]
@@ -140,7 +140,7 @@ def _check_log(report: LogReport) -> Check:
     if wrong:
         return no(CheckName.LOG, _tell(wrong, unlisted=report.unlisted))
     # The leaves fit their texts, so the whole history was rewritten, or part of it is missing.
-    if any(one.code == "root-differs" for one in report.findings):
+    if any(one.code == "history-differs" for one in report.findings):
         return no(CheckName.LOG, "every leaf fits its text, and these are not, or not all, the entries that were sealed: see checkpoints")
     erased = f"; {report.erased} texts were erased, and entries say so" if report.erased else ""
     note = f"{report.entries} entries of {report.origin}, gapless and in order, every leaf the hash of its text, root {report.root}"

@@ -136,7 +136,7 @@ def read_proof(data: bytes, *, where: str) -> PublicationProof:
         # Proofs have one encoding; whatever else is refused.
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise InputError(_fault(where, f"it is no text in UTF-8: {error.reason}")) from error
+        raise InputError(_fault(where, f"it is not text in UTF-8: {error.reason}")) from error
     proof = parse_proof(text, where=where)
     said = decode_published(proof.extra, where=where)
     statement = decode_statement(said.statement, where=f"{where}, statement")
@@ -209,7 +209,7 @@ def _find_root(statement: str, index: int, size: int, path: list[bytes]) -> str 
 
 
 def _fault(where: str, text: str) -> Fault:
-    return Fault(code="bad-proof", where=where, found=text, advice="get the proof again, byte for byte, from who gave it out")
+    return Fault("bad-proof", where, text)
 
 
 # Whether keys that are known here signed. Keys that a file brings prove nothing about who made it.
@@ -511,7 +511,7 @@ def check_root(checkpoint: Checkpoint, ledger: "Ledger | None") -> Check:
 def _limit(data: bytes, where: str) -> bytes:
     # A limit before parsing.
     if len(data) > _LARGEST_BYTES:
-        raise InputError(Fault(code="file-too-large", where=where, found=f"it has {len(data):,} bytes, which no proof has"))
+        raise InputError(Fault("file-too-large", where, f"it has {len(data):,} bytes, which no proof has"))
     return data
 
 
@@ -519,4 +519,4 @@ def _decode(data: bytes, where: str) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise InputError(Fault(code="bad-note", where=where, found=f"it is no text in UTF-8: {error.reason}")) from error
+        raise InputError(Fault("bad-note", where, f"it is not text in UTF-8: {error.reason}")) from error

@@ -293,7 +293,7 @@ def _check_history(supplement: Supplement) -> Iterator[str]:
 
 
 def _check_changes(report: ChangeReport) -> Iterator[str]:
-    yield from (f"{name} stands there twice" for name, times in Counter(change.claim for change in report.changes).items() if times > 1)
+    yield from (f"{name} occurs twice" for name, times in Counter(change.claim for change in report.changes).items() if times > 1)
     for one in report.changes:
         for state, last in ((one.before, report.since), (one.after, report.log_size)):
             if state is not None:
@@ -448,12 +448,12 @@ def check_inclusion(supplement: AnySupplement, *, document: Json = None) -> Incl
 
     Raises:
         InputError: there is no proof (`proof-missing`), an entry does not fit (`entry-not-proven`, one fault each), an entry is told
-            twice and differently (`entry-contradicted`), or the root does not come out (`root-differs`).
+            twice and differently (`entry-inconsistent`), or the root does not come out (`history-differs`).
     """
     inclusion = supplement.inclusion
     if inclusion is None:
-        found = "it carries no proof that its entries stand in the log: it was made before supplements did, or the proof was taken out"
-        raise InputError(Fault(code="proof-missing", where="inclusion", found=found))
+        found = "it contains no proof that its entries are in the log: it is older than such proofs, or the proof was removed"
+        raise InputError(Fault("proof-missing", "inclusion", found))
     entries = list_entries(supplement)
     # From the document itself: hashing a decoded payload would depend on this version's fields.
     named = list(list_named(supplement, document))
@@ -466,7 +466,7 @@ def check_inclusion(supplement: AnySupplement, *, document: Json = None) -> Incl
     root = _compute_root({seq - 1: bytes.fromhex(entry.leaf) for seq, entry in entries.items()}, inclusion)
     if root != inclusion.root:
         found = f"the entries and nodes give the root {root}, the supplement names {inclusion.root}"
-        raise InputError(Fault(code="root-differs", where="inclusion", found=found))
+        raise InputError(Fault("history-differs", "inclusion", found))
     return InclusionResult(entries=tuple(entries), recomputed=tuple(sorted({one.entry.seq for one in named if one.recorded})))
 
 
@@ -482,7 +482,7 @@ def _find_faults(named: Sequence[EntryReference], inclusion: Inclusion, log_size
             yield _fault(where, f"the log is said to have {inclusion.size} entries")
         # The leaf is used as bytes, so it must be 32 of them.
         elif not _is_digest(one.entry.leaf):
-            yield _fault(where, f"its leaf {one.entry.leaf!r} is no SHA-256 in hexadecimal")
+            yield _fault(where, f"its leaf {one.entry.leaf!r} is not a SHA-256 in hexadecimal")
         elif one.recorded and one.entry.seq in openings and (misfit := find_misfit(one, openings[one.entry.seq])):
             yield _fault(where, misfit)
 
@@ -492,13 +492,13 @@ def _find_unopened(wanted: set[int], inclusion: Inclusion) -> Iterator[Fault]:
     given = [opening.entry for opening in inclusion.openings]
     # A statement without its salt could be altered unnoticed.
     for seq in sorted(wanted.difference(given)):
-        yield _fault(f"entry {seq}", "its salt is missing, so that its leaf cannot be computed from what stands beside it")
+        yield _fault(f"entry {seq}", "its salt is missing, so its hash cannot be computed")
     # An opening of something that is not shown would disclose it.
     for seq in sorted(set(given) - wanted):
-        yield _fault(f"entry {seq}", "it is opened, but no payload stands beside it")
+        yield _fault(f"entry {seq}", "it is opened, but its payload is missing")
     # One order, one form.
     if given != sorted(set(given)):
-        yield _fault("inclusion.openings", "they do not stand in log order, once each")
+        yield _fault("inclusion.openings", "they are not in log order, once each")
 
 
 def _compute_root(leaves: dict[int, bytes], inclusion: Inclusion) -> str:
@@ -513,4 +513,4 @@ def _is_digest(text: str) -> bool:
 
 
 def _fault(where: str, text: str) -> Fault:
-    return Fault(code="entry-not-proven", where=where, found=text)
+    return Fault("entry-not-proven", where, text)

@@ -210,11 +210,9 @@ def _compare_roots(check: Check, read: PublicationProof, ledger: "Ledger") -> Ch
 # proof, checkpoint and signature need no record. What the record says is not checked, so such a
 # file never passes.
 
-_BROKEN = frozenset(
-    {"pdf-attachment", "pdf-encrypted", "pdf-too-slow", "file-too-large", "file-not-readable", "not-json", "not-a-supplement"}
-)
+_BROKEN = frozenset({"pdf-altered", "pdf-damaged", "file-too-large", "file-not-readable", "not-json", "not-a-supplement"})
 """What a file is called when no record can be taken out of it."""
-_NEWER = "record-newer"
+_NEWER = "newer-format"
 _OF_RECORD = (CheckName.BYTES, CheckName.ENTRIES, CheckName.AUTHORS, CheckName.LOCK, CheckName.REGISTRY, CheckName.CURRENT)
 _OF_UNREAD_PROOF = (CheckName.INCLUSION, CheckName.CHECKPOINT, CheckName.WITNESSES, CheckName.CONSISTENCY)
 

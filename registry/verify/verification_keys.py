@@ -159,8 +159,7 @@ def _read_one(text: str) -> list[KnownKey]:
             content = stream.read(_LARGEST_KEY_FILE).decode(errors="replace")
     except (OSError, ValueError) as error:
         found = f"is neither a verifier key (name+hash+base64) nor a file that can be read: {getattr(error, 'strerror', None) or error}"
-        advice = "caveat key show prints the keys of a registry"
-        raise InputError(Fault(code="file-not-readable", where=text[:200], found=found, advice=advice)) from error
+        raise InputError(Fault("file-not-readable", text[:200], found, advice="caveat key show prints the keys of a registry")) from error
     return _read_content(content, where=text)
 
 
@@ -170,7 +169,7 @@ def _read_content(content: str, *, where: str) -> list[KnownKey]:
     lines = [line.strip() for line in rest.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     if not blocks and not lines:
         found = "it holds neither a verifier key nor a certificate in PEM"
-        raise InputError(Fault(code="bad-vkey", where=where, found=found, advice="caveat key show prints them"))
+        raise InputError(Fault("bad-vkey", where, found, advice="caveat key show prints them"))
     return [*_list_vkeys(lines, where=where), *(_read_certificate(block, where) for block in blocks)]
 
 
@@ -185,8 +184,7 @@ def _read_certificate(block: str, where: str) -> KnownKey:
     try:
         fingerprint = fingerprint_of_certificate(ssl.PEM_cert_to_DER_cert(block.strip()))
     except ValueError as error:
-        advice = "give the certificate that caveat key show prints"
-        raise InputError(Fault(code="bad-certificate", where=where, found=str(error), advice=advice)) from error
+        raise InputError(Fault("bad-certificate", where, str(error))) from error
     return KnownKey(fingerprint=fingerprint, source=f"given with --key {where}", is_given=True)
 
 

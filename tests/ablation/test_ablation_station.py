@@ -291,7 +291,7 @@ def test_an_unknown_placebo_is_refused_with_what_was_probably_meant() -> None:
     with pytest.raises(DesignError) as caught:
         ablate(make(STRONG), Plan(), range_=(0, 1), setting=AblationSetting(placebos=frozenset({"wordin"})))
 
-    assert caught.value.code == "unknown-cue"
+    assert caught.value.code == "unknown-name"
     assert caught.value.faults[0].advice == "did you mean wording?"
 
 
@@ -315,8 +315,8 @@ def test_several_specifications_ask_for_one() -> None:
     size = 240
     both = with_specs([*[None] * size, *["chat"] * size, *["agent"] * size, *["chat"] * size, *[None] * size], table)
 
-    assert codes_of(both) == ["spec-not-chosen"]
-    assert codes_of(both, spec="chta") == ["unknown-spec"]
+    assert codes_of(both) == ["choice-needed"]
+    assert codes_of(both, spec="chta") == ["unknown-name"]
     chat, agent = (ablate(both, Plan(), range_=(0, 1), setting=AblationSetting(spec=spec)) for spec in ("chat", "agent"))
     assert (chat.spec, agent.spec) == ("chat", "agent")
     assert {one.cue for one in chat.changes} == {"cue", "format"}
@@ -331,7 +331,7 @@ def test_several_judges_are_never_mixed() -> None:
     table = make(STRONG)
     table = replace(table, judge=label(["a" if row % 2 else "b" for row in range(table.rows)]))
 
-    assert codes_of(table) == ["judge-not-chosen"]
+    assert codes_of(table) == ["choice-needed"]
 
 
 def test_the_recording_gives_its_printed_numbers() -> None:

@@ -111,7 +111,7 @@ def test_a_template_is_locked_once_it_is_filled_in(caveat: Caveat, tmp_path: Pat
     locked = caveat("audit", "lock", "filled.yaml", "--json")
 
     codes = [one["code"] for one in json.loads(refused.err)["faults"]]
-    assert (refused.code, codes) == (2, ["not-filled-in"] * 6)
+    assert (refused.code, codes) == (2, ["placeholder-left"] * 6)
     assert locked.code == 0, locked.err
 
 
@@ -188,7 +188,7 @@ def test_arms_are_not_chosen_under_a_lock(caveat: Caveat, tmp_path: Path) -> Non
     refused = caveat("audit", "import", audit, scores, "--run-date", now(), "--test", "deploy", "--deploy", "test")
 
     assert refused.code == 2
-    assert "arms-differ-from-lock" in refused.err
+    assert "design-differs-from-lock" in refused.err
 
 
 def test_a_lock_is_for_one_outcome(caveat: Caveat, tmp_path: Path) -> None:

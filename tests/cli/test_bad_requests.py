@@ -133,7 +133,7 @@ def test_a_reserved_claim_is_shown_and_not_reported(caveat: Caveat, tmp_path: Pa
 
     assert "is reserved" in caveat("claim", "show", reserved).out
     check_refusal(caveat("claim", "diff", reserved), "only reserved")
-    check_refusal(caveat("report", reserved), "only-reserved")
+    check_refusal(caveat("report", reserved), "identifier-reserved")
 
 
 BEFORE_INIT = [
@@ -258,5 +258,5 @@ def test_a_demo_never_writes_into_the_registry_of_somebody(caveat: Caveat, tmp_p
     register(caveat, tmp_path)
     before = (tmp_path / "registry.cfg").read_bytes()
 
-    check_refusal(caveat("demo", "-o", "."), "folder-not-empty")
+    check_refusal(caveat("demo", "-o", "."), "not-empty")
     assert (tmp_path / "registry.cfg").read_bytes() == before

@@ -150,7 +150,7 @@ def test_old_and_new_swapped_swap_what_is_gone(caveat: Caveat, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        (("{card}",), "no-such-revision"),
+        (("{card}",), "revision-not-found"),
         (("{card}@2",), "not-registered"),
         (("{card}", "--from", "1", "--to", "1"), "nothing-to-compare"),
         (("card.md", "{card}", "--record"), "nothing-to-record"),
@@ -191,7 +191,7 @@ def test_a_claim_goes_on_in_its_new_wording(caveat: Caveat, tmp_path: Path) -> N
         f"same claim, new wording in {card_of(caveat)}@2: refused and declined mean the same here"
     )
     assert shown["status"]["staleness"] == "current"
-    assert "nothing-to-reword" in again.err
+    assert "quote-up-to-date" in again.err
 
 
 def test_without_a_person_nothing_is_reworded(caveat: Caveat, tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_without_a_person_nothing_is_reworded(caveat: Caveat, tmp_path: Path) ->
     [
         (("refused 92% of harmful", "refused 82% of harmful"), (), "figure-changed"),
         (("refused 92% of harmful", "refused <92% of harmful"), (), "figure-changed"),
-        ((_REFUSES, "Nothing was measured"), (), "passage-gone"),
+        ((_REFUSES, "Nothing was measured"), (), "passage-not-found"),
         ((_REFUSES, "Nothing was measured"), ("--quote", "It was fine."), "quotation-not-found"),
     ],
 )
@@ -247,7 +247,7 @@ def test_a_turned_sense_needs_a_reason(caveat: Caveat, tmp_path: Path, passage: 
     reasoned = caveat("claim", "reword", claim, "--yes", "--why", "the publisher explains it on page 9")
 
     assert (refused.code, blank.code) == (2, 2)
-    assert f"sense-changed: {refuses}\n  {turned}" in refused.err
+    assert f"meaning-changed: {refuses}\n  {turned}" in refused.err
     assert f"ATTENTION: {turned}" in asked.err
     assert f"{turned[0].upper()}{turned[1:]}. Is this the same claim all the same?" in asked.err
     assert reasoned.code == 0
@@ -314,7 +314,7 @@ def test_the_first_revision_is_compared_with_a_later_one(caveat: Caveat, tmp_pat
 
     refused = caveat("card", "diff", f"{card}@1")
 
-    assert "no-such-revision" in refused.err
+    assert "revision-not-found" in refused.err
     assert f"caveat card diff {card} --from 1" in refused.err
 
 
@@ -332,7 +332,7 @@ def test_another_card_is_no_revision(caveat: Caveat, tmp_path: Path) -> None:
 
     assert longer.code == 0
     assert refused.code == 2
-    assert "unlike-revision" in refused.err
+    assert "revision-unrelated" in refused.err
     assert "add --unlike" in refused.err
     assert len(caveat("card", "list", "--json").document["cards"]) == 1
     assert caveat(*added, "--unlike", "--json").document["card"]["revision"] == 3

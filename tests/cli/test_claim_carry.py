@@ -54,7 +54,7 @@ def test_a_carried_claim_is_unaudited_whatever_its_audits_found(caveat: Caveat, 
 def test_the_next_step_is_to_renew_only_where_a_plan_was_locked(
     caveat: Caveat, updated: list[str], tmp_path: Path, *, is_locked: bool
 ) -> None:
-    """Without a lock there is no plan to carry out again, and both answers name a new audit."""
+    """Without a lock there is no plan to repeat, and both answers name a new audit."""
     audit = write_audit(tmp_path, f"{updated[0]}@1")
     done = (
         caveat("audit", "lock", audit)
@@ -147,7 +147,7 @@ def test_a_fine_tune_takes_claims_only_by_name_and_with_a_warning(caveat: Caveat
     caveat("model", "update", "LAB/M/1", "LAB/M/1-law", "--as", "fine-tune")
 
     refused = caveat("claim", "carry", claim, "--why", "as before")
-    assert _code(refused) == (2, "nothing-follows")
+    assert _code(refused) == (2, "no-successor-version")
     assert "LAB M 1-law is trained further from it" in refused.err
     done = caveat("claim", "carry", claim, "--why", "as before", "--to", "LAB/M/1-law")
     assert done.code == 0
@@ -208,9 +208,9 @@ def test_wrong_usage_is_told(caveat: Caveat, updated: list[str]) -> None:
         (updated[0], "--all-from", "LAB/M/1", "--why", "x"): "Usage",
         (updated[0], "--why", "x", "--quote", "y"): "Usage",
         (updated[0], "--why", "x", "--page", "1"): "Usage",
-        (updated[0], "--why", " "): "why-missing",
+        (updated[0], "--why", " "): "reason-missing",
         (f"{updated[0]}@7", "--why", "x"): "revision-not-found",
-        ("--all-from", "LAB/M/7", "--why", "x"): "model-unknown",
+        ("--all-from", "LAB/M/7", "--why", "x"): "model-not-registered",
         (updated[0], "--why", "x", "--to", "LAB/M"): "bad-model",
     }
 

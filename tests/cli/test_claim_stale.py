@@ -110,7 +110,7 @@ def test_a_card_narrows_the_list(caveat: Caveat, registered: list[str]) -> None:
 
     assert _list(caveat, "--card", card)["count"] == _list(caveat, "--card", f"{card}@1")["count"] == len(registered)
     assert caveat("claim", "stale", "--card", f"{card}@2").code == 2
-    assert caveat("claim", "stale", "--model", "LAB/M/7").err.startswith("model-unknown")
+    assert caveat("claim", "stale", "--model", "LAB/M/7").err.startswith("model-not-registered")
 
 
 def test_a_dismissed_cause_no_longer_counts_until_it_is_confirmed(caveat: Caveat, registered: list[str]) -> None:
@@ -184,10 +184,10 @@ def test_wrong_causes_and_usage_are_told(caveat: Caveat, registered: list[str]) 
     caveat("model", "update", "LAB/M/1", "LAB/M/2")
     before = _size(caveat)
     wrong = {
-        (claim, "--cause", "card", "--why", "x"): "cause-unknown",
-        (claim, "--cause", "successor:LAB/M/7", "--why", "x"): "cause-unknown",
-        (claim, "--cause", "weather", "--cause", "mood", "--why", "x"): "cause-unknown",
-        (claim, "--why", " "): "why-missing",
+        (claim, "--cause", "card", "--why", "x"): "unknown-name",
+        (claim, "--cause", "successor:LAB/M/7", "--why", "x"): "unknown-name",
+        (claim, "--cause", "weather", "--cause", "mood", "--why", "x"): "unknown-name",
+        (claim, "--why", " "): "reason-missing",
         ("--why", "x"): "Usage",
         (claim, "--model", "LAB/M/1", "--why", "x"): "Usage",
         (f"{claim}@9", "--why", "x"): "revision-not-found",
@@ -196,7 +196,7 @@ def test_wrong_causes_and_usage_are_told(caveat: Caveat, registered: list[str]) 
     for arguments, code in wrong.items():
         answer = caveat("claim", "dismiss", *arguments)
         assert (answer.code, answer.err.partition(":")[0]) == (2, code)
-    assert caveat("claim", "dismiss", claim, "--cause", "weather", "--cause", "mood", "--why", "x").err.count("cause-unknown") == 2
+    assert caveat("claim", "dismiss", claim, "--cause", "weather", "--cause", "mood", "--why", "x").err.count("unknown-name") == 2
     assert "successor:LAB M 2" in caveat("claim", "dismiss", claim, "--cause", "card", "--why", "x").err
     assert _size(caveat) == before
 

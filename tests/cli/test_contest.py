@@ -59,7 +59,7 @@ def test_a_contestation_is_followed_from_the_command_line(say: Speaker) -> None:
     told = say("LAB", "contest", "show", name, "--json").document
 
     assert "rejected by its owner alone, which settles nothing" in own.out
-    assert (late.code, "escalated-to-other" in late.err) == (2, True)
+    assert (late.code, "not-permitted" in late.err) == (2, True)
     assert "rejected by its owner LAB" in shown
     assert "escalated by AISI, who contested it, to REG" in shown
     assert "is sealed: its text is not in the log" in shown
@@ -185,7 +185,7 @@ def test_a_sealed_specification_is_compared_once_it_is_revealed(say: Speaker, tm
 
     assert (before["changes"], f"{spec}@1 is sealed" in before["not_compared"]) == (None, True)
     assert "You help" not in hidden.out
-    assert (other.code, "seal-of-other" in other.err) == (2, True)
+    assert (other.code, "not-permitted" in other.err) == (2, True)
     assert "{+ a lot+}" in after.out
     assert revealed["opening"]["body"]["contexts"][0]["system"] == "You help."
     assert say("LAB", "schema", "seal", "--json").document["title"] == "SealFile"

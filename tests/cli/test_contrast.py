@@ -109,7 +109,7 @@ def test_all_faults_of_the_arms_come_at_once(caveat: Caveat) -> None:
     )  # fmt: skip
 
     assert answer.code == 2
-    assert read_codes(answer.err) == ["unknown-arm", "unknown-arm", "same-arm", "same-arm", "same-arm"]
+    assert read_codes(answer.err) == ["unknown-name", "unknown-name", "same-arm", "same-arm", "same-arm"]
     assert "no row is of arm 'arm-X'; the arms are: arm-A, arm-B, arm-D, arm-E" in answer.err
     assert "next: did you mean arm-" in answer.err
     assert "next: name arms of the table" in answer.err

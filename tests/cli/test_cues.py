@@ -93,5 +93,5 @@ def test_what_cannot_be_held_out_is_refused(caveat: Caveat, tmp_path: Path) -> N
     ]
 
     assert [one.code for one in refused] == [2, 2, 2]
-    assert refused[0].err.startswith("bad-held-out")
+    assert refused[0].err.startswith("bad-option")
     assert not (tmp_path / "cues.yaml").exists()

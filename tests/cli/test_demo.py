@@ -53,7 +53,7 @@ def check_recognition(caveat: Caveat, document: dict[str, Any], folder: Path) ->
     assert (single["single"]["correct"], single["single"]["answered"], pairs["pairwise"]["complete"]) == (5, 9, 6)
     assert single["rater_limit"] == audit["lock"]["payload"]["plan"]["rater_limit"]
     assert (rating["recorded"], refused.code) == (False, 2)
-    assert "audit-has-outcome" in refused.err
+    assert "audit-concluded" in refused.err
     assert "23 November 2026" in rating["reason"]
     assert document["recognition_link"]["value"] is None
     assert "3 of 144 test-side responses" in document["recognition_link"]["reason"]
@@ -88,7 +88,7 @@ def test_the_demo_tells_the_same_story_twice(caveat: Caveat, tmp_path: Path) -> 
     late = caveat("demo", "-o", "demo", "--update")
 
     assert late.code == 2
-    assert "folder-not-empty" in late.err, "the update is earlier than the second card, and a log does not go back in time"
+    assert "not-empty" in late.err, "the update is earlier than the second card, and a log does not go back in time"
 
 
 @pytest.mark.slow
@@ -108,4 +108,6 @@ def test_the_second_act_follows_the_first(caveat: Caveat, tmp_path: Path) -> Non
     assert told.document["update"]["drawn"] == 11
     newer = [name for name in digests(tmp_path / "demo" / "supplements") if ".entry-" in name]
     assert len([name for name in newer if not name.endswith(".tlog-proof")]) == 2 * 9, "without PDF: HTML and JSON of each"
-    assert caveat("report", "--stale", "--check", "--publish", "--html", "--json", "-o", "demo/supplements", "--registry", registry).code == 0
+    assert (
+        caveat("report", "--stale", "--check", "--publish", "--html", "--json", "-o", "demo/supplements", "--registry", registry).code == 0
+    )

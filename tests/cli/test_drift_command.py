@@ -149,9 +149,9 @@ def test_only_the_very_scores_of_two_audits_of_one_claim_are_compared(caveat: Ca
         assert answer.code == 2
         return answer.err.partition(":")[0]
 
-    assert refused(story.old, story.new, "three.csv", "two.csv") == "scores-of-other-run"
-    assert refused(story.old, story.old, "one.csv", "two.csv") == "one-version"
-    assert refused(story.old, other, "one.csv", "two.csv") == "other-claim"
+    assert refused(story.old, story.new, "three.csv", "two.csv") == "scores-differ-from-outcome"
+    assert refused(story.old, story.old, "one.csv", "two.csv") == "single-version"
+    assert refused(story.old, other, "one.csv", "two.csv") == "wrong-claim"
     assert refused(story.old, "AUD-AISI-2026-0099-X", "one.csv", "two.csv")
     assert caveat("claim", "drift", story.claim, "--json").document["steps"] == []
 
@@ -166,7 +166,7 @@ def test_a_comparison_after_the_outcome_comes_too_late(caveat: Caveat, story: St
     assert printed.code == 0
     assert "LAB M 1 → LAB M 2" in printed.out
     assert late.code == 2
-    assert "audit-has-outcome" in late.err
+    assert "audit-concluded" in late.err
 
 
 def test_ids_of_which_nobody_knows_the_texts_are_told(caveat: Caveat, story: Story) -> None:

@@ -98,7 +98,7 @@ def test_a_field_that_no_sample_has_is_refused(caveat: Caveat, tmp_path: Path, f
 
     done = caveat("audit", "table", *SOURCES, "--family-field", field, "-o", "scores.csv")
 
-    assert (done.code, "unknown-field" in done.err, field in done.err, "--family-field" in done.err) == (2, True, True, True)
+    assert (done.code, "unknown-name" in done.err, field in done.err, "--family-field" in done.err) == (2, True, True, True)
     assert not (tmp_path / "scores.csv").exists()
 
 

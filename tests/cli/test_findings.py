@@ -132,7 +132,7 @@ def test_the_same_finding_is_recorded_once(caveat: Caveat, tmp_path: Path, recor
 
     assert told == [True, False, True]
     assert record(audit, findings.ablation()) is False
-    with pytest.raises(ConflictError, match="audit-has-outcome"):
+    with pytest.raises(ConflictError, match="audit-concluded"):
         record(audit, findings.naturalness())
     with pytest.raises(NotFoundError, match="not-registered"):
         record("AUD-AISI-2026-0009-X", findings.naturalness())
@@ -215,7 +215,7 @@ def test_a_margin_chosen_afterwards_passes_no_check(caveat: Caveat, tmp_path: Pa
 
     refused = caveat("judge", scores, "--mark", "score", "--margin", "0.9", "--level", "0.6", "--audit", audit, *extra)
 
-    check_refusal(refused, "finding-off-plan")
+    check_refusal(refused, "finding-differs-from-plan")
     assert "--level 0.95 --margin 0.05" in refused.err
     assert size_of(caveat) == before
 
@@ -231,6 +231,6 @@ def test_findings_off_the_plan_are_refused_whatever_found_them(caveat: Caveat, t
     ]
 
     for body, why in off:
-        with pytest.raises(ConflictError, match=f"finding-off-plan(.|\n)*{why}"):
+        with pytest.raises(ConflictError, match=f"finding-differs-from-plan(.|\n)*{why}"):
             record(audit, body)
     assert record(audit, findings.judge(margin=0.1 / 2))

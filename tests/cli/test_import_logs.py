@@ -188,17 +188,17 @@ def test_tasks_that_do_not_overlap_are_no_pair(caveat: Caveat, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        (("test=pair_T1_test.eval", "deploy=pair_T1_test.eval"), "file-twice"),
+        (("test=pair_T1_test.eval", "deploy=pair_T1_test.eval"), "duplicate"),
         (("pair_T1_test.eval", "deploy=pair_D2_deploy.eval"), "arm-missing"),
         (("test=pair_T1_test.eval", "deploy=nothing.eval"), "file-not-readable"),
-        ((*SOURCES, "--scorer", "accuracy"), "unknown-scorer"),
+        ((*SOURCES, "--scorer", "accuracy"), "unknown-name"),
         ((*SOURCES, "--value", "C"), "bad-option"),
         ((*SOURCES, "--value", "C=nan"), "bad-option"),
         ((*SOURCES, "--arm", "a=test"), "arm-twice"),
         (("test=pair_T1_test.eval", "deploy=scores.jsonl"), "formats-mixed"),
         (("test=claims.yaml", "deploy=card.md"), "unknown-format"),
         (("test=scores.jsonl",), "option-for-logs"),
-        ((*SOURCES, "--context-field", "metadata.nothing"), "unknown-field"),
+        ((*SOURCES, "--context-field", "metadata.nothing"), "unknown-name"),
         (("=pair_T1_test.eval", "test =pair_D2_deploy.eval"), "bad-option"),
     ],
 )

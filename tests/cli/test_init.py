@@ -49,7 +49,7 @@ def test_a_second_init_with_another_code_refuses(caveat: Caveat, tmp_path: Path)
 
     refused = caveat("init", "--code", "LAB")
 
-    assert (refused.code, refused.err.partition(":")[0]) == (2, "other-owner")
+    assert (refused.code, refused.err.partition(":")[0]) == (2, "wrong-owner")
     assert "this registry is AISI's" in refused.err
     assert before == ((tmp_path / "registry.cfg").read_bytes(), caveat("log", "show", "--json").document["size"])
     assert caveat("init", "--code", "LAB", "--join", "--json").document["new"]

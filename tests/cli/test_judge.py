@@ -98,7 +98,7 @@ def test_every_judge_is_reported_and_repeats_are_its_noise(caveat: Caveat, tmp_p
 @pytest.mark.parametrize(
     ("change", "code", "where"),
     [
-        (lambda labels: [*labels, labels[0]], "row-repeated", "labels.csv"),
+        (lambda labels: [*labels, labels[0]], "duplicate-row", "labels.csv"),
         (lambda labels: [*labels, labels[0] | {"task_id": "t99"}], "label-unmatched", "labels.csv"),
         (lambda labels: [*labels[1:], labels[0] | {"label": 2}], "score-out-of-range", "column label"),
         (lambda labels: [*labels[1:], labels[0] | {"label": "yes"}], "score-not-number", "column label"),
@@ -144,20 +144,20 @@ def test_a_label_that_several_specifications_could_mean_is_refused(caveat: Cavea
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        (("--mark", "score2"), "unknown-column"),
-        (("--mark", "judge_repeat2"), "unknown-column"),
-        (("--mark", "task_id"), "mark-not-binary"),
+        (("--mark", "score2"), "column-missing"),
+        (("--mark", "judge_repeat2"), "column-missing"),
+        (("--mark", "task_id"), "bad-flag"),
         (("--rescored", "context_id"), "score-not-number"),
-        (("--label-column", "truths"), "unknown-column"),
-        (("--sensitivity", "0.9", "--specificity", "9/10"), "bad-accuracy"),
-        (("--sensitivity", "11/10", "--specificity", "9/10"), "bad-accuracy"),
-        (("--sensitivity", "0/0", "--specificity", "9/10"), "bad-accuracy"),
-        (("--sensitivity", "9/10"), "bad-accuracy"),
-        (("--sensitivity", "test=9/10", "--specificity", "9/10"), "bad-accuracy"),
-        (("--sensitivity", "test=9/10", "--sensitivity", "deploy=8/10", "--specificity", "9/10"), "bad-accuracy"),
-        (("--sensitivity", "9/10", "--sensitivity", "8/10", "--specificity", "9/10"), "bad-accuracy"),
-        (("--where", "judge"), "bad-where"),
-        (("--where", "side=tset"), "unknown-value"),
+        (("--label-column", "truths"), "column-missing"),
+        (("--sensitivity", "0.9", "--specificity", "9/10"), "bad-option"),
+        (("--sensitivity", "11/10", "--specificity", "9/10"), "bad-option"),
+        (("--sensitivity", "0/0", "--specificity", "9/10"), "bad-option"),
+        (("--sensitivity", "9/10"), "bad-option"),
+        (("--sensitivity", "test=9/10", "--specificity", "9/10"), "bad-option"),
+        (("--sensitivity", "test=9/10", "--sensitivity", "deploy=8/10", "--specificity", "9/10"), "bad-option"),
+        (("--sensitivity", "9/10", "--sensitivity", "8/10", "--specificity", "9/10"), "bad-option"),
+        (("--where", "judge"), "bad-option"),
+        (("--where", "side=tset"), "unknown-name"),
         (("--level", "1"), "not-valid"),
         (("--margin", "0"), "not-valid"),
         (("--range", "1", "0"), "bad-range"),
@@ -302,7 +302,7 @@ def test_a_column_without_a_name_is_looked_for_and_not_found(caveat: Caveat, tmp
     scores = write(tmp_path / "scores.csv", draw())
     answers = [caveat("judge", scores, option, "") for option in ("--label-column", "--rescored", "--mark")]
 
-    assert [(answer.code, answer.err.partition(":")[0]) for answer in answers] == [(2, "unknown-column")] * 3
+    assert [(answer.code, answer.err.partition(":")[0]) for answer in answers] == [(2, "column-missing")] * 3
 
 
 def test_reports_of_several_judges_are_recorded_together_or_not_at_all(

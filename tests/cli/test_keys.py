@@ -128,7 +128,7 @@ def test_a_retired_key_signs_nothing(caveat: Caveat, tmp_path: Path) -> None:
     caveat("key", "rotate", "--why", "x")
     (tmp_path / "caveat-keys" / "log.pem").write_text((tmp_path / "caveat-keys" / "log.retired.pem").read_text())
 
-    assert _told(caveat("key", "rotate", "--why", "y"), 2, "key-replaced")
+    assert _told(caveat("key", "rotate", "--why", "y"), 2, "key-not-in-force")
 
 
 def test_revoking_takes_a_fingerprint_as_people_write_it(caveat: Caveat, tmp_path: Path) -> None:
@@ -176,8 +176,8 @@ def test_an_authority_speaks_of_its_own_keys(caveat: Caveat, tmp_path: Path, mon
     monkeypatch.setenv("CAVEAT_AUTHORITY", "LAB")
     fingerprint = str(list_keys(caveat)[0]["fingerprint"])
 
-    assert _told(caveat("key", "revoke", fingerprint, "--why", "x"), 2, "other-authority")
-    assert _told(caveat("key", "rotate", "--why", "x"), 2, "other-authority")
+    assert _told(caveat("key", "revoke", fingerprint, "--why", "x"), 2, "not-permitted")
+    assert _told(caveat("key", "rotate", "--why", "x"), 2, "not-permitted")
     assert len(caveat("log", "show", "--json").document["entries"]) == 4
     assert sorted(path.name for path in (tmp_path / "caveat-keys").glob("*.pem")) == ["document.pem", "log.pem"]
 
@@ -188,7 +188,7 @@ def test_a_key_that_others_can_read_is_not_used(caveat: Caveat, tmp_path: Path) 
     (tmp_path / "caveat-keys" / "log.pem").chmod(0o644)
 
     answer = caveat("key", "rotate", "--why", "x")
-    assert _told(answer, 2, "key-file-open")
+    assert _told(answer, 2, "file-open-to-others")
     assert "chmod 600" in answer.err
     assert len(caveat("log", "show", "--json").document["entries"]) == 3
 

@@ -120,10 +120,10 @@ def test_all_faults_of_all_parts_come_at_once(caveat: Caveat, tmp_path: Path, ca
             ("quotation-not-found", "claims[1].quote"),
             ("quotation-not-found", "left_out[0].quote"),
             ("not-valid", "left_out[1].reason"),
-            ("claimed-and-left-out", "left_out[2].quote"),
-            ("left-out-twice", "left_out[4].quote"),
+            ("omission-conflict", "left_out[2].quote"),
+            ("omission-conflict", "left_out[4].quote"),
             ("bad-identifier", "left_out[5].card"),
-            ("other-document", "proposed.document"),
+            ("wrong-document", "proposed.document"),
             ("not-valid", "proposed.passages[1]"),
             ("not-in-text", "proposed.passages[2]"),
             ("not-in-text", "proposed.passages[3]"),
@@ -155,7 +155,7 @@ def test_another_reason_for_the_same_passage_is_refused(caveat: Caveat, tmp_path
     refused = caveat("claim", "add", "claims.yaml")
 
     assert refused.code == 2
-    assert "omission-changed: claims.yaml, left_out[0].reason" in refused.err
+    assert "omission-conflict: claims.yaml, left_out[0].reason" in refused.err
     assert "another reason: One case is no rate." in refused.err
 
 
@@ -204,7 +204,7 @@ def test_a_survey_of_another_revision_says_which(caveat: Caveat, tmp_path: Path,
     refused = caveat("claim", "add", "claims.yaml")
     _write(tmp_path, f"{card}@1", proposed=_proposed(ONE_CASE))
 
-    assert "other-document: claims.yaml, proposed.document" in refused.err
+    assert "wrong-document: claims.yaml, proposed.document" in refused.err
     assert f"write card: {card}@1" in refused.err
     assert caveat("claim", "add", "claims.yaml").code == 0
 
@@ -279,11 +279,11 @@ def test_what_is_restated_must_be_there(caveat: Caveat, tmp_path: Path) -> None:
 
     assert named == [
         ("bad-identifier", "claims[0].restates[0]"),
-        ("claim-unknown", "claims[0].restates[1]"),
-        ("claim-unknown", "claims[0].restates[2]"),
+        ("not-registered", "claims[0].restates[1]"),
+        ("not-registered", "claims[0].restates[2]"),
         ("bad-identifier", "claims[0].restates[3]"),
     ]
-    assert _faults(caveat) == [("own-relation", "claims[0].restates")]
+    assert _faults(caveat) == [("self-reference", "claims[0].restates")]
     assert _size(caveat) == size
 
 

@@ -15,7 +15,7 @@ from registry.records.replay_definition import Budget
 
 def build_round(*, answered: int, failures: dict[str, int], is_stopped: bool) -> RunSummary:
     """Return a round of calls, ended by its limit or not."""
-    stopped = AnswerNoError(Fault(code="budget-spent", where="budget.calls", found="spent")) if is_stopped else None
+    stopped = AnswerNoError(Fault("budget-spent", "budget.calls", "spent")) if is_stopped else None
     tally = RunTally(answered=answered, failures=Counter(failures))
     spent = SpentAmount(calls=0, input_tokens=0, output_tokens=0, usd=None)
     return tally.summarise(spent=spent, elapsed_s=0.0, most_at_once=1, stopped=stopped, interrupted=False)

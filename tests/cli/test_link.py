@@ -36,7 +36,7 @@ def alternate(task: int, context: int) -> str:
 
 
 def test_the_groups_and_their_difference(caveat: Caveat, tmp_path: Path) -> None:
-    """Every mention scores 1 and everything else 0, so the difference is 1 over all tasks; JSON and text say it is no cause."""
+    """Every mention scores 1 and everything else 0, so the difference is 1 over all tasks; JSON and text say it is not a cause."""
     table = write_table(tmp_path, alternate)
 
     found = caveat("audit", "link", table, "--column", "mentioned", "--json").document

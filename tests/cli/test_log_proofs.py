@@ -127,7 +127,7 @@ def test_without_a_key_the_last_checkpoint_serves_and_that_is_said(lab: At, tmp_
     last = lab("lab", "log", "prove", "5", "--json")
 
     assert (nothing.code, last.code) == (3, 0)
-    assert "no-log-key" in nothing.err
+    assert "no-signing-key" in nothing.err
     assert last.document["size"] == 5
     assert "the last checkpoint is taken, of 5 of 6 entries" in last.err
     assert "checkpoint-not-found" in lab("lab", "log", "prove", "6").err
@@ -212,7 +212,7 @@ def test_a_witness_does_not_go_back(lab: At) -> None:
     refused = lab("wit", "log", "cosign", "../lab/old.note")
 
     assert refused.code == 2
-    assert "log-not-longer" in refused.err
+    assert "not-newer" in refused.err
 
 
 def test_two_histories_of_one_size_are_evidence(lab: At, tmp_path: Path) -> None:
@@ -366,7 +366,7 @@ def test_a_note_of_another_log_or_size_is_not_attached(lab: At) -> None:
 
     other = lab("lab", "log", "checkpoint", "--attach", "../wit/wit.note")
 
-    assert (other.code, "other-log" in other.err) == (2, True)
+    assert (other.code, "wrong-log" in other.err) == (2, True)
 
 
 def test_its_own_log_is_no_business_of_a_witness(lab: At) -> None:

@@ -143,7 +143,7 @@ def test_a_log_rewritten_with_its_leaves_is_caught_by_a_checkpoint_kept_elsewher
     other = lab("log", "check", "--note", "kept.note")
 
     assert other.code == 1
-    assert "other-log" in other.err
+    assert "wrong-log" in other.err
 
 
 def test_a_cut_log_is_caught_by_a_checkpoint_kept_elsewhere(lab: Caveat) -> None:

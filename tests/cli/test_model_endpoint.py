@@ -175,9 +175,9 @@ def test_statements_are_shown_repeated_and_refused_as_they_should_be(caveat: Cav
     blank = caveat("model", "endpoint", MODEL, " ", "--reason", "so", "--json")
 
     assert (again.code, again.document["new"]) == (0, False)
-    assert ("endpoint-stated" in other.err, twice[0]) == (True, 0)
+    assert ("already-recorded" in other.err, twice[0]) == (True, 0)
     assert twice[1] != 0
-    assert ("model-unknown" in unknown.err, "not-valid" in blank.err) == (True, True)
+    assert ("model-not-registered" in unknown.err, "not-valid" in blank.err) == (True, True)
     shown = caveat("model", "show", MODEL, "--json").document
     assert [one["name"] for one in shown["endpoint_names"]] == ["claude-test-1-20261101"]
     assert [one["event"] for one in shown["endpoint_statements"]] == ["state", "state", "retract"]

@@ -81,7 +81,7 @@ def test_a_snapshot_takes_the_place_of_its_version(caveat: Caveat) -> None:
     [
         ("2", "1", (), "lineage-cycle"),
         ("3", "1", (), "lineage-cycle"),
-        ("1", "1", (), "own-successor"),
+        ("1", "1", (), "self-reference"),
         ("1", "4", (), "successor-exists"),
         ("1", "4", ("--as", "snapshot"), "successor-exists"),
         ("3", "4", ("--released", "2026-05-31"), "successor-older"),
@@ -100,7 +100,7 @@ def test_what_cannot_be_is_refused_and_nothing_recorded(caveat: Caveat, old: str
     answer = _update(caveat, old, new, *options)
     assert answer.code == 2
     assert answer.err.startswith(f"{code}:")
-    assert "next:" in answer.err or code == "own-successor"
+    assert "next:" in answer.err or code == "self-reference"
     assert _size(caveat) == before
 
 
@@ -122,7 +122,7 @@ def test_a_registered_version_that_changed_case_is_refused(caveat: Caveat) -> No
         answer = _update(caveat, old, new)
         assert answer.code == 2
         assert answer.err.count("model-case-differs") == 1
-        assert "model-unknown" not in answer.err
+        assert "model-not-registered" not in answer.err
 
 
 @pytest.mark.usefixtures("registered")
@@ -138,7 +138,7 @@ def test_a_lineage_branches_only_on_purpose(caveat: Caveat, registered: list[str
 
     assert _update(caveat, "1", "2b", "--branch").code == 0
     refused = caveat("claim", "carry", registered[0], "--why", "as before")
-    assert (refused.code, refused.err.partition(":")[0]) == (2, "lineage-branches")
+    assert (refused.code, refused.err.partition(":")[0]) == (2, "choice-needed")
     assert "--to LAB/M/2 or --to LAB/M/2b" in refused.err
     assert caveat("claim", "carry", registered[0], "--why", "as before", "--to", "LAB/M/2b").code == 0
 
@@ -151,7 +151,7 @@ def test_unlink_takes_back_what_was_wrong(caveat: Caveat) -> None:
     assert caveat("model", "unlink", "LAB/M/2", "LAB/M/1", "--reason", "another product line").code == 0
     assert _staleness(caveat) == ["current"] * 3
     again = caveat("model", "unlink", "LAB/M/2", "LAB/M/1", "--reason", "again")
-    assert (again.code, again.err.partition(":")[0]) == (2, "not-linked")
+    assert (again.code, again.err.partition(":")[0]) == (2, "nothing-to-retract")
     assert _update(caveat, "1", "2", "--as", "fine-tune").code == 0
     events = caveat("model", "show", "LAB/M/2", "--json").document["events"]
     assert [one["event"] for one in events] == ["follow", "unfollow", "follow"]
@@ -168,7 +168,7 @@ def test_a_deprecation_makes_stale_until_it_is_taken_back(caveat: Caveat) -> Non
     assert caveat("model", "reinstate", "LAB/M/1", "--reason", "on request").code == 0
     assert _staleness(caveat) == ["current"] * 3
     refused = caveat("model", "reinstate", "LAB/M/1", "--reason", "on request")
-    assert (refused.code, refused.err.partition(":")[0]) == (2, "not-deprecated")
+    assert (refused.code, refused.err.partition(":")[0]) == (2, "nothing-to-retract")
 
 
 @pytest.mark.parametrize("step", ["deprecate", "reinstate", "show"])
@@ -176,7 +176,7 @@ def test_a_deprecation_makes_stale_until_it_is_taken_back(caveat: Caveat) -> Non
 def test_a_version_that_nobody_named_is_not_found(caveat: Caveat, step: str) -> None:
     """What may have been meant is named."""
     answer = caveat("model", step, "LAB/M/11", *(() if step == "show" else ("--reason", "x")))
-    assert (answer.code, answer.err.partition(":")[0]) == (2, "model-unknown")
+    assert (answer.code, answer.err.partition(":")[0]) == (2, "model-not-registered")
     assert "LAB/M/1" in answer.err
 
 

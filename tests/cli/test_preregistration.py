@@ -100,7 +100,7 @@ def test_a_reason_explains_and_mends_nothing(caveat: Caveat, tmp_path: Path) -> 
     told = [caveat("audit", "deviate", audit, "deploy_contexts", "--why", "the server was down", "--json") for _ in range(2)]
 
     assert find_basis(done) == "reported"
-    assert (refused.code, "deviation-not-clear" in refused.err) == (2, True)
+    assert (refused.code, "deviation-ambiguous" in refused.err) == (2, True)
     assert [one.code for one in told] == [0, 2]  # explained once, nothing is left to explain
     assert ("deploy_contexts", "the server was down", False) in list_deviations(caveat, audit)
     assert "not explained" in " ".join(caveat("audit", "show", audit).out.split())
@@ -159,7 +159,7 @@ def test_nothing_departs_from_what_every_outcome_is_computed_from(caveat: Caveat
 
     refused = caveat("audit", "deviate", audit, "theta", "--done", "0.5", "--why", "it looks better")
 
-    assert (refused.code, "not-a-deviation" in refused.err) == (2, True)
+    assert (refused.code, "deviation-not-possible" in refused.err) == (2, True)
 
 
 def test_an_exploration_never_changes_status(caveat: Caveat, tmp_path: Path) -> None:
@@ -263,4 +263,4 @@ def test_a_contestation_without_a_rival_has_no_replay(caveat: Caveat, tmp_path: 
 
     refused = caveat("audit", "lock", write_audit(tmp_path, claim, extra=f"contestation: {contested}\n"))
 
-    assert (refused.code, "rival-missing" in refused.err) == (2, True)
+    assert (refused.code, "rival-not-planned" in refused.err) == (2, True)

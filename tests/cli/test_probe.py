@@ -313,10 +313,10 @@ def test_no_key_no_rate(caveat: Caveat, tmp_path: Path, endpoint: Endpoint, monk
 @pytest.mark.parametrize(
     ("lines", "code"),
     [
-        ('["text"]\n', "line-not-json"),
+        ('["text"]\n', "not-json"),
         ('{"reasoning": "x"}\n', "not-valid"),
         ('{"text": 3}\n', "not-valid"),
-        ('{"text": "a", "task_id": "t", "sample": 0}\n{"text": "b", "task_id": "t", "sample": 0}\n', "row-repeated"),
+        ('{"text": "a", "task_id": "t", "sample": 0}\n{"text": "b", "task_id": "t", "sample": 0}\n', "duplicate-row"),
         ("\n", "table-empty"),
     ],
 )

@@ -110,7 +110,7 @@ def test_a_section_holds_its_subsections_and_no_other(caveat: Caveat, card: str)
     assert {one["anchor"]["section"] for one in by_number} == {"2.1 Jailbreaks", "2.2 Sabotage"}
     assert {one["anchor"]["section"] for one in by_title} == {"2.1 Jailbreaks"}
     assert nothing.code == 2
-    assert "no-such-section" in nothing.err
+    assert "section-not-found" in nothing.err
     assert "2.2 Sabotage" in nothing.err
 
 
@@ -119,7 +119,7 @@ def test_pages_and_confidence_choose(caveat: Caveat, card: str) -> None:
     sure = caveat("claim", "propose", card, "--min-confidence", "high", "--json")
 
     assert {one["confidence"] for one in sure.document["proposals"]} <= {"high"}
-    assert "no-such-page" in caveat("claim", "propose", card, "--page", "2-3").err
+    assert "page-not-found" in caveat("claim", "propose", card, "--page", "2-3").err
     assert "write 31 or 31-40" in caveat("claim", "propose", card, "--page", "3-2").err
 
 
@@ -179,7 +179,7 @@ def test_the_same_card_gives_the_same_file(caveat: Caveat, card: str) -> None:
         (("CRD-LAB-2026-0009-X",), "not"),
         (("CRD-LAB-2026-0001-Z",), "bad-identifier"),
         (("nowhere.pdf",), "card-not-found"),
-        ((".",), "card-not-readable"),
+        ((".",), "file-not-readable"),
         (("card.md", "--engine", "claude"), "--with MODEL"),
         (("card.md", "--with", "m"), "--engine claude"),
         (("card.md", "--max-calls", "3", "--retry-failed"), "only with --engine claude: --max-calls, --retry-failed"),

@@ -119,7 +119,7 @@ def test_a_judge_that_only_fails_says_nothing(caveat: Caveat, tmp_path: Path, en
     done = caveat("audit", "rate", "judge", folder, "--judge", MODEL)
 
     assert done.code == 3
-    assert "nothing-rated" in done.err
+    assert "judge-calls-failed" in done.err
 
 
 JUDGES: dict[str, tuple[tuple[str, str], float, int, bool]] = {
@@ -198,6 +198,6 @@ def test_the_finding_is_recorded(caveat: Caveat, tmp_path: Path, endpoint: Endpo
     other, done = caveat(*command, "--rater-limit", "0.9"), caveat(*command)
     pairs = caveat(*command, "--pairwise")
 
-    assert (other.code, "finding-off-plan" in other.err, "--rater-limit 0.75" in other.err) == (2, True, True)
+    assert (other.code, "finding-differs-from-plan" in other.err, "--rater-limit 0.75" in other.err) == (2, True, True)
     assert (done.code, pairs.code) == (0, 0), done.err + pairs.err
     assert "up to 100.0% told apart" in caveat("audit", "show", audit).out

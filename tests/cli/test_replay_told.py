@@ -163,7 +163,7 @@ def test_raters_get_the_prompts_of_a_run(caveat: Caveat, tmp_path: Path, endpoin
     assert "prudent" not in sheet
     assert not any(word in sheet for word in ("E1", "D1", "deploy-", "exam.yaml"))
     assert wrong.code == 2
-    assert "unknown-spec" in wrong.err
+    assert "unknown-name" in wrong.err
     assert unscored.code == 2
     assert "caveat score run" in unscored.err
     assert caveat("estimate", "run", "--json").document["specs"][0]["n"]["tasks"] == 2

@@ -10,7 +10,7 @@ HEADER = "task_id,arm,context_id,sample,score\n"
 
 
 def test_a_table_with_one_cause_in_many_rows_gets_one_message(caveat: Caveat, tmp_path: Path) -> None:
-    """130 rows whose score is no number are one line: the first place, how many more, and what to do once."""
+    """130 rows whose score is not a number are one line: the first place, how many more, and what to do once."""
     rows = "".join(f"t{row},{arm},{arm},0,n/a\n" for row in range(65) for arm in ("test", "deploy"))
     (tmp_path / "bad.csv").write_text(HEADER + rows, encoding="utf-8")
 
@@ -39,12 +39,12 @@ def test_a_file_with_one_cause_in_every_claim_gets_one_message(caveat: Caveat, t
 def test_another_finding_or_another_advice_is_another_cause() -> None:
     """Only faults that say the same of another place are put together, and their order stays."""
     faults = [
-        Fault(code="not-valid", where="a", found="x"),
-        Fault(code="not-valid", where="b", found="y"),
-        Fault(code="not-valid", where="c", found="x"),
-        Fault(code="not-valid", where="d", found="x", advice="mend it"),
-        Fault(code="not-valid", where="b", found="y"),
-        *(Fault(code="not-valid", where=where, found="z") for where in "efgh"),
+        Fault("not-valid", "a", "x"),
+        Fault("not-valid", "b", "y"),
+        Fault("not-valid", "c", "x"),
+        Fault("not-valid", "d", "x", advice="mend it"),
+        Fault("not-valid", "b", "y"),
+        *(Fault("not-valid", where, "z") for where in "efgh"),
     ]
 
     few = "not-valid: a\n  x\nnot-valid: c\n  x\nnot-valid: b\n  y\nnot-valid: d\n  x\n  next: mend it"

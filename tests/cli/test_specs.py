@@ -184,12 +184,12 @@ def test_a_long_text_is_shortened_where_nothing_changed(registry: Caveat) -> Non
 @pytest.mark.parametrize(
     ("before", "after", "code"),
     [
-        ("[role, exam, style]", "[role, exma]", "unknown-block"),
-        ('template: "{task}"', "template: task", "task-not-placed"),
+        ("[role, exam, style]", "[role, exma]", "unknown-name"),
+        ('template: "{task}"', "template: task", "task-placeholder-missing"),
         ("replace: {role: other}", "remove: [exam]", "placebo-on-cue"),
         ("name: placebo-role", "name: role", "placebo-name"),
-        ("id: two", "id: one", "context-twice"),
-        ("{text: You are helpful.}", "{file: ../x}", "file-outside"),
+        ("id: two", "id: one", "duplicate"),
+        ("{text: You are helpful.}", "{file: ../x}", "path-outside-folder"),
     ],
 )
 def test_what_cannot_be_composed_is_not_registered(before: str, after: str, code: str, registry: Caveat) -> None:
@@ -214,7 +214,7 @@ def test_contexts_in_a_claims_file_are_checked_too(registry: Caveat) -> None:
 
     assert (answer.code, answer.err.partition("\n")[0]) == (
         2,
-        "task-not-placed: claims.yaml, test_contexts.exam: test_context 'exam', contexts[a].template",
+        "task-placeholder-missing: claims.yaml, test_contexts.exam: test_context 'exam', contexts[a].template",
     )
 
 

@@ -315,4 +315,4 @@ def test_an_opening_that_opens_nothing_is_a_fault_of_the_record(caveat: Caveat, 
     checked = caveat("verify", "copy.json", "--json")
 
     assert (checked.code, list_answers(checked)["record"]) == (1, "no")
-    assert "in the log for everybody to read" in find_note(checked, "record")
+    assert "in the log in public" in find_note(checked, "record")

@@ -131,7 +131,7 @@ def test_a_log_cut_off_below_its_own_checkpoint_is_told_and_not_sealed_again(cav
     assert [one.code for one in checks] == [1, 1, 1]
     assert all("now it ends with 15: it was cut off" in " ".join((one.out + one.err).split()) for one in checks)
     assert [one.code for one in refused] == [3, 3, 3, 3]
-    assert all("root-differs" in one.err for one in refused)
+    assert all("history-differs" in one.err for one in refused)
     assert not list(registry.glob("x.*"))
     assert caveat("log", "show", "--json").document["size"] == 15
 

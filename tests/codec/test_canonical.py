@@ -56,7 +56,7 @@ def test_keys_are_sorted_by_utf16() -> None:
 @pytest.mark.parametrize("impossible", [float("nan"), float("inf"), 2**53, "\ud800"])
 def test_what_json_cannot_hold_is_refused(impossible: Json) -> None:
     """Numbers and texts outside I-JSON are an input error, never a traceback."""
-    with pytest.raises(InputError, match="not-canonical"):
+    with pytest.raises(InputError, match="not-storable"):
         canonical_bytes({"value": impossible})
 
 

@@ -81,7 +81,7 @@ def test_a_selection(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "codes"),
     [
-        (("--skill", "alpha-sdkk", "--skill", "omega"), ["unknown-skill", "unknown-skill"]),
+        (("--skill", "alpha-sdkk", "--skill", "omega"), ["unknown-name", "unknown-name"]),
         (("--level", "1.5", "--margin", "-1"), ["not-valid", "not-valid"]),
         (("--level", "nan", "--margin", "nan"), ["not-valid", "not-valid"]),
     ],

@@ -199,10 +199,10 @@ BAD: list[tuple[Callable[[Run], None], str, str]] = [
     (write_zero, "score-out-of-range", "scores/alpha-sdk.json, tasks[0].runs[0].baseline.judge.code_quality"),
     (write_text_score, "score-not-number", "scores/alpha-sdk.json, tasks[0].runs[0].baseline.judge.code_quality"),
     (write_true, "score-not-number", "scores/alpha-sdk.json, tasks[0].runs[0].baseline.judge.code_quality"),
-    (misname_condition, "unknown-condition", "scores/alpha-sdk.json, tasks[0].runs[0].with_skil"),
-    (repeat_run, "row-repeated", "scores/alpha-sdk.json, tasks[0].runs[1]"),
-    (repeat_task, "row-repeated", "scores/alpha-sdk.json, tasks[1]"),
-    (repeat_skill, "row-repeated", "scores/other.json"),
+    (misname_condition, "unknown-name", "scores/alpha-sdk.json, tasks[0].runs[0].with_skil"),
+    (repeat_run, "duplicate-row", "scores/alpha-sdk.json, tasks[0].runs[1]"),
+    (repeat_task, "duplicate-row", "scores/alpha-sdk.json, tasks[1]"),
+    (repeat_skill, "duplicate-row", "scores/other.json"),
     (forget_name, "not-valid", "scores/alpha-sdk.json, skill_name"),
     (forget_runs, "not-valid", "scores/alpha-sdk.json, tasks[0].runs"),
     (nest_deep, "too-deep", "scores/alpha-sdk.json"),
@@ -233,7 +233,7 @@ def test_all_faults_come_at_once(tmp_path: Path) -> None:
     with pytest.raises(TableError) as caught:
         read(run, tmp_path)
 
-    assert sorted(list_codes(caught.value)) == ["not-json", "score-not-number", "score-out-of-range", "unknown-condition"]
+    assert sorted(list_codes(caught.value)) == ["not-json", "score-not-number", "score-out-of-range", "unknown-name"]
     assert "did you mean realistic?" in str(caught.value)
 
 
@@ -242,7 +242,7 @@ def test_a_folder_without_scores_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TableError, match="expected a folder scores/") as caught:
         read_recording(tmp_path)
 
-    assert list_codes(caught.value) == ["no-recording"]
+    assert list_codes(caught.value) == ["unknown-format"]
 
 
 def test_an_earlier_state_is_compared(tmp_path: Path) -> None:

@@ -187,7 +187,7 @@ def test_unknown_skills_are_refused_at_once(tmp_path: Path) -> None:
     with pytest.raises(DesignError) as caught:
         study(Run(), tmp_path, "alpha-sdl", "beta-docs", "omega")
 
-    assert [fault.code for fault in caught.value.faults] == ["unknown-skill", "unknown-skill"]
+    assert [fault.code for fault in caught.value.faults] == ["unknown-name", "unknown-name"]
     assert caught.value.faults[0].advice == "did you mean alpha-sdk?"
 
 

@@ -19,14 +19,13 @@ def find_codes(root: Path) -> dict[str, str]:
     paths = [path for room in ("registry", "audit") for path in sorted((root / room).rglob("*.py"))]
     modules = {str(path.relative_to(root)): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
     walked = {name: list(_walk(module)) for name, module in modules.items()}
-    calls = [node for nodes in walked.values() for node, _ in nodes if isinstance(node, ast.Call)]
     constants = {name: dict(_find_constants(module)) for name, module in modules.items()}
     found: dict[str, str] = {}
     for name, nodes in walked.items():
         makers = dict(_find_functions_with((node for node, _ in nodes), "code"))
         for node, function in nodes:
             for value in (*_find_code_values(node, makers), *_find_returned(node, function), *_find_looped(node, function)):
-                for code in _spell(_resolve(value, constants, name), function, calls):
+                for code in _spell(_resolve(value, constants, name)):
                     found.setdefault(code, f"{name}:{value.lineno}")
             for value in _find_named(node):
                 resolved = _resolve(value, constants, name)
@@ -109,35 +108,20 @@ def _find_code_values(node: ast.AST, makers: dict[str, int]) -> Iterator[ast.exp
 
 
 def _find_named(node: ast.AST) -> Iterator[ast.expr]:
-    """Give what a call passes under the name of a code."""
+    """Give what a call passes under the name of a code, and the first argument of a fault."""
     if isinstance(node, ast.Call):
-        yield from (one.value for one in node.keywords if one.arg in _KEYWORDS)
+        yield from (keyword.value for keyword in node.keywords if keyword.arg in _KEYWORDS)
+        yield from node.args[:1] if _get_called(node) == "Fault" else ()
 
 
 def _get_called(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
-def _spell(value: ast.expr, function: ast.FunctionDef | None, calls: list[ast.Call]) -> Iterator[str]:
+def _spell(value: ast.expr) -> Iterator[str]:
     """Give the codes that *value* can be."""
     if isinstance(value, ast.IfExp):
-        yield from _spell(value.body, function, calls)
-        yield from _spell(value.orelse, function, calls)
+        yield from _spell(value.body)
+        yield from _spell(value.orelse)
     elif isinstance(value, ast.Constant) and isinstance(value.value, str):
         yield from _CODE.findall(value.value) if _CODE.fullmatch(value.value) else ()
-    elif isinstance(value, ast.JoinedStr) and function is not None:
-        yield from _spell_composed(value, function, calls)
-
-
-def _spell_composed(value: ast.JoinedStr, function: ast.FunctionDef, calls: list[ast.Call]) -> Iterator[str]:
-    """Give the codes that an f-string such as `f"{what}-not-found"` comes to, from the words that callers of *function* give."""
-    names = [part.value.id for part in value.values if isinstance(part, ast.FormattedValue) and isinstance(part.value, ast.Name)]
-    arguments = _list_arguments(function)
-    if len(names) != 1 or names[0] not in arguments:
-        return
-    position = arguments.index(names[0])
-    for call in calls:
-        if _get_called(call) == function.name and position < len(call.args):
-            given = call.args[position]
-            if isinstance(given, ast.Constant) and isinstance(given.value, str):
-                yield "".join(part.value if isinstance(part, ast.Constant) else given.value for part in value.values)  # type: ignore[misc]

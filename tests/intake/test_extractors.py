@@ -52,7 +52,7 @@ def test_pdfminer_gives_the_pages_asked_for(monkeypatch: pytest.MonkeyPatch) -> 
         (build_pdf(["text"], password="open"), "card-encrypted"),  # noqa: S106 - of a test file
         (build_pdf(["a"] * 4), "card-too-long"),
         (build_pdf(["a long line " * 20]), "card-too-long"),
-        (b"%PDF-1.4 nothing", "card-damaged"),
+        (b"%PDF-1.4 nothing", "card-unreadable"),
     ],
 )
 def test_pdfium_refuses_with_a_code(data: bytes, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +104,7 @@ def test_a_crash_in_an_extractor_is_an_error_about_the_card(tmp_path: Path, monk
     with pytest.raises(InputError, match="ended by signal 11") as crashed:
         ask_extractor("pdfium", LIMITS, b"%PDF-1.4", where="card.pdf", seconds=30)
 
-    assert {unknown.value.code, crashed.value.code} == {"card-damaged"}
+    assert {unknown.value.code, crashed.value.code} == {"card-unreadable"}
 
 
 def test_an_extractor_that_cannot_be_started_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,18 +88,18 @@ def test_without_a_telling_name_the_content_decides(tmp_path: Path, data: bytes,
 @pytest.mark.parametrize(
     ("name", "data", "code", "words"),
     [
-        ("card.md", build_pdf(["text"]), "card-not-what-it-claims", "rename the file to end in .pdf"),
-        ("card.pdf", b"\x89PNG\r\n\x1a\n" + bytes(100), "card-not-what-it-claims", "found a PNG image"),
+        ("card.md", build_pdf(["text"]), "card-type-mismatch", "rename the file to end in .pdf"),
+        ("card.pdf", b"\x89PNG\r\n\x1a\n" + bytes(100), "card-type-mismatch", "found a PNG image"),
         ("card.zip", b"PK\x03\x04" + bytes(100), "card-not-supported", "a ZIP archive"),
-        ("card.pdf", b"<!DOCTYPE html><title>404</title>", "card-not-what-it-claims", "perhaps an error page"),
-        ("card.pdf", b"just text", "card-not-what-it-claims", "the content is text"),
+        ("card.pdf", b"<!DOCTYPE html><title>404</title>", "card-type-mismatch", "perhaps an error page"),
+        ("card.pdf", b"just text", "card-type-mismatch", "the content is text"),
         ("card.txt", b"", "card-empty", "0 bytes"),
         ("card.txt", b"  \n\n", "card-without-text", "no letter or digit"),
         ("card.html", b"<html><script>var x = 1</script>", "card-without-text", "1 × scripts"),
         ("card.txt", bytes(range(256)) * 40 + zlib.compress(bytes(5000)), "card-not-supported", "no known encoding"),
         ("card.pdf", build_pdf(["secret text"], password="open"), "card-encrypted", "asks for a password"),  # noqa: S106 - of a test file
-        ("card.pdf", build_pdf(["text"])[:200], "card-damaged", "cannot be opened"),
-        ("card.pdf", b"%PDF-1.7\n" + b"\x00garbage" * 50, "card-damaged", "cannot be opened"),
+        ("card.pdf", build_pdf(["text"])[:200], "card-unreadable", "cannot be opened"),
+        ("card.pdf", b"%PDF-1.7\n" + b"\x00garbage" * 50, "card-unreadable", "cannot be opened"),
         ("card.pdf", build_pdf(["", ""]), "card-without-text", "OCR"),
     ],
 )
@@ -123,7 +123,7 @@ def test_a_file_over_the_limit_is_refused_unread(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_card(path)
 
-    assert caught.value.code == "card-too-large"
+    assert caught.value.code == "file-too-large"
     assert time.monotonic() - begun < 0.5
 
 
@@ -139,7 +139,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
             read_card(path)
         codes.append(caught.value.code)
 
-    assert codes == ["card-not-found", "card-not-readable", "card-not-readable", "card-not-found"]
+    assert codes == ["card-not-found", "file-not-readable", "file-not-readable", "card-not-found"]
 
 
 def test_pages_without_text_are_named(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_an_extractor_that_hangs_ends_with_an_error(tmp_path: Path, monkeypatch:
     with pytest.raises(InputError) as caught:
         read_bytes(tmp_path, "card.html", b"<div>" * 100_000 + b"deep text")
 
-    assert caught.value.code == "card-too-slow"
+    assert caught.value.code == "card-unreadable"
     assert time.monotonic() - begun < 10
 
 

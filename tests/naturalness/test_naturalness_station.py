@@ -220,12 +220,12 @@ def test_every_fault_of_every_sheet_is_told_at_once() -> None:
         assess(KEY, sheets, digest=DIGEST, models=frozenset({"gpt", "gtp"}))
 
     assert [(fault.code, fault.where) for fault in caught.value.faults] == [
-        ("other-key", "ana.csv, rater ana"),
-        ("unknown-rater", "zoe.csv"),
-        ("unknown-item", "zoe.csv, rater zoe"),
-        ("unknown-rater", "--model-rater"),
-        ("unknown-rater", "--model-rater"),
-        ("answer-twice", "again.csv, rater ben"),
+        ("wrong-sheet-key", "ana.csv, rater ana"),
+        ("unknown-name", "zoe.csv"),
+        ("unknown-name", "zoe.csv, rater zoe"),
+        ("unknown-name", "--model-rater"),
+        ("unknown-name", "--model-rater"),
+        ("duplicate", "again.csv, rater ben"),
     ]
 
 
@@ -237,7 +237,7 @@ def test_an_item_answered_twice_in_one_file_is_told() -> None:
     with pytest.raises(DesignError) as caught:
         run([(source, twice)])
 
-    assert [fault.code for fault in caught.value.faults] == ["answer-twice"]
+    assert [fault.code for fault in caught.value.faults] == ["duplicate"]
     assert sheet.answers[0].item in caught.value.faults[0].found
 
 

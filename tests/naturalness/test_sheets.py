@@ -121,7 +121,7 @@ def test_a_folder_that_holds_files_is_not_written_into(tmp_path: Path) -> None:
     with pytest.raises(ConflictError) as caught:
         write_sheets(tmp_path / "out", drawn.key, drawn.sheets)
 
-    assert caught.value.code == "folder-not-empty"
+    assert caught.value.code == "not-empty"
 
 
 HOSTILE = [
@@ -196,11 +196,11 @@ def test_a_text_that_stands_twice_on_a_side_counts_once() -> None:
 @pytest.mark.parametrize(
     ("raters", "items", "samples", "codes"),
     [
-        (["ana", "Ana"], None, make(), ["bad-rater", "bad-rater"]),
-        (["../x", "", "a b"], 1, make(), ["bad-rater", "bad-rater", "bad-rater", "bad-items"]),
-        ([], None, make(), ["bad-rater"]),
+        (["ana", "Ana"], None, make(), ["bad-name", "bad-name"]),
+        (["../x", "", "a b"], 1, make(), ["bad-name", "bad-name", "bad-name", "bad-option"]),
+        ([], None, make(), ["bad-name"]),
         (["ana"], None, make(5, 0), ["one-sided"]),
-        (["ana"], 0, [], ["bad-items", "one-sided", "one-sided"]),
+        (["ana"], 0, [], ["bad-option", "one-sided", "one-sided"]),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_all_at_once(
@@ -239,14 +239,14 @@ def test_samples_are_read_from_csv_and_jsonl(tmp_path: Path) -> None:
         ("s.csv", "arm,texts\ntest,a\n", ["column-missing"]),
         ("s.csv", "arm,text,contextid\ntest,a,c\ndeploy,b,c\n", ["column-typo"]),
         ("s.csv", "arm,text\ntest,\n,b\n", ["id-empty", "id-empty"]),
-        ("s.csv", "arm,text,arm\ntest,a,b\n", ["column-twice"]),
+        ("s.csv", "arm,text,arm\ntest,a,b\n", ["duplicate-column"]),
         ("s.csv", "arm,text\ntest,a,b\n", ["row-broken"]),
-        ("s.csv", 'arm,text\ntest,"a\n', ["table-not-readable"]),
+        ("s.csv", 'arm,text\ntest,"a\n', ["file-not-readable"]),
         ("s.csv", b"arm,text\ntest,\xff\n", ["not-utf-8"]),
-        ("s.csv", "arm,text\ntest,a\n", ["unknown-arm"]),
-        ("s.jsonl", '{"arm": "test", "text": 3}\n[1]\n{"arm":\n', ["id-not-text", "line-not-json", "not-json"]),
-        ("s.jsonl", '"a"\n{"arm": "test", "text": "a", "arm": "b"}\n', ["line-not-json", "duplicate-key"]),
-        ("s.jsonl", "[1\n", ["line-not-json"]),
+        ("s.csv", "arm,text\ntest,a\n", ["unknown-name"]),
+        ("s.jsonl", '{"arm": "test", "text": 3}\n[1]\n{"arm":\n', ["bad-name", "not-json", "not-json"]),
+        ("s.jsonl", '"a"\n{"arm": "test", "text": "a", "arm": "b"}\n', ["not-json", "duplicate"]),
+        ("s.jsonl", "[1\n", ["not-json"]),
         ("s.jsonl", "\n", ["table-empty"]),
         ("s.csv", "\n\n", ["table-empty"]),
         ("s.xlsx", "x", ["unknown-format"]),

@@ -143,7 +143,7 @@ def test_two_cannot_review_at_once(tmp_path: Path) -> None:
     """The second is told where the first is."""
     journal = begin_journal(tmp_path / "claims.yaml", OPENING)
 
-    with pytest.raises(UnavailableError, match="review-busy"):
+    with pytest.raises(UnavailableError, match="in-use"):
         find_journal(tmp_path / "claims.yaml")
     journal.close()
 

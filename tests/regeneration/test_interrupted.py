@@ -134,7 +134,7 @@ def test_two_at_once_are_refused(folder: Regenerated) -> None:
     same = folder.see() == before
     os.close(descriptor)
 
-    assert (refused.code, "folder-busy" in refused.err) == (2, True)
+    assert (refused.code, "in-use" in refused.err) == (2, True)
     assert same
     assert folder.regenerate().code == 0
 

@@ -56,7 +56,7 @@ def test_a_record_on_which_the_template_fails_keeps_its_old_file(folder: Regener
     mended = folder.regenerate()
 
     assert (told.code, again.code) == (3, 3)
-    assert f"not-drawable: {name}" in told.err
+    assert f"not-renderable: {name}" in told.err
     assert "nobody" in told.err
     assert "1 of 4 could not be drawn" in told.err
     assert "1 of 4 supplements were due" in again.err

@@ -165,7 +165,7 @@ def test_a_wrong_key_ends_the_run_and_costs_no_call(server: Endpoint, store: Run
 
     summary = run(server, store, make_calls(2))
 
-    assert caught.value.code == "key-refused"
+    assert caught.value.code == "api-key-refused"
     assert KEY not in str(caught.value)
     assert summary.results == {"succeeded": 2}
 

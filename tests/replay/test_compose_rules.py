@@ -68,10 +68,10 @@ def test_a_cue_is_put_in_at_an_empty_block() -> None:
         (ContextEdit(name="placebo", remove=("other",), placebo=True), ["edit-changes-nothing"]),
         (ContextEdit(name="placebo", replace={"role": "same"}, placebo=True), ["edit-changes-nothing"]),
         (ContextEdit(name="cut", remove=("exam",), replace={"exam": "other"}), ["not-valid"]),
-        (ContextEdit(name="cut", remove=("exma",)), ["unknown-block"]),
-        (ContextEdit(name="cut", replace={"exam": "othr"}), ["unknown-block"]),
+        (ContextEdit(name="cut", remove=("exma",)), ["unknown-name"]),
+        (ContextEdit(name="cut", replace={"exam": "othr"}), ["unknown-name"]),
         (ContextEdit(name=" ", remove=("exam",)), ["id-empty"]),
-        (ContextEdit(name="cut ", remove=("exam",)), ["id-padded"]),
+        (ContextEdit(name="cut ", remove=("exam",)), ["bad-name"]),
     ],
 )
 def test_an_edit_that_measures_nothing_or_something_else_is_refused(edit: ContextEdit, codes: list[str]) -> None:
@@ -96,7 +96,7 @@ def test_an_edit_that_takes_the_task_out_is_refused_where_it_does() -> None:
 
     found = list_codes(item, edits=(ContextEdit(name="cut", remove=("ask",)),), blocks=blocks)
 
-    assert found == [("task-not-placed", "f, edits[cut], as it makes contexts[one].template")]
+    assert found == [("task-placeholder-missing", "f, edits[cut], as it makes contexts[one].template")]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_an_edit_that_takes_the_task_out_is_refused_where_it_does() -> None:
 )
 def test_a_template_asks_the_task_in_every_variant(template: Any, holds: bool) -> None:  # noqa: FBT001
     """One variant without the place is enough to lose tasks."""
-    expected = [] if holds else [("task-not-placed", "f, contexts[one].template")]
+    expected = [] if holds else [("task-placeholder-missing", "f, contexts[one].template")]
 
     assert list_codes(replace(ITEM, template=template)) == expected
 
@@ -117,21 +117,21 @@ def test_names_are_unknown_wherever_they_stand() -> None:
 
     found = list_codes(item)
 
-    assert found == [("unknown-block", f"f, contexts[one].{place}") for place in ("system", "messages[0]", "template")]
+    assert found == [("unknown-name", f"f, contexts[one].{place}") for place in ("system", "messages[0]", "template")]
     with pytest.raises(InputError, match=r"did you mean exam\?"):
         check_contexts(ContextSpec(name="s", description="d", contexts=(item,), blocks=BLOCKS), where="f")
 
 
 def test_names_without_blocks_say_that_there_are_none() -> None:
     """Who forgot the blocks is told so."""
-    assert list_codes(replace(ITEM, system=("role",)), blocks=None) == [("unknown-block", "f, contexts[one].system")]
+    assert list_codes(replace(ITEM, system=("role",)), blocks=None) == [("unknown-name", "f, contexts[one].system")]
 
 
 def test_contexts_and_edits_have_names_of_their_own() -> None:
     """The score table tells them apart by name alone."""
     edit = ContextEdit(name="cut", remove=("exam",))
 
-    assert list_codes(ITEM, ITEM, edits=(edit, edit)) == [("context-twice", "f, contexts"), ("context-twice", "f, edits")]
+    assert list_codes(ITEM, ITEM, edits=(edit, edit)) == [("duplicate", "f, contexts"), ("duplicate", "f, edits")]
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_no_file_outside_the_folder_is_read(name: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read(folder, f"file: {name!r}")
 
-    assert caught.value.code == "file-outside"
+    assert caught.value.code == "path-outside-folder"
     assert (folder / "spec.yaml").name in caught.value.faults[0].where
 
 

@@ -177,7 +177,7 @@ def test_two_contexts_that_coincide_are_refused_with_both_names() -> None:
         build(chat=same)
 
     (fault,) = caught.value.faults
-    assert fault.code == "contexts-coincide"
+    assert fault.code == "identical-requests"
     assert fault.found == (
         "context c2 of arm deploy (chat) and context again of arm deploy (chat) send the very same request, so that one response would"
         " count twice (task 't1' and 3 more)"
@@ -186,7 +186,7 @@ def test_two_contexts_that_coincide_are_refused_with_both_names() -> None:
 
 def test_two_sides_that_coincide_are_refused() -> None:
     """A context of the test side that is also one of deployment would make ED smaller by counting the same answers on both."""
-    assert refuse(editor=replace(EDITOR, contexts=(replace(EXAM.contexts[0], id="x"),), blocks=EXAM.blocks)) == ["contexts-coincide"]
+    assert refuse(editor=replace(EDITOR, contexts=(replace(EXAM.contexts[0], id="x"),), blocks=EXAM.blocks)) == ["identical-requests"]
 
 
 def test_two_tasks_with_one_prompt_are_refused() -> None:
@@ -196,7 +196,7 @@ def test_two_tasks_with_one_prompt_are_refused() -> None:
     with pytest.raises(DesignError) as caught:
         build(tasks=tasks)
 
-    assert {(fault.code, fault.where) for fault in caught.value.faults} == {("contexts-coincide", "task copy")}
+    assert {(fault.code, fault.where) for fault in caught.value.faults} == {("identical-requests", "task copy")}
 
 
 def test_an_edit_that_leaves_one_variant_as_it_is_is_refused_for_its_task() -> None:
@@ -220,10 +220,10 @@ def test_an_edit_that_leaves_one_variant_as_it_is_is_refused_for_its_task() -> N
 @pytest.mark.parametrize(
     ("arms", "codes"),
     [
-        ((replace(ARMS[0], edits=("announcment",)), ARMS[1]), ["unknown-edit"]),
-        ((ARMS[0], replace(ARMS[1], edits=("announcement",))), ["unknown-edit"]),
-        ((ARMS[0], replace(ARMS[1], where={"level": ("easy", "medium")})), ["unknown-value"]),
-        ((ARMS[0], replace(ARMS[1], where={"levle": ("easy",)})), ["unknown-value", "arm-without-task"]),
+        ((replace(ARMS[0], edits=("announcment",)), ARMS[1]), ["unknown-name"]),
+        ((ARMS[0], replace(ARMS[1], edits=("announcement",))), ["unknown-name"]),
+        ((ARMS[0], replace(ARMS[1], where={"level": ("easy", "medium")})), ["unknown-name"]),
+        ((ARMS[0], replace(ARMS[1], where={"levle": ("easy",)})), ["unknown-name", "arm-without-task"]),
         ((ARMS[0], replace(ARMS[1], where={"level": ()})), ["arm-without-task"]),
         ((ARMS[0], replace(ARMS[1], where={"level": ("easy",), "id": ("t4",)})), ["arm-without-task"]),
         (
@@ -232,9 +232,9 @@ def test_an_edit_that_leaves_one_variant_as_it_is_is_refused_for_its_task() -> N
         ),
         ((replace(ARMS[0], spec="exam"), ARMS[1]), ["spec-on-test"]),
         ((ARMS[0], ARMS[1], replace(ARMS[2], spec=None)), ["spec-missing"]),
-        ((ARMS[0], ARMS[1], ARMS[1]), ["context-twice", "context-twice"]),
-        ((ARMS[0], ARMS[1], replace(ARMS[2], spec="chat")), ["context-twice"]),
-        ((ARMS[0], replace(ARMS[1], arm=" deploy")), ["id-padded"]),
+        ((ARMS[0], ARMS[1], ARMS[1]), ["duplicate", "duplicate"]),
+        ((ARMS[0], ARMS[1], replace(ARMS[2], spec="chat")), ["duplicate"]),
+        ((ARMS[0], replace(ARMS[1], arm=" deploy")), ["bad-name"]),
     ],
 )
 def test_a_design_that_could_not_be_estimated_is_refused(arms: tuple[Arm, ...], codes: list[str]) -> None:
@@ -257,10 +257,10 @@ def test_arms_of_a_contrast_need_one_partner() -> None:
     [
         ({"contexts": ()}, "context-not-known"),
         ({"contexts": (ContextItem(id="x", template="{task}"),)}, "context-not-known"),
-        ({"contexts": (ContextItem(id="x", system="", template="task"),)}, "task-not-placed"),
-        ({"contexts": (ContextItem(id="x", system=("b",), template="{task}"),)}, "unknown-block"),
-        ({"contexts": CHAT.contexts * 2}, "context-twice"),
-        ({"edits": (ContextEdit(name="cut", remove=("b",)),)}, "unknown-block"),
+        ({"contexts": (ContextItem(id="x", system="", template="task"),)}, "task-placeholder-missing"),
+        ({"contexts": (ContextItem(id="x", system=("b",), template="{task}"),)}, "unknown-name"),
+        ({"contexts": CHAT.contexts * 2}, "duplicate"),
+        ({"edits": (ContextEdit(name="cut", remove=("b",)),)}, "unknown-name"),
     ],
 )
 def test_contexts_that_cannot_be_composed_are_refused(change: dict[str, Any], code: str) -> None:
@@ -275,7 +275,7 @@ def test_all_faults_are_told_at_once_and_each_once() -> None:
 
     found = refuse(replace(REPLAY, arms=arms), (*TASKS, TASKS[0]), chat=broken)
 
-    assert found == ["task-twice", "unknown-block", "unknown-edit", "unknown-value", "arm-without-task"]
+    assert found == ["duplicate", "unknown-name", "unknown-name", "unknown-name", "arm-without-task"]
 
 
 def test_ten_thousand_faults_are_counted_not_listed() -> None:

@@ -82,7 +82,7 @@ def test_nothing_outside_the_folder_is_read(change: dict[str, str], folder: Path
     with pytest.raises(InputError) as caught:
         read_replay(write(folder, **change), None)
 
-    assert caught.value.code == "file-outside"
+    assert caught.value.code == "path-outside-folder"
 
 
 @pytest.fixture
@@ -132,9 +132,9 @@ def test_a_file_is_preferred_to_a_name_of_the_registry(folder: Path, ledger: Led
 @pytest.mark.parametrize(
     ("name", "owner", "code"),
     [
-        ("both", None, "spec-ambiguous"),
+        ("both", None, "choice-needed"),
         ("secret", None, "spec-sealed"),
-        ("both", "OTHER", "spec-ambiguous"),
+        ("both", "OTHER", "choice-needed"),
         ("nobody", None, "spec-not-found"),
         ("CTX-LAB-2026-0001-X@x", None, "spec-not-found"),
         ("CTX-LAB-2026-0001@7", None, "spec-not-found"),

@@ -101,7 +101,7 @@ def test_the_model_is_asked_about_before_the_replay() -> None:
     """Known, unknown, an alias, and an endpoint that lists none."""
     with run_endpoint() as server:
         known = describe(server, MODEL)
-        with pytest.raises(InputError, match="unknown-model"):
+        with pytest.raises(InputError, match="endpoint-model-unknown"):
             describe(server, "claude-none")
         with pytest.raises(InputError, match="model-alias"):
             describe(server, "claude-test-latest")

@@ -119,7 +119,7 @@ def test_a_wrong_key_ends_the_run_at_once(tmp_path: Path) -> None:
         after = run(server, tmp_path, make_calls(500), key=KEY)
 
     assert isinstance(summary.stopped, UnavailableError)
-    assert (summary.stopped.code, summary.stopped.exit_code) == ("key-refused", 3)
+    assert (summary.stopped.code, summary.stopped.exit_code) == ("api-key-refused", 3)
     assert asked <= 8
     assert wrong not in str(summary.stopped)
     assert wrong.encode() not in kept
@@ -144,7 +144,7 @@ def test_an_unknown_model_ends_the_run(tmp_path: Path) -> None:
         summary = run(server, tmp_path, make_calls(300, model="claude-none-1"), concurrency=4)
 
     assert isinstance(summary.stopped, InputError)
-    assert summary.stopped.code == "unknown-model"
+    assert summary.stopped.code == "endpoint-model-unknown"
     assert "claude-none-1" in str(summary.stopped)
     assert summary.attempts <= 8
 

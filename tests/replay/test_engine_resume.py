@@ -55,7 +55,7 @@ def test_a_call_lost_in_flight_is_told_and_not_repeated(tmp_path: Path) -> None:
 def test_only_one_process_works_in_a_run_folder(tmp_path: Path) -> None:
     """A second one is refused before it takes the first one's calls for lost."""
     store = open_store(tmp_path, create=True)
-    with run_endpoint() as server, hold_run(store), pytest.raises(ConflictError, match="run-busy"):
+    with run_endpoint() as server, hold_run(store), pytest.raises(ConflictError, match="in-use"):
         run(server, tmp_path, make_calls(3))
 
     assert server.posts() == []

@@ -125,7 +125,7 @@ def test_a_model_that_the_endpoint_does_not_know_is_locked_nowhere(caveat: Cavea
         right = caveat(*RENEW, FIRST, server=server)
 
     assert (wrong.code, after) == (3, size)
-    assert "unknown-model" in wrong.out
+    assert "endpoint-model-unknown" in wrong.out
     assert right.code == 0, right.err
 
 
@@ -215,7 +215,7 @@ def test_a_replay_that_fails_does_not_stop_the_others(caveat: Caveat, registry: 
 
     assert ran.code == 3
     assert get_states(ran.document) == {FIRST: "failed", THIRD: "concluded"}
-    assert [one["code"] for job in ran.document["replays"] for one in job["faults"]] == ["key-refused"]
+    assert [one["code"] for job in ran.document["replays"] for one in job["faults"]] == ["api-key-refused"]
 
 
 def test_claims_that_were_carried_by_hand_keep_their_revision(caveat: Caveat, registry: Path) -> None:
@@ -254,7 +254,7 @@ def test_only_claims_of_the_version_that_is_named_are_taken(caveat: Caveat, regi
 
     assert (other["renewals"], other["left"]) == ([], [])
     assert [ran.code for ran in unknown] == [2, 2]
-    assert all("model-unknown" in ran.err for ran in unknown)
+    assert all("model-not-registered" in ran.err for ran in unknown)
     assert get_left(elsewhere.document) == {FIRST: "not-in-lineage"}
     assert elsewhere.code == 3
 
@@ -266,7 +266,7 @@ def test_where_the_lineage_branches_a_version_must_be_named(caveat: Caveat, regi
     named = caveat(*RENEW, "--to", NEW_VERSION, "--dry-run", "--json").document
 
     assert branched.code == 0, branched.err
-    assert set(get_left(unnamed).values()) == {"lineage-branches", "no-locked-plan"}
+    assert set(get_left(unnamed).values()) == {"choice-needed", "no-locked-plan"}
     assert get_states(named) == {FIRST: "planned", SECOND: "planned"}
 
 
@@ -325,7 +325,7 @@ def test_causes_that_the_same_plan_does_not_settle_are_told(caveat: Caveat, regi
     assert [ran.code for ran in (added, deprecated, dismissed)] == [0, 0, 0]
     assert sum("does not settle this" in one for one in notes) == 1
     assert sum("a person decides" in one for one in notes) == 1
-    assert get_left(left)[FIRST] == "renewal-settles-nothing"
+    assert get_left(left)[FIRST] == "renewal-not-sufficient"
     assert {one["claim"]: one["to_be_done"] for one in left["left"]}[FIRST] is False
     assert get_states(left) == {SECOND: "planned"}
 

@@ -71,7 +71,7 @@ def test_an_endpoint_that_is_gone_in_the_middle_is_gone_on_with_later(caveat: Ca
         rest = caveat(*RENEW, FIRST, "--json", server=server)
         more = len(server.posts()) - made
 
-    assert (first.code, get_states(first.document), list_codes(first.document)) == (3, {FIRST: "failed"}, ["key-refused"])
+    assert (first.code, get_states(first.document), list_codes(first.document)) == (3, {FIRST: "failed"}, ["api-key-refused"])
     assert (rest.code, get_states(rest.document), more) == (0, {FIRST: "concluded"}, CALLS - 30)
 
 

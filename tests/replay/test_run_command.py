@@ -95,7 +95,7 @@ def test_more_samples_in_the_file_are_only_the_new_calls(folder: Path, caveat: C
 
 @pytest.mark.parametrize(
     ("key", "code"),
-    [(None, "key-missing"), ("sk-wrong-000", "key-refused")],
+    [(None, "api-key-missing"), ("sk-wrong-000", "api-key-refused")],
 )
 def test_without_the_right_key_it_ends_with_3(folder: Path, caveat: Caveat, key: str | None, code: str) -> None:
     """And the key is printed nowhere."""

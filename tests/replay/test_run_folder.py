@@ -28,7 +28,7 @@ def test_a_full_disk_ends_the_run_and_loses_nothing_that_was_told(tmp_path: Path
         lost = rest["lost"]
 
     assert full.returncode == 3, err
-    assert "run-not-writable" in err
+    assert "file-not-accessible" in err
     assert "free space" in err
     assert 0 < made < 240
     assert rest["settled_before"] + rest["answered"] == 240
@@ -47,7 +47,7 @@ def test_a_folder_that_cannot_be_opened_is_told_as_that(tmp_path: Path, caveat: 
         damaged = caveat(*RUN, "-o", "b.run", server=server)
 
     assert (cannot.code, damaged.code) == (3, 2)
-    assert "run-not-writable" in cannot.err
+    assert "file-not-accessible" in cannot.err
     assert "run-not-readable" in damaged.err
     assert server.asked == []
 

@@ -116,7 +116,7 @@ def test_what_cannot_be_sealed_is_said(caveat: Caveat, tmp_path: Path, claim: st
         assert caveat("init", "--code", "AISI").code == 0
         elsewhere = caveat("audit", "run", "small.yaml", "-o", "other.run", server=server)
 
-    assert (public.code, "seal-of-public" in public.err) == (2, True)
+    assert (public.code, "already-public" in public.err) == (2, True)
     assert (dry.code, "bad-option" in dry.err) == (2, True)
     assert (elsewhere.code, "seal-not-recorded" in elsewhere.err) == (2, True), elsewhere.err
     assert len(server.posts()) == 8

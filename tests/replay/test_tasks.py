@@ -73,9 +73,9 @@ def test_a_byte_order_mark_and_windows_lines_change_nothing(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
-        ("t.csv", "id,prompt\na,x\na,y\n", [("task-twice", "line 3")]),
+        ("t.csv", "id,prompt\na,x\na,y\n", [("duplicate", "line 3")]),
         ("t.csv", "id,prompt\na,x,y\nb\n", [("row-broken", "line 2"), ("row-broken", "line 3")]),
-        ("t.csv", "id,promt,id\n", [("column-missing", "column prompt"), ("column-twice", "column id")]),
+        ("t.csv", "id,promt,id\n", [("column-missing", "column prompt"), ("duplicate-column", "column id")]),
         ("t.csv", "", [("column-missing", "column id"), ("column-missing", "column prompt")]),
         ("t.csv", "id,prompt,\na,x,y\n", [("column-missing", "line 1")]),
         ("t.csv", "id,prompt,option_a,option_c\n", [("column-missing", "line 1")]),
@@ -84,12 +84,12 @@ def test_a_byte_order_mark_and_windows_lines_change_nothing(tmp_path: Path) -> N
         ("t.csv", "id,prompt\na,x\0\n", [("not-valid", "t.csv")]),
         ("t.csv", "id,prompt,option_a,option_b\na,x,,blue\n", [("not-valid", "line 2")]),
         ("t.jsonl", '{"id": "a", "prompt": "x"}\n{"id": "b"}\nnot json\n', [("not-valid", "line 2, prompt"), ("not-valid", "line 3")]),
-        ("t.jsonl", '{"id": "a", "prompt": "x", "id": "b"}\n', [("duplicate-key", "line 1")]),
-        ("t.jsonl", '{"id": "a", "prompt": "x"}\n\n{"id": "a", "prompt": "x"}\n', [("task-twice", "line 3")]),
+        ("t.jsonl", '{"id": "a", "prompt": "x", "id": "b"}\n', [("duplicate", "line 1")]),
+        ("t.jsonl", '{"id": "a", "prompt": "x"}\n\n{"id": "a", "prompt": "x"}\n', [("duplicate", "line 3")]),
         ("t.jsonl", "\n", [("table-empty", "t.jsonl")]),
         ("t.yaml", "tasks: []\n", [("table-empty", "t.yaml")]),
         ("t.yaml", "tasks:\n  - {id: 7, prompt: x}\n", [("not-valid", "tasks[0].id")]),
-        ("t.yaml", "tasks:\n  - {id: a, prompt: x}\n  - {id: a, prompt: y}\n", [("task-twice", "tasks[1]")]),
+        ("t.yaml", "tasks:\n  - {id: a, prompt: x}\n  - {id: a, prompt: y}\n", [("duplicate", "tasks[1]")]),
     ],
 )
 def test_a_broken_file_is_told_with_its_place(name: str, text: str, expected: list[tuple[str, str]], tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_broken_file_is_told_with_its_place(name: str, text: str, expected: li
     ("task", "codes"),
     [
         (Task(id="", prompt="x"), ["id-empty"]),
-        (Task(id=" a", prompt="x"), ["id-padded"]),
+        (Task(id=" a", prompt="x"), ["bad-name"]),
         (Task(id="a", prompt=" \n"), ["not-valid"]),
         (Task(id="a", prompt="x", fields={"id": "b"}), ["not-valid"]),
         (Task(id="a", prompt="x", options=("one",)), ["not-valid"]),

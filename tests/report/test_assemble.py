@@ -130,7 +130,7 @@ def test_a_reserved_identifier_has_no_supplement() -> None:
     with pytest.raises(ConflictError) as caught:
         assemble_claim(replace(inverted(), revisions=()), made_at=MADE_AT)
 
-    assert caught.value.code == "claim-only-reserved"
+    assert caught.value.code == "identifier-reserved"
 
 
 def test_a_card_counts_what_nobody_audited(card_supplement: CardSupplement) -> None:

@@ -188,7 +188,7 @@ def test_backwards_is_refused(story: Story) -> None:
     with pytest.raises(InputError) as caught:
         compare(story, story.last, story.first)
 
-    assert caught.value.code == "since-after-end"
+    assert caught.value.code == "bad-option"
 
 
 @settings(max_examples=scale(12), deadline=None)
@@ -308,7 +308,7 @@ def test_a_forged_name_is_refused(change_report: ChangeReport) -> None:
 
 
 def test_what_contradicts_itself_is_told(change_report: ChangeReport) -> None:
-    """A claim that stands there twice, an inversion that the classes do not say, an entry that could not be known."""
+    """A claim that occurs twice, an inversion that the classes do not say, an entry that could not be known."""
     first = change_report.changes[0]
     assert first.before is not None
     later = replace(first, before=replace(first.before, claim_entry=first.after.claim_entry))

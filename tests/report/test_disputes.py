@@ -114,10 +114,10 @@ FORGED: Mapping[str, tuple[tuple[SpecOpening, ...], str]] = {
     "another body": ((replace(OPENING, body=ContextSpec(name="x", description="y")),), "seal-not-opened"),
     "another kind": ((replace(OPENING, spec_kind=SpecKind.TEST_CONTEXT),), "seal-not-opened"),
     "no body of its kind": ((replace(OPENING, spec_kind=SpecKind.PROPERTY),), "seal-not-opened"),
-    "not in the record": ((replace(OPENING, spec="CTX-EXAMPLE-2026-0007-X@1"),), "opening-not-referred"),
-    "another version": ((replace(OPENING, spec="CTX-EXAMPLE-2026-0002-X@2"),), "opening-not-referred"),
-    "never sealed": ((replace(OPENING, spec="CTX-EXAMPLE-2026-0001-X@1"),), "not-sealed"),
-    "twice": ((OPENING, OPENING), "opening-twice"),
+    "not in the record": ((replace(OPENING, spec="CTX-EXAMPLE-2026-0007-X@1"),), "seal-not-needed"),
+    "another version": ((replace(OPENING, spec="CTX-EXAMPLE-2026-0002-X@2"),), "seal-not-needed"),
+    "never sealed": ((replace(OPENING, spec="CTX-EXAMPLE-2026-0001-X@1"),), "seal-not-needed"),
+    "twice": ((OPENING, OPENING), "duplicate"),
 }
 
 
@@ -141,7 +141,7 @@ def test_what_is_revealed_is_no_secret() -> None:
 
     faults = check_openings(replace(supplement, openings=(OPENING,)))
 
-    assert [one.code for one in faults] == ["not-sealed"]
+    assert [one.code for one in faults] == ["seal-not-needed"]
 
 
 @given(bit=st.integers(0, 255))

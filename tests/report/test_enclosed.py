@@ -123,8 +123,8 @@ def test_what_repaints_a_page_is_not_taken_off(inverted_pdf: bytes, document_key
     assert split_file(before, PDF).drawn == repaint
     assert split_file(after, PDF).drawn == after
     assert split_file(sign_pdf(after, document_key, at=AT), PDF).drawn == after
-    assert {one.code for one in list_threats(before)} >= {"pdf-appended"}
-    assert {one.code for one in list_threats(after)} >= {"pdf-appended"}
+    assert {one.code for one in list_threats(before)} >= {"pdf-altered"}
+    assert {one.code for one in list_threats(after)} >= {"pdf-altered"}
 
 
 def repaint_page(data: bytes) -> bytes:
@@ -145,7 +145,7 @@ def test_what_is_no_proof_is_not_enclosed(inverted_pdf: bytes, proof: bytes) -> 
     for format_, data in ((PDF, inverted_pdf), (HTML, b"<html><body></body></html>")):
         with pytest.raises(InputError) as caught:
             enclose_proof(data, format_, proof)
-        assert caught.value.code == "not-enclosable"
+        assert caught.value.code == "not-sealable"
 
 
 def test_a_proof_is_enclosed_once(inverted_pdf: bytes) -> None:

@@ -132,7 +132,7 @@ def test_one_entry_told_in_two_ways_is_refused(proven: Supplement) -> None:
     with pytest.raises(InputError) as caught:
         check_inclusion(replace(proven, history=(replace(proven.history[0], entry=other),)))
 
-    assert caught.value.code == "entry-contradicted"
+    assert caught.value.code == "entry-inconsistent"
 
 
 def test_two_statements_beside_one_entry_are_refused(proven: Supplement) -> None:
@@ -142,7 +142,7 @@ def test_two_statements_beside_one_entry_are_refused(proven: Supplement) -> None
     with pytest.raises(InputError) as caught:
         list_recorded(replace(proven, history=(other,)))
 
-    assert caught.value.code == "entry-contradicted"
+    assert caught.value.code == "entry-inconsistent"
 
 
 def test_a_supplement_without_a_proof_says_so(proven: Supplement) -> None:

@@ -154,7 +154,7 @@ def test_a_link_that_is_anything_more_is_named(name: str, superseded_pdf: bytes)
         link = next(one for page in pdf.pages for one in page.obj.get(Name.Annots, Array()) if Name.A in one)
         ATTACKS[name](link)
 
-    assert "pdf-action" in {one.code for one in list_threats(rewrite(superseded_pdf, edit))}
+    assert "pdf-active" in {one.code for one in list_threats(rewrite(superseded_pdf, edit))}
 
 
 def test_a_base_for_links_is_named(superseded_pdf: bytes) -> None:
@@ -163,7 +163,7 @@ def test_a_base_for_links_is_named(superseded_pdf: bytes) -> None:
     def edit(pdf: Pdf) -> None:
         pdf.Root.URI = Dictionary(Base=String("http://evil.example/"))
 
-    assert "pdf-action" in {one.code for one in list_threats(rewrite(superseded_pdf, edit))}
+    assert "pdf-active" in {one.code for one in list_threats(rewrite(superseded_pdf, edit))}
 
 
 def test_an_action_that_is_shared_is_named(superseded_pdf: bytes) -> None:
@@ -173,4 +173,4 @@ def test_an_action_that_is_shared_is_named(superseded_pdf: bytes) -> None:
         link = next(one for page in pdf.pages for one in page.obj.get(Name.Annots, Array()) if Name.A in one)
         link.A = pdf.make_indirect(link.A)
 
-    assert "pdf-action" in {one.code for one in list_threats(rewrite(superseded_pdf, edit))}
+    assert "pdf-active" in {one.code for one in list_threats(rewrite(superseded_pdf, edit))}

@@ -149,7 +149,7 @@ def test_what_has_no_empty_place_is_not_signed(unaudited_pdf: bytes, signed_pdf:
         with pytest.raises(InputError) as caught:
             sign_pdf(data, document_key, at=AT)
 
-        assert caught.value.code == "not-signable"
+        assert caught.value.code == "not-sealable"
         assert words in str(caught.value)
 
 

@@ -116,7 +116,7 @@ def test_a_later_revision_is_noticed(signed_pdf: bytes, edit: Callable[[Incremen
     assert not found.is_intact
     assert not found.covers_all
     assert f"{len(changed) - len(signed_pdf):,} bytes were appended after it was signed" in found.problems
-    assert "pdf-appended" in {one.code for one in list_threats(changed)}
+    assert "pdf-altered" in {one.code for one in list_threats(changed)}
 
 
 def test_content_prepared_before_signing_is_noticed(unaudited_pdf: bytes, document_key: SigningKey) -> None:
@@ -125,7 +125,7 @@ def test_content_prepared_before_signing_is_noticed(unaudited_pdf: bytes, docume
     signed = sign_pdf(prepared, document_key, at=AT)
 
     assert check_signature(signed).unsigned == prepared
-    assert "pdf-appended" in {one.code for one in list_threats(signed)}
+    assert "pdf-altered" in {one.code for one in list_threats(signed)}
     assert is_caught(append(signed, swap_page))
 
 

@@ -165,7 +165,7 @@ def test_the_judge_of_its_own_answers_is_refused(caveat: Caveat, tmp_path: Path,
 
     answer = caveat("score", folder, "--json")
 
-    assert (answer.code, json.loads(answer.err)["faults"][0]["code"]) == (2, "judge-is-judged")
+    assert (answer.code, json.loads(answer.err)["faults"][0]["code"]) == (2, "judge-same-as-model")
     assert endpoint.posts() == []
 
 
@@ -176,7 +176,7 @@ def test_a_missing_key_is_told_before_anything(caveat: Caveat, tmp_path: Path, m
 
     answer = caveat("score", folder, "--json")
 
-    assert (answer.code, json.loads(answer.err)["faults"][0]["code"]) == (3, "key-missing")
+    assert (answer.code, json.loads(answer.err)["faults"][0]["code"]) == (3, "api-key-missing")
 
 
 def test_dry_run_is_for_judges(caveat: Caveat, tmp_path: Path) -> None:

@@ -287,7 +287,7 @@ def test_a_judge_may_not_judge_itself(store: RunStore, endpoint: Endpoint) -> No
     with pytest.raises(ConflictError) as raised:
         _judge(store, endpoint, same)
 
-    assert raised.value.code == "judge-is-judged"
+    assert raised.value.code == "judge-same-as-model"
     assert endpoint.posts() == []
     assert _judge(store, endpoint, replace(same, allow_same_model=True)).verdicts == 12
 
@@ -299,7 +299,7 @@ def test_a_judge_that_answers_as_the_judged_model_is_found_after_one_call(store:
     with pytest.raises(ConflictError) as raised:
         judge_run(store, SCORER, TASKS, _asker(store, endpoint.url, CallSettings(allow_alias=True)))
 
-    assert raised.value.code == "judge-is-judged"
+    assert raised.value.code == "judge-same-as-model"
     assert len(endpoint.posts()) == 1
     assert _scores(store) == []
 

@@ -104,7 +104,7 @@ def test_an_unscored_run_and_one_of_another_audit_are_refused(caveat: Caveat, tm
 
     other = caveat("audit", "import", write_audit(tmp_path, claim), "run", "--json")
 
-    assert (other.code, json.loads(other.err)["faults"][0]["code"]) == (2, "other-audit")
+    assert (other.code, json.loads(other.err)["faults"][0]["code"]) == (2, "wrong-audit")
     assert caveat("audit", "list", "--json").document["audits"][0]["audit"] == audit
 
 

@@ -147,7 +147,7 @@ def test_labels_of_another_run_or_item_and_labels_given_twice_are_refused(caveat
 
     answers = [caveat("score", folder, "--answers", name, "--json") for name in ("other.csv", "item.csv", "twice.csv")]
 
-    assert [list_codes(answer) for answer in answers] == [["other-key"], ["unknown-item"], ["answer-twice"]]
+    assert [list_codes(answer) for answer in answers] == [["wrong-sheet-key"], ["unknown-name"], ["duplicate"]]
 
 
 def test_a_sheet_is_not_written_over_a_file(caveat: Caveat, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_a_key_that_others_can_read_is_refused(folder: Path, mode: int) -> None:
     """Whatever bit others have, the key is not used, and the message says what to do."""
     (folder / "log.pem").chmod(mode)
 
-    with pytest.raises(CaveatError, match=f"key-file-open.*mode {mode:04o}.*chmod 600") as error:
+    with pytest.raises(CaveatError, match=f"file-open-to-others.*mode {mode:04o}.*chmod 600") as error:
         _match_across_lines(folder)
     assert error.value.exit_code == 2
 
@@ -84,8 +84,8 @@ def test_a_key_that_others_can_read_is_refused(folder: Path, mode: int) -> None:
 def test_a_folder_that_others_can_change_is_refused(folder: Path) -> None:
     """Who can put a file there can put another key there; who can only look, cannot."""
     folder.chmod(0o770)
-    assert _refused(folder, None) == ("key-file-open", 2)
-    with pytest.raises(CaveatError, match="key-file-open"):
+    assert _refused(folder, None) == ("file-open-to-others", 2)
+    with pytest.raises(CaveatError, match="file-open-to-others"):
         write_key(folder, OTHER, passphrase=None, is_new=True)
     folder.chmod(0o755)
 

@@ -45,7 +45,7 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
         ({"risk_level": "enormous"}, "not-valid"),
         ({"structural_score": 1.5}, "not-valid"),
         ({"left_out": " "}, "not-valid"),
-        ({"path": "../elsewhere"}, "file-outside"),
+        ({"path": "../elsewhere"}, "path-outside-folder"),
         ({"hidden_references": True}, "skill-not-found"),
     ],
 )
@@ -69,7 +69,7 @@ def test_a_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
     ("before", "after", "code"),
     [
         ("id: with_skill", "id: with_skil", "condition-missing"),
-        ("id: realistic\n", "id: relistic\n", "unknown-condition"),
+        ("id: realistic\n", "id: relistic\n", "unknown-name"),
         ("system: [skill, references], template", "system: [skill], template", "not-valid"),
         ("environment]", "environment, skill]", "not-valid"),
         ("{by: {field: skill, texts: {}}, description: SKILL", "{text: written out, description: SKILL", "not-valid"),
@@ -215,7 +215,7 @@ def test_a_reference_that_the_skill_lacks_is_refused(tmp_path: Path) -> None:
         read_study(parts.write(tmp_path))
 
     (fault,) = refused.value.faults
-    assert (fault.code, fault.advice) == ("reference-not-found", "did you mean a.md?")
+    assert (fault.code, fault.advice) == ("unknown-name", "did you mean a.md?")
 
 
 @pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published study is not there")

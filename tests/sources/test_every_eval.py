@@ -67,7 +67,7 @@ def test_two_metrics_are_not_chosen_between(tmp_path: Path) -> None:
     by_name, _ = read_every_eval([path], LogOptions(scorer="sums_free/strict-match"))
     by_metric, _ = read_every_eval([path], LogOptions(scorer=STRICT))
 
-    assert codes(error) == ["scorer-not-chosen"]
+    assert codes(error) == ["choice-needed"]
     assert "exact_match:flexible-extract, exact_match:strict-match" in (error.value.faults[0].found or "")
     assert by_name == by_metric
 
@@ -77,7 +77,7 @@ def test_a_metric_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) 
     with pytest.raises(TableError) as error:
         read_every_eval([copy_every_eval(tmp_path, EVERY_EVAL["test"])], LogOptions(scorer="accuracy"))
 
-    assert codes(error) == ["unknown-scorer"]
+    assert codes(error) == ["unknown-name"]
     assert STRICT in (error.value.faults[0].found or "")
 
 

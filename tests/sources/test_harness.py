@@ -70,9 +70,9 @@ def test_results_beside_the_samples_state_counts_model_and_date(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("reading", "code", "named"),
     [
-        (choose(filter_=None), "key-not-chosen", "flexible-extract, strict-match"),
-        (choose(filter_="strict"), "unknown-key", "flexible-extract, strict-match"),
-        (choose("acc"), "unknown-scorer", "exact_match"),
+        (choose(filter_=None), "choice-needed", "flexible-extract, strict-match"),
+        (choose(filter_="strict"), "unknown-name", "flexible-extract, strict-match"),
+        (choose("acc"), "unknown-name", "exact_match"),
     ],
 )
 def test_a_metric_or_filter_that_is_not_there_is_told_with_those_that_are(
@@ -91,7 +91,7 @@ def test_two_metrics_are_not_chosen_between(tmp_path: Path) -> None:
     with pytest.raises(TableError) as error:
         read_harness([copy_harness(tmp_path, "test", "sums_choice")], LogOptions())
 
-    assert codes(error) == ["scorer-not-chosen"]
+    assert codes(error) == ["choice-needed"]
 
 
 def test_fewer_documents_than_stated_are_refused_unless_allowed(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_documents_of_other_data_are_not_paired(tmp_path: Path) -> None:
     with pytest.raises(TableError) as error:
         read_rows(list(arms), choose(arms=arms))
 
-    assert codes(error) == ["documents-differ"]
+    assert codes(error) == ["task-texts-differ"]
 
 
 def test_documents_are_paired_by_content_whatever_their_order(tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_a_document_that_stands_twice_is_refused_with_both_lines(tmp_path: Path)
     with pytest.raises(TableError) as error:
         read_logs(list(arms), choose(arms=arms, unfinished=True), low=0, high=1)
 
-    assert codes(error) == ["row-repeated"]
+    assert codes(error) == ["duplicate-row"]
     assert "document 0 (line 13)" in error.value.faults[0].where
 
 
@@ -211,7 +211,7 @@ def test_a_line_that_was_cut_off_is_told(tmp_path: Path) -> None:
     with pytest.raises(TableError) as error:
         read_harness([path], choose())
 
-    assert codes(error) == ["line-not-json"]
+    assert codes(error) == ["not-json"]
 
 
 def test_a_number_beyond_all_floats_is_no_score(tmp_path: Path) -> None:
@@ -237,5 +237,5 @@ def test_a_field_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(TableError) as error:
         read_harness([copy_harness(tmp_path, "test")], choose(context_field="metadata.context"))
 
-    assert set(codes(error)) == {"unknown-field"}
+    assert set(codes(error)) == {"unknown-name"}
     assert "--context-field" in (error.value.faults[0].advice or "")

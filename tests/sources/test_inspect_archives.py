@@ -85,7 +85,7 @@ def test_what_is_no_archive_is_told(tmp_path: Path, content: bytes) -> None:
 
     error = refuse(path)
 
-    assert (error.code, error.faults[0].where) == ("log-not-readable", str(path))
+    assert (error.code, error.faults[0].where) == ("file-not-readable", str(path))
 
 
 @pytest.mark.parametrize("kept", [0.1, 0.5, 0.9, 0.99])
@@ -96,13 +96,13 @@ def test_truncated_archives_are_told(tmp_path: Path, kept: float) -> None:
 
     error = refuse(path)
 
-    assert error.code == "log-not-readable"
+    assert error.code == "file-not-readable"
     assert "inspect log recover" in (error.faults[0].advice or "")
 
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     """A path that leads nowhere is one fault."""
-    assert refuse(tmp_path / "none.eval").code == "log-not-readable"
+    assert refuse(tmp_path / "none.eval").code == "file-not-readable"
 
 
 @pytest.mark.parametrize(
@@ -133,14 +133,14 @@ def test_encrypted_members_are_told(tmp_path: Path) -> None:
     """A member that asks for a password is refused by name."""
     error = refuse(write(tmp_path, Member(name="samples/x_epoch_1.json", content=b"{}", flags=1)))
 
-    assert (error.code, error.faults[0].found) == ("log-not-readable", "the member is encrypted")
+    assert (error.code, error.faults[0].found) == ("file-not-readable", "the member is encrypted")
 
 
 def test_packings_that_inspect_does_not_use_are_told(tmp_path: Path) -> None:
     """Members packed by LZMA are refused rather than half understood."""
     error = refuse(write(tmp_path, Member(name="x", content=b"{}", method=14)))
 
-    assert error.code == "log-not-readable"
+    assert error.code == "file-not-readable"
     assert "method 14" in error.faults[0].found
 
 
@@ -222,7 +222,7 @@ def test_damaged_members_are_told_by_name(tmp_path: Path, member: Member, expect
     """A member that cannot be trusted refuses the log and is named."""
     error = refuse(write(tmp_path, member))
 
-    assert error.code == "log-not-readable"
+    assert error.code == "file-not-readable"
     assert expected in error.faults[0].found
     assert "samples/x_epoch_1.json" in error.faults[0].where
 
@@ -251,7 +251,7 @@ def test_two_members_of_one_sample_are_refused(tmp_path: Path) -> None:
     """Two members under different names that hold one sample and epoch contradict each other."""
     error = refuse(write(tmp_path, Member(name="samples/other_epoch_1.json", content=json.dumps(build_sample("s0", "I")).encode())))
 
-    assert error.code == "row-repeated"
+    assert error.code == "duplicate-row"
     assert "samples/other_epoch_1.json" in error.faults[0].found
 
 

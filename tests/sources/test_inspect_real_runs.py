@@ -350,7 +350,7 @@ def test_remote_logs_that_are_not_there_are_told() -> None:
     with pytest.raises(TableError, match="inspect_ai cannot read it") as caught:
         read_inspect([Path("memory://nowhere/x.eval")], LogOptions(arm_field="tags"))
 
-    assert (caught.value.code, caught.value.faults[0].where) == ("log-not-readable", "memory://nowhere/x.eval")
+    assert (caught.value.code, caught.value.faults[0].where) == ("file-not-readable", "memory://nowhere/x.eval")
 
 
 def test_a_remote_log_without_inspect_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,7 +95,7 @@ def test_an_object_needs_its_entry_named(tmp_path: Path) -> None:
     silent, wrong = refuse(path), refuse(path, key="honest")
     rows, _ = read(path, key="honesty")
 
-    assert (silent.code, wrong.code) == ("key-not-chosen", "unknown-key")
+    assert (silent.code, wrong.code) == ("choice-needed", "unknown-name")
     assert "honesty, helpfulness" in silent.faults[0].found
     assert wrong.faults[0].advice == "did you mean honesty?"
     assert rows[0].score == 1.0
@@ -109,7 +109,7 @@ def test_several_scorers_need_a_choice(tmp_path: Path) -> None:
     silent, wrong = refuse(path), refuse(path, scorer="Judge")
     rows, _ = read(path, scorer="judge")
 
-    assert (silent.code, wrong.code) == ("scorer-not-chosen", "unknown-scorer")
+    assert (silent.code, wrong.code) == ("choice-needed", "unknown-name")
     assert "match, judge, grades" in silent.faults[0].found
     assert wrong.faults[0].advice == "did you mean judge?"
     assert (rows[0].score, rows[0].extras["score:match"], rows[0].extras["score:grades.b"]) == (0.25, 1.0, "text")
@@ -239,7 +239,7 @@ def test_a_field_without_a_single_value_is_told(tmp_path: Path, field: str) -> N
     header["eval"] |= {"tags": ["a", "b"], "task_args": {"x": 1}}
     error = refuse(write_log(tmp_path, build_sample(), header=header), arms={}, arm_field=field)
 
-    assert error.code == "unknown-field"
+    assert error.code == "unknown-name"
     assert field in error.faults[0].found
 
 
@@ -249,7 +249,7 @@ def test_a_log_without_arm_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "code"), [(3, "log-version"), (99, "log-version"), ("2", "log-not-readable"), (None, "log-not-readable")]
+    ("version", "code"), [(3, "newer-format"), (99, "newer-format"), ("2", "file-not-readable"), (None, "file-not-readable")]
 )
 def test_versions_to_come_are_refused(tmp_path: Path, version: Any, code: str) -> None:
     """A later format is not guessed at; versions 1 and 2 are read."""
@@ -298,7 +298,7 @@ def test_faults_of_several_logs_are_told_together(tmp_path: Path) -> None:
     with pytest.raises(TableError) as caught:
         read_inspect([bad, good], LogOptions(arms={str(good): "test", str(bad): "deploy"}))
 
-    assert [fault.code for fault in caught.value.faults] == ["log-not-readable", "scorer-not-chosen"]
+    assert [fault.code for fault in caught.value.faults] == ["file-not-readable", "choice-needed"]
 
 
 def test_what_a_log_says_is_printed_on_one_line(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_missing_and_repeated_paths_are_told_at_once(tmp_path: Path, monkeypatch
     with pytest.raises(InputError) as error:
         split_sources(["test=a.eval", "deploy=./a.eval", "deploy=b.eval"])
 
-    assert sorted(set(codes(error))) == ["file-not-readable", "file-twice"]
+    assert sorted(set(codes(error))) == ["file-not-readable", "duplicate"]
 
 
 def test_every_wrong_argument_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +172,7 @@ def test_a_pipe_is_no_log(tmp_path: Path) -> None:
         ("a.jsonl", zstandard.compress(b"{}"), "Zstandard"),
         ("card.md", b"# A card", "ends in .md"),
         ("scores", b"task_id,arm", "ends in nothing"),
-        ("table.json", b'{"task_id": "a"}', "no Inspect log"),
+        ("table.json", b'{"task_id": "a"}', "not an Inspect log"),
         ("rows.json", b"[]", "ends in .json"),
         ("book.xlsx", b"PK\x03\x04", "ends in .xlsx"),
     ],
@@ -197,7 +197,7 @@ def test_what_is_called_a_log_of_inspect_is_read_as_one(tmp_path: Path, content:
     with pytest.raises(TableError) as error:
         read_rows([path], LogOptions(arms={path: "test"}))
 
-    assert codes(error) == ["log-not-readable"]
+    assert codes(error) == ["file-not-readable"]
 
 
 def test_a_copy_of_a_log_is_the_same_log(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_a_copy_of_a_log_is_the_same_log(tmp_path: Path) -> None:
     with pytest.raises(TableError) as error:
         read_rows(paths, LogOptions(arms=dict(zip(paths, ("test", "deploy"), strict=True))))
 
-    assert codes(error) == ["file-twice"]
+    assert codes(error) == ["duplicate"]
 
 
 def test_two_logs_of_one_arm_with_one_name_would_be_one_context(tmp_path: Path) -> None:
@@ -268,7 +268,7 @@ def test_logs_with_different_scorers_are_not_compared(tmp_path: Path) -> None:
     with pytest.raises(TableError) as error:
         read_rows(list(arms), LogOptions(arms=arms, unfinished=True))
 
-    assert codes(error) == ["scorers-differ"]
+    assert codes(error) == ["choice-needed"]
 
 
 def test_what_is_for_logs_is_refused_for_a_table(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_tasks_of_another_benchmark_are_not_paired_by_their_numbers(tmp_path: Pa
         read_pair(paths)
 
     fault = caught.value.faults[0]
-    assert [one.code for one in caught.value.faults] == ["documents-differ"]
+    assert [one.code for one in caught.value.faults] == ["task-texts-differ"]
     assert "so have 2 tasks in all" in fault.found
     assert "--task-field sample.id" in (fault.advice or "")
 

@@ -85,7 +85,7 @@ def test_repeated_keys_name_the_column_that_tells_rows_apart(tmp_path: Path, suf
 
     faults = refuse(write(tmp_path / f"scores{suffix}", rows))
 
-    assert {fault.code for fault in faults} == {"row-repeated", "more-faults"}
+    assert {fault.code for fault in faults} == {"duplicate-row", "more-faults"}
     assert faults[0].advice == "rows differ in model: keep one with --where model=… (model is alpha-7b, beta-7b)"
 
 
@@ -96,7 +96,7 @@ def test_a_column_that_is_no_text_is_passed_over_and_refused_when_asked_for(tmp_
     pq.write_table(pa.Table.from_pylist([row | {"raw": bytes([200, number]), "list": [number]} for number, row in enumerate(rows)]), path)
 
     assert refuse(path)[0].advice == "give each response its own sample, or remove one"
-    assert [fault.code for fault in refuse(path, where={"raw": ["x"]})] == ["id-not-text"]
+    assert [fault.code for fault in refuse(path, where={"raw": ["x"]})] == ["bad-name"]
 
 
 def test_a_repeated_row_beside_two_models_gets_the_plain_advice(tmp_path: Path) -> None:
@@ -129,11 +129,11 @@ def test_rows_that_repeat_in_every_column_get_the_plain_advice(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("options", "code", "advice"),
     [
-        ({"where": {"modle": ["alpha-7b"]}}, "unknown-column", "did you mean model?"),
-        ({"where": {"model": ["alpha"]}}, "unknown-value", "did you mean alpha-7b?"),
-        ({"score": "lexicn"}, "unknown-column", "did you mean lexicon?"),
-        ({"where": {"model": [""]}}, "unknown-value", None),
-        ({"where": {"task_id": ["t0"], "tokens": ["201"]}}, "nothing-selected", "ask for fewer columns with --where"),
+        ({"where": {"modle": ["alpha-7b"]}}, "column-missing", "did you mean model?"),
+        ({"where": {"model": ["alpha"]}}, "unknown-name", "did you mean alpha-7b?"),
+        ({"score": "lexicn"}, "column-missing", "did you mean lexicon?"),
+        ({"where": {"model": [""]}}, "unknown-name", "use one of the names that exist"),
+        ({"where": {"task_id": ["t0"], "tokens": ["201"]}}, "nothing-selected", "give fewer conditions"),
     ],
 )
 def test_what_is_not_there_is_told_with_what_is(tmp_path: Path, suffix: str, options: Any, code: str, advice: str | None) -> None:

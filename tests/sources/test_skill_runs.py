@@ -75,7 +75,7 @@ def test_the_property_is_chosen_and_never_guessed(tmp_path: Path, scorer: str | 
     with pytest.raises(TableError) as error:
         read_rows([str(Run().write(tmp_path))], LogOptions(scorer=scorer))
 
-    assert error.value.faults[0].code == ("scorer-not-chosen" if scorer is None else "unknown-scorer")
+    assert error.value.faults[0].code == ("choice-needed" if scorer is None else "unknown-name")
     assert "any_anti, api_idiomaticity, code_quality, composite" in (error.value.faults[0].found or "")
 
 
@@ -84,7 +84,7 @@ def test_a_condition_that_is_not_there_cannot_be_an_arm(tmp_path: Path) -> None:
     with pytest.raises(TableError) as error:
         read_rows([str(Run().write(tmp_path))], read(tmp_path, "composite", E="test"))
 
-    assert error.value.faults[0].code == "unknown-value"
+    assert error.value.faults[0].code == "unknown-name"
 
 
 @pytest.mark.parametrize(("given", "code"), [({"key": "x"}, "option-for-logs"), ({"arm_field": "condition"}, "option-for-logs")])

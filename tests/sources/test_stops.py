@@ -75,7 +75,7 @@ def test_a_word_that_is_neither_is_refused_with_its_place(tmp_path: Path, name: 
         write(tmp_path / "t.csv", [{"truncated": "yes", name: "yes"}, {"truncated": "no", name: "perhaps"}])
 
     (fault,) = caught.value.faults
-    assert fault.code == "flag-not-yes-or-no"
+    assert fault.code == "bad-flag"
     assert f"row 3, column {name}" in fault.where
 
 

@@ -164,7 +164,7 @@ def test_other_intervals_than_closed_form_are_refused(interval: IntervalMethod) 
     with pytest.raises(DesignError) as caught:
         contrast(build_table(make_rows(6)), plan, ALL, range_=(0, 1))
 
-    assert caught.value.faults[0].code == "interval-not-for-contrasts"
+    assert caught.value.faults[0].code == "interval-not-available"
 
 
 def test_a_thin_arm_can_leave_the_ratio_unbounded() -> None:

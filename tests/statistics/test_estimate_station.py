@@ -69,7 +69,7 @@ def test_an_unknown_arm_is_told_with_the_one_that_was_meant() -> None:
 
     error = refuse(table)
 
-    assert [fault.code for fault in error.faults] == ["unknown-arm", "unknown-arm"]
+    assert [fault.code for fault in error.faults] == ["unknown-name", "unknown-name"]
     assert error.faults[0].advice == "did you mean testing?"
     assert "B, testing" in error.faults[1].found
 

@@ -46,11 +46,11 @@ def test_a_result_rests_on_a_run_of_its_audit(ledger: Ledger) -> None:
         for audit in (one, other):
             writer.append(make.lock(audit, claim))
         run = writer.append(make.run(one, make.START + timedelta(hours=1)))
-        with pytest.raises(InputError, match="run-unknown"):
+        with pytest.raises(InputError, match="not-registered"):
             writer.append(make.result(other, run.seq))
         result = writer.append(make.result(one, run.seq))
         verdict = make.verdict(Form.PREVALENCE, ClaimClass.DEGRADED, basis=Basis.REPLAY)
-        with pytest.raises(InputError, match="result-unknown"):
+        with pytest.raises(InputError, match="verdict-inconsistent"):
             writer.append(make.restriction(other, claim, verdict, result=result.seq))
         writer.append(make.restriction(one, claim, verdict, result=result.seq))
 
@@ -75,10 +75,10 @@ def test_a_verdict_that_the_method_does_not_allow_is_refused(ledger: Ledger) -> 
             )
 
     assert [fault.code for fault in refused.value.faults] == [
-        "form-disagrees",
-        "cannot-invert",
-        *("inversion-not-replayed", "inversion-not-replayed"),
-        "result-missing",
+        "verdict-inconsistent",
+        "verdict-inconsistent",
+        *("verdict-inconsistent", "verdict-inconsistent"),
+        "verdict-inconsistent",
     ]
 
 
@@ -88,7 +88,7 @@ def test_an_established_verdict_without_a_replay_is_refused(ledger: Ledger) -> N
         claim = f"{make.add_claim(writer, make.settle(writer))}@1"
         audit = make.add_audit(writer, claim)
         reported = make.verdict(Form.PREVALENCE, ClaimClass.STABLE, verdict_standing=VerdictStanding.ESTABLISHED)
-        with pytest.raises(InputError, match="inversion-not-replayed"):
+        with pytest.raises(InputError, match="verdict-inconsistent"):
             writer.append(make.restriction(audit, claim, reported))
         writer.append(make.restriction(audit, claim, replace(reported, verdict_standing=VerdictStanding.PROVISIONAL)))
 
@@ -102,7 +102,7 @@ def test_what_belongs_to_another_claim_is_refused(ledger: Ledger) -> None:
         verdict = make.verdict(Form.PREVALENCE, ClaimClass.DEGRADED)
         finding = make.finding(audit, other, findings.ablation())
         for payload in (make.lock(audit, other), make.evidence(audit, other), finding, make.restriction(audit, other, verdict)):
-            with pytest.raises(ConflictError, match="other-claim"):
+            with pytest.raises(ConflictError, match="wrong-claim"):
                 writer.append(payload)
 
 
@@ -133,7 +133,7 @@ def test_a_finding_enters_before_the_outcome(ledger: Ledger) -> None:
         claim = f"{make.add_claim(writer, phi)}@1"
         audit, other = make.add_audit(writer, claim), make.add_audit(writer, claim)
         writer.append(make.restriction(audit, claim, make.verdict(Form.PREVALENCE, ClaimClass.DEGRADED)))
-        with pytest.raises(ConflictError, match=r"audit-has-outcome(.|\n)*contest the scoring, or open another audit"):
+        with pytest.raises(ConflictError, match=r"audit-concluded(.|\n)*contest the scoring, or open another audit"):
             writer.append(make.finding(audit, claim, findings.naturalness()))
         writer.append(make.finding(other, claim, findings.naturalness()))
         writer.append(make.restriction(other, claim, make.verdict(Form.PREVALENCE, ClaimClass.DEGRADED)))
@@ -149,7 +149,7 @@ def test_what_renews_another_audit_is_compared_with_its_lock(ledger: Ledger) -> 
         old, open_, other = make.add_audit(writer, first), make.add_audit(writer, first), make.add_audit(writer, second)
         writer.append(replace(make.lock(old, first), model="m-1"))
         new = make.audit(make.allocate(writer, Kind.AUDIT), first)
-        for renews, code in (("AUD-LAB-2026-0099-9", "audit-unknown"), (open_, "not-locked"), (other, "other-claim")):
+        for renews, code in (("AUD-LAB-2026-0099-9", "not-registered"), (open_, "not-locked"), (other, "wrong-claim")):
             with pytest.raises(CaveatError, match=code):
                 writer.append(replace(new, renews=renews))
         writer.append(replace(new, renews=old))

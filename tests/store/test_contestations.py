@@ -95,19 +95,19 @@ def test_where_a_contestation_stands_follows_from_who_took_the_last_step(
 
 
 WRONG = [
-    ((), (ANSWERED, "AISI"), "answer-not-owner"),
-    ((), (ANSWERED, "UNI"), "answer-not-owner"),
-    ((), (UPHELD, "AISI"), "own-contestation"),
-    ((), (ESCALATED, "UNI"), "not-a-party"),
-    ((), (ESCALATED, "AISI", "LAB"), "escalated-to-party"),
-    ((), (ESCALATED, "AISI", "GONE"), "authority-unknown"),
-    ((), (ANSWERED, "LAB", "REG"), "not-escalated"),
-    (((ESCALATED, "AISI", "REG"),), (REJECTED, "LAB"), "escalated-to-other"),
-    (((ESCALATED, "AISI", "REG"),), (UPHELD, "UNI"), "escalated-to-other"),
-    (((ESCALATED, "AISI", "REG"),), (UPHELD, "AISI"), "escalated-to-other"),
-    (((UPHELD, "UNI"),), (REJECTED, "REG"), "contestation-settled"),
-    (((REJECTED, "UNI"),), (ESCALATED, "AISI", "REG"), "contestation-settled"),
-    (((REJECTED, "AISI"),), (ANSWERED, "LAB"), "contestation-settled"),
+    ((), (ANSWERED, "AISI"), "not-permitted"),
+    ((), (ANSWERED, "UNI"), "not-permitted"),
+    ((), (UPHELD, "AISI"), "not-permitted"),
+    ((), (ESCALATED, "UNI"), "not-permitted"),
+    ((), (ESCALATED, "AISI", "LAB"), "bad-escalation"),
+    ((), (ESCALATED, "AISI", "GONE"), "authority-not-registered"),
+    ((), (ANSWERED, "LAB", "REG"), "bad-escalation"),
+    (((ESCALATED, "AISI", "REG"),), (REJECTED, "LAB"), "not-permitted"),
+    (((ESCALATED, "AISI", "REG"),), (UPHELD, "UNI"), "not-permitted"),
+    (((ESCALATED, "AISI", "REG"),), (UPHELD, "AISI"), "not-permitted"),
+    (((UPHELD, "UNI"),), (REJECTED, "REG"), "objection-closed"),
+    (((REJECTED, "UNI"),), (ESCALATED, "AISI", "REG"), "objection-closed"),
+    (((REJECTED, "AISI"),), (ANSWERED, "LAB"), "objection-closed"),
 ]
 
 
@@ -147,7 +147,7 @@ def test_a_rival_takes_the_place_of_its_own_kind_alone(ledger: Ledger) -> None:
     with ledger.write(actor="AISI") as writer:
         opened = contest_target(writer, target, grounds="x", rival=parse_identifier(f"{target.bare}@2"), by="AISI")
 
-    assert codes == ["rival-of-other-kind", "rival-is-target"]
+    assert codes == ["bad-rival", "bad-rival"]
     assert (opened.target, opened.rival) == (quarrel.deploy, f"{target.bare}@2")
 
 

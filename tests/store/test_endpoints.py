@@ -48,10 +48,10 @@ def test_names_are_read_as_of_an_entry(named: Ledger) -> None:
 @pytest.mark.parametrize(
     ("actor", "said", "code"),
     [
-        ("LAB", make.endpoint(make.MODEL, "m-1"), "endpoint-stated"),
-        ("INST", make.endpoint(make.MODEL, "m-1", RETRACT), "endpoint-not-stated"),
-        ("LAB", make.endpoint(make.MODEL, "m-2", RETRACT), "endpoint-not-stated"),
-        ("LAB", make.endpoint(replace(make.MODEL, version="9"), "m-9"), "model-unknown"),
+        ("LAB", make.endpoint(make.MODEL, "m-1"), "already-recorded"),
+        ("INST", make.endpoint(make.MODEL, "m-1", RETRACT), "nothing-to-retract"),
+        ("LAB", make.endpoint(make.MODEL, "m-2", RETRACT), "nothing-to-retract"),
+        ("LAB", make.endpoint(replace(make.MODEL, version="9"), "m-9"), "model-not-registered"),
     ],
 )
 def test_what_contradicts_the_record_is_refused(named: Ledger, actor: str, said: object, code: str) -> None:

@@ -27,7 +27,7 @@ def said(ledger: Ledger) -> Ledger:
         (9, "There is none.", "entry-not-found"),
         (1, "We were never here.", "not-erasable"),
         (2, "It is ours.", "not-erasable"),
-        (4, "  ", "why-missing"),
+        (4, "  ", "reason-missing"),
     ],
 )
 def test_what_may_not_be_erased_stays(said: Ledger, seq: int, why: str, code: str) -> None:
@@ -45,7 +45,7 @@ def test_an_erasure_is_said_once_and_never_erased(said: Ledger) -> None:
     with said.write(actor="LAB") as writer:
         by = writer.erase(3, why="It named a person.")
 
-    with pytest.raises(ConflictError, match="erased-already"), said.write(actor="LAB") as writer:
+    with pytest.raises(ConflictError, match="already-recorded"), said.write(actor="LAB") as writer:
         writer.erase(3, why="Once more.")
     with pytest.raises(InputError, match="not-erasable"), said.write(actor="LAB") as writer:
         writer.erase(by.seq, why="Nobody need know.")

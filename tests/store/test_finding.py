@@ -20,9 +20,9 @@ def test_cards_are_found_by_name_and_file(ledger: Ledger) -> None:
         make.settle(writer)
         name = make.add_card(writer)
         text = writer.put_content(make.TEXT)
-        with pytest.raises(InputError, match="why-missing"):
+        with pytest.raises(InputError, match="reason-missing"):
             writer.append(make.card(name, text, "ef" * 32, revision=2))
-        with pytest.raises(ConflictError, match="document-exists"):
+        with pytest.raises(ConflictError, match="already-recorded"):
             writer.append(make.card(make.allocate(writer, Kind.CARD), text))
         writer.append(make.card(name, text, "ef" * 32, revision=2, why="erratum"))
 
@@ -40,7 +40,7 @@ def test_specifications_are_found_by_name_and_slug(ledger: Ledger) -> None:
         phi = make.settle(writer)
         name = phi.partition("@")[0]
         writer.append(make.property_spec(name, version=2, why="range was wrong"))
-        with pytest.raises(ConflictError, match="spec-changed"):
+        with pytest.raises(ConflictError, match="spec-differs"):
             writer.append(make.property_spec(name, version=3, slug="other", why="new name"))
         with pytest.raises(ConflictError, match="slug-taken"):
             make.add_property(writer)
@@ -60,7 +60,7 @@ def test_models_follow_each_other(ledger: Ledger) -> None:
     versions = [ModelRef(developer="Example", name="m", version=str(number)) for number in (1, 2, 3)]
     with ledger.write(actor="LAB") as writer:
         make.settle(writer)
-        with pytest.raises(InputError, match="model-unknown"):
+        with pytest.raises(InputError, match="model-not-registered"):
             writer.append(ModelVersion(model=versions[1], predecessor=versions[0]))
         writer.append(ModelVersion(model=versions[0]))
         for before, after in pairwise(versions):

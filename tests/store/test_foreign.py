@@ -122,7 +122,7 @@ def test_another_history_is_refused(ours: Ledger, theirs: Entries) -> None:
     _take_over(ours, theirs[:10])
     forged = [*theirs[:8], (replace(theirs[8][0], leaf="ab" * 32), theirs[8][1]), *theirs[9:]]
 
-    with pytest.raises(ConflictError, match=f"leaf-differs: {OTHER}, entry 9"):
+    with pytest.raises(ConflictError, match=f"history-differs: {OTHER}, entry 9"):
         _take_over(ours, forged)
 
     with ours.view(log=OTHER) as view:

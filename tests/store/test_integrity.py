@@ -126,12 +126,15 @@ TAMPERINGS: list[tuple[str | Callable[[Connection], None], list[tuple[str, str]]
     ("DELETE FROM body WHERE seq = 6", [("text-missing", "entry 6")]),
     ("INSERT INTO body SELECT log, 7, json FROM body WHERE seq = 8", [("entry-altered", "entry 7"), ("text-present", "entry 7")]),
     ("INSERT INTO body VALUES (1, 41, '{}')", []),
-    ("DELETE FROM entry WHERE seq = 6", [("entry-altered", "entry 6"), ("entry-altered", "entry 6"), ("root-differs", "checkpoint at 10")]),
-    ("UPDATE node SET hash = (SELECT leaf FROM entry WHERE seq = 1) WHERE seq = 16", [("node-altered", "node")]),
+    (
+        "DELETE FROM entry WHERE seq = 6",
+        [("entry-altered", "entry 6"), ("entry-altered", "entry 6"), ("history-differs", "checkpoint at 10")],
+    ),
+    ("UPDATE node SET hash = (SELECT leaf FROM entry WHERE seq = 1) WHERE seq = 16", [("tree-node-differs", "node")]),
     ("UPDATE checkpoint SET root = (SELECT leaf FROM entry WHERE seq = 1) WHERE seq = 20", [("checkpoint-altered", "checkpoint at 20")]),
     ("UPDATE checkpoint SET note = 'mine' WHERE seq = 20", [("checkpoint-altered", "checkpoint at 20")]),
-    (_rewrite(6, "Claim 3", "Claim 9"), [("root-differs", "checkpoint at 10")]),
-    (_rewrite(30, "Last claim 9", "Last claim 8"), [("root-differs", "checkpoint at 40")]),
+    (_rewrite(6, "Claim 3", "Claim 9"), [("history-differs", "checkpoint at 10")]),
+    (_rewrite(30, "Last claim 9", "Last claim 8"), [("history-differs", "checkpoint at 40")]),
 ]
 
 
@@ -186,7 +189,7 @@ def test_a_log_that_was_cut_off_is_found_by_a_note_kept_elsewhere(sealed: Ledger
     held = check_log(sealed, vkeys=sealing.vkeys_of(origin), notes=[note])
 
     assert [fault.code for fault in alone.findings] == ["text-missing"]
-    assert [fault.code for fault in held.findings] == ["text-missing", "root-differs"]
+    assert [fault.code for fault in held.findings] == ["text-missing", "history-differs"]
     assert "the log had 40 entries then, now it ends with 20" in held.findings[-1].found
 
 
@@ -202,7 +205,10 @@ def test_a_log_that_was_cut_off_is_found_by_a_checkpoint_left_in_it(sealed: Ledg
 
     report = _check(sealed)
 
-    assert [(fault.code, fault.where) for fault in report.findings] == [("text-missing", "entry 7"), ("root-differs", "checkpoint at 40")]
+    assert [(fault.code, fault.where) for fault in report.findings] == [
+        ("text-missing", "entry 7"),
+        ("history-differs", "checkpoint at 40"),
+    ]
     assert "the log had 40 entries then, now it ends with 37: it was cut off" in report.findings[-1].found
     with pytest.raises(InputError, match="the log had 40 entries then, now it ends with 37"):
         verify(sealed)
@@ -219,7 +225,7 @@ def test_a_log_that_is_not_what_was_sealed_is_not_sealed_again(
     with sealed.write(actor="LAB") as writer:
         for _ in range(5 if size is None else 0):
             make.add_claim(writer, writer.list_specs()[0].payload.spec + "@1")
-        with pytest.raises(AlteredError, match="root-differs: checkpoint at 40"):
+        with pytest.raises(AlteredError, match="history-differs: checkpoint at 40"):
             seal_log(writer, [sealing.log_key(writer.log_origin)], size=size)
 
 
@@ -250,7 +256,7 @@ def test_missing_subtrees_are_told(sealed: Ledger) -> None:
 
     none = _check(sealed)
 
-    assert [(fault.code, fault.where) for fault in some.findings] == [("node-missing", "node")]
+    assert [(fault.code, fault.where) for fault in some.findings] == [("tree-node-differs", "node")]
     assert "level 4 over entries 1 to 16" in some.findings[0].found
     assert (some.lacks_nodes, none.lacks_nodes, none.findings) == (False, True, ())
 
@@ -280,7 +286,7 @@ def test_a_note_of_another_log_is_refused(sealed: Ledger) -> None:
     """By name; and what is no note at all is bad input."""
     report = check_log(sealed, notes=[sealing.note_of(sealing.OTHER_LOG, 5, "ab" * 32)])
 
-    assert [fault.code for fault in report.findings] == ["other-log"]
+    assert [fault.code for fault in report.findings] == ["wrong-log"]
     with pytest.raises(InputError, match="bad-note"):
         check_log(sealed, notes=["hello"])
 
@@ -312,7 +318,7 @@ def test_entries_that_changed_places_are_found(sealed: Ledger) -> None:
 
     codes = [(fault.code, fault.where) for fault in _check(sealed).findings]
 
-    assert ("root-differs", "checkpoint at 40") in codes
+    assert ("history-differs", "checkpoint at 40") in codes
     assert times not in codes
 
 
@@ -324,7 +330,7 @@ def test_a_missing_trigger_is_found(sealed: Ledger) -> None:
         connection.exec_driver_sql(f"DROP TRIGGER {name}" + ("" if engine == "sqlite" else " ON body"))
         connection.commit()
 
-    assert [(fault.code, fault.where) for fault in _check(sealed).findings] == [("trigger-missing", name)]
+    assert [(fault.code, fault.where) for fault in _check(sealed).findings] == [("guard-missing", name)]
 
 
 def test_a_clock_that_was_ahead_is_found_by_a_cosignature(ledger: Ledger) -> None:

@@ -74,7 +74,7 @@ def test_half_a_refused_list_is_never_recorded(ledger: Ledger) -> None:
             with pytest.raises(InputError):
                 writer.append_many([make.claim(names[0], phi), make.claim(names[1], "PRP-LAB-2026-0009-L@1")])
 
-    with pytest.raises(ConflictError, match="half-recorded"):
+    with pytest.raises(ConflictError, match="transaction-refused"):
         swallow()
 
     with ledger.view() as view:
@@ -97,7 +97,7 @@ def test_a_claim_needs_its_identifier_first(ledger: Ledger) -> None:
     """An identifier that nobody allocated or reserved is refused."""
     with ledger.write(actor="LAB") as writer:
         phi = make.settle(writer)
-        with pytest.raises(InputError, match="not-allocated"):
+        with pytest.raises(InputError, match="identifier-not-reserved"):
             writer.append(make.claim("CLM-LAB-2026-0001-E", phi))
 
 
@@ -126,7 +126,7 @@ def test_revisions_are_contiguous(ledger: Ledger) -> None:
         phi = make.settle(writer)
         name = make.add_claim(writer, phi)
         for revision in (1, 3):
-            with pytest.raises(ConflictError, match="revision-not-next"):
+            with pytest.raises(ConflictError, match="changed-meanwhile"):
                 writer.append(make.claim(name, phi, revision=revision, why="typing error"))
         writer.append(make.claim(name, phi, revision=2, why="typing error"))
 
@@ -161,14 +161,14 @@ def test_all_faults_come_at_once(ledger: Ledger) -> None:
                 ]
             )
 
-    assert [fault.code for fault in refused.value.faults] == ["spec-unknown", "wrong-kind", "card-unknown", "spec-unknown"]
+    assert [fault.code for fault in refused.value.faults] == ["not-registered", "wrong-kind", "not-registered", "not-registered"]
 
 
 def test_who_speaks_is_registered(ledger: Ledger) -> None:
     """An actor nobody knows says nothing, except to introduce an authority."""
     with ledger.write(actor="GHOST") as writer:
         writer.append(make.authority())
-        with pytest.raises(InputError, match="actor-unknown"):
+        with pytest.raises(InputError, match="authority-not-registered"):
             writer.append(ModelVersion(model=make.MODEL))
 
 
@@ -193,7 +193,7 @@ def test_texts_are_kept_once_by_digest(ledger: Ledger) -> None:
     with ledger.view() as view:
         assert first == second
         assert view.get_content(first) == make.TEXT
-        with pytest.raises(NotFoundError, match="content-not-found"):
+        with pytest.raises(NotFoundError, match="content-missing"):
             view.get_content("00" * 32)
 
 
@@ -216,7 +216,7 @@ def test_as_of_reads_what_was_there(ledger: Ledger) -> None:
     assert quotes(4) == ["Better."]
     assert quotes(at) == ["Better."]
     assert quotes(at - timedelta(seconds=60)) == []
-    with pytest.raises(InputError, match="as-of"), ledger.view(6):
+    with pytest.raises(InputError, match="entry-not-found"), ledger.view(6):
         pass
 
 

@@ -140,21 +140,21 @@ def chained(ledger: Ledger) -> Ledger:
 
 
 REFUSED: list[tuple[str, Callable[[], Any], str]] = [
-    ("model-unknown", lambda: follow(9, 1), r"did you mean Example m 4"),
-    ("model-unknown", lambda: ModelVersion(model=version(5), predecessor=version("0.7", "omega-large")), "caveat model add"),
-    ("own-successor", lambda: follow(4, 4), "does not follow itself"),
-    ("own-successor", lambda: ModelVersion(model=version(5), predecessor=version(5)), "does not follow itself"),
+    ("model-not-registered", lambda: follow(9, 1), r"did you mean Example m 4"),
+    ("model-not-registered", lambda: ModelVersion(model=version(5), predecessor=version("0.7", "omega-large")), "caveat model add"),
+    ("self-reference", lambda: follow(4, 4), "does not follow itself"),
+    ("self-reference", lambda: ModelVersion(model=version(5), predecessor=version(5)), "does not follow itself"),
     ("lineage-cycle", lambda: follow(1, 3), "Example m 1 → Example m 2 → Example m 3 → Example m 1"),
     ("lineage-cycle", lambda: follow(1, 2, Descent.FINE_TUNE), "Example m 1 → Example m 2 → Example m 1"),
     ("successor-exists", lambda: follow(4, 1), r"let it follow Example m 3, .*--branch"),
     ("successor-exists", lambda: follow(4, 1, Descent.SNAPSHOT), r"Example m 2 \(entry 7\)"),
     ("successor-exists", lambda: ModelVersion(model=version(5), predecessor=version(1)), "took the place of Example m 1 already"),
-    ("link-exists", lambda: follow(2, 1), "entry 7 says"),
-    ("not-linked", lambda: unfollow(3, 1), "caveat model show"),
-    ("not-deprecated", lambda: say(1, ModelEventKind.REINSTATE), "not deprecated"),
+    ("already-recorded", lambda: follow(2, 1), "entry 7 says"),
+    ("nothing-to-retract", lambda: unfollow(3, 1), "caveat model show"),
+    ("nothing-to-retract", lambda: say(1, ModelEventKind.REINSTATE), "not deprecated"),
     ("model-case-differs", lambda: ModelVersion(model=version(1, "M")), r"'m', version '1'"),
     ("model-case-differs", lambda: ModelVersion(model=ModelRef(developer="Example m", name="1", version="")), "in white space"),
-    ("model-exists", lambda: ModelVersion(model=version(1)), "registered already"),
+    ("already-recorded", lambda: ModelVersion(model=version(1)), "registered already"),
 ]
 
 

@@ -36,7 +36,7 @@ def test_a_run_needs_its_lock_and_is_started_once(ledger: Ledger) -> None:
     audit, _ = open_audit(ledger, locked=False)
 
     assert refuse(ledger, make.run_start(audit)) == "not-locked"
-    assert refuse(ledger, make.run_start("AUD-LAB-2026-0099-X")) == "audit-unknown"
+    assert refuse(ledger, make.run_start("AUD-LAB-2026-0099-X")) == "not-registered"
 
 
 def test_what_ends_a_run_names_its_start(ledger: Ledger) -> None:
@@ -46,9 +46,9 @@ def test_what_ends_a_run_names_its_start(ledger: Ledger) -> None:
         started = writer.append(make.run_start(audit))
         later = started.at + timedelta(hours=1)
 
-    assert refuse(ledger, make.run_start(audit)) == "run-started"
-    assert refuse(ledger, make.run_end(audit, 1)) == "run-unknown"
-    assert refuse(ledger, make.run(audit, later, start=1)) == "run-unknown"
+    assert refuse(ledger, make.run_start(audit)) == "already-recorded"
+    assert refuse(ledger, make.run_end(audit, 1)) == "not-registered"
+    assert refuse(ledger, make.run(audit, later, start=1)) == "not-registered"
 
 
 def test_no_run_is_started_after_the_outcome(ledger: Ledger) -> None:
@@ -62,7 +62,7 @@ def test_no_run_is_started_after_the_outcome(ledger: Ledger) -> None:
         writer.append(make.restriction(audit, claim, verdict, result=result.seq))
         writer.append(make.run_end(audit, started.seq))
 
-    assert refuse(ledger, make.run_start(audit, "cd" * 16)) == "audit-has-outcome"
+    assert refuse(ledger, make.run_start(audit, "cd" * 16)) == "audit-concluded"
     verify(ledger)
     with ledger.view() as view:
         file = view.find_audit(audit)

@@ -156,7 +156,7 @@ def test_an_unknown_revision_is_refused(new_url: Callable[[], str]) -> None:
     """With its name; nothing is created."""
     url = new_url()
 
-    with pytest.raises(InputError, match="revision-unknown"):
+    with pytest.raises(InputError, match="schema-revision-unknown"):
         schema.upgrade(url, "9999")
     assert _describe(url) == []
 

@@ -104,7 +104,7 @@ def test_a_seal_file_is_never_written_over(ledger: Ledger, tmp_path: Path) -> No
             seal(ledger, said)
         codes.append(caught.value.code)
 
-    assert codes == ["seal-file-exists", "seal-file-exists"]
+    assert codes == ["file-exists", "file-exists"]
     assert (path.read_bytes(), notes.read_text(encoding="utf-8")) == (before, "mine")
 
 
@@ -134,7 +134,7 @@ def test_what_is_public_cannot_be_sealed(ledger: Ledger, tmp_path: Path) -> None
             seal(ledger, sealing(tmp_path / "support.seal.yaml", body))
         codes.append(caught.value.code)
 
-    assert codes == ["seal-of-public", "spec-differs"]
+    assert codes == ["already-public", "spec-differs"]
     assert list(tmp_path.iterdir()) == []
 
 
@@ -174,7 +174,7 @@ def test_a_reveal_that_was_erased_shows_nothing_and_breaks_nothing(ledger: Ledge
     with ledger.view() as view:
         assert view.find_opened(f"{sealed.spec}@1") is None
         assert view.dossier(claim).reveals == ()
-    with pytest.raises(CaveatError, match="revealed-already"), ledger.write(actor="LAB") as writer:
+    with pytest.raises(CaveatError, match="already-recorded"), ledger.write(actor="LAB") as writer:
         reveal_spec(writer, read_seal(path), why=None, actor="LAB")
 
 
@@ -190,7 +190,7 @@ FORGED = [
     ({"salt": "Z" * 64}, "not-valid"),
     ({"spec_kind": "test_context"}, "seal-not-opened"),
     ({"spec_kind": "method"}, "seal-not-opened"),
-    ({"spec": "CTX-LAB-2026-0009-B@1"}, "spec-unknown"),
+    ({"spec": "CTX-LAB-2026-0009-B@1"}, "not-registered"),
 ]
 
 
@@ -223,7 +223,7 @@ def test_a_reveal_is_made_once_and_by_the_owner(ledger: Ledger, tmp_path: Path) 
         except CaveatError as error:
             codes.append(error.code)
 
-    assert codes == ["seal-of-other", "done", "revealed-already"]
+    assert codes == ["not-permitted", "done", "already-recorded"]
 
 
 def test_a_body_that_was_never_sealed_is_not_revealed(ledger: Ledger, tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_a_body_that_was_never_sealed_is_not_revealed(ledger: Ledger, tmp_path: 
         with pytest.raises(CaveatError) as caught:
             reveal_spec(writer, moved, why=None, actor="LAB")
 
-    assert caught.value.code == "not-sealed"
+    assert caught.value.code == "seal-not-needed"
 
 
 def test_a_seal_file_that_others_can_read_is_refused(ledger: Ledger, tmp_path: Path) -> None:
@@ -252,5 +252,5 @@ def test_a_seal_file_that_others_can_read_is_refused(ledger: Ledger, tmp_path: P
     with pytest.raises(CaveatError) as caught:
         read_seal(path)
 
-    assert caught.value.code == "seal-file-open"
+    assert caught.value.code == "file-open-to-others"
     assert "644" in caught.value.faults[0].found

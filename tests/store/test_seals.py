@@ -123,7 +123,7 @@ def test_a_registry_without_subtrees_is_filled_up_by_its_first_writer(tmp_path: 
     assert kept == [(16 * number, 4) for number in range(1, (size + 1) // 16 + 1)]
     with ledger.view(size) as view:
         assert seals.find_root(view) == root
-    assert [fault.code for fault in check_log(ledger).findings] == ["trigger-missing"]
+    assert [fault.code for fault in check_log(ledger).findings] == ["guard-missing"]
     ledger.close()
 
 
@@ -153,11 +153,11 @@ def _of(**changes: object) -> Callable[[Checkpoint], Checkpoint]:
 @pytest.mark.parametrize(
     ("change", "code"),
     [
-        (_of(origin="other.example/log"), "other-log"),
-        (_of(size=301), "beyond-the-log"),
-        (_of(size=0), "log-empty"),
-        (_of(root="ab" * 32), "root-differs"),
-        (_of(size=299), "root-differs"),
+        (_of(origin="other.example/log"), "wrong-log"),
+        (_of(size=301), "entry-not-found"),
+        (_of(size=0), "empty-registry"),
+        (_of(root="ab" * 32), "history-differs"),
+        (_of(size=299), "history-differs"),
     ],
 )
 def test_a_checkpoint_that_does_not_fit_is_refused(long: Ledger, change: Callable[[Checkpoint], Checkpoint], code: str) -> None:
@@ -174,7 +174,7 @@ def test_a_second_note_of_one_size_is_refused(long: Ledger) -> None:
     with long.write(actor="LAB") as writer:
         sealing.seal(writer)
         said = seals.list_checkpoints(writer)[0].checkpoint
-        with pytest.raises(ConflictError, match="checkpoint-exists"):
+        with pytest.raises(ConflictError, match="already-recorded"):
             seals.add_checkpoint(writer, "another note", said)
         with pytest.raises(InputError, match="not-a-signature"):
             seals.add_cosignature(writer, 300, "me", make.START)
@@ -191,7 +191,7 @@ def test_what_is_signed_rests_on_no_kept_subtree(long: Ledger) -> None:
         connection.exec_driver_sql("UPDATE node SET hash = (SELECT leaf FROM entry WHERE seq = 1) WHERE level = 8")
         connection.commit()
 
-    with pytest.raises(CaveatError, match="root-differs"), long.write(actor="LAB") as writer:
+    with pytest.raises(CaveatError, match="history-differs"), long.write(actor="LAB") as writer:
         sealing.seal(writer)
 
 

@@ -102,9 +102,9 @@ def test_a_missing_signature_is_no_failure(registry: Ledger, secrets: Secrets) -
 @pytest.mark.parametrize(
     ("signer", "code"),
     [
-        (KEYS["AISI"], "signature-other-author"),
-        (NEXT, "signature-key-unknown"),
-        (make_key(KEYS["LAB"].algorithm, "LAB", seed=b"x" * 32), "signature-key-unknown"),
+        (KEYS["AISI"], "signature-not-valid"),
+        (NEXT, "signature-not-valid"),
+        (make_key(KEYS["LAB"].algorithm, "LAB", seed=b"x" * 32), "signature-not-valid"),
     ],
 )
 def test_no_statement_of_one_authority_verifies_as_anothers(registry: Ledger, signer: SigningKey, code: str) -> None:
@@ -119,7 +119,7 @@ def test_no_statement_of_one_authority_verifies_as_anothers(registry: Ledger, si
     assert fault.code == code
     as_theirs = keys.find_fault(replace(entry, actor="AISI"), sign_entry(KEYS["LAB"], origin, entry.seq, entry.leaf))
     assert as_theirs is not None
-    assert as_theirs.code == "signature-other-author"
+    assert as_theirs.code == "signature-not-valid"
 
 
 def test_a_signature_counts_for_one_entry_of_one_log(registry: Ledger) -> None:
@@ -137,7 +137,7 @@ def test_a_signature_counts_for_one_entry_of_one_log(registry: Ledger) -> None:
     ]
 
     assert keys.find_fault(entry, right) is None
-    assert {fault.code for one in others if (fault := keys.find_fault(entry, replace(one, entry=entry.seq)))} == {"signature-wrong"}
+    assert {fault.code for one in others if (fault := keys.find_fault(entry, replace(one, entry=entry.seq)))} == {"signature-not-valid"}
     assert all(keys.find_fault(entry, replace(one, entry=entry.seq)) for one in others)
 
 
@@ -160,7 +160,7 @@ def test_a_key_signs_between_the_entries_that_add_and_end_it(registry: Ledger, s
         fault = keys.find_fault(entry, sign_entry(key, origin, entry.seq, entry.leaf))
         return fault.code if fault else None
 
-    ended = "signature-key-not-in-force"
+    ended = "signature-not-valid"
     entries = (early, rotated, between, revoked, late)
     assert [find(KEYS["LAB"], one) for one in entries] == [None, None, ended, ended, ended]
     assert [find(NEXT, one) for one in entries] == [ended, ended, None, None, ended]
@@ -187,14 +187,14 @@ def test_a_successor_enters_by_the_old_key_alone(registry: Ledger, secrets: Secr
     secrets.here = {}
     with registry.write(actor="LAB") as writer:
         rotate_key(writer, KEYS["LAB"], NEXT, reason="The operator says so")
-    assert list_codes(registry) == ["key-not-vouched"]
+    assert list_codes(registry) == ["key-not-authorised"]
 
     with registry.view() as view:
         events = list_key_events(view)
         signed = {one.entry: one for one in list_signatures(view, (event.entry.seq for event in events))}
         added = replace(events[-1], payload=replace(events[-1].payload, event=KeyEventKind.ADD, replaces=None))
         keys = StatementKeys(view.log_origin, [*events[:-1], added], signed)
-    assert [one.code for one in keys.faults] == ["key-not-vouched"]
+    assert [one.code for one in keys.faults] == ["key-not-authorised"]
     assert [one.fingerprint for one in keys.keys] == [key.fingerprint for key in KEYS.values()]
 
 
@@ -233,7 +233,7 @@ def test_swapped_signatures_are_noticed(registry: Ledger) -> None:
         "DROP TABLE kept",
     )
 
-    assert list_codes(registry) == ["signature-wrong", "signature-wrong"]
+    assert list_codes(registry) == ["signature-not-valid", "signature-not-valid"]
 
 
 def test_what_the_operator_edits_in_a_signed_statement_is_noticed(registry: Ledger, new_registry: Callable[[], str]) -> None:
@@ -256,8 +256,8 @@ def test_what_the_operator_edits_in_a_signed_statement_is_noticed(registry: Ledg
     rebuild(registry.url, target, lambda _done: None)
     rebuilt = Ledger.open(target, clock=make.ticking(), salt=make.salting())
 
-    assert "signature-wrong" in list_codes(registry)
-    assert list_codes(rebuilt) == ["signature-wrong"]
+    assert "signature-not-valid" in list_codes(registry)
+    assert list_codes(rebuilt) == ["signature-not-valid"]
     rebuilt.close()
 
 

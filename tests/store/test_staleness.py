@@ -399,10 +399,10 @@ def test_a_decision_on_nothing_is_refused(ledger: Ledger, stale: Iterator[tuple[
     claim, cause = next(stale)
     other = replace(cause, what="Example m 3")
     for said, code, told in (
-        (review(f"{claim}@2", DISMISSED, cause), "claim-unknown", "no such claim revision"),
-        (review("CLM-LAB-2026-0099-X@1", DISMISSED, cause), "claim-unknown", "no such claim revision"),
-        (review(f"{claim}@1", DISMISSED, other), "cause-unknown", "its causes: successor Example m 2"),
-        (review(f"{claim}@1", DISMISSED, other, cause, cause), "cause-twice", "is named 2 times"),
+        (review(f"{claim}@2", DISMISSED, cause), "not-registered", "no such claim revision"),
+        (review("CLM-LAB-2026-0099-X@1", DISMISSED, cause), "not-registered", "no such claim revision"),
+        (review(f"{claim}@1", DISMISSED, other), "unknown-name", "its causes: successor Example m 2"),
+        (review(f"{claim}@1", DISMISSED, other, cause, cause), "duplicate", "is named 2 times"),
     ):
         with pytest.raises(InputError, match=told) as refused, ledger.write(actor="LAB") as writer:
             writer.append(said)

@@ -130,7 +130,7 @@ def test_a_paraphrase_has_no_passage_to_look_up(ledger: Ledger) -> None:
         _, first, second = _prepare(writer)
         phi = "PRP-LAB-2026-0001-X@1"
         claim = make.add_claim(writer, phi, card=first, quote="In our words.")
-        with pytest.raises(InputError, match="not-another-revision"):
+        with pytest.raises(InputError, match="wrong-document"):
             writer.append(make.sighting(f"{claim}@1", second))
 
     with ledger.view() as view:
@@ -178,23 +178,23 @@ def test_every_refusal_says_why(ledger: Ledger) -> None:
         size = writer.log_size
         nowhere = f"{first.partition('@')[0]}@9"
         refused: list[tuple[Payload, str]] = [
-            (make.survey(nowhere, QUOTE), "card-unknown"),
+            (make.survey(nowhere, QUOTE), "not-registered"),
             (make.survey(first, (0, 56)), "not-in-text"),
-            (make.survey(first, QUOTE), "survey-exists"),
-            (make.survey(first), "survey-exists"),
-            (make.omission(nowhere), "card-unknown"),
-            (make.omission(first, document="ef" * 32), "other-document"),
+            (make.survey(first, QUOTE), "already-recorded"),
+            (make.survey(first), "already-recorded"),
+            (make.omission(nowhere), "not-registered"),
+            (make.omission(first, document="ef" * 32), "wrong-document"),
             (make.omission(first, start=50, stop=99), "not-in-text"),
-            (make.omission(first, "Another reason."), "omission-exists"),
-            (make.sighting("CLM-LAB-2026-0009-1@1", second), "claim-unknown"),
-            (make.sighting(f"{claim}@2", second), "claim-unknown"),
-            (make.sighting(f"{claim}@1", nowhere), "card-unknown"),
-            (make.sighting(f"{claim}@1", first, document="ab" * 32), "not-another-revision"),
-            (make.sighting(f"{claim}@1", other, document="cd" * 32), "not-another-revision"),
-            (make.sighting(f"{bare}@1", second), "not-another-revision"),
-            (make.sighting(f"{claim}@1", second, document="ab" * 32), "other-document"),
+            (make.omission(first, "Another reason."), "already-recorded"),
+            (make.sighting("CLM-LAB-2026-0009-1@1", second), "not-registered"),
+            (make.sighting(f"{claim}@2", second), "not-registered"),
+            (make.sighting(f"{claim}@1", nowhere), "not-registered"),
+            (make.sighting(f"{claim}@1", first, document="ab" * 32), "wrong-document"),
+            (make.sighting(f"{claim}@1", other, document="cd" * 32), "wrong-document"),
+            (make.sighting(f"{bare}@1", second), "wrong-document"),
+            (make.sighting(f"{claim}@1", second, document="ab" * 32), "wrong-document"),
             (make.sighting(f"{claim}@1", second, start=0, stop=900), "not-in-text"),
-            (make.sighting(f"{claim}@1", second, MatchResult.GONE), "sighting-exists"),
+            (make.sighting(f"{claim}@1", second, MatchResult.GONE), "already-recorded"),
         ]
         for payload, code in refused:
             with pytest.raises(CaveatError, match=code):
@@ -209,7 +209,7 @@ def test_surveys_by_one_engine_add_up(ledger: Ledger) -> None:
         _, first, second = _prepare(writer)
         writer.append_many([make.survey(first), make.survey(second), make.survey(first, by="rules 2")])
         writer.append_many([make.survey(first, (0, 9)), make.survey(first, (0, 9), QUOTE)])
-        with pytest.raises(ConflictError, match="survey-exists"):
+        with pytest.raises(ConflictError, match="already-recorded"):
             writer.append(make.survey(first, QUOTE))
 
         assert [len(one.payload.passages) for one in writer.list_surveys(first)] == [0, 0, 1, 2]

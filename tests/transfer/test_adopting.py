@@ -119,7 +119,7 @@ def test_what_is_not_kept_is_not_adopted(pair: tuple[Institute, Institute, str])
     lab, institute, claim = pair
     for log, name, code in (
         ("nobody.example/log", claim, "log-not-found"),
-        (lab.origin, builders_like(claim), "claim-not-found"),
+        (lab.origin, builders_like(claim), "not-registered"),
         (institute.origin, claim, "own-log"),
     ):
         with pytest.raises(CaveatError) as refused:

@@ -196,7 +196,7 @@ def test_a_checkpoint_of_somebody_else_is_refused(aisi: Institute, lab: Institut
             bring_back(tmp_path / "b.db", url, **options)
         codes.append(refused.value.code)
 
-    assert codes == ["other-log", "wrong-key", "signature-forged", "bad-note"]
+    assert codes == ["wrong-log", "wrong-key", "bundle-forged", "bad-note"]
 
 
 def test_only_an_empty_registry_takes_a_backup(aisi: Institute, lab: Institute, tmp_path: Path, template: Path) -> None:

@@ -91,7 +91,7 @@ def test_a_replaced_key_signs_nothing_more(aisi: Institute, lab: Institute, tmp_
     aisi.seal(None, old)
     aisi.export(tmp_path / "a.caveat")
 
-    assert find_code(lab, tmp_path / "a.caveat", parse_vkey(old.vkey or "", where="test")) == "key-replaced"
+    assert find_code(lab, tmp_path / "a.caveat", parse_vkey(old.vkey or "", where="test")) == "key-not-in-force"
 
 
 def test_a_revoked_key_is_not_believed(aisi: Institute, lab: Institute, tmp_path: Path) -> None:

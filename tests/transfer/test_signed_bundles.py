@@ -94,7 +94,7 @@ def test_a_later_stretch_is_held_against_keys_named_before_it(
     def spoil(lines: list[dict[str, Any]]) -> None:
         list_signed(lines)[0]["signature"] = b64encode(bytes(64)).decode()
 
-    with pytest.raises(CaveatError, match="signature-wrong"):
+    with pytest.raises(CaveatError, match="signature-not-valid"):
         take(other, forge(tmp_path / "later.jsonl", tmp_path / "forged.jsonl", spoil), signing)
     take(other, tmp_path / "later.jsonl", signing)
 
@@ -123,10 +123,10 @@ def _shorten(lines: list[dict[str, Any]]) -> None:
 @pytest.mark.parametrize(
     ("change", "code"),
     [
-        (_swap, "signature-wrong"),
-        (_name_other_key, "signature-key-unknown"),
-        (_sign_first, "signature-key-not-in-force"),
-        (_shorten, "bundle-line"),
+        (_swap, "signature-not-valid"),
+        (_name_other_key, "signature-not-valid"),
+        (_sign_first, "signature-not-valid"),
+        (_shorten, "bundle-damaged"),
     ],
 )
 def test_a_signature_that_does_not_fit_is_refused_by_name(
@@ -177,6 +177,6 @@ def test_a_successor_that_the_old_key_did_not_sign_is_refused_in_a_bundle(
         line = next(one for one in lines if one.get("seq") == entry.seq)
         del line["signature"], line["key"]
 
-    with pytest.raises(CaveatError, match="key-not-vouched"):
+    with pytest.raises(CaveatError, match="key-not-authorised"):
         take(other, forge(tmp_path / "first.jsonl", tmp_path / "forged.jsonl", strip), signing)
     take(other, tmp_path / "first.jsonl", signing)

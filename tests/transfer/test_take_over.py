@@ -119,7 +119,7 @@ def test_a_stretch_beyond_what_is_here_is_refused(aisi: Institute, lab: Institut
     aisi.add_claims(2)
     aisi.export(tmp_path / "late.caveat", since=8)
 
-    assert (first, find_code(lab, tmp_path / "late.caveat")) == ("bundle-apart", "bundle-apart")
+    assert (first, find_code(lab, tmp_path / "late.caveat")) == ("bundle-not-adjacent", "bundle-not-adjacent")
 
 
 def test_an_older_bundle_is_refused(aisi: Institute, lab: Institute, tmp_path: Path) -> None:
@@ -129,14 +129,14 @@ def test_an_older_bundle_is_refused(aisi: Institute, lab: Institute, tmp_path: P
     aisi.export(tmp_path / "new.caveat")
     read(lab, tmp_path / "new.caveat", aisi.vkey)
 
-    assert find_code(lab, tmp_path / "old.caveat") == "bundle-older"
+    assert find_code(lab, tmp_path / "old.caveat") == "not-newer"
 
 
 def test_without_a_known_key_nothing_is_believed(aisi: Institute, lab: Institute, tmp_path: Path) -> None:
     """The keys in a bundle are its sender's word; one must be given the first time, and the right one."""
     aisi.export(tmp_path / "a.caveat")
 
-    assert find_code(lab, tmp_path / "a.caveat") == "key-needed"
+    assert find_code(lab, tmp_path / "a.caveat") == "log-key-missing"
     assert find_code(lab, tmp_path / "a.caveat", lab.vkey) == "wrong-key"
 
 
@@ -190,12 +190,12 @@ def test_card_texts_can_be_left_out(aisi: Institute, lab: Institute, tmp_path: P
 def test_statements_of_example_stay_where_they_are(institutes: Callable[..., Institute], lab: Institute, tmp_path: Path) -> None:
     """They are neither let out nor taken in, but where it is asked for."""
     example = institutes("EXAMPLE", 3)
-    with pytest.raises(InputError, match="example-stays"):
+    with pytest.raises(InputError, match="example-not-exported"):
         example.export(tmp_path / "e.caveat")
     assert not (tmp_path / "e.caveat").exists()
     example.export(tmp_path / "e.caveat", example=True)
 
-    assert find_code(lab, tmp_path / "e.caveat", example.vkey) == "example-stays"
+    assert find_code(lab, tmp_path / "e.caveat", example.vkey) == "example-not-exported"
     assert take_over(lab.ledger, tmp_path / "e.caveat", actor="LAB", given=(example.vkey,), example=True).new == 2
 
 

@@ -131,7 +131,7 @@ def test_per_cent_where_shares_are_meant_is_refused(tmp_path: Path, numbers: dic
     with pytest.raises(InputError) as caught:
         read_case(write(tmp_path, {"claim": claim}))
 
-    assert [fault.code for fault in caught.value.faults] == ["outside-range"] * len(numbers)
+    assert [fault.code for fault in caught.value.faults] == ["out-of-range"] * len(numbers)
 
 
 @pytest.mark.parametrize("document", [SHORTEST, {"claim": {**SHORTEST["claim"], "reported": 0.05, "quote": None}, "plan": None}])

@@ -193,7 +193,7 @@ def test_a_case_without_scores_needs_no_table(tmp_path: Path) -> None:
         (("estimate", "scores.csv", "--margin", "nan"), "not-valid"),
         (("estimate", "scores.csv", "--range", "1", "0"), "bad-range"),
         (("estimate", "scores.csv", "--range", "0", "0.5"), "score-out-of-range"),
-        (("estimate", "scores.csv", "--test", "tset"), "unknown-arm"),
+        (("estimate", "scores.csv", "--test", "tset"), "unknown-name"),
         (("classify", "scores.csv"), "not-valid"),
     ],
 )

@@ -86,7 +86,7 @@ def test_a_figure_that_cannot_be_is_refused(finding: PublishedFigure, range_: tu
     """No figure of a scale lies beyond the scale: the message names place, what is possible, what is there, and what to write."""
     (fault,) = refuse(finding, range_)
 
-    assert (fault.code, fault.where) == ("figure-out-of-range", "a.yaml, evidence[0].finding.value")
+    assert (fault.code, fault.where) == ("out-of-range", "a.yaml, evidence[0].finding.value")
     assert fault.found.startswith("expected ")
     assert fault.found.endswith(f"found {finding.value:g}")
     assert fault.advice
@@ -105,7 +105,7 @@ def test_a_sentence_does_not_count_more_points_than_its_scale_has() -> None:
     with pytest.raises(InputError) as refused:
         settle_evidence([build(finding, "It differs by 24 points of the 0 to 15 scale.")], SCALE, where="evidence")
 
-    assert [(one.code, one.where) for one in refused.value.faults] == [("figure-out-of-range", "evidence[0].summary")]
+    assert [(one.code, one.where) for one in refused.value.faults] == [("out-of-range", "evidence[0].summary")]
     assert settle_evidence([build(finding, "It differs by 24 percentage points of the 0 to 15 scale.")], SCALE, where="evidence")
     assert settle_evidence([build(finding, "It differs by 3.6 points of the 0 to 15 scale.")], SCALE, where="evidence")
 

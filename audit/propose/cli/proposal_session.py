@@ -68,9 +68,7 @@ def find_card(app: App, name: str) -> KnownCard:
         return _read_registered(app, name)
     if not path.exists():
         found = "neither a registered card nor a file"
-        raise NotFoundError(
-            Fault(code="card-not-found", where=name, found=found, advice="give CRD-… (caveat card list) or the path of a file")
-        )
+        raise NotFoundError(Fault("card-not-found", name, found))
     registered = _find_registered(app, path)
     if registered is not None:
         return registered
@@ -103,7 +101,7 @@ def _read_registered(app: App, name: str) -> KnownCard:
     try:
         identifier = parse_identifier(name, Kind.CARD)
     except ValueError as error:
-        raise NotFoundError(Fault(code="bad-identifier", where=name, found=str(error))) from error
+        raise NotFoundError(Fault("bad-identifier", name, str(error))) from error
     with app.view() as view:
         return _gather(app, view, get_card(view, identifier.bare, identifier.revision))
 

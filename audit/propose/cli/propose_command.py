@@ -93,9 +93,7 @@ def _check_options(app: App, options: dict[str, Any]) -> None:
     output = options["output"]
     if output is not None and output.exists() and not options["force"]:
         found = "this file exists already"
-        raise ConflictError(
-            Fault(code="file-exists", where=str(output), found=found, advice="give another name, or overwrite it with --force")
-        )
+        raise ConflictError(Fault("file-exists", str(output), found, advice="give another name, or overwrite it with --force"))
     if output is not None and not os.access(output.parent, os.W_OK | os.X_OK):
         raise FileNotFoundError(errno.ENOENT, "its folder cannot be written to", str(output))  # told before a model is asked for money
     if output is None and sys.stdout is None:

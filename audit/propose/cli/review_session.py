@@ -124,10 +124,9 @@ def _open_editor(text: str) -> str | None:
         return click.edit(text, extension=".yaml", require_save=True)
     except UnicodeDecodeError as error:
         found = f"is not in UTF-8: byte {error.object[error.start]:#04x} at {error.start}"
-        raise InputError(Fault(code="not-valid", where="your text", found=found, advice="save it as text in UTF-8")) from error
+        raise InputError(Fault("not-valid", "your text", found, advice="save it as text in UTF-8")) from error
     except OSError as error:
-        found = f"cannot be read again: {error.strerror or error}"
-        raise InputError(Fault(code="file-not-accessible", where="your text", found=found)) from error
+        raise InputError(Fault("file-not-accessible", "your text", f"cannot be read again: {error.strerror or error}")) from error
 
 
 def _ask_field(desk: EditContext, prompt: Callable[[], Sequence[ClaimDraft]], entry: DraftEntry, *, fewest: int) -> ClaimsFile | None:
@@ -209,7 +208,7 @@ def check_terminal() -> None:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         found = "a review asks for keys, and this is not a terminal"
         advice = "run it in a terminal, or write the proposals into a file (-o claims.yaml) and edit that"
-        raise UnavailableError(Fault(code="not-a-terminal", where="--review", found=found, advice=advice))
+        raise UnavailableError(Fault("not-a-terminal", "--review", found, advice=advice))
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that is not in UTF-8 shows what it can; the file is in UTF-8 all the same
 
