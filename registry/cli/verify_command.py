@@ -34,6 +34,7 @@ _MARKS = {"yes": "✓", "no": "✗", "not_checked": "?"}
 @click.option("--require", "required", multiple=True, metavar="CHECK",
               help="A check that must have been made, or `all` (exit code 3 otherwise).")  # fmt: skip
 @click.option("--current", is_flag=True, help="What was superseded since counts as wrong.")
+@click.option("--redraw", is_flag=True, help="Render also proven files again from their records (seconds each).")
 @click.option("-v", "--verbose", is_flag=True, help="Print all checks, also those that are in order.")
 @pass_app
 def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
@@ -45,14 +46,19 @@ def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
     It works offline: no network, no database and no configuration is read, unless --registry names a registry to compare with. With
     --registry and without FILES, that registry itself is checked. Each check is answered by name: yes, no, or not_checked with the reason.
     Exit code 0 for PASS, 1 for FAIL, 3 for INCOMPLETE, 2 if nothing could be read.
+
+    A file is rendered again from its record and compared, unless a trusted log proves that these very bytes were published. --redraw does
+    both: it also shows whether the publisher's page says what its record says.
     """
     from registry.verify.file_verification import Demand, find_exit_code
+    from registry.verify.proof_checks import CheckName
 
     required = _parse_required(options["required"], current=options["current"])
     demand = Demand(required=required, everything="all" in options["required"], has_keys=bool(options["keys"]))
     means = _collect_means(app, options["keys"], options["origin"], files)
     # The same file twice gives one answer.
-    found = _verify(app, tuple(dict.fromkeys(files)), means, options["proof"])
+    is_redrawn = options["redraw"] or demand.everything or CheckName.BYTES in required
+    found = _verify(app, tuple(dict.fromkeys(files)), means, options["proof"], redraw=is_redrawn)
     # With files the registry's word was believed; alone it is what is checked.
     beside = _name_registry(means) if files else None
     app.report(
@@ -107,7 +113,7 @@ def _open_registry(app: App, files: Sequence[Path]) -> "Ledger | None":
         raise UnavailableError(Fault(fault.code, fault.where, fault.found, advice=advice)) from error
 
 
-def _verify(app: App, paths: tuple[Path, ...], means: "VerificationMeans", proof: Path | None) -> "list[FileVerification]":
+def _verify(app: App, paths: tuple[Path, ...], means: "VerificationMeans", proof: Path | None, *, redraw: bool) -> "list[FileVerification]":
     from registry.cli.application import track
     from registry.verify.file_verification import FileKind, FileVerification, read_all, verify_files
 
@@ -126,7 +132,7 @@ def _verify(app: App, paths: tuple[Path, ...], means: "VerificationMeans", proof
     config = app.config if app.registry else Config()
     limit_s, workers = config.time_limit_s, os.cpu_count() or 1
     with track(app, "checking files", total=len(files), unit="files") as advance:
-        return verify_files(files, means, time_limit_s=limit_s, workers=workers, progress=advance)
+        return verify_files(files, means, redraw=redraw, time_limit_s=limit_s, workers=workers, progress=advance)
 
 
 def _to_document(file_verification: "FileVerification", demand: "Demand") -> dict[str, Any]:

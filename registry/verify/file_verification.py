@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from registry.errors import CaveatError, Fault, InputError
 from registry.exchange.bundle_check import Bundle, find_signer, read_whole
+from registry.records.statement import OutputFormat
 from registry.report.render_workers import PdfWorker, RenderedFile, RenderJob, render_many
 from registry.seal.signed_notes import SignedNote, parse_consistency, parse_note, parse_proof, verify_note
 from registry.verify.proof_checks import (
@@ -227,6 +228,7 @@ def verify_files(
     files: Sequence[InputFile],
     means: "VerificationMeans",
     *,
+    redraw: bool = True,
     time_limit_s: float,
     workers: int,
     progress: Callable[[int], None] = lambda _more: None,
@@ -234,6 +236,7 @@ def verify_files(
     """Return the checks of each of *files*, in their order.
 
     Args:
+        redraw: whether to render again also files whose very bytes are proven to be published.
         time_limit_s: seconds that drawing one of them may take.
         workers: how many processes draw at once.
         progress: told how many more files are checked.
@@ -241,32 +244,32 @@ def verify_files(
     Raises:
         CaveatError: none of them is anything that can be verified; one that is not, among others that are, is answered by its faults.
     """
-    from registry.verify.supplement_checks import examine_supplement  # noqa: PLC0415  (the workers start first)
+    from registry.verify.supplement_checks import examine_supplement  # noqa: PLC0415  (only where there are supplements)
 
+    failed: dict[int, CaveatError] = {at: one.error for at, one in enumerate(files) if one.error is not None}
+    opened = _open_all(files, means, failed)
+    carried = {at: one for at, one in opened.items() if not isinstance(one, tuple)}
+    done = {at: one for at, one in opened.items() if isinstance(one, tuple)}
+    for at, one in enumerate(files):
+        if one.kind not in (FileKind.SUPPLEMENT, FileKind.UNREADABLE):
+            try:
+                done[at] = _check_other(one, means)
+            except CaveatError as error:
+                failed[at] = error
+    _refuse_all(list(failed.values()), among=files)
+    progress(len(done) + len(failed))
+    examined = {at: examine_supplement(one, means, proof=files[at].proof, where=_name_proof(files[at])) for at, one in carried.items()}
+    # Rendering takes longer than all other checks together. A proof that these very bytes were
+    # published leaves one question to it: whether their authority published another page than its record gives.
+    drawn = [at for at, one in examined.items() if redraw or one.published is None or one.carried.format is OutputFormat.JSON]
+    done |= {at: examined[at].finish(None) for at in examined.keys() - drawn}
+    progress(len(examined) - len(drawn))
     with ExitStack() as stack:
-        pdfs = sum(file.kind is FileKind.SUPPLEMENT and file.data.startswith(_PDF) for file in files)
+        pdfs = sum(carried[at].format is OutputFormat.PDF for at in drawn)
         # One process for each PDF at most; HTML and JSON need none of their own.
         ready = [stack.enter_context(PdfWorker()) for _ in range(max(1, min(workers, pdfs)))]
-        for worker in ready[:pdfs]:
-            worker.start()  # it loads while the files are read
-        failed: dict[int, CaveatError] = {at: one.error for at, one in enumerate(files) if one.error is not None}
-        opened = _open_all(files, means, failed)
-        carried = {at: one for at, one in opened.items() if not isinstance(one, tuple)}
-        done = {at: one for at, one in opened.items() if isinstance(one, tuple)}
-        jobs = [RenderJob(key=str(at), supplement=one.supplement, format=one.format) for at, one in carried.items()]
-        # Rendering begins now and runs during the checks below.
-        many = render_many(jobs, workers=ready, time_limit_s=time_limit_s)
-        for at, one in enumerate(files):
-            if one.kind not in (FileKind.SUPPLEMENT, FileKind.UNREADABLE):
-                try:
-                    done[at] = _check_other(one, means)
-                except CaveatError as error:
-                    failed[at] = error
-        _refuse_all(list(failed.values()), among=files)
-        progress(len(done) + len(failed))
-        # Everything but the comparison of bytes, while the workers render.
-        examined = {at: examine_supplement(one, means, proof=files[at].proof, where=_name_proof(files[at])) for at, one in carried.items()}
-        for made in many:
+        jobs = [RenderJob(key=str(at), supplement=carried[at].supplement, format=carried[at].format) for at in drawn]
+        for made in render_many(jobs, workers=ready, time_limit_s=time_limit_s):
             done[int(made.key)] = examined[int(made.key)].finish(made)
             progress(1)
     # Contradictions show only when all files are known.

@@ -213,6 +213,7 @@ def _compare_roots(check: Check, read: PublicationProof, ledger: "Ledger") -> Ch
 _BROKEN = frozenset({"pdf-altered", "pdf-damaged", "file-too-large", "file-not-readable", "not-json", "not-a-supplement"})
 """What a file is called when no record can be taken out of it."""
 _NEWER = "newer-format"
+_NOT_DRAWN = "not rendered again from its record; its log vouches for these very bytes if `published` is yes. To compare both: --redraw"
 _OF_RECORD = (CheckName.BYTES, CheckName.ENTRIES, CheckName.AUTHORS, CheckName.LOCK, CheckName.REGISTRY, CheckName.CURRENT)
 _OF_UNREAD_PROOF = (CheckName.INCLUSION, CheckName.CHECKPOINT, CheckName.WITNESSES, CheckName.CONSISTENCY)
 
@@ -420,7 +421,7 @@ def _check_bytes(supplement_examination: SupplementExamination, made: "RenderedF
     """Whether the file shows what its record says: what was drawn from the record is the file, without its proof and signature."""
     drawn = supplement_examination.sealed.drawn
     if made is None:
-        return not_checked(CheckName.BYTES, "it was not drawn again")
+        return not_checked(CheckName.BYTES, _NOT_DRAWN)
     # No PDF library here, or the time limit: that is no fault of the file.
     if isinstance(made.error, UnavailableError):
         return not_checked(CheckName.BYTES, made.error.faults[0].found)
