@@ -7,12 +7,14 @@ PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 READY := $(VENV)/.ready
 # Two cores are enough for everything; `make test JOBS=8` takes more.
 JOBS ?= 2
+# The tests start hundreds of processes, each of which would compile every module again where this is set.
+export PYTHONDONTWRITEBYTECODE :=
 
 # The rooms whose tests draw no page, start no process and need no server; `make test` runs all.
 QUICK := tests/codec tests/records tests/seal tests/statistics tests/judge tests/naturalness tests/shift tests/probe tests/sources tests/verdict \
 	tests/docs/test_architecture.py
 
-.PHONY: help demo check test weekly soak lint types contracts size wheel bench coverage localmodel clean
+.PHONY: help demo check test weekly soak compile lint types contracts size wheel bench coverage localmodel clean
 
 help:  ## say what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -32,7 +34,8 @@ demo: $(READY)  ## set everything up and run the whole story on bundled inputs, 
 check: lint types contracts size $(READY)  ## lint, types, contracts, budgets and the fast tests: two minutes, before each commit
 	$(VENV)/bin/pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not slow" --hypothesis-profile=dev $(QUICK)
 
-test: lint types contracts $(READY)  ## set everything up and pass every check and test
+test: $(READY)  ## set everything up and pass every check and test
+	@$(MAKE) --no-print-directory -j$(JOBS) --output-sync=target lint contracts types compile
 	$(VENV)/bin/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=30  # in the order of tests/conftest.py: slow files first
 
 weekly: $(READY)  ## every law on ten times as many examples (hours)
@@ -40,6 +43,10 @@ weekly: $(READY)  ## every law on ten times as many examples (hours)
 
 soak: $(READY)  ## the tests of published files, with ten times as many instants and examples (an hour)
 	CAVEAT_SOAK=1 $(VENV)/bin/pytest -n $(JOBS) --dist loadfile tests/regeneration/test_published_killed.py tests/regeneration/test_published_law.py
+
+compile: $(READY)
+	@$(VENV)/bin/python -m compileall -q registry audit caveat_command.py
+	@$(VENV)/bin/pytest --collect-only -q > /dev/null  # compiles the tests once, and not once a worker
 
 lint: $(READY)  ## formatting and lint
 	$(VENV)/bin/ruff format --check .

@@ -8,12 +8,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from importlib.metadata import distribution
 from pathlib import Path
 
 from audit.modules.cue_ablation import ablate
-from audit.propose.card_models import CardSource
-from audit.propose.proposed_claims_file import build_survey
-from audit.propose.rule_engine import propose_by_rules
 from audit.protocol.audit_record import AuditConclusion, add_finding, build_case, conclude, get_audit, get_claim, get_property, open_audit
 from audit.protocol.evidence_basis import ScoredTable
 from audit.replay.run_store import DATABASE
@@ -30,7 +28,7 @@ from registry.folder.folder_update import FolderUpdate, list_current, update
 from registry.folder.supplement_publishing import Publisher, WrittenFile
 from registry.intake.card_reader import read_card
 from registry.intake.outline.card_passages import read_outline
-from registry.records.claim_draft import AuditDraft
+from registry.records.claim_draft import AuditDraft, SurveyDraft
 from registry.records.dossier import AuditFile
 from registry.records.log_seal import KeyAlgorithm
 from registry.records.model_version import ModelRef
@@ -119,9 +117,17 @@ class DemoStory:
     """Retrospective ones first, then those of the pilot, then those of the replays under their locks."""
     concluded: datetime
     """When the last scores were imported; the supplements are published then."""
+    formats: tuple[OutputFormat, ...] = tuple(OutputFormat)
+    """In which each supplement is published."""
 
 
-def run_story(folder: Path, *, update: bool = False, progress: Callable[[int], None]) -> DemoStory:
+def run_story(
+    folder: Path,
+    *,
+    update: bool = False,
+    formats: tuple[OutputFormat, ...] = tuple(OutputFormat),
+    progress: Callable[[int], None],
+) -> DemoStory:
     """Build the registry in *folder* and conclude its audits; what is there already stays as it is.
 
     A log only moves forward in time, and the update of the second act (22 November) is earlier than the second card (23 November).
@@ -130,6 +136,7 @@ def run_story(folder: Path, *, update: bool = False, progress: Callable[[int], N
     Args:
         folder: of the demo.
         update: whether the second act follows.
+        formats: of the supplements.
         progress: takes how many more steps are done.
 
     Raises:
@@ -148,7 +155,7 @@ def run_story(folder: Path, *, update: bool = False, progress: Callable[[int], N
         progress(3)
         audits = [_audit(ledger, draft, tables, progress) for draft, tables in _list_audits()]
         audits += _replay(ledger, REPLAY, folder, clock, progress)
-        first = DemoStory(url=url, cards=(card,), audits=tuple(audits), concluded=CONCLUDED)
+        first = DemoStory(url=url, cards=(card,), audits=tuple(audits), concluded=CONCLUDED, formats=formats)
         if update or _has_update(ledger):
             return first
         clock.set(SECOND_REPLAY.locked)
@@ -200,7 +207,7 @@ def publish_supplements(
         ring = read_demo_keys()
         with hold_folder(folder):
             with ledger.view() as view:
-                looked = inspect_folder(folder, view, FolderRequest(formats=tuple(OutputFormat), publishes=True))
+                looked = inspect_folder(folder, view, FolderRequest(formats=story.formats, publishes=True))
             if looked.is_settled:
                 return None
             publisher = Publisher(ledger=lambda: ledger, actor=AUTHORITY.code, ring=ring, key=_get_document_key(ring), at=moment)
@@ -223,7 +230,7 @@ def list_supplements(story: DemoStory, folder: Path) -> list[WrittenFile]:
     ledger = open_story(story, story.concluded)
     try:
         with ledger.view() as view:
-            looked = inspect_folder(folder, view, FolderRequest(formats=tuple(OutputFormat)))
+            looked = inspect_folder(folder, view, FolderRequest(formats=story.formats))
     finally:
         ledger.close()
     return sorted(list_current(folder, looked), key=lambda one: not one.name.startswith(Kind.CARD))
@@ -340,8 +347,9 @@ def _get_document_key(ring: KeyRing) -> SigningKey:
 def _survey(ledger: Ledger, card: Card, text: CardText) -> None:
     """Record which passages of the card are proposed as claims by rules, so that its supplement tells what nobody has decided on."""
     reference = f"{card.card}@{card.revision}"
-    source = CardSource(title=card.title, publisher=card.publisher, card=reference)
-    proposed = build_survey(propose_by_rules(text, read_outline(text), source))
+    # An engine is a plug-in: nothing imports `audit.propose`.
+    (engine,) = distribution("caveat").entry_points.select(group="caveat.surveys", name="rules")
+    proposed: SurveyDraft = engine.load()(card, text, read_outline(text))
     with ledger.write(actor=AUTHORITY.code) as writer:
         if not writer.list_surveys(reference):
             writer.append(Survey(card=reference, by=proposed.by, passages=proposed.passages))

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     help="The folder of the demo.",
 )
 @click.option("--update", is_flag=True, help="A smaller model takes the place of the first, and two audits are carried out again.")
+@click.option("--no-pdf", is_flag=True, help="HTML and JSON only: half the time.")
 @pass_app
-def demo(app: App, /, *, output: Path, update: bool) -> None:
+def demo(app: App, /, *, output: Path, update: bool, no_pdf: bool) -> None:
     """Build a registry, audit it and print its supplements, on bundled inputs, offline.
 
     An example card with its claims, five retrospective audits of published evaluations, three audits of a recorded pilot with a real
@@ -41,9 +42,11 @@ def demo(app: App, /, *, output: Path, update: bool) -> None:
     from audit.demo_sequel import run_recognition
     from audit.demo_story import STEPS, STEPS_BEFORE_UPDATE, list_supplements, publish_supplements, run_story
     from registry.cli.application import track
+    from registry.records.statement import OutputFormat
 
+    formats = tuple(format_ for format_ in OutputFormat if not (no_pdf and format_ is OutputFormat.PDF))
     with track(app, "registering and auditing", total=STEPS_BEFORE_UPDATE if update else STEPS, unit="steps") as progress:
-        story = run_story(output, update=update, progress=progress)
+        story = run_story(output, update=update, formats=formats, progress=progress)
     recognition = run_recognition(story, output)
     with track(app, "drawing supplements", unit="files") as progress:
         published = publish_supplements(story, output / "supplements", time_limit_s=app.config.time_limit_s, progress=progress)

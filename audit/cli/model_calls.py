@@ -23,7 +23,7 @@ from audit.replay.run_budget import (
 )
 from audit.replay.run_store import Call, RunStore
 from registry.cli.application import App, track
-from registry.errors import AnswerNoError, Fault
+from registry.errors import AnswerNoError, Fault, InputError
 from registry.records.replay_definition import Budget, Policy, Probe
 from registry.report.number_format import format_items
 
@@ -92,9 +92,20 @@ def count_before(store: RunStore, prices: Prices) -> SpentAmount:
 
 
 def allow(before: SpentAmount, options: Mapping[str, Any]) -> Budget:
-    """Return the budget of the folder in which the calls of now keep to `max_calls` and `max_usd`; budgets are for a folder as a whole."""
+    """Return the budget of the folder in which the calls of now keep to `max_calls` and `max_usd`; budgets are for a folder as a whole.
+
+    Raises:
+        InputError: a limit in dollars, and the cost of the calls before is not known.
+    """
     calls, usd = options["max_calls"], options["max_usd"]
-    return Budget(calls=None if calls is None else before.calls + calls, usd=None if usd is None else (before.usd or 0.0) + usd)
+    # `check_prices` sees the models that answered. A request that was lost in flight or waits in a batch may be another model's.
+    if usd is not None and before.usd is None:
+        found = f"is {usd:g}, and this folder has calls under way whose model has no price"
+        advice = "add that model to --prices FILE, or limit the calls instead"
+        raise InputError(Fault("price-missing", "--max-usd", found, advice=advice))
+    return Budget(
+        calls=None if calls is None else before.calls + calls, usd=None if usd is None or before.usd is None else before.usd + usd
+    )
 
 
 def check_over(store: RunStore, summary: RunSummary, *, open_: str, earlier: Sequence[RunSummary] = ()) -> None:

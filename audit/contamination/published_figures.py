@@ -186,7 +186,10 @@ def _analyse_task(skill: SkillRuns, task_id: str) -> Figures:
     return {
         "deltas": deltas,
         "deltas_realistic": realistic,
-        **{f"{part}_means": {name: _round(value) for name, value in mean.items()} for part, mean in means.items()},
+        **{
+            f"{part}_means": {name: (None if value is None else round(value, 3)) for name, value in mean.items()}
+            for part, mean in means.items()
+        },
         "pattern_results": {
             ARMS[arm]: [_describe_patterns(run) for run in _list_runs(skill, task_id, arm) if run.patterns is not None]
             for arm in _PARTS.values()
@@ -346,10 +349,6 @@ def _group(values: Iterable[tuple[str, float]]) -> Figures:
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
-
-
-def _round(value: float | None) -> float | None:
-    return None if value is None else round(value, 3)
 
 
 def _share(found: Sequence[bool]) -> float:

@@ -68,7 +68,7 @@ _INVERTED = "Fieller and MOVER-R by inversion"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _ContrastStudy:
-    """One judge's scores with everything that is asked of them; the margin of the plan is filled in."""
+    """One judge's scores with everything that is asked of them."""
 
     arms: Mapping[str, ScoredArm]
     plan: Plan
@@ -130,13 +130,11 @@ def contrast(
     scale = ScoreScale(low=float(range_[0]), high=float(range_[1]))
     check_range(kept, scale)
     check_asked(kept, contrast_requests)
-    # The default margin is the plan's: 5 % of the range.
-    plan = replace(plan, margin=0.05 * scale.width if plan.margin is None else plan.margin)
     arms, answers, warnings = _answer_each_judge(kept, plan, scale, contrast_requests, pointwise=pointwise)
     return Contrasts(
         level=plan.level,
         range=(scale.low, scale.high),
-        margin=plan.margin or 0.0,
+        margin=plan.margin_on(scale.width),
         contexts=plan.contexts.value,
         family=_name_family(contrast_requests, judges=len({answer.judge for answer in answers})),
         arms=arms,
@@ -280,7 +278,7 @@ def _answer_sum(question: _ContrastQuestion, coefficients: Mapping[str, float], 
     cells = {name: study.arms[name].cells for name in question.arms.names}
     # The tests on tasks take one difference per task; contexts enter as they are.
     differences = study.scale.width * compute_differences(cells, question.common, coefficients)
-    margin = study.plan.margin or 0.0
+    margin = study.plan.margin_on(study.scale.width)
     plain = _begin(
         question,
         Measure(
@@ -481,12 +479,12 @@ def link(
     is_test = plain.arm.codes == plain.arm.find(test)
     # Only the test side is split by mentions, so only there must they be known.
     _check_known(values[is_test], mentions.source)
-    margin = 0.05 * scale.width if plan.margin is None else plan.margin
+    margin = plan.margin_on(scale.width)
     # Contrasts have closed-form intervals only, whatever the plan names for ED.
     filled = replace(plan, margin=margin, interval=IntervalMethod.CLOSED_FORM)
     links = [
         _link_one(plain, values, filled, scale, spec=spec, judge=judge, sides=(test, deploy))
-        for judge in _list_judges(plain)
+        for judge, _ in split_judges(plain)
         for spec in _list_specs(plain, deploy)
     ]
     return RecognitionLinks(
@@ -505,10 +503,6 @@ def link(
 def _check_known(values: Floats, source: str) -> None:
     if not len(values) or np.isnan(values).all():
         raise DesignError(Fault("mentions-missing", source, "of no response of the test side it is known whether it mentions a test"))
-
-
-def _list_judges(table: ScoreTable) -> list[str | None]:
-    return [judge for judge, _ in split_judges(table)]
 
 
 def _list_specs(table: ScoreTable, deploy: str) -> list[str | None]:

@@ -112,7 +112,9 @@ def find_versions(table: ScoreTable, setting: AblationSetting) -> CueVersions:
         for arm in arms:
             rows = np.flatnonzero((cues.codes == code) & (table.arm.codes == codes[arm]) & chosen)
             if len(rows):
-                edited.append(CueVersion(cue=cue, arm=arm, placebo=_is_placebo(cue, setting), rows=rows))
+                edited.append(
+                    CueVersion(cue=cue, arm=arm, placebo=cue in setting.placebos or cue.casefold().startswith(PLACEBO), rows=rows)
+                )
     if not edited:
         found = f"cues are named in rows of other arms than {setting.test} and {setting.deploy} alone, or of other specifications"
         raise DesignError(Fault("no-cues", name_files(table), found, advice="name the two sides with --test and --deploy"))
@@ -125,10 +127,6 @@ def build_version(table: ScoreTable, versions: CueVersions, version: CueVersion 
     """Return the score table of both sides with the rows of *version* in place of its arm's; None gives the contexts as they are."""
     rows = {**versions.as_is, **({} if version is None else {version.arm: version.rows})}
     return replace(table.keep(np.concatenate(list(rows.values()))), cue_removed=None)
-
-
-def _is_placebo(cue: str, setting: AblationSetting) -> bool:
-    return cue in setting.placebos or cue.casefold().startswith(PLACEBO)
 
 
 def _check_placebos(table: ScoreTable, cues: TextColumn, setting: AblationSetting) -> Iterator[Fault]:
@@ -238,7 +236,7 @@ def ablate(
     scores = table.content
     table = _take_judge(table)
     asked = setting or AblationSetting()
-    margin = 0.05 * scale.width if plan.margin is None else plan.margin
+    margin = plan.margin_on(scale.width)
     filled = replace(plan, margin=margin)
     versions = find_versions(table, asked)
     study = _AblationStudy(table=table, setting=asked, versions=versions, plan=filled, scale=scale, case=case, weights=find_weights(table))
@@ -459,7 +457,7 @@ def _explain_class() -> str:
 def _is_material(change: Measure, study: _AblationStudy, *, excludes: bool) -> bool:
     # The slack absorbs rounding where a change equals the margin.
     slack = SLACK * study.scale.width
-    return excludes and change.value is not None and abs(change.value) >= (study.plan.margin or 0.0) - slack
+    return excludes and change.value is not None and abs(change.value) >= study.plan.margin_on(study.scale.width) - slack
 
 
 def _is_relevant(version: CueVersion, change: Measure, *, material: bool, changed: bool | None) -> bool | None:

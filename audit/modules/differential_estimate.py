@@ -84,8 +84,7 @@ def estimate(
     _check_method(table, pairs, plan)
     # Defaults are filled in once, so that the record states what was used: ε 1 % and margin 5 % of the
     # range.
-    epsilon = 0.01 * scale.width if plan.epsilon is None else plan.epsilon
-    margin = 0.05 * scale.width if plan.margin is None else plan.margin
+    epsilon, margin = plan.epsilon_on(scale.width), plan.margin_on(scale.width)
     filled = replace(plan, margin=margin, epsilon=epsilon)
     results = [_estimate_spec(pair, filled, scale, pointwise=pointwise) for pair in pairs]
     # A conclusion for fixed contexts holds for these contexts only, so the record names them.
@@ -120,15 +119,19 @@ def _estimate_spec(pair: SidePair, plan: Plan, scale: ScoreScale, *, pointwise: 
     )
     tally = _count(pair, scored_test=len(scored_test), scored_deploy=len(scored_deploy))
     # With equal cells the pooled ED over responses is the same number and is not repeated.
-    pooled = None if _has_equal_cells(pair, tally) else _pool(pair.test_cells, pair) - _pool(pair.deploy_cells, pair)
+    pooled = (
+        None
+        if all(has_equal_cells(cells, dropped=tally.dropped) for cells in (pair.test_cells, pair.deploy_cells))
+        else _pool(pair.test_cells, pair) - _pool(pair.deploy_cells, pair)
+    )
     deviation = pooled_deviation(scored_test, scored_deploy)
-    ned = _normalise(moments.difference, deviation, epsilon=(plan.epsilon or 0.0) / scale.width)
+    ned = _normalise(moments.difference, deviation, epsilon=plan.epsilon_on(scale.width) / scale.width)
     # Bounds over all responses, because excluding failures must not hide them.
     bounds = exclusion_bounds(pair.test, pair.deploy, tasks=len(pair.labels), weights=pair.weights)
     # The last state of the sequence is enough to compute any level without the table.
     sequence = _build_sequence(pair, plan) if plan.interval is IntervalMethod.ANYTIME else None
     grounds = IntervalBasis(moments=moments, method=plan.interval, sequence=sequence)
-    intervals = build_intervals(grounds, scale, level=plan.level, margin=plan.margin or 0.0, contexts=plan.contexts)
+    intervals = build_intervals(grounds, scale, level=plan.level, margin=plan.margin_on(scale.width), contexts=plan.contexts)
     result = SpecEstimate(
         spec=pair.spec,
         phi_test=intervals.phi_test,
@@ -165,7 +168,7 @@ def _estimate_spec(pair: SidePair, plan: Plan, scale: ScoreScale, *, pointwise: 
         truncation=pair.truncation,
     )
     result = replace(result, ned=_bound_ned(result, plan.contexts))
-    remarks = [*remark_size(plan, tally), *remark_design(moments, tally), *_remark_spec(pair, plan, result)]
+    remarks = [*remark_size(plan, tally), *remark_design(moments, tally), *_remark_spec(pair, plan, scale, result)]
     return result, [EstimateWarning(code=remark.code, message=remark.message, spec=pair.spec) for remark in remarks]
 
 
@@ -309,10 +312,6 @@ def _count(pair: SidePair, *, scored_test: int, scored_deploy: int) -> DesignCou
     )
 
 
-def _has_equal_cells(pair: SidePair, tally: DesignCounts) -> bool:
-    return all(has_equal_cells(cells, dropped=tally.dropped) for cells in (pair.test_cells, pair.deploy_cells))
-
-
 def _normalise(difference: float, deviation: float | None, *, epsilon: float) -> NormalisedDifferential:
     value = normalise(difference, deviation, epsilon=epsilon)
     if value is not None:
@@ -340,7 +339,7 @@ def _build_pointwise(pair: SidePair, scale: ScoreScale) -> tuple[TaskDifferentia
     )
 
 
-def _remark_spec(pair: SidePair, plan: Plan, result: SpecEstimate) -> Iterator[DesignRemark]:
+def _remark_spec(pair: SidePair, plan: Plan, scale: ScoreScale, result: SpecEstimate) -> Iterator[DesignRemark]:
     """Yield what only the whole estimate shows."""
     if plan.contexts is ContextDesign.RANDOM and (looks_nested(pair.test_cells) or looks_nested(pair.deploy_cells)):
         message = "No two tasks share a context on one of the sides: the design looks nested, and random contexts are declared."
@@ -360,7 +359,7 @@ def _remark_spec(pair: SidePair, plan: Plan, result: SpecEstimate) -> Iterator[D
             f"has the other sign than ED over tasks ({result.ed.value:.4g})."
         )
         yield DesignRemark(code="unequal-cells", message=message)
-    epsilon = plan.epsilon or 0.0
+    epsilon = plan.epsilon_on(scale.width)
     if result.ned.value and result.ned.reason:
         yield DesignRemark(code="ned-unstable", message="Both sides deterministic: scores do not vary within the sides, and nED is ED/ε.")
     # Below 10 ε the choice of ε changes nED by about a tenth or more.

@@ -103,7 +103,10 @@ def draw_sheets(
         drawn_from_test=len(once[SampleSide.TEST]),
         drawn_from_deploy=len(once[SampleSide.DEPLOY]),
         raters=tuple(sorted(raters)),
-        items=tuple(_build_item(name, sample) for name, sample in found),
+        items=tuple(
+            KeyItem(item=name, side=sample.side, task_id=sample.task_id, context_id=sample.context_id, text=_digest(sample.text))
+            for name, sample in found
+        ),
     )
     # The tag ties sheets to their key without revealing it.
     tag = tag_key(digest_key(key))
@@ -150,10 +153,6 @@ def _name_items(count: int, rng: np.random.Generator) -> list[str]:
     while len(names) < count:
         names["".join(_LETTERS[place] for place in rng.integers(len(_LETTERS), size=_LENGTH))] = None
     return list(names)
-
-
-def _build_item(name: str, sample: RatingSample) -> KeyItem:
-    return KeyItem(item=name, side=sample.side, task_id=sample.task_id, context_id=sample.context_id, text=_digest(sample.text))
 
 
 def _build_sheet(rater: str, tag: str, found: Sequence[tuple[str, RatingSample]], rng: np.random.Generator) -> RatingSheet:

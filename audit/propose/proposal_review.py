@@ -379,7 +379,7 @@ def find_words(proposals: Iterable[Proposal], words: str, *, after: int) -> int 
     None where they stand in no proposal.
     """
     wanted = " ".join(words.split()).casefold()
-    found = [at for at, proposal in enumerate(proposals) if wanted in _gather(proposal)]
+    found = [at for at, proposal in enumerate(proposals) if wanted in " ".join(" ".join(_list_texts(proposal)).split()).casefold()]
     return next((at for at in found if at > after), found[0] if found else None)
 
 
@@ -389,10 +389,6 @@ def _undo(review: ProposalReview) -> ProposalReview:
     at, stood = review.before[-1]
     kept = {place: decision for place, decision in review.decisions.items() if place != at}
     return replace(review, decisions=kept if stood is None else {**kept, at: stood}, before=review.before[:-1])
-
-
-def _gather(proposal: Proposal) -> str:
-    return " ".join(" ".join(_list_texts(proposal)).split()).casefold()
 
 
 def _list_texts(proposal: Proposal) -> Iterator[str]:

@@ -41,14 +41,15 @@ from audit.propose.logical_form import (
     read_threshold,
     read_worded,
 )
+from audit.propose.proposed_claims_file import build_survey
 from audit.propose.prose_figures import NAMED, CardFigure, FigureUnit, find_quantities
 from audit.propose.table_figures import find_cell, find_last_quantities, find_row_quantities, read_units
 from registry.completeness import StatedFacts, check_completeness
 from registry.intake.quote_anchor import AnchoredText
 from registry.records.claim import Form
-from registry.records.claim_draft import Confidence, Engine, Proposal, Proposals
+from registry.records.claim_draft import Confidence, Engine, Proposal, Proposals, SurveyDraft
 from registry.records.specification import PropertySpec
-from registry.records.system_card import CardText, Outline, Passage, PassageKind
+from registry.records.system_card import Card, CardText, Outline, Passage, PassageKind
 
 # Rules propose a claim on two signs: the passage mentions a model, and it has a word for an outcome. A clear figure
 # needs one sign, a weak one both, threshold wording none. The number of signs is the confidence, an order and no
@@ -83,6 +84,12 @@ class _PassageClaim:
     """The figure; None for a claim in words."""
     choice: SortedFigures
     confidence: Confidence
+
+
+def survey_card(card: Card, text: CardText, outline: Outline) -> SurveyDraft:
+    """Return the passages of a registered card that rules propose as claims; the entry point `caveat.surveys`."""
+    source = CardSource(title=card.title, publisher=card.publisher, card=f"{card.card}@{card.revision}")
+    return build_survey(propose_by_rules(text, outline, source))
 
 
 def propose_by_rules(card: CardText, outline: Outline, source: CardSource, progress: Callable[[int], None] = lambda _: None) -> Proposals:

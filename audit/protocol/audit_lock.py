@@ -323,8 +323,8 @@ def build_lock(audit: Audit, draft: AuditDraft, claim: ClaimRevision, range_: tu
     plan = replace(
         draft.plan,
         # Defaults are written into the lock. A later Caveat with other defaults must compute the same outcome from it.
-        margin=draft.plan.margin if draft.plan.margin is not None else 0.05 * width,
-        epsilon=draft.plan.epsilon if draft.plan.epsilon is not None else 0.01 * width,
+        margin=draft.plan.margin_on(width),
+        epsilon=draft.plan.epsilon_on(width),
         tasks=draft.plan.tasks if fixed.tasks is None else fixed.tasks.count,
     )
     return Lock(

@@ -90,8 +90,7 @@ def find_departures(body: FindingBody, plan: Plan, range_: tuple[float, float]) 
     elif isinstance(body, Recognition):
         planned |= {"contexts": plan.contexts.value}
     elif not isinstance(body, Shift):
-        # The same default as in `build_lock`: 5 % of the property's range.
-        margin = 0.05 * (range_[1] - range_[0]) if plan.margin is None else plan.margin
+        margin = plan.margin_on(range_[1] - range_[0])
         planned |= {"margin": margin, "range": tuple(map(float, range_)), "contexts": plan.contexts.value}
     made = {name: getattr(body, name) for name in planned}
     return {name: (made[name], one) for name, one in planned.items() if not _is_equal(made[name], one)}
@@ -460,15 +459,15 @@ def _list_checks(bodies: Iterable[FindingBody], limit: float) -> Iterator[RaterC
     for body in bodies:
         if isinstance(body, Naturalness):
             if body.accuracy.value is not None:
-                yield _check_persons(body.accuracy, body.level, limit)
+                yield _check_persons(body.accuracy.value, body.accuracy, body.level, limit)
             models = (rater for rater in body.raters if rater.kind is RaterKind.MODEL)
             yield from (_suspect(rater.rater, worst_accuracy(rater), limit) for rater in models if worst_accuracy(rater) > limit)
         elif isinstance(body, RealismJudge) and body.worst > limit:
             yield _suspect(body.judge, body.worst, limit, unanswered=_count_unanswered(body))
 
 
-def _check_persons(accuracy: Measure, level: float, limit: float) -> RaterCheck:
-    value, low, high = accuracy.value or 0.0, accuracy.low, accuracy.high
+def _check_persons(value: float, accuracy: Measure, level: float, limit: float) -> RaterCheck:
+    low, high = accuracy.low, accuracy.high
     if low is None or high is None:
         measured = f"{_SHARE.score(value, limit)}, without an interval"
     else:

@@ -34,7 +34,6 @@ from registry.records.claim import ClaimRevision
 from registry.records.dossier import AuditFile
 from registry.records.module_findings import Ablation, FindingBody
 from registry.records.record import Record
-from registry.records.replay_run import Provenance
 from registry.records.specification import Scorer
 from registry.registration.model_lineage import carry_claim
 from registry.registration.specification_registration import find_locked_procedure, find_procedure
@@ -253,11 +252,7 @@ def _ablate(view: View, file: AuditFile, one: ClaimRenewal, claim: ClaimRevision
 def _withheld_prompts(old: AuditFile) -> bool:
     """Tell whether the texts of the old replay's contexts were left out of the record: then those of the new one are too."""
     said = [*(run.payload.provenance for run in old.runs), *(outcome.payload.provenance for outcome in old.restrictions)]
-    return any(_is_withheld(one) for one in said if one is not None)
-
-
-def _is_withheld(provenance: Provenance) -> bool:
-    return provenance.replayed is not None and not provenance.replayed.is_disclosed
+    return any(one.replayed is not None and not one.replayed.is_disclosed for one in said if one is not None)
 
 
 # The file that records the purpose of a renewal folder. A call that was interrupted goes on with the same claims and

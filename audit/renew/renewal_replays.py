@@ -9,9 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
-from audit.propose.proposed_claims_file import render_key
 from audit.protocol.audit_lock import describe_replay, digest_spec
 from audit.renew.renewal_choice import ClaimRenewal, SkippedClaim
 from audit.replay.replay_file import ReplayFile, digest_parts, read_replay
@@ -19,6 +17,7 @@ from audit.replay.replay_provenance import CONTEXTS, SOURCES
 from audit.replay.run_store import DATABASE, list_states, open_store
 from registry.codec.canonical_documents import canonical_bytes, from_document, to_document
 from registry.codec.file_io import read_text, write_file
+from registry.codec.yaml_text import render_key
 from registry.errors import CaveatError, ConflictError, Fault, InputError
 from registry.records.replay_definition import Replay, Task
 from registry.records.specification import ContextSpec
@@ -151,15 +150,13 @@ def _list_run(folder: Path) -> Iterator[ReplayFile]:
             yield ReplayFile(
                 replay=replay,
                 tasks=tasks,
-                contexts=_read_contexts(contexts, folder),
+                contexts={
+                    name: from_document(ContextSpec, document, where=f"{folder}, contexts, {name}") for name, document in contexts.items()
+                },
                 sources=sources["files"],
                 references=sources["specs"],
                 sealed=sources.get("sealed", {}),
             )
-
-
-def _read_contexts(documents: Mapping[str, Any], folder: Path) -> dict[str, ContextSpec]:
-    return {name: from_document(ContextSpec, document, where=f"{folder}, contexts, {name}") for name, document in documents.items()}
 
 
 def _is_run_database(path: Path) -> bool:

@@ -153,7 +153,7 @@ def seal_contexts(
     """
     replay = from_document(Replay, read_document(path), where=str(path))
     # A context that several arms use is sealed once, with the kind that its first arm gives it.
-    kinds = {arm.context: _find_kind(arm.arm) for arm in reversed(replay.arms)}
+    kinds = {arm.context: (SpecKind.TEST_CONTEXT if arm.arm == SIDES[0] else SpecKind.DEPLOY_CONTEXT) for arm in reversed(replay.arms)}
     sealed = []
     for name, kind in reversed(kinds.items()):
         file = find_beside(path.parent, name, where=f"{path}, context {name!r}")
@@ -169,10 +169,6 @@ def seal_contexts(
         version, is_new = seal_spec(writer, seal_request, owner=owner, draw=draw)
         sealed += [(version, seal)] if is_new else []
     return tuple(sealed)
-
-
-def _find_kind(arm: str) -> SpecKind:
-    return SpecKind.TEST_CONTEXT if arm == SIDES[0] else SpecKind.DEPLOY_CONTEXT
 
 
 def _is_recorded(view: View, seal: Path) -> bool:

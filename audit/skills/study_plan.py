@@ -16,7 +16,7 @@ from audit.sources.skill_study_records import ARMS
 from registry.codec.canonical_documents import to_document
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.replay_definition import Arm, Replay
-from registry.records.specification import ContextSpec, JudgeScorer, PatternScorer
+from registry.records.specification import ContextSpec
 
 # A study as an ordinary replay: arms A to E are its conditions, and its calls are those of the design.
 
@@ -81,7 +81,7 @@ def build_replay(file: StudyFile, *, samples: int | None = None) -> ReplayFile:
         policy=study.policy,
         arms=arms,
         samples=study.samples if samples is None else samples,
-        scoring=_choose_scoring(file.judge),
+        scoring=PATTERNS if file.judge is None else file.judge,
         budget=study.budget,
         seed=study.seed,
     )
@@ -124,10 +124,6 @@ def _list_where(file: StudyFile, arm: str) -> dict[str, tuple[str, ...]] | None:
 def _take(spec: ContextSpec, condition: str) -> ContextSpec:
     (item,) = (context for context in spec.contexts if context.id == condition)
     return replace(spec, name=f"{spec.name}: {condition}", contexts=(item,), edits=())
-
-
-def _choose_scoring(judge: JudgeScorer | None) -> JudgeScorer | PatternScorer:
-    return PATTERNS if judge is None else judge
 
 
 def _name_unknown(names: Sequence[str], texts: Sequence[str], code: str, where: str, noun: str) -> Iterator[Fault]:

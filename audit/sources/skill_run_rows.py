@@ -36,7 +36,7 @@ def read_skill_runs(paths: Sequence[Path], reading: LogOptions) -> tuple[list[Lo
         _refuse_fields(folder, reading)
         name = choose_score(reading.scorer, SCORERS, where=str(folder), option="--scorer", what="property")
         recording = read_recording(folder)
-        for skill, file in zip(recording.skills, _list_files(recording), strict=True):
+        for skill, file in zip(recording.skills, sorted(name for name in recording.files if name.startswith("scores/")), strict=True):
             of_skill, accounts = _read_skill(skill, (str(folder), file), recording, name)
             rows += of_skill
             files.append(accounts)
@@ -57,11 +57,6 @@ def _refuse_fields(folder: Path, reading: LogOptions) -> None:
     if useless:
         found = f"{', '.join(useless)} has no meaning here: arms are the conditions A, B, C and D, tasks are those of each skill"
         raise TableError(Fault("option-for-logs", str(folder), found))
-
-
-def _list_files(recording: StudyRecording) -> list[str]:
-    """Files of the current scores, in the order of the skills."""
-    return sorted(name for name in recording.files if name.startswith("scores/"))
 
 
 def _read_skill(skill: SkillRuns, place: tuple[str, str], recording: StudyRecording, scorer: str) -> tuple[list[LogRow], ImportedFile]:

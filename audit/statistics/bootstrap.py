@@ -644,7 +644,7 @@ def build_bootstrap(
     ready = build_layers(sides, moments, weights=weights, random=random)
     threads = min(4, os.cpu_count() or 1) if moments.test.tasks * plan.replicates > _LARGE else 1
     found = resample(ready.layers, ready.task_weights, random=random, replicates=plan.replicates, seed=plan.seed, threads=threads)
-    epsilon = (plan.epsilon or 0.0) / scale.width
+    epsilon = plan.epsilon_on(scale.width) / scale.width
     drawn = tuple(
         None if sums is None else _replicate(sums, ready.readings, epsilon=epsilon) for sums in (found.task, found.context, found.two_way)
     )

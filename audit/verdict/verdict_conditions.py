@@ -347,7 +347,7 @@ def build_facts(
     low, high = claim.property.range
     # An implied reading does not inherit θ: read as a figure, a claim has no limit.
     limit = form is claim.form and form not in (Form.EXISTENCE, Form.PREVALENCE)
-    margin = (0.05 * (high - low) if case.plan.margin is None else case.plan.margin) if estimate is None else estimate.margin
+    margin = case.plan.margin_on(high - low) if estimate is None else estimate.margin
     # Reproduction is one statement about the card, so its level does not change with Holm's steps.
     level = plan_level or (case.plan.level if estimate is None else estimate.level)
     # Scores of another model version observe nothing about this one.

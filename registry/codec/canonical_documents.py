@@ -1,11 +1,11 @@
 """Records to documents and back, canonical bytes (RFC 8785), and digests made of them."""
 
 import hashlib
-import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar, cast, get_args, get_type_hints
 
+import orjson
 import rfc8785
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, to_json
@@ -15,33 +15,30 @@ from registry.records.record import Record
 
 # Canonical bytes of a document (RFC 8785), and their digests.
 #
-# Decision of 2026-11-21: Python's own encoder is used wherever its output cannot differ from RFC
-# 8785, and the `rfc8785` package elsewhere. A property test compares the two.
+# Decision of 2026-11-21, changed on 2026-11-23: orjson is used wherever its output cannot differ from
+# RFC 8785, and the `rfc8785` package elsewhere. A property test compares the two.
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 
-_encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode
-_FLOATS = (".0,", ".0}", ".0]", "e-", "e+")
-"""What a float looks like where Python's own encoder writes it otherwise than RFC 8785: whole (`1.0` is `1`), or with an exponent."""
-_LONG_INTEGER = re.compile(r"\d{16}")
-"""Integers of 16 digits and more may lie beyond 2**53 - 1."""
+_OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
+"""Integers beyond 2**53 - 1 are refused."""
 
 
 def canonical_bytes(document: Json) -> bytes:
     """Return *document* as RFC 8785 canonical JSON in UTF-8.
 
-    Python's own encoder is twenty times as fast as the reference implementation, which is asked wherever the two could differ; a
-    property test compares them.
+    orjson is a hundred times as fast as the reference implementation, which is asked wherever the two could differ; a property test
+    compares them.
 
     Raises:
         InputError: a number or a text that canonical JSON cannot hold (NaN, infinity, integers beyond 2**53 - 1, lone surrogates).
     """
     try:
-        text = _encode(document)
-        # A bare number is left to the reference implementation: the marks below are only searched
-        # inside a document.
-        if _is_plain(text) and not isinstance(document, (int, float)) and (text.isascii() or _has_plain_keys(document)):
-            return text.encode()
+        if _is_plain([document]):
+            with suppress(orjson.JSONEncodeError):  # the reference implementation gives the reason
+                text = orjson.dumps(document, option=_OPTIONS)
+                if text.isascii() or _has_plain_keys(document):
+                    return text
         return rfc8785.dumps(document)
     # RecursionError comes from deep nesting, UnicodeEncodeError from lone surrogates.
     except (rfc8785.CanonicalizationError, UnicodeEncodeError, ValueError, RecursionError) as error:
@@ -58,9 +55,22 @@ def leaf_hash(canonical: bytes) -> str:
     return hashlib.sha256(b"\x00" + canonical).hexdigest()
 
 
-def _is_plain(text: str) -> bool:
-    """Whether nothing in *text* could be a number that is written otherwise; a match inside a quotation only costs time."""
-    return not any(mark in text for mark in _FLOATS) and not _LONG_INTEGER.search(text)
+def _is_plain(items: Iterable[Json]) -> bool:
+    """Whether orjson writes all *items* as RFC 8785 does: no whole float (`1.0` is `1`), none with an exponent, no NaN, no odd type."""
+    for item in items:
+        kind = type(item)
+        if kind is str or item is None or kind is int or kind is bool:
+            continue
+        if kind is float:
+            # Well within the range that both write without an exponent; NaN compares false.
+            if not 1e-4 <= abs(item) < 1e15 or item.is_integer():  # type: ignore[arg-type,union-attr]
+                return False
+        elif kind is dict:
+            if not _is_plain(item.values()):  # type: ignore[union-attr]
+                return False
+        elif (kind is not list and kind is not tuple) or not _is_plain(item):  # type: ignore[arg-type]
+            return False
+    return True
 
 
 def _has_plain_keys(value: Json) -> bool:

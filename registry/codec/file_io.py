@@ -12,6 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, TextIO
 
+import orjson
+
 from registry.codec.canonical_documents import Json, format_path
 from registry.errors import ConflictError, Fault, InputError
 
@@ -241,6 +243,12 @@ def _parse_json(text: str, where: str) -> Json:
 
 def check_line(text: bytes, *, where: str) -> None:
     """Refuse one line of JSON with a key twice in one object, or with U+0000; what is no JSON at all is left for its reader to tell."""
+    # A key that is read twice is kept once. Where nothing is escaped by number, the document written
+    # again then has fewer quotation marks; this is found four times as fast as by asking for each object.
+    if b"\\u" not in text:
+        with suppress(orjson.JSONDecodeError):
+            if orjson.dumps(orjson.loads(text)).count(b'"') == text.count(b'"'):
+                return
     try:
         document: Json = json.loads(text, object_pairs_hook=_duplicates_refuser(where))
     except (ValueError, RecursionError):

@@ -7,6 +7,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
 from registry.codec.canonical_documents import Json, canonical_bytes, from_document, from_json, leaf_hash, to_document
@@ -28,18 +29,25 @@ _KEYS = {"schema", "kind", "actor", "at", "salt", "payload"}
 
 def encode_statement(statement: Statement) -> bytes:
     """Return the canonical bytes whose leaf hash the log keeps."""
+    return _write_envelope(statement.kind, statement.actor, statement.at, statement.salt, to_document(statement.payload))
+
+
+def write_statement(place: Entry, payload: Json, salt: str) -> bytes:
+    """Return the canonical bytes of the statement at *place* whose payload is the document *payload*."""
+    return _write_envelope(place.kind, place.actor, place.at, salt, payload)
+
+
+def _write_envelope(kind: StatementKind, actor: str, at: datetime, salt: str, payload: Json) -> bytes:
     # The order of keys is fixed by RFC 8785. `registry.store.log_integrity` relies on actor, at and
     # kind coming first.
     return canonical_bytes(
-        {
-            "schema": STATEMENT_SCHEMA,
-            "kind": statement.kind.value,
-            "actor": statement.actor,
-            "at": statement.at.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "salt": statement.salt,
-            "payload": to_document(statement.payload),
-        }
+        {"schema": STATEMENT_SCHEMA, "kind": kind.value, "actor": actor, "at": _format_time(at), "salt": salt, "payload": payload}
     )
+
+
+@lru_cache(maxsize=16)  # the statements of one file share their time
+def _format_time(at: datetime) -> str:
+    return at.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def decode_statement(text: bytes | str, *, where: str) -> Statement:
@@ -252,14 +260,6 @@ def find_misfit(named: EntryReference, opening: EntryOpening) -> str | None:
     if place.at.microsecond or place.at.utcoffset() != timedelta(0):
         return f"its time is {place.at.isoformat()}; an entry has whole seconds in UTC"
     return _find_other_leaf(named, opening) if opening.text is None else _find_other_text(named, opening, opening.text)
-
-
-def write_statement(place: Entry, payload: Json, salt: str) -> bytes:
-    """Return the canonical bytes of the statement at *place* whose payload is the document *payload*."""
-    at = place.at.strftime("%Y-%m-%dT%H:%M:%SZ")
-    return canonical_bytes(
-        {"schema": STATEMENT_SCHEMA, "kind": place.kind.value, "actor": place.actor, "at": at, "salt": salt, "payload": payload}
-    )
 
 
 def _find_other_leaf(named: EntryReference, opening: EntryOpening) -> str | None:

@@ -141,7 +141,12 @@ def adopt_claim(ledger: Ledger, log: str, claim: str, *, owner: str) -> Adoption
         # The same revision again records nothing; a newer one becomes a revision of the adopted
         # claim.
         known = find_adopted(writer, original.origin)
-        own = [(one, is_same) for seq, is_same in known for one in writer.recorded((seq,)) if _is_of(one.payload, owner)]
+        own = [
+            (one, is_same)
+            for seq, is_same in known
+            for one in writer.recorded((seq,))
+            if parse_identifier(one.payload.claim, Kind.CLAIM).authority == owner
+        ]
         # Adopting twice must not create two claims with one origin.
         same = [one for one, is_same in own if is_same]
         if same:
@@ -240,7 +245,3 @@ def _number(writer: Writer, claim: ClaimRevision, earlier: str | None, owner: st
     number = current.payload.revision + 1 if current else 1
     origin = claim.origin.claim if claim.origin else ""
     return replace(claim, claim=earlier, revision=number, why=f"adopts another revision of the original, {origin}")
-
-
-def _is_of(claim: ClaimRevision, owner: str) -> bool:
-    return parse_identifier(claim.claim, Kind.CLAIM).authority == owner

@@ -71,6 +71,14 @@ class Plan(Record):
     valid_until: date | None = None
     """The last day on which an outcome counts in full. None: 12 months after the run began."""
 
+    def margin_on(self, width: float) -> float:
+        """Return δ for scores whose range is *width* wide: the plan's, or the default of 5 % of the range."""
+        return 0.05 * width if self.margin is None else self.margin
+
+    def epsilon_on(self, width: float) -> float:
+        """Return ε for scores whose range is *width* wide: the plan's, or the default of 1 % of the range."""
+        return 0.01 * width if self.epsilon is None else self.epsilon
+
     def __post_init__(self) -> None:
         # All faults at once: a plan is written by hand and refused as a whole.
         wrong = list(self._find_wrong())

@@ -76,7 +76,7 @@ class OmissionRegistrar:
 
     def _build(self, draft: OmissionDraft, where: str) -> Omission:
         card = self._quotes.get_card(draft.card, where)
-        faults = [] if draft.reason.strip() else [_blank(f"{where}.reason")]
+        faults = [] if draft.reason.strip() else [Fault("not-valid", f"{where}.reason", "is blank; what is left out needs its reason")]
         try:
             anchor = self._find_anchor(draft, card, where)
         except CaveatError as error:
@@ -139,10 +139,6 @@ class OmissionRegistrar:
 
 def _place_of(omission: Omission) -> Place:
     return omission.card, omission.anchor.start, omission.anchor.stop
-
-
-def _blank(where: str) -> Fault:
-    return Fault("not-valid", where, "is blank; what is left out needs its reason")
 
 
 def _build_omission_changed_fault(known: tuple[int, str], where: str) -> Fault:

@@ -133,7 +133,7 @@ def collect_change_facts(report: ChangeReport, *, medium: str) -> dict[str, Any]
     return {
         "verdict": describe_change(report),
         "badge": _tell_badge(report),
-        "verdict_class": _find_verdict_class(report),
+        "verdict_class": _tell_badge(report)[0],
         "inverted": tuple(part for part in parts if part.change.newly_inverted),
         "matrix": build_matrix(report.changes),
         "classes": CLASSES,
@@ -245,10 +245,6 @@ def _tell_badge(report: ChangeReport) -> tuple[str, str]:
     within = [one for one in report.changes if list_other(one)]
     told = f"; {format_count(len(within))} with another {_name_other(within)}" if within else ""
     return "undetermined", f"no change of class{told}"
-
-
-def _find_verdict_class(report: ChangeReport) -> str:
-    return _tell_badge(report)[0]
 
 
 def _class_of(state: ClaimState) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from registry.codec.statement_encoding import list_entries
 from registry.records.claim import ClaimEventKind, ClaimRevision
-from registry.records.claim_status import CauseKind, StaleCause, StalenessReview, StalenessVerdict
+from registry.records.claim_status import CauseKind, StalenessReview, StalenessVerdict
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded, Said
 from registry.records.estimates import Estimate
 from registry.records.model_version import Descent, ModelEvent, ModelEventKind, ModelVersion
@@ -141,7 +141,7 @@ def _tell_causes(before: Dossier | None, after: Dossier) -> Iterator[str]:
     now = {(one.kind, one.what): one for one in after.status.causes}
     for name, cause in now.items():
         if name not in known and cause.kind is not CauseKind.REVISION:
-            yield _tell_cause(cause)
+            yield f"{cause.text[:1].upper()}{cause.text[1:]} (entry {cause.entry})."
     # A revision drops causes by itself. Only an unrevised claim can be said to have lost one.
     same = before is not None and before.current.entry == after.current.entry
     reviewed = {(cause.kind, cause.what) for review in after.reviews for cause in review.payload.causes}
@@ -149,10 +149,6 @@ def _tell_causes(before: Dossier | None, after: Dossier) -> Iterator[str]:
         # A dismissed cause is explained by its review, which names the person.
         if same and name not in now and name not in reviewed and cause.kind is not CauseKind.REVISION:
             yield f"It no longer stands against it that {cause.text}."
-
-
-def _tell_cause(cause: StaleCause) -> str:
-    return f"{cause.text[:1].upper()}{cause.text[1:]} (entry {cause.entry})."
 
 
 def _tell_events(after: Dossier, since: int) -> Iterator[str]:

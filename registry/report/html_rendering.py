@@ -43,14 +43,13 @@ from registry.report.claim_outcome import (
     is_immaterial,
 )
 from registry.report.finding_figures import (
-    ForestFigure,
     build_ablation_figure,
     build_judge_figure,
     build_naturalness_figure,
     build_recognition_figure,
     build_shift_figure,
 )
-from registry.report.interval_figures import EstimateFigure, build_count_bars, build_estimate_figure, build_reported_figure
+from registry.report.interval_figures import IntervalChart, build_count_bars, build_estimate_figure, build_reported_figure
 from registry.report.minimum_reporting import count_items, describe_levels
 from registry.report.number_format import format_day, format_moment, format_second
 from registry.report.preregistration import (
@@ -110,6 +109,13 @@ def render_qr(text: str) -> Markup:
 # As many specifications as one page holds.
 _MOST_DRAWN = 24
 _FOLDER = "report_templates"
+FACES = (
+    ("Source Sans 3", "SourceSans3-Regular", 400, "normal"),
+    ("Source Sans 3", "SourceSans3-Semibold", 600, "normal"),
+    ("Source Sans 3", "SourceSans3-It", 400, "italic"),
+    ("IBM Plex Mono", "IBMPlexMono-Regular", 400, "normal"),
+)
+"""Family, file, weight, style: every face a supplement may use. Each file exists as `.ttf` for PDF and as `.woff2` for HTML."""
 # A number and its per-cent sign stay on one line.
 _UNIT = re.compile(r"(?<=\d) (?=%)")
 
@@ -169,7 +175,8 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
         "replaced": find_replaced(json.loads(record), covers=covers) if covers else {},
         "style": Markup(_screen_style()) if medium is Medium.SCREEN else "",  # noqa: S704  (our own style sheet)
         # The PDF carries its record as an attachment.
-        "record": _embed(record) if medium is Medium.SCREEN else "",
+        # Without a `<`, JSON in a script element can neither close it nor open a comment.
+        "record": Markup(record.decode().replace("<", "\\u003c")) if medium is Medium.SCREEN else "",  # noqa: S704
     }
     if isinstance(supplement, Supplement):
         facts["backed"] = list_backed(supplement, backings)
@@ -240,24 +247,20 @@ def _collect_facts(supplement: AnySupplement, environment: Environment, medium: 
 
 def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, Any]:
     # The estimate replaces the card's figure on page one; without one the card's is all there is.
-    estimate, reported = build_estimate_figure(supplement), None
-    if estimate is None:
-        reported = build_reported_figure(supplement)
-    figure = None
-    if estimate is not None:
-        figure = _draw(environment, "estimate", f=estimate, key="figure-one")
-    elif reported is not None:
-        figure = _draw(environment, "reported", f=reported, key="figure-one")
+    chart = build_estimate_figure(supplement) or build_reported_figure(supplement)
     outcome = supplement.outcome
     return {
         "carry": find_carry(supplement.history),
         "causes": list_causes(supplement.status, supplement.reviews, supplement.cause_entries, claim=supplement.claim.payload.reference),
-        "figure": figure,
-        "figure_left_out": estimate.left_out if estimate else 0,
+        "figure": chart and _draw(environment, "intervals", f=chart, key="figure-one"),
+        "figure_left_out": chart.left_out if chart else 0,
         # A second, larger figure only where the first left something out.
-        "figure_all": _draw_all(supplement, environment) if estimate and estimate.left_out else None,
+        "figure_all": _draw_all(supplement, environment) if chart and chart.left_out else None,
         "redline": build_redline(supplement.original, outcome.text.restricted) if outcome else (),
-        "finding_figures": {finding.entry.seq: _draw_finding(environment, finding, supplement) for finding in _list_findings(supplement)},
+        "finding_figures": {
+            finding.entry.seq: _draw_finding(environment, finding, supplement)
+            for finding in (supplement.audit.findings if supplement.audit else ())
+        },
         **_draw_drift(supplement, environment),
         "sighted": {sighting.entry.seq: _compare_passages(supplement.claim.payload, sighting.payload) for sighting in supplement.sightings},
         "fixed_rows": build_fixed_rows(supplement),
@@ -294,7 +297,7 @@ def _card_facts(supplement: CardSupplement, environment: Environment) -> dict[st
 def _draw_all(supplement: Supplement, environment: Environment) -> Markup | None:
     """Return the figure with every specification up to what one page holds; the table has them all."""
     figure = build_estimate_figure(supplement, most=_MOST_DRAWN)
-    return None if figure is None else _draw(environment, "estimate", f=figure, key="figure-all")
+    return None if figure is None else _draw(environment, "intervals", f=figure, key="figure-all")
 
 
 def _draw_drift(supplement: Supplement, environment: Environment) -> dict[str, Any]:
@@ -313,14 +316,10 @@ def render_drift(figure: DriftFigure) -> str:
     return f"{_draw(_environment(None), 'drift', f=figure, key='drift')}\n"
 
 
-def _list_findings(supplement: Supplement) -> tuple[Recorded[Finding], ...]:
-    return supplement.audit.findings if supplement.audit else ()
-
-
 def _draw_finding(environment: Environment, finding: Recorded[Finding], supplement: Supplement) -> Mapping[str, Any] | None:
     """Return the figure of *finding* and how many of its rows stand in the table alone; None when it has no number to draw."""
     key = f"figure-{finding.entry.seq}"
-    figure: EstimateFigure | ForestFigure | None
+    figure: IntervalChart | None
     match finding.payload.body:
         case Naturalness() as body:
             figure = build_naturalness_figure(body)
@@ -337,8 +336,7 @@ def _draw_finding(environment: Environment, finding: Recorded[Finding], suppleme
     if figure is None:
         # The page then shows the table alone.
         return None
-    name = "forest" if isinstance(figure, ForestFigure) else "estimate"
-    return {"svg": _draw(environment, name, f=figure, key=key), "left_out": figure.left_out}
+    return {"svg": _draw(environment, "intervals", f=figure, key=key), "left_out": figure.left_out}
 
 
 def _draw(environment: Environment, name: str, **facts: Any) -> Markup:
@@ -457,20 +455,12 @@ def group_digits(digest: str) -> Markup:
     )
 
 
-def _embed(record: bytes) -> Markup:
-    """Return canonical JSON for a script element: `<` can then neither close it nor open a comment."""
-    return Markup(record.decode().replace("<", "\\u003c"))  # noqa: S704  (nothing in it can end the element)
-
-
 @cache
 def _screen_style() -> str:
     """Return the style sheet of the HTML with its fonts inside."""
-    fonts: tuple[tuple[str, str, int, str], ...]
     # Fonts lie inside the file: the policy above forbids loading anything.
-    fonts = (("Source Sans 3", "SourceSans3-Regular", 400, "normal"), ("Source Sans 3", "SourceSans3-Semibold", 600, "normal"))
-    fonts = (*fonts, ("Source Sans 3", "SourceSans3-It", 400, "italic"), ("IBM Plex Mono", "IBMPlexMono-Regular", 400, "normal"))
     faces = []
-    for family, file, weight, style in fonts:
+    for family, file, weight, style in FACES:
         data = base64.b64encode((find_resource(_FOLDER) / "fonts" / f"{file}.woff2").read_bytes()).decode()
         faces.append(
             f'@font-face{{font-family:"{family}";font-weight:{weight};font-style:{style};font-display:swap;'

@@ -1,12 +1,12 @@
 """Figures of estimates and counts as positions in CSS pixels, and the scale that all figures share."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from registry.records.claim import ClaimRevision, Relation, Reported
-from registry.records.estimates import BoundedEstimate, Differential, Estimate, SpecEstimate
+from registry.records.estimates import BoundedEstimate, Differential, Estimate, Measure, SpecEstimate
 from registry.records.supplement import ClaimRow, Supplement
 from registry.records.verdict import Restriction, RestrictionStatus
 from registry.report.claim_outcome import find_carry
@@ -17,6 +17,9 @@ from registry.report.supplement_wording import get_words
 
 WIDTH = 660
 """Of every figure, in CSS pixels."""
+
+
+Number = BoundedEstimate | Differential | Measure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,47 +53,45 @@ class IntervalMark:
     """Its interval as printed below or beside it; says so when there is none."""
 
 
-def build_mark(
-    number: BoundedEstimate | Differential, axis: Axis, *, signed: bool, lines: Sequence[float], unit: Unit | None = None
-) -> IntervalMark:
+def build_mark(number: Number, axis: Axis, *, signed: bool, lines: Sequence[float], unit: Unit | None = None) -> IntervalMark:
     """Return *number* on *axis*, as printed: rounded, and never across one of *lines*.
 
     Args:
         unit: the numbers are written as in the sentences of the verdict; None writes plain decimals.
     """
-    if unit is not None:
-        return _build_in_unit(number, axis, unit, signed=signed, lines=lines)
-    write = format_signed if signed else format_number
-    if number.low is None or number.high is None:
-        return IntervalMark(
-            x=axis.place(number.value), low=None, high=None, text=write(number.value, against=lines), interval="no interval"
-        )
-    interval = format_range(number.low, number.high, against=lines, signed=signed)
-    return IntervalMark(
-        x=axis.place(number.value),
-        low=axis.place(number.low),
-        high=axis.place(number.high),
-        text=write(number.value, against=lines),
-        interval=interval,
-    )
+    # Without a value the mark holds the reason, for the text; nothing is drawn.
+    if number.value is None:
+        return IntervalMark(x=axis.left, low=None, high=None, text="–", interval=number.reason or "not defined")
 
-
-def _build_in_unit(number: BoundedEstimate | Differential, axis: Axis, unit: Unit, *, signed: bool, lines: Sequence[float]) -> IntervalMark:
     def write(value: float) -> str:
+        if unit is None:
+            return (format_signed if signed else format_number)(value, against=lines)
         text = unit.number(value, *lines)
         return f"+{text}" if signed and value > 0 else text
 
     # Per cent is written on scores only. A difference is in points, named at the axis.
-    end = " %" if unit.is_share and not signed else ""
+    end = " %" if unit is not None and unit.is_share and not signed else ""
+    x, text = axis.place(number.value), write(number.value) + end
     if number.low is None or number.high is None:
-        return IntervalMark(x=axis.place(number.value), low=None, high=None, text=write(number.value) + end, interval="no interval")
-    return IntervalMark(
-        x=axis.place(number.value),
-        low=axis.place(number.low),
-        high=axis.place(number.high),
-        text=write(number.value) + end,
-        interval=f"{write(number.low)} to {write(number.high)}{end}",
+        return IntervalMark(x=x, low=None, high=None, text=text, interval="no interval")
+    interval = (
+        format_range(number.low, number.high, against=lines, signed=signed)
+        if unit is None
+        else f"{write(number.low)} to {write(number.high)}{end}"
     )
+    return IntervalMark(x=x, low=axis.place(number.low), high=axis.place(number.high), text=text, interval=interval)
+
+
+def describe_number(number: Number, *, signed: bool, lines: Sequence[float], unit: Unit | None = None) -> str:
+    """Return *number* with its interval as a figure prints them, for the text that replaces the figure."""
+    # Only the words are read, so the axis does not matter.
+    mark = build_mark(number, Axis(low=0, high=1, left=0, width=1, ticks=()), signed=signed, lines=lines, unit=unit)
+    return f"{mark.text} {mark.interval}"
+
+
+def list_ends(numbers: Iterable[Number]) -> list[float]:
+    """Return all values and interval ends that exist: what an axis has to hold."""
+    return [end for number in numbers for end in (number.value, number.low, number.high) if end is not None]
 
 
 def build_axis(
@@ -111,25 +112,28 @@ def build_axis(
     # Room on both sides, or a tenth of the range where all values are equal.
     air = 0.06 * (high - low) or 0.1 * (bounds[1] - bounds[0])
     low, high = min(low, max(low - air, bounds[0])), max(high, min(high + air, bounds[1]))
-    step = _nice_step((high - low) / 4)
+    step = find_step((high - low) / 4)
     # The tolerance keeps a tick that floating-point division puts just beside its multiple.
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = [round(step * position, 12) for position in range(first, last + 1)]
     scale = Axis(low=ticks[0], high=ticks[-1], left=left, width=width, ticks=())
-    # Labels in per cent need two decimals fewer.
-    decimals = max(0, -math.floor(math.log10(step) + 1e-9) - (2 if percent else 0))
-    write = format_signed if signed else format_number
-    factor = 100 if percent else 1
+    write, factor = (format_signed if signed else format_number), (100 if percent else 1)
+    decimals = count_decimals(step * factor)
     # Zero has no sign, also on a signed axis.
     labels = tuple((scale.place(tick), "0" if tick == 0 else write(round(tick * factor, 10), decimals=decimals)) for tick in ticks)
     return Axis(low=scale.low, high=scale.high, left=left, width=width, ticks=labels)
 
 
-def _nice_step(rough: float) -> float:
+def find_step(rough: float) -> float:
     """Return the smallest of 1, 2, 2.5, 5 times a power of ten that is not below *rough*."""
     # The tolerance keeps a step that equals *rough* up to rounding.
     power = 10.0 ** math.floor(math.log10(rough))
-    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
+    return next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough * (1 - 1e-9))
+
+
+def count_decimals(step: float) -> int:
+    """Return how many decimals *step* has: one more for 0.25 than for 0.2."""
+    return next(count for count in range(400) if math.isclose(round(step, count), step, rel_tol=1e-9))
 
 
 def find_span(axis: Axis, low: float, high: float) -> tuple[float, float]:
@@ -143,75 +147,112 @@ def shorten(text: str, longest: int = 22) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-# What is drawn where, in CSS pixels. The drawing itself is a template in
+# The one chart of intervals: rows below each other, on one axis or on two. The drawing itself is a template in
 # `report_templates/figures`, so that the look can change without code.
 
-_NOT_MEASURED = "nothing was measured in deployment"
 _NARROW, _WIDE, _VALUE, _GAP = 66, 128, 104, 12
-_TOP, _ROW, _FOOT = 36, 31, 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FigureLine:
-    """One line of the figure: a side, or a specification."""
+class ChartPanel:
+    """An axis with what its intervals are compared with; all places in pixels."""
 
-    y: float
-    side: str | None
-    """`test` or `deploy` when the line stands for a side; None when it stands for a specification."""
-    label: str
-    is_test: bool
-    phi: IntervalMark
-    ed: IntervalMark | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EstimateFigure:
-    """Φ of both sides with intervals and θ, and ED beside it with the band of the margin δ."""
-
-    height: float
-    bottom: float
-    """Where the axes are."""
-    phi: Axis
-    ed: Axis
-    rows: tuple[FigureLine, ...]
-    theta: float | None
-    """Pixel of θ; None without one."""
-    theta_text: str | None
-    fails: tuple[float, float] | None
-    """Left edge and width of where the claim fails; None without θ."""
-    theta_anchor: str
-    """From which end the label of θ is set, so that it stays on the axis: start or end."""
-    band: tuple[float, float]
-    """Left edge and width of ±δ."""
-    zero: float
-    margin_text: str
-    title: str
-    description: str
-    left_out: int
-    """How many specifications stand only in the table."""
-    unit_text: str = ""
-    """After the head of the axis of Φ: ` (%)` for shares, else empty."""
-    difference_text: str = ""
-    """After the head of the axis of ED."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportedFigure:
-    """What the card reports, θ, and the inversion margin between them: no estimate was made."""
-
-    height: float
-    bottom: float
     axis: Axis
-    y: float
-    mark: IntervalMark
-    theta: float | None
-    theta_text: str | None
-    fails: tuple[float, float] | None
-    theta_anchor: str
-    margin_text: str | None
     head: str
+    """Above the axis; of the panel of ED, what follows its formula."""
+    line: float | None = None
+    """The limit θ, or chance."""
+    line_text: str | None = None
+    line_anchor: str = "middle"
+    """From which end the label of the line is set, so that it stays on the axis: start, middle or end."""
+    fails: tuple[float, float] | None = None
+    """Left edge and width of where the claim fails; None without θ."""
+    zero: float | None = None
+    band: tuple[float, float] | None = None
+    """Left edge and width of ±δ; None where there is no margin."""
+    band_text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntervalRow:
+    """One row of the chart: a side, a specification, a rater, a cue."""
+
+    label: str
+    """`Φ_` before a word sets that word below the line."""
+    mark: IntervalMark
+    difference: IntervalMark | None = None
+    """Of ED, on the second axis."""
+    shape: str = "circle"
+    """Of the mark on the first axis: `circle` (filled), `ring` or `square`, told apart without colour."""
+    note: str = ""
+    """Below the label."""
+    strong: bool = False
+    """Whether the row is what the section is about: the raters together, or an audit-relevant cue."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntervalChart:
+    """Intervals below each other, with what they are compared with."""
+
+    main: ChartPanel
+    difference: ChartPanel | None = None
+    """The second axis, for ED."""
+    rows: tuple[IntervalRow, ...]
+    legend: str = ""
+    """What the shapes mean, or how far the card's figure is from θ."""
     title: str
     description: str
+    left_out: int = 0
+    """How many rows stand only in the table."""
+    top: float = 36
+    row_height: float = 31
+
+    @property
+    def bottom(self) -> float:
+        """Where the axes are."""
+        return self.top + self.row_height * len(self.rows) + 4
+
+    @property
+    def height(self) -> float:
+        """Of the whole figure."""
+        return self.bottom + 24
+
+
+def build_claim_panel(claim: ClaimRevision, axis: Axis, head: str, unit: Unit | None = None) -> ChartPanel:
+    """Return *axis* with θ, written in *unit*, and where *claim* fails; the axis alone without θ."""
+    if claim.theta is None:
+        return ChartPanel(axis=axis, head=head)
+    place, is_most = axis.place(claim.theta), claim.relation is Relation.AT_MOST
+    limit = format_exact(claim.theta) if unit is None else unit.given(claim.theta)
+    # The shaded side is where the claim fails, whichever way it points.
+    span = find_span(axis, claim.theta, axis.high) if is_most else find_span(axis, axis.low, claim.theta)
+    return ChartPanel(
+        axis=axis,
+        head=head,
+        line=place,
+        line_text=f"θ = {limit}, claim fails {'above' if is_most else 'below'}",
+        line_anchor="end" if place > axis.left + axis.width / 2 else "start",
+        fails=None if claim.relation is None else span,
+    )
+
+
+def build_margin_panel(axis: Axis, margin: float, head: str, written: str) -> ChartPanel:
+    """Return *axis* with zero and the band of ±*margin*."""
+    return ChartPanel(axis=axis, head=head, zero=axis.place(0.0), band=find_span(axis, -margin, margin), band_text=f"±δ = {written}")
+
+
+def build_axes(
+    phis: Sequence[float], eds: Sequence[float], *, bounds: tuple[float, float], margin: float, label: float, percent: bool = False
+) -> tuple[Axis, Axis]:
+    """Return the axes of Φ and ED side by side, to the right of labels of *label* pixels."""
+    width, span = (WIDTH - label - 2 * _VALUE - _GAP) / 2, bounds[1] - bounds[0]
+    # 1.6 margins leave the band visible with room on both sides, also when all differences are small.
+    eds = [*eds, -1.6 * margin, 1.6 * margin]
+    left = label + width + _VALUE + _GAP
+    return (
+        build_axis(phis, bounds=bounds, left=label, width=width, percent=percent),
+        build_axis(eds, bounds=(-span, span), left=left, width=width, signed=True, percent=percent),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,8 +266,8 @@ class CountBar:
     width: float
 
 
-def build_estimate_figure(supplement: Supplement, *, most: int = 6) -> EstimateFigure | None:
-    """Return the figure of Φ and ED; None without an estimate.
+def build_estimate_figure(supplement: Supplement, *, most: int = 6) -> IntervalChart | None:
+    """Return Φ of both sides with θ, and ED beside it with the band of the margin δ; None without an estimate.
 
     Args:
         most: how many specifications are drawn, those that decided the class first.
@@ -237,30 +278,31 @@ def build_estimate_figure(supplement: Supplement, *, most: int = 6) -> EstimateF
     claim = supplement.claim.payload
     # The specifications that decided the verdict come first: a reader must see why.
     shown = _deciding_first(estimate, supplement.outcome)[:most]
-    label = _NARROW if len(estimate.specs) == 1 else _WIDE
     unit = Unit(low=estimate.range[0], high=estimate.range[1])
-    phi, ed = _phi_axis(shown, estimate, claim, label), _ed_axis(shown, estimate, label)
+    # θ belongs to the axis: a claim is read from where its interval lies to θ. Also the card's figure is drawn on it.
+    limits = [value for value in (claim.theta, claim.reported.value if claim.reported else None) if value is not None]
+    phi, ed = build_axes(
+        [*limits, *list_ends(side for spec in shown for side in (spec.phi_test, spec.phi_deploy))],
+        list_ends(spec.ed for spec in shown),
+        bounds=estimate.range,
+        margin=estimate.margin,
+        label=_NARROW if len(estimate.specs) == 1 else _WIDE,
+        percent=unit.is_share,
+    )
     # The card's figure of an earlier model version is not compared with estimates of this one.
     reported = None if _find_other_version(supplement) is not None else claim.reported
     rows = _build_rows(shown, estimate, claim, (phi, ed), reported)
-    bottom = _TOP + _ROW * len(rows) + 4
-    return EstimateFigure(
-        height=bottom + _FOOT,
-        bottom=bottom,
-        phi=phi,
-        ed=ed,
+    margin = unit.given_difference(estimate.margin)
+    side = "" if claim.theta is None else " The shaded part of the left axis is where the claim fails."
+    return IntervalChart(
+        main=build_claim_panel(claim, phi, f"Mean score Φ{' (%)' if unit.is_share else ''}", unit),
+        difference=build_margin_panel(
+            ed, estimate.margin, f" ({unit.points})" if unit.is_share else "", margin.removesuffix(unit.points).strip()
+        ),
         rows=rows,
-        theta=None if claim.theta is None else phi.place(claim.theta),
-        theta_text=write_theta(claim, unit),
-        fails=find_failing(claim, phi),
-        theta_anchor=find_anchor(claim, phi),
-        band=find_span(ed, -estimate.margin, estimate.margin),
-        zero=ed.place(0.0),
-        unit_text=" (%)" if unit.is_share else "",
-        difference_text=f" ({unit.points})" if unit.is_share else "",
-        margin_text=f"±δ = {unit.given_difference(estimate.margin).removesuffix(unit.points).strip()}",
-        title=_title(claim, estimate, shown),
-        description=_describe(rows, claim),
+        title=_write_title(claim, estimate, shown),
+        description=f"Left, {len(rows)} intervals of mean scores on one axis, the test side as a square and each deployment side as a "
+        f"circle.{side} Right, the difference ED for each deployment side against zero and the margin.",
         left_out=len(estimate.specs) - len(shown),
     )
 
@@ -276,36 +318,33 @@ def _deciding_first(estimate: Estimate, outcome: Restriction | None) -> list[Spe
 
 def _build_rows(
     spec_estimates: Sequence[SpecEstimate], estimate: Estimate, claim: ClaimRevision, axes: tuple[Axis, Axis], reported: Reported | None
-) -> tuple[FigureLine, ...]:
-    """Return one line for the card's figure, one for the test side of each judge, and one for each specification."""
+) -> tuple[IntervalRow, ...]:
+    """Return one row for the card's figure, one for the test side of each judge, and one for each specification."""
     phi, ed = axes
     unit = Unit(low=estimate.range[0], high=estimate.range[1])
     lines, margins = _find_lines(claim, estimate), (-estimate.margin, estimate.margin)
-    rows: list[FigureLine] = []
+
+    def draw(side: BoundedEstimate) -> IntervalMark:
+        return build_mark(side, phi, signed=False, lines=lines, unit=unit)
+
+    rows: list[IntervalRow] = []
     # The card's figure comes first: it is what the estimates are compared with.
     if reported is not None:
-        mark = build_mark(_as_bounded(reported), phi, signed=False, lines=lines, unit=unit)
-        rows.append(FigureLine(y=_find_row(rows), side=None, label="card", is_test=True, phi=mark, ed=None))
-    # All specifications share the test rows, so each judge has one line for the test side.
+        rows.append(IntervalRow(label="card", mark=draw(_as_bounded(reported)), shape="square"))
+    # All specifications share the test rows, so each judge has one row for the test side.
     for judge, specs in groupby(spec_estimates, key=lambda spec_estimate: spec_estimate.judge):
         each = list(specs)
-        first = build_mark(each[0].phi_test, phi, signed=False, lines=lines, unit=unit)
-        test = "test" if judge is None else f"test, {judge}"
-        rows.append(
-            FigureLine(y=_find_row(rows), side="test" if judge is None else None, label=shorten(test), is_test=True, phi=first, ed=None)
-        )
-        for spec in each:
-            rows.append(
-                FigureLine(
-                    y=_find_row(rows),
-                    # A single specification needs no name.
-                    side="deploy" if len(estimate.specs) == 1 else None,
-                    label=shorten(_name(spec)),
-                    is_test=False,
-                    phi=build_mark(spec.phi_deploy, phi, signed=False, lines=lines, unit=unit),
-                    ed=build_mark(spec.ed, ed, signed=True, lines=margins, unit=unit),
-                )
+        test = "Φ_test" if judge is None else shorten(f"test, {judge}")
+        rows.append(IntervalRow(label=test, mark=draw(each[0].phi_test), shape="square"))
+        rows += (
+            IntervalRow(
+                # A single specification needs no name.
+                label="Φ_deploy" if len(estimate.specs) == 1 else shorten(_name(spec)),
+                mark=draw(spec.phi_deploy),
+                difference=build_mark(spec.ed, ed, signed=True, lines=margins, unit=unit),
             )
+            for spec in each
+        )
     return tuple(rows)
 
 
@@ -315,10 +354,6 @@ def _as_bounded(reported: Reported) -> BoundedEstimate:
     if reported.low is None or reported.high is None:
         return BoundedEstimate(value=reported.value, low=None, high=None, reason="the card states no interval")
     return BoundedEstimate(value=reported.value, low=reported.low, high=reported.high)
-
-
-def _find_row(above: Sequence[FigureLine]) -> float:
-    return _TOP + _ROW * (len(above) + 0.5)
 
 
 def _name(spec: SpecEstimate) -> str:
@@ -331,12 +366,12 @@ def _find_other_version(supplement: Supplement) -> str | None:
     return carry.card_spoke_of.version if carry is not None and carry.card_spoke_of is not None else None
 
 
-def build_reported_figure(supplement: Supplement) -> ReportedFigure | None:
+def build_reported_figure(supplement: Supplement) -> IntervalChart | None:
     """Return the figure of a claim without an estimate: the card's own number beside θ; None when no figure is recorded."""
     claim = supplement.claim.payload
-    if claim.reported is None:
-        return None
     reported = claim.reported
+    if reported is None:
+        return None
     # Without a registered property the range is assumed to be that of a share, widened to the
     # value.
     known = supplement.property.range if supplement.property else (min(0.0, reported.value), max(1.0, reported.value))
@@ -344,27 +379,15 @@ def build_reported_figure(supplement: Supplement) -> ReportedFigure | None:
     axis = build_axis(values, bounds=known, left=_NARROW, width=WIDTH - _NARROW - _VALUE)
     mark = _reported_mark(reported, axis)
     other = _find_other_version(supplement)
-    # The inversion margin compares the card's figure with θ; a figure of another version says
-    # nothing of this claim's θ.
-    gap = None if claim.theta is None or other is not None else reported.value - claim.theta
-    text = None if gap is None else f"inversion margin {format_signed(gap)}"
     of = "" if other is None else f" of {other}, an earlier version"
-    described = f"Reported by the card{of}: {mark.text}, {mark.interval}." + (
-        "" if claim.theta is None else f" θ is {format_exact(claim.theta)}."
-    )
-    return ReportedFigure(
-        height=_TOP + _ROW + _FOOT + 4,
-        bottom=_TOP + _ROW + 4,
-        axis=axis,
-        y=_TOP + _ROW / 2,
-        mark=mark,
-        theta=None if claim.theta is None else axis.place(claim.theta),
-        theta_text=write_theta(claim),
-        fails=find_failing(claim, axis),
-        theta_anchor=find_anchor(claim, axis),
-        margin_text=text,
-        head=f"As the card reports it{'' if other is None else f' of {shorten(other)}, an earlier version'}: {_NOT_MEASURED}",
-        title=described + " Nothing was measured in deployment.",
+    theta = "" if claim.theta is None else f" θ is {format_exact(claim.theta)}."
+    version = "" if other is None else f" of {shorten(other)}, an earlier version"
+    return IntervalChart(
+        main=build_claim_panel(claim, axis, f"As the card reports it{version}: nothing was measured in deployment"),
+        rows=(IntervalRow(label="reported", mark=mark, shape="square"),),
+        # The inversion margin compares the card's figure with θ; a figure of another version says nothing of this claim's θ.
+        legend="" if claim.theta is None or other is not None else f"inversion margin {format_signed(reported.value - claim.theta)}",
+        title=f"Reported by the card{of}: {mark.text}, {mark.interval}.{theta} Nothing was measured in deployment.",
         description="One line with the number that the card reports; no deployment side is drawn because none was measured.",
     )
 
@@ -397,79 +420,15 @@ def _reported_mark(reported: Reported, axis: Axis) -> IntervalMark:
     return IntervalMark(x=x, low=axis.place(reported.low), high=axis.place(reported.high), text=text, interval=interval)
 
 
-def _phi_axis(spec_estimates: Sequence[SpecEstimate], estimate: Estimate, claim: ClaimRevision, label: float) -> Axis:
-    # θ belongs to the axis: a claim is read from where its interval lies to θ.
-    values: list[float] = [] if claim.theta is None else [claim.theta]
-    for spec in spec_estimates:
-        for side in (spec.phi_test, spec.phi_deploy):
-            values += [value for value in (side.value, side.low, side.high) if value is not None]
-    # Also the card's figure, which is drawn on the same axis.
-    values += [] if claim.reported is None else [claim.reported.value]
-    return build_axis(values, bounds=estimate.range, left=label, width=_plot_width(label), percent=estimate.range == (0, 1))
-
-
-def _ed_axis(spec_estimates: Sequence[SpecEstimate], estimate: Estimate, label: float) -> Axis:
-    span = estimate.range[1] - estimate.range[0]
-    # The band of the margin stays visible when all differences are small.
-    values = [-estimate.margin * 1.6, estimate.margin * 1.6]
-    for spec in spec_estimates:
-        values += [value for value in (spec.ed.value, spec.ed.low, spec.ed.high) if value is not None]
-    width = _plot_width(label)
-    return build_axis(
-        values, bounds=(-span, span), left=label + width + _VALUE + _GAP, width=width, signed=True, percent=estimate.range == (0, 1)
-    )
-
-
-def _plot_width(label: float) -> float:
-    return (WIDTH - label - 2 * _VALUE - _GAP) / 2
-
-
-def find_failing(claim: ClaimRevision, axis: Axis) -> tuple[float, float] | None:
-    """Return left edge and width of where *claim* fails on *axis*; None without θ."""
-    if claim.theta is None or claim.relation is None:
-        return None
-    # The shaded side is where the claim fails, whichever way it points.
-    if claim.relation is Relation.AT_MOST:
-        return find_span(axis, claim.theta, axis.high)
-    return find_span(axis, axis.low, claim.theta)
-
-
-def write_theta(claim: ClaimRevision, unit: Unit | None = None) -> str | None:
-    """Return the label of the line at θ, in *unit* where one is given; None without θ."""
-    if claim.theta is None:
-        return None
-    limit = format_exact(claim.theta) if unit is None else unit.given(claim.theta)
-    return f"θ = {limit}, claim fails {'above' if claim.relation is Relation.AT_MOST else 'below'}"
-
-
-def find_anchor(claim: ClaimRevision, axis: Axis) -> str:
-    """Return from which end the label of θ is set, so that it stays on *axis*: start or end."""
-    return "end" if claim.theta is not None and axis.place(claim.theta) > axis.left + axis.width / 2 else "start"
-
-
-def _title(claim: ClaimRevision, estimate: Estimate, spec_estimates: Sequence[SpecEstimate]) -> str:
-    """The figure in one paragraph: what a reader who cannot see it is told (WeasyPrint takes it as the alternative text)."""
-    parts = []
-    lines = _find_lines(claim, estimate)
+def _write_title(claim: ClaimRevision, estimate: Estimate, spec_estimates: Sequence[SpecEstimate]) -> str:
+    """The figure in one paragraph, for a reader who cannot see it (WeasyPrint takes it as the alternative text)."""
+    lines, margins = _find_lines(claim, estimate), (-estimate.margin, estimate.margin)
     unit = Unit(low=estimate.range[0], high=estimate.range[1])
-    # The marks are only read here, so the axis does not matter.
-    axis = Axis(low=0, high=1, left=0, width=1, ticks=())
-    for spec in spec_estimates:
-        test, deploy = (_say(side, lines, unit) for side in (spec.phi_test, spec.phi_deploy))
-        ed = build_mark(spec.ed, axis, signed=True, lines=(-estimate.margin, estimate.margin), unit=unit)
-        parts.append(f"{_name(spec)}: Φ_test {test}, Φ_deploy {deploy}, ED {ed.text} {ed.interval}.")
-    theta = "" if claim.theta is None else f" θ is {unit.given(claim.theta)}."
-    return " ".join(parts) + theta + f" Margin δ is {unit.given_difference(estimate.margin)}."
-
-
-def _say(side: BoundedEstimate, lines: Sequence[float], unit: Unit) -> str:
-    mark = build_mark(side, Axis(low=0, high=1, left=0, width=1, ticks=()), signed=False, lines=lines, unit=unit)
-    return f"{mark.text} {mark.interval}"
-
-
-def _describe(rows: Sequence[FigureLine], claim: ClaimRevision) -> str:
-    side = "" if claim.theta is None else " The shaded part of the left axis is where the claim fails."
-    return (
-        f"Left, {len(rows)} intervals of mean scores on one axis, the test side as a square and each deployment side as a circle.{side} "
-        f"Right, the difference ED for each deployment side against zero and the margin."
-    )
+    parts = [
+        f"{_name(spec)}: Φ_test {describe_number(spec.phi_test, signed=False, lines=lines, unit=unit)}, "
+        f"Φ_deploy {describe_number(spec.phi_deploy, signed=False, lines=lines, unit=unit)}, "
+        f"ED {describe_number(spec.ed, signed=True, lines=margins, unit=unit)}."
+        for spec in spec_estimates
+    ]
+    parts += [] if claim.theta is None else [f"θ is {unit.given(claim.theta)}."]
+    return " ".join([*parts, f"Margin δ is {unit.given_difference(estimate.margin)}."])

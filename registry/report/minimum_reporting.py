@@ -11,7 +11,6 @@ from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recor
 from registry.records.estimates import DEVIATIONS, Estimate, Measure, SpecEstimate
 from registry.records.module_findings import (
     Ablation,
-    CorrectedEstimate,
     FindingBody,
     JudgeReport,
     Naturalness,
@@ -160,17 +159,13 @@ def _describe_judge(judge_report: JudgeReport) -> str:
         if judge_report.repeats.share is not None:
             said += f", {share(round(judge_report.repeats.share, 3))} of the variance of ED"
         parts.append(said)
-    parts += [_describe_correction(unit, corrected) for corrected in judge_report.corrected]
+    parts += [f"{corrected.method} correction gives ED {_describe_checks(unit, corrected.ed)}" for corrected in judge_report.corrected]
     if not parts:
         return ""
     if not judge_report.corrected:
         # Repeats show how far a judge varies, not how far it is wrong.
         parts.append("errors against a person's labels were not measured")
     return f"{judge_report.judge or 'a judge that is not named'}: {'; '.join(parts)}"
-
-
-def _describe_correction(unit: Unit, corrected_estimate: CorrectedEstimate) -> str:
-    return f"{corrected_estimate.method} correction gives ED {_describe_checks(unit, corrected_estimate.ed)}"
 
 
 def _describe_checks(unit: Unit, measure: Measure) -> str:

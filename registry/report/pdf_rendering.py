@@ -18,19 +18,11 @@ from pikepdf import Array, Dictionary, Name, Object, Pdf, String
 from registry.configuration import find_resource
 from registry.errors import Fault, UnavailableError
 from registry.records.supplement import AnySupplement, CardSupplement, ChangeReport, Supplement
-from registry.report.html_rendering import Medium, build_html, read_template, render_json
+from registry.report.html_rendering import FACES, Medium, build_html, read_template, render_json
 from registry.report.published_file import describe_link
 from registry.report.supplement_wording import NUMBERS, TITLES
 
 # Only bundled fonts: a font of the machine would make other bytes from the same record.
-
-FACES = (
-    ("Source Sans 3", "SourceSans3-Regular.ttf", 400, "normal"),
-    ("Source Sans 3", "SourceSans3-Semibold.ttf", 600, "normal"),
-    ("Source Sans 3", "SourceSans3-It.ttf", 400, "italic"),
-    ("IBM Plex Mono", "IBMPlexMono-Regular.ttf", 400, "normal"),
-)
-"""Family, file, weight, style: every face a printed supplement may use."""
 
 SCHEME = "bundled:"
 
@@ -38,7 +30,7 @@ SCHEME = "bundled:"
 def find_font(name: str) -> Path:
     """Return the file of the bundled font *name*; raises FileNotFoundError for anything else."""
     # The name can come from a style sheet, so only listed files are opened.
-    if name not in {file for _, file, _, _ in FACES}:
+    if name not in {f"{file}.ttf" for _, file, _, _ in FACES}:
         raise FileNotFoundError(f"{name} is not one of the bundled fonts")
     return find_resource("report_templates") / "fonts" / name
 
@@ -46,7 +38,7 @@ def find_font(name: str) -> Path:
 def build_font_faces() -> str:
     """Return the CSS that names the bundled fonts by the `bundled:` scheme, which only our own fetcher understands."""
     return "\n".join(
-        f'@font-face{{font-family:"{family}";font-weight:{weight};font-style:{style};src:url("{SCHEME}{file}")}}'
+        f'@font-face{{font-family:"{family}";font-weight:{weight};font-style:{style};src:url("{SCHEME}{file}.ttf")}}'
         for family, file, weight, style in FACES
     )
 

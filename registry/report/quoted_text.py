@@ -172,7 +172,7 @@ def build_redline(original: str, restricted: str) -> tuple[RedlineRun, ...]:
     blocks = [(equal, before[i:j], after[k:m]) for equal, i, j, k, m in _compare(before, after)]
     folded = list(_fold(blocks))
     # Shared words like "the" would otherwise look like a part of the claim that survived.
-    if _count_kept(folded) < _LEAST_SHARE_KEPT * len(before):
+    if sum(len(before) for equal, before, _ in folded if equal) < _LEAST_SHARE_KEPT * len(before):
         folded = [(False, before, after)]
     return tuple(_join(_build_runs(folded)))
 
@@ -213,10 +213,6 @@ def _fold(blocks: list[tuple[bool, list[str], list[str]]]) -> Iterable[tuple[boo
         else:
             folded.append((keeps, list(before), list(after)))
     return folded
-
-
-def _count_kept(blocks: Iterable[tuple[bool, list[str], list[str]]]) -> int:
-    return sum(len(before) for equal, before, _ in blocks if equal)
 
 
 def _build_runs(blocks: Iterable[tuple[bool, list[str], list[str]]]) -> Iterator[RedlineRun]:

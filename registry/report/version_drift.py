@@ -12,7 +12,7 @@ from registry.records.module_findings import Finding, Shift, SpecShift
 from registry.records.supplement import Drift, DriftStep, VersionPoint
 from registry.records.verdict import Restriction
 from registry.report.claim_outcome import find_leading_of
-from registry.report.interval_figures import WIDTH, Axis, IntervalMark, build_axis, build_mark, shorten
+from registry.report.interval_figures import WIDTH, Axis, IntervalMark, build_axis, build_mark, describe_number, list_ends, shorten
 from registry.report.number_format import format_exact, format_level, format_range, format_signed
 
 # How far the numbers moved between two outcomes of a claim.
@@ -235,8 +235,6 @@ _LEFT, _CHARACTER = 50.0, 6.2
 _PHI, _ED = (30.0, 142.0), (176.0, 268.0)
 """Top and bottom of both panels."""
 _HEIGHT = 358.0
-_PLACES = Axis(low=0, high=1, left=0, width=1, ticks=())
-"""For marks that are only read, not drawn."""
 
 Key = tuple[str, str | None]
 """A specification of P_deploy, and the judge where there are several."""
@@ -334,7 +332,9 @@ def name_versions(points: Sequence[VersionPoint]) -> tuple[str, ...]:
 def _build(drift: Drift, key: Key) -> DriftFigure:
     # The latest revisions are drawn; the table has all.
     points = drift.points[-MOST_COLUMNS:]
-    found = {point.claim: _find_point_estimate(point, key) for point in points}
+    found = {
+        point.claim: next((estimate for estimate in point.estimates if (estimate.spec, estimate.judge) == key), None) for point in points
+    }
     # The last estimate sets the axes.
     last = next((point for point in reversed(points) if found[point.claim] is not None), points[-1])
     # Another property, or another range of scores, has no place on these axes.
@@ -368,10 +368,6 @@ def _build(drift: Drift, key: Key) -> DriftFigure:
     )
 
 
-def _find_point_estimate(point: VersionPoint, key: Key) -> SpecEstimate | None:
-    return next((estimate for estimate in point.estimates if (estimate.spec, estimate.judge) == key), None)
-
-
 def _write_margin(margins: set[float]) -> str | None:
     """Return the label of the shaded bands; None where no revision has a margin, and so none is shaded."""
     if not margins:
@@ -391,10 +387,9 @@ def _build_axes(version_points: Sequence[VersionPoint], found: Mapping[str, Spec
     phis = [point.theta for point in version_points if point.theta is not None]
     # Room for the band of the margin, also where all differences are small.
     eds = [-1.6 * margin, 0.0, 1.6 * margin]
-    for one in found.values():
-        if one is not None:
-            phis += [value for side in (one.phi_test, one.phi_deploy) for value in (side.value, side.low, side.high) if value is not None]
-            eds += [value for value in (one.ed.value, one.ed.low, one.ed.high) if value is not None]
+    known = [estimate for estimate in found.values() if estimate is not None]
+    phis += list_ends(side for estimate in known for side in (estimate.phi_test, estimate.phi_deploy))
+    eds += list_ends(estimate.ed for estimate in known)
     # The width is negative, because pixels count from the top.
     return (
         build_axis(phis or list(bounds), bounds=bounds, left=_PHI[1], width=_PHI[0] - _PHI[1]),
@@ -513,8 +508,8 @@ def _say(
             continue
         margins = () if point.margin is None else (-point.margin, point.margin)
         numbers = (("Φ_test", one.phi_test, lines), ("Φ_deploy", one.phi_deploy, lines), ("ED", one.ed, margins))
-        marks = [(name, build_mark(number, _PLACES, signed=name == "ED", lines=against)) for name, number, against in numbers]
-        said.append(f"{called[point.claim]}: {', '.join(f'{name} {mark.text} {mark.interval}' for name, mark in marks)}.")
+        words = [f"{name} {describe_number(number, signed=name == 'ED', lines=against)}" for name, number, against in numbers]
+        said.append(f"{called[point.claim]}: {', '.join(words)}.")
     said.extend(f"From {called[step.before]} to {called[step.after]} ED moved by {' '.join(_write_movement(step))}." for step in steps)
     theta = _write_theta(version_points)
     return " ".join((*said, *(() if theta is None else (f"{theta}.",))))

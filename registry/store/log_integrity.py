@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from sqlalchemy import LargeBinary, Select, cast, func, select
+from sqlalchemy import LargeBinary, cast, func, select
 
 from registry.codec.statement_encoding import decode_statement
 from registry.errors import AlteredError, CaveatError, Fault
@@ -36,8 +36,10 @@ from registry.store.statement_rows import EntryPlace, build_rows
 
 _STEP = 5_000
 
-Row = tuple[int, str, str, int, bytes, bytes | None]
-"""Number, kind, actor, time in seconds, leaf and text of an entry; no text where it is gone."""
+Row = tuple[int, str, str, int, bytes]
+"""Number, kind, actor, time in seconds and leaf of an entry."""
+Texts = dict[int, bytes]
+"""By the number of the entry."""
 
 
 class LogScan(NamedTuple):
@@ -75,49 +77,53 @@ class _Scanner:
         # The main pass starts at entry 1, so numbers below 1 need a query of their own.
         for (seq,) in self._reader.plain_rows(select(entry.c.seq).where(self._reader.visible(entry), entry.c.seq < 1)):
             self._note(seq, "entries are numbered from 1")
-        for rows in self._read():
-            for row in self._pick_odd(rows):
-                self._look_closer(row)
+        orphans: list[int] = []
+        for rows, texts in self._read():
+            for row, text in self._pick_odd(rows, texts):
+                self._look_closer(row, text)
+            orphans += texts.keys() - {row[0] for row in rows}
             self._place(rows)
             progress(rows[-1][0])
         erased = self._judge_missing_texts()
         self._faults += (
-            (seq, _fault("entry-altered", seq, "a text is kept of an entry that is not in the log")) for seq in self._orphans()
+            (seq, _fault("entry-altered", seq, "a text is kept of an entry that is not in the log"))
+            for seq in (*orphans, *self._list_outside())
         )
         # Faults come from several passes. Readers expect them in the order of the log.
         self._faults.sort(key=lambda fault: fault[0])
         return LogScan(self._leaves, self._times, self._last[0], erased, [fault for _, fault in self._faults])
 
-    def _read(self) -> Iterator[list[Row]]:
+    def _read(self) -> Iterator[tuple[list[Row], Texts]]:
+        # Two scans instead of a join: a join looks for the text of each entry anew, and shows no text
+        # that has no entry. Bytes, not text: the driver would decode each document to a string, which
+        # is then encoded again for hashing.
+        text = cast(body.c.json, LargeBinary) if self._reader.engine == "sqlite" else func.convert_to(body.c.json, "UTF8")
+        texts = select(body.c.seq, text).where(body.c.log == self._reader.log_id)
+        entries = select(entry.c.seq, entry.c.kind, entry.c.actor, entry.c.at, entry.c.leaf).where(self._reader.visible(entry))
         # Paging by the last number seen, not by OFFSET, whose cost grows with the position.
         after = 0
-        while rows := self._reader.plain_rows(self._select().where(entry.c.seq > after).order_by(entry.c.seq).limit(_STEP)):
-            yield rows
-            after = rows[-1][0]
+        while rows := self._reader.plain_rows(entries.where(entry.c.seq > after).order_by(entry.c.seq).limit(_STEP)):
+            last = rows[-1][0]
+            # The last entry is the only upper bound: with a second one SQLite reads on to the end of the log.
+            yield rows, dict(self._reader.plain_rows(texts.where(body.c.seq > after, body.c.seq <= last)))
+            after = last
 
-    def _select(self) -> Select[Any]:
-        # Bytes, not text: the driver would decode each document to a string, which is then encoded
-        # again for hashing.
-        text = cast(body.c.json, LargeBinary) if self._reader.engine == "sqlite" else func.convert_to(body.c.json, "UTF8")
-        joined = entry.outerjoin(body, (body.c.log == entry.c.log) & (body.c.seq == entry.c.seq))
-        columns = (entry.c.seq, entry.c.kind, entry.c.actor, entry.c.at, entry.c.leaf, text)
-        return select(*columns).select_from(joined).where(self._reader.visible(entry))
-
-    def _pick_odd(self, rows: list[Row]) -> list[Row]:
-        """Return the rows that must be looked at more closely; wrong only on the side of looking. Written for speed."""
+    def _pick_odd(self, rows: list[Row], texts: Texts) -> list[tuple[Row, bytes | None]]:
+        """Return the rows and texts that must be looked at more closely; wrong only on the side of looking. Written for speed."""
         odd = []
         # Local names, because this loop runs once per entry. The prefix 0x00 marks a leaf (RFC
         # 6962, section 2.1).
         heads, sha256, erasure = self._heads, hashlib.sha256, StatementKind.ERASURE.value
         for row in rows:
-            _, kind, actor, at, leaf, text = row
+            seq, kind, actor, at, leaf = row
+            text = texts.get(seq)
             if text is not None and sha256(b"\x00" + text).digest() == leaf and kind != erasure:
                 head = heads.get((kind, actor, at))
                 if head is None:
                     head = self._remember_head(kind, actor, at)
                 if head and text.startswith(head):
                     continue
-            odd.append(row)
+            odd.append((row, text))
         return odd
 
     def _remember_head(self, kind: str, actor: str, at: int) -> bytes:
@@ -127,8 +133,8 @@ class _Scanner:
         head = self._heads[kind, actor, at] = _head_of(kind, actor, at)
         return head
 
-    def _look_closer(self, row: Row) -> None:
-        seq, kind, actor, at, leaf, text = row
+    def _look_closer(self, row: Row, text: bytes | None) -> None:
+        seq, kind, actor, at, leaf = row
         if text is None:
             self._without_text.append(seq)
             return
@@ -187,9 +193,12 @@ class _Scanner:
             self._faults.append((by, _fault("text-present", seq, f"entry {by} says that its text was erased, and it is there")))
         return len(gone & self._erasures.keys())
 
-    def _orphans(self) -> list[int]:
+    def _list_outside(self) -> list[int]:
+        """Return the numbers of texts before the first entry and after the last, which have no entry."""
         there = select(entry.c.seq).where(entry.c.log == body.c.log, entry.c.seq == body.c.seq).exists()
-        return [row[0] for row in self._reader.plain_rows(select(body.c.seq).where(self._reader.visible(body), ~there))]
+        outside = select(body.c.seq).where(self._reader.visible(body), ~there)
+        ranges = (body.c.seq < 1, body.c.seq > self._last[0])
+        return [row[0] for within in ranges for row in self._reader.plain_rows(outside.where(within))]
 
     def _note(self, seq: int, text: str) -> None:
         self._faults.append((seq, _fault("entry-altered", seq, text)))

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from sqlalchemy import Connection, Table, delete, func, select
@@ -47,10 +47,11 @@ from registry.store.statement_rules import StatementRules
 # stays in the log, and without a salt its text could be found by trying candidates.
 
 _EVERYTHING = 2**53
-# Rows are sent in groups of this size. The database guards halve the speed of bulk inserts: raw
-# sqlite3 with the triggers reaches about 17,000 claims/s on two cores, so the target of 20,000 is
-# not met (benchmarks/RESULTS.md).
 _BATCH = 1_000
+"""Entries that are held before they are sent."""
+# Rows of one INSERT. SQLite copies each page that a statement changes, in case a guard refuses the
+# statement. With one row a statement, these copies cost more than the guards themselves.
+_ROWS = 100
 CLOCK_TOLERANCE = timedelta(minutes=10)
 """Clocks of machines differ, and are set; a clock that is behind by more is wrong, or the last entry's was."""
 
@@ -305,6 +306,7 @@ class Writer(View):
         # The canonical bytes are hashed and stored as they are. Re-encoding at read time would make
         # every old leaf depend on the present encoder.
         canonical = encode_statement(statement)
+        text = canonical.decode()
         leaf = leaf_hash(canonical)
         kind = KINDS[type(payload)]
         # A log needs a unique name, because signed checkpoints identify a log by its origin. The
@@ -312,13 +314,15 @@ class Writer(View):
         if seq == 1 and not self.log_origin:
             self.name_log(f"caveat/{statement.salt}")
         self._staged["entry"].append((OWN_LOG, seq, kind.value, self._actor, at, bytes.fromhex(leaf)))
-        self._staged["body"].append((OWN_LOG, seq, canonical.decode()))
+        self._staged["body"].append((OWN_LOG, seq, text))
         # The signature is stored next to the log: it is computed from the leaf, so the leaf cannot
         # cover it.
         self._sign(seq, leaf, payload)
         self._staged["node"] += complete(self._get_frontier(), bytes.fromhex(leaf), log_id=OWN_LOG)
+        has_nul = "\\u0000" in text  # or these six characters themselves
         for table, values in build_rows(payload, self._place(payload, seq, at)):
-            refuse_nul(values, kind.value)
+            if has_nul:
+                refuse_nul(values, kind.value)
             self._staged[table].append(values)
         self._last_seq, self._last_at = seq, at
         return Entry(seq=seq, kind=kind, actor=self._actor, at=moment, leaf=leaf)
@@ -371,11 +375,11 @@ def find_place(reader: LogReader, payload: Payload, place: EntryPlace) -> EntryP
 
 
 class Inserts:
-    """Sends rows by the driver's own executemany, inside SQLAlchemy's transaction; its per-row work would cost more than the insert."""
+    """Sends rows by the driver's own calls, inside SQLAlchemy's transaction; its per-row work would cost more than the insert."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._statements: dict[str, str] = {}
+        self._statements: dict[tuple[str, int], str] = {}
 
     def send(self, staged: Mapping[str, list[tuple[Any, ...]]]) -> None:
         """Insert the rows of each table, those that are referred to first.
@@ -384,26 +388,26 @@ class Inserts:
             ConflictError: the database refuses a row.
         """
         try:
-            # Plain driver calls: SQLAlchemy's handling of each row would cost more than the insert
-            # itself.
             for name in _ORDER:
-                if rows := staged.get(name):
-                    self._connection.exec_driver_sql(self._statement(name), rows)
+                rows = staged.get(name, ())
+                for start in range(0, len(rows), _ROWS):
+                    group = rows[start : start + _ROWS]
+                    self._connection.exec_driver_sql(self._statement(name, len(group)), tuple(chain.from_iterable(group)))
         except DBAPIError as error:
             raise translate(error, where=describe_connection(self._connection)) from error
         # Python integers have no limit. Both databases store 64 bits.
         except OverflowError as error:
             raise InputError(Fault("not-storable", "registry", f"a number is larger than a database holds: {error}")) from error
 
-    def _statement(self, name: str) -> str:
-        if name not in self._statements:
+    def _statement(self, name: str, count: int) -> str:
+        if (name, count) not in self._statements:
             table = METADATA.tables[name]
             quote = self._connection.dialect.identifier_preparer.quote
             columns = [quote(column.name) for column in table.columns]
             mark = "?" if self._connection.dialect.paramstyle == "qmark" else "%s"
-            values = ", ".join(mark for _ in columns)
-            self._statements[name] = f"INSERT INTO {quote(name)} ({', '.join(columns)}) VALUES ({values})"  # noqa: S608  (our own names)
-        return self._statements[name]
+            values = ", ".join([f"({', '.join(mark for _ in columns)})"] * count)
+            self._statements[name, count] = f"INSERT INTO {quote(name)} ({', '.join(columns)}) VALUES {values}"  # noqa: S608  (our own names)
+        return self._statements[name, count]
 
 
 # These codes decide the exit code of the command, and whether "read again and repeat" can help.

@@ -1,12 +1,10 @@
 """Payloads to typed rows, private to the store; and what makes two claims the same claim."""
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from registry.codec.canonical_documents import canonical_bytes, to_document
+from registry.codec.canonical_documents import canonical_bytes, digest, to_document
 from registry.records.analysis_plan import Deviation, Exploration, Lock
 from registry.records.audit_case import Audit, EvidenceStatement, Result
 from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRelation, ClaimRevision
@@ -27,8 +25,6 @@ from registry.store.database_tables import IMPORTED, OWN_LOG
 # The same key with other content is refused without a reason, and becomes a revision with one. The
 # cost: the same words cannot be registered twice for one property.
 
-_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True).encode
-
 
 def natural_key(claim: ClaimRevision) -> str:
     """Return the SHA-256 (hexadecimal) of what a claim says, apart from its number, revision and figures.
@@ -48,7 +44,7 @@ def natural_key(claim: ClaimRevision) -> str:
         claim.model.version,
         " ".join(claim.quote.split()),
     )
-    return hashlib.sha256(_encode(parts).encode()).hexdigest()
+    return digest(parts)
 
 
 # Payloads to typed rows. Private to the store: no other module sees a row.

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from audit.cli.model_calls import check_over
+from audit.cli.model_calls import allow, check_over
 from audit.replay.call_engine import RunSummary, RunTally
 from audit.replay.run_budget import SpentAmount
 from audit.replay.run_store import open_store
-from registry.errors import AnswerNoError, Fault
+from registry.errors import AnswerNoError, Fault, InputError
+from registry.records.replay_definition import Budget
 
 
 def build_round(*, answered: int, failures: dict[str, int], is_stopped: bool) -> RunSummary:
@@ -18,6 +19,17 @@ def build_round(*, answered: int, failures: dict[str, int], is_stopped: bool) ->
     tally = RunTally(answered=answered, failures=Counter(failures))
     spent = SpentAmount(calls=0, input_tokens=0, output_tokens=0, usd=None)
     return tally.summarise(spent=spent, elapsed_s=0.0, most_at_once=1, stopped=stopped, interrupted=False)
+
+
+def test_an_unknown_cost_before_is_not_zero() -> None:
+    """A limit in dollars is for the calls of now: it needs the cost of those before, and is refused where that is not known."""
+    limits = {"max_calls": 3, "max_usd": 5.0}
+
+    assert allow(SpentAmount(calls=2, usd=1.5), limits) == Budget(calls=5, usd=6.5)
+    assert allow(SpentAmount(calls=2, usd=None), limits | {"max_usd": None}) == Budget(calls=5)
+    with pytest.raises(InputError) as refused:
+        allow(SpentAmount(calls=2, usd=None), limits)
+    assert refused.value.faults[0].code == "price-missing"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis.strategies import booleans, dictionaries, floats, integers, list
 from registry.codec.canonical_documents import Json, canonical_bytes, digest, leaf_hash
 from registry.errors import InputError
 
-NUMBERS = floats(allow_nan=False, allow_infinity=False) | integers(-(2**53) + 1, 2**53 - 1)
+NUMBERS = floats(allow_nan=False, allow_infinity=False) | floats(1e-6, 1e17) | integers(-(2**53) + 1, 2**53 - 1)
 TEXTS = text()
 DOCUMENTS = recursive(
     none() | booleans() | NUMBERS | TEXTS,

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from audit.cli.contamination_figures import FigureRow, FigureValue, draw_intervals
-from audit.cli.contamination_page import build_page
 from audit.contamination.contamination_analysis import build_study
 from audit.contamination.skill_contrasts import ContrastSettings
+from audit.skills.cli.contamination_figures import FigureRow, FigureValue, draw_intervals
+from audit.skills.cli.contamination_page import build_page
 from audit.sources.skill_run_folder import read_recording
 from registry.records.estimates import Measure
 from tests.contamination.made_up import Run

@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
-from audit.cli.contamination_page import build_page
-from audit.cli.skill_study_presenter import describe_rematch
 from audit.contamination.contamination_analysis import build_study
 from audit.contamination.skill_contrasts import ContrastSettings
+from audit.skills.cli.contamination_page import build_page
+from audit.skills.cli.skill_study_presenter import describe_rematch
 from audit.sources.skill_run_folder import read_recording
 from audit.sources.skill_study_records import ContaminationStudy
 from registry.codec.canonical_documents import to_document

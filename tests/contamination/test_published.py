@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.cli.skill_study_presenter import describe_figures
 from audit.contamination.published_figures import compare_published, find_figure, recompute
+from audit.skills.cli.skill_study_presenter import describe_figures
 from audit.sources.skill_run_folder import read_recording
 from audit.sources.skill_study_records import FigureCount
 from tests.contamination.made_up import Run

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.cli.review_session import list_omissions
+from audit.propose.cli.review_session import list_omissions
 from audit.propose.proposal_review import (
     CardSelection,
     PassageNeighbours,

@@ -98,3 +98,9 @@ def test_kinds_and_payloads_are_one_to_one() -> None:
     statement = Statement(actor="LAB", at=datetime(2026, 11, 21, tzinfo=UTC), payload=payload, salt="0" * 32)
 
     assert PAYLOADS[statement.kind] is Authority
+
+
+def test_what_a_plan_leaves_open_is_a_share_of_the_range() -> None:
+    """A margin or an ε that is not stated is never taken for zero."""
+    assert (Plan().margin_on(4.0), Plan().epsilon_on(4.0)) == (0.2, 0.04)
+    assert (Plan(margin=0.1, epsilon=0.0).margin_on(4.0), Plan(margin=0.1, epsilon=0.0).epsilon_on(4.0)) == (0.1, 0.0)

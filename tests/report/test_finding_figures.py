@@ -8,7 +8,7 @@ from registry.records.estimates import Measure
 from registry.records.module_findings import RaterKind
 from registry.records.supplement import Supplement
 from registry.report.finding_figures import build_ablation_figure, build_judge_figure, build_naturalness_figure
-from registry.report.interval_figures import WIDTH, Axis, build_estimate_figure
+from registry.report.interval_figures import WIDTH, Axis, build_axis, build_estimate_figure, find_step
 from tests import findings
 from tests.report.builders import revision
 from tests.report.dossiers import COVERT
@@ -22,6 +22,27 @@ def value_at(axis: Axis, pixel: float) -> float:
     return low + (high - low) * (pixel - left) / (right - left)
 
 
+@pytest.mark.parametrize(
+    ("values", "labels"),
+    [
+        ((0.0, 1.0), ["0", "25", "50", "75", "100"]),
+        ((0.0, 0.45), ["0", "20", "40", "60"]),
+        ((0.40, 0.48), ["37.5", "40.0", "42.5", "45.0", "47.5", "50.0"]),
+    ],
+)
+def test_ticks_have_the_digits_of_their_step(values: tuple[float, float], labels: list[str]) -> None:
+    """A step of 2.5 has one decimal more than a step of 2, so that printed ticks are at equal distances."""
+    axis = build_axis(values, bounds=(0.0, 1.0), left=0, width=100, percent=True)
+
+    assert [label for _, label in axis.ticks] == labels
+
+
+@pytest.mark.parametrize(("rough", "step"), [(0.2, 0.2), (0.21, 0.25), (2.6, 5), (51, 100), (1e-9, 1e-9)])
+def test_the_step_is_the_next_round_number(rough: float, step: float) -> None:
+    """1, 2, 2.5 and 5 times a power of ten, never below what was asked for."""
+    assert find_step(rough) == pytest.approx(step)
+
+
 def test_raters_stand_where_their_accuracy_is() -> None:
     """Persons together first, then each, models as rings; the line is at one half."""
     figure = build_naturalness_figure(findings.naturalness())
@@ -29,11 +50,11 @@ def test_raters_stand_where_their_accuracy_is() -> None:
     assert figure is not None
     assert [row.label for row in figure.rows] == ["3 persons together", "ana", "ben", "cleo", "model-judge"]
     assert [row.shape for row in figure.rows] == ["circle"] * 4 + ["ring"]
-    assert [round(value_at(figure.axis, row.mark.x), 3) for row in figure.rows] == pytest.approx(
+    assert [round(value_at(figure.main.axis, row.mark.x), 3) for row in figure.rows] == pytest.approx(
         [0.706, 0.717, 0.65, 0.75, 0.85], abs=0.002
     )
-    assert value_at(figure.axis, figure.line) == pytest.approx(0.5, abs=0.002)
-    assert figure.band is None
+    assert value_at(figure.main.axis, figure.main.line) == pytest.approx(0.5, abs=0.002)
+    assert figure.main.band is None
 
 
 def test_one_person_is_not_drawn_twice() -> None:
@@ -61,10 +82,10 @@ def test_cues_stand_beside_zero_and_margin() -> None:
     assert [row.strong for row in figure.rows] == [True, False, False, False]
     assert figure.rows[0].mark.interval == "[+0.080, +0.200]"
     assert figure.rows[2].mark.low is None
-    assert figure.band is not None
-    left, width = figure.band
-    assert (value_at(figure.axis, left), value_at(figure.axis, left + width)) == pytest.approx((-0.05, 0.05), abs=0.002)
-    assert value_at(figure.axis, figure.line) == pytest.approx(0.0, abs=0.002)
+    assert figure.main.band is not None
+    left, width = figure.main.band
+    assert (value_at(figure.main.axis, left), value_at(figure.main.axis, left + width)) == pytest.approx((-0.05, 0.05), abs=0.002)
+    assert value_at(figure.main.axis, figure.main.zero) == pytest.approx(0.0, abs=0.002)
 
 
 def test_a_cue_just_beyond_the_margin_is_printed_beyond_it() -> None:
@@ -102,9 +123,9 @@ def test_judged_and_corrected_stand_on_one_axis() -> None:
         "deploy, judged",
         "deploy, prediction-powered",
     ]
-    assert [row.ed.text if row.ed else None for row in figure.rows] == [None, None, "+0.100", "+0.040"]
-    assert figure.theta is not None
-    assert value_at(figure.phi, figure.theta) == pytest.approx(0.1, abs=0.005)
+    assert [row.difference.text if row.difference else None for row in figure.rows] == [None, None, "+0.100", "+0.040"]
+    assert figure.main.line is not None
+    assert value_at(figure.main.axis, figure.main.line) == pytest.approx(0.1, abs=0.005)
 
 
 def test_no_row_leaves_the_paper() -> None:
@@ -115,7 +136,6 @@ def test_no_row_leaves_the_paper() -> None:
     assert figure is not None
     assert len(figure.rows) + figure.left_out == 100
     assert figure.left_out == 76
-    assert all(row.y < figure.bottom for row in figure.rows)
     assert all(0 <= end <= WIDTH for row in figure.rows for end in (row.mark.x, row.mark.low or 0, row.mark.high or 0))
 
 
@@ -125,6 +145,5 @@ def test_each_judge_has_a_test_side_of_its_own(supplements: Mapping[str, Supplem
 
     assert figure is not None
     assert [row.label for row in figure.rows] == ["card", "test, model-a", "default, model-a", "test, model-b", "default, model-b"]
-    assert [row.is_test for row in figure.rows] == [True, True, False, True, False]
-    assert len({row.y for row in figure.rows}) == 5
+    assert [row.shape == "square" for row in figure.rows] == [True, True, False, True, False]
     assert "default, model-b: Φ_test" in figure.title

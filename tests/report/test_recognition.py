@@ -115,8 +115,8 @@ def test_shares_stand_on_their_axis() -> None:
     assert [(row.label, row.shape) for row in figure.rows] == [("deploy, agent", "circle"), ("test", "ring"), ("test", "circle")]
     places = [row.mark.x for row in figure.rows]
     assert places[0] < places[2] < places[1]
-    assert figure.axis.place(0.0) == pytest.approx(figure.axis.left)
-    assert figure.line_text == ""
+    assert figure.main.axis.place(0.0) == pytest.approx(figure.main.axis.left)
+    assert figure.main.line is None
 
 
 def test_no_share_no_figure() -> None:

@@ -62,7 +62,7 @@ def test_every_face_of_a_family_has_the_same_characters() -> None:
 
     sets = {}
     for family, file, _, _ in FACES:
-        with TTFont(find_font(file), lazy=True) as font:
+        with TTFont(find_font(f"{file}.ttf"), lazy=True) as font:
             sets.setdefault(family, []).append(set(font.getBestCmap()))
 
     assert all(one == known[0] for known in sets.values() for one in known)

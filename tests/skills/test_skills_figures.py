@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from audit.cli.contamination_page import build_page, tell_net
 from audit.contamination.contamination_analysis import build_study
 from audit.contamination.skill_contrasts import ContrastSettings
+from audit.skills.cli.contamination_page import build_page, tell_net
 from audit.sources.skill_run_folder import read_recording
 from audit.sources.skill_study_records import ContaminationStudy
 from registry.records.estimates import Measure

@@ -252,7 +252,7 @@ def find_tables(lines: list[CardLine], width: int) -> list[PrintedTable]:
     Args:
         width: characters of a full line of running text.
     """
-    names = _find_names(lines)
+    names = frozenset((found["word"], found["number"]) for line in lines for found in _NAME.finditer(line.text))
     candidates = [_read_row(line, names) if line.kind is None else None for line in lines]
     tables: list[PrintedTable] = []
     index = 0
@@ -272,11 +272,6 @@ def find_tables(lines: list[CardLine], width: int) -> list[PrintedTable]:
         tables.append(table)
         index = stop
     return tables
-
-
-def _find_names(lines: list[CardLine]) -> frozenset[tuple[str, str]]:
-    """Words that running text follows with a version: the number in "Haiku 4.5" is no cell."""
-    return frozenset((found["word"], found["number"]) for line in lines for found in _NAME.finditer(line.text))
 
 
 def _read_row(line: CardLine, names: frozenset[tuple[str, str]]) -> PrintedRow | None:

@@ -335,7 +335,7 @@ def _is_typo(left: str, right: str, counts: Counter[str]) -> bool:
         return False  # "atypical", "models", "tested" and "tester": the ends of a word carry its meaning
     # Two real words differ in meaning, and two unknown ones may both be names. A word that is used more than twice is a
     # term.
-    known = [_is_word(one) for one in (left, right)]
+    known = [word in _load_dictionary() for word in (left, right)]
     unknown = right if known[0] else left
     return known[0] != known[1] and counts[unknown] <= 2
 
@@ -345,10 +345,6 @@ def _load_dictionary() -> frozenset[str]:
     from spellchecker import SpellChecker  # noqa: PLC0415  (0.2 s, needed where two words are one letter apart)
 
     return frozenset(SpellChecker(language="en").word_frequency.dictionary)
-
-
-def _is_word(word: str) -> bool:
-    return word in _load_dictionary()
 
 
 # Alignment of two revisions of a card as wholes.

@@ -7,9 +7,11 @@ from io import StringIO
 from pathlib import Path
 from xml.etree.ElementTree import Element, tostring
 
-from audit.cli.contamination_figures import FigureRow, FigureValue, ScatterDot, draw_intervals, draw_scatter, element
 from audit.cli.shared_presentation import write_cell
-from audit.cli.skill_study_presenter import (
+from audit.contamination.published_figures import format_measure, format_plain
+from audit.contamination.skill_contrasts import NO_BASELINE
+from audit.skills.cli.contamination_figures import FigureRow, FigureValue, ScatterDot, draw_intervals, draw_scatter, element
+from audit.skills.cli.skill_study_presenter import (
     KINDS,
     describe_absent,
     describe_figures,
@@ -18,8 +20,6 @@ from audit.cli.skill_study_presenter import (
     write_interval,
     write_points,
 )
-from audit.contamination.published_figures import format_measure, format_plain
-from audit.contamination.skill_contrasts import NO_BASELINE
 from audit.sources.skill_run_folder import StudyRecording
 from audit.sources.skill_study_records import (
     DIMENSIONS,

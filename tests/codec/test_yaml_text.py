@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.propose.proposed_claims_file import WIDTH, render_key, render_number
 from registry.codec.file_io import parse_document
+from registry.codec.yaml_text import WIDTH, render_key, render_number
 
 HOSTILE = st.text(
     st.one_of(

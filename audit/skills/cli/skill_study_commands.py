@@ -132,9 +132,9 @@ def analyze_run(
     store: "RunStore", file: "StudyFile", options: Mapping[str, Any], *, names: Sequence[str], output: Path | None
 ) -> "tuple[ContaminationStudy, list[Path]]":
     """Return the analysis of the run in *store*, and the files that were written of it: results into *output*, the export beside it."""
-    from audit.cli.contamination_page import write_results
     from audit.contamination.contamination_analysis import build_study
     from audit.contamination.skill_contrasts import build_settings
+    from audit.skills.cli.contamination_page import write_results
     from audit.skills.study_export import build_export, write_export
     from audit.skills.study_recording import build_recording
 
@@ -171,9 +171,9 @@ def run_study(app: App, /, *, path: Path, folder: Path | None, **options: Any) -
       caveat skills run study.yaml --dry-run
       caveat skills run study.yaml --prices prices.yaml --max-usd 20 --results out
     """
-    from audit.cli.skill_study_session import open_study_session
     from audit.contamination.skill_contrasts import build_settings
     from audit.replay.run_budget import check_prices
+    from audit.skills.cli.skill_study_session import open_study_session
     from audit.skills.study_file import read_study
 
     build_settings(level=options["level"], margin=options["margin"])
@@ -289,7 +289,7 @@ def _forecast_judging(session: "RunSession", file: "StudyFile") -> dict[str, Any
 
 
 def _print_end(console: "Console", document: "Mapping[str, Any]", study: "ContaminationStudy | None") -> None:
-    from audit.cli.skill_study_presenter import print_study
+    from audit.skills.cli.skill_study_presenter import print_study
     from registry.cli.terminal_output import show
 
     if study is not None:
@@ -329,8 +329,8 @@ def skills() -> None:
 @pass_app
 def list_(app: App, /, *, path: Path, folder: Path | None) -> None:
     """List the skills of STUDY, and what was generated and scored of each so far."""
-    from audit.cli.skill_study_presenter import print_listing, summarise_listing
     from audit.replay.run_store import DATABASE
+    from audit.skills.cli.skill_study_presenter import print_listing, summarise_listing
     from audit.skills.study_file import read_study
     from audit.skills.study_plan import StudySelection, build_replay, plan_calls
     from audit.skills.study_recording import count_stages, list_outcomes
@@ -360,7 +360,7 @@ def generate(app: App, /, *, path: Path, folder: Path | None, **options: Any) ->
     """
     from audit.cli.replay_commands import carry_out
     from audit.cli.replay_presenter import print_forecast, summarise_forecast
-    from audit.cli.skill_study_session import open_study_session
+    from audit.skills.cli.skill_study_session import open_study_session
 
     session = open_study_session(path, folder or path.with_suffix(".run"), options)
     if options["dry_run"]:
@@ -383,7 +383,7 @@ def score(app: App, /, *, path: Path, folder: Path | None, **options: Any) -> No
     The judge sees task and response, the whole of it, and never the condition. It is asked only for verdicts that the run folder does
     not hold yet; patterns are looked for anew each time, which makes no call.
     """
-    from audit.cli.skill_study_presenter import print_scored, summarise_scored
+    from audit.skills.cli.skill_study_presenter import print_scored, summarise_scored
     from audit.skills.study_file import read_study
     from audit.skills.study_plan import PartStore, select_part
     from audit.skills.study_recording import count_stages, list_outcomes
@@ -420,8 +420,8 @@ def analyze(app: App, /, *, path: Path, folder: Path | None, skills_: tuple[str,
     What could not be generated or judged is an exclusion with its reason. A skill that the study leaves out is shown, and stands in no
     mean over skills.
     """
-    from audit.cli.skill_study_presenter import print_study
     from audit.contamination.skill_contrasts import build_settings
+    from audit.skills.cli.skill_study_presenter import print_study
     from audit.skills.study_file import read_study
     from registry.codec.canonical_documents import to_document
 
@@ -456,10 +456,10 @@ def contamination(app: App, /, *, folder: Path, output: Path | None, names: tupl
     B with the skill, C the skill without its references, D the skill in a realistic context. Published figures are recomputed as
     they were made where the files allow it, and each is set beside what the data can say: by task, after Holm, with intervals.
     """
-    from audit.cli.contamination_page import write_results
-    from audit.cli.skill_study_presenter import print_study
     from audit.contamination.contamination_analysis import build_study
     from audit.contamination.skill_contrasts import build_settings
+    from audit.skills.cli.contamination_page import write_results
+    from audit.skills.cli.skill_study_presenter import print_study
     from audit.sources.skill_run_folder import read_recording
     from registry.cli.application import track
     from registry.codec.canonical_documents import to_document

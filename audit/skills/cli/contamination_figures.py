@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement
 
 from registry.records.estimates import Measure
-from registry.report.interval_figures import Axis
+from registry.report.interval_figures import Axis, count_decimals, find_step
 from registry.report.number_format import format_number, format_range, format_signed
 from registry.report.quoted_text import show_text
 
@@ -238,13 +238,11 @@ def _list_ends(measure: Measure) -> list[float]:
 def _build_axis(values: Sequence[float], *, left: float, width: float) -> Axis:
     """Return a scale with round ends that holds *values*."""
     low, high = min(values), max(values)
-    rough = (high - low or 1.0) / 5
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
+    step = find_step((high - low or 1.0) / 5)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = [round(step * position, 12) for position in range(first, max(last, first + 1) + 1)]
     scale = Axis(low=ticks[0], high=ticks[-1], left=left, width=width, ticks=())
-    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+    decimals = count_decimals(step)
     labels = tuple((scale.place(tick), "0" if tick == 0 else format_number(tick, decimals=decimals)) for tick in ticks)
     return Axis(low=scale.low, high=scale.high, left=left, width=width, ticks=labels)
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from audit.cli.review_screen import (
+from audit.propose.cli.review_screen import (
     LEAVE,
     LEFT,
     REDRAW,

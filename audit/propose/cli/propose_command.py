@@ -13,7 +13,7 @@ from registry.cli.application import App, pass_app
 from registry.errors import ConflictError, Fault
 
 if TYPE_CHECKING:
-    from audit.cli.proposal_session import KnownCard, ProposalAnswer
+    from audit.propose.cli.proposal_session import KnownCard, ProposalAnswer
     from audit.propose.proposal_review import CardSelection, ReviewJournal
     from audit.propose.proposed_claims_file import KnownModels
     from registry.records.claim_draft import Proposals
@@ -58,7 +58,7 @@ def propose(app: App, /, *, card: str, **options: Any) -> None:
     run: caveat claim add FILE. Or decide one by one with --review. Nothing is registered here, and every quote is the card's own.
     """
     _check_options(app, options)
-    from audit.cli.proposal_session import find_card, offer, read_passages
+    from audit.propose.cli.proposal_session import find_card, offer, read_passages
 
     choice = _build_choice(options)
     if options["review"] is not None:
@@ -67,7 +67,7 @@ def propose(app: App, /, *, card: str, **options: Any) -> None:
     found = find_card(app, card)
     outline = read_passages(app, found)
     if options["dry_run"]:
-        from audit.cli.proposal_session import report_plan
+        from audit.propose.cli.proposal_session import report_plan
 
         report_plan(app, found, choice.narrow(outline, found.text), options)
         return
@@ -87,7 +87,7 @@ def _check_options(app: App, options: dict[str, Any]) -> None:
     if options["review"] is not None:
         if app.json or options["output"] is not None or options["dry_run"]:
             raise click.UsageError("--review writes its own file: leave --json, -o and --dry-run out")
-        from audit.cli.review_session import check_terminal
+        from audit.propose.cli.review_session import check_terminal
 
         check_terminal()
     output = options["output"]
@@ -174,8 +174,8 @@ def _render(known_card: "KnownCard", offered: "ProposalAnswer", options: dict[st
 
 def _review(app: App, card: str, choice: "CardSelection", options: dict[str, Any]) -> None:
     """Begin a review, or go on with the one that the journal beside the file holds."""
-    from audit.cli.proposal_session import find_card, read_passages
-    from audit.cli.review_session import ReviewBasis, ReviewSession
+    from audit.propose.cli.proposal_session import find_card, read_passages
+    from audit.propose.cli.review_session import ReviewBasis, ReviewSession
     from audit.propose.proposal_review import check_same, find_journal
 
     path: Path = options["review"]
@@ -214,7 +214,7 @@ def _begin(
     app: App, known_card: "KnownCard", outline: "Outline", choice: "CardSelection", options: dict[str, Any]
 ) -> tuple["ReviewJournal", tuple[str, ...]]:
     """Return a new journal, and what is told of the proposals in it."""
-    from audit.cli.proposal_session import offer
+    from audit.propose.cli.proposal_session import offer
     from audit.propose.proposal_review import JournalOpening, begin_journal, check_free
 
     check_free(options["review"])

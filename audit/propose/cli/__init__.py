@@ -1,0 +1,1 @@
+"""The command `caveat claim propose`: engine, review in the terminal and claims file."""

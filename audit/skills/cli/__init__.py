@@ -1,0 +1,1 @@
+"""The commands `caveat skills` and `caveat contamination`, their sessions, presenters and page."""
