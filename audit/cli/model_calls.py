@@ -102,7 +102,7 @@ def allow(before: SpentAmount, options: Mapping[str, Any]) -> Budget:
     if usd is not None and before.usd is None:
         found = f"is {usd:g}, and this folder has calls under way whose model has no price"
         advice = "add that model to --prices FILE, or limit the calls instead"
-        raise InputError(Fault(code="price-missing", where="--max-usd", found=found, advice=advice))
+        raise InputError(Fault("price-missing", "--max-usd", found, advice=advice))
     return Budget(
         calls=None if calls is None else before.calls + calls, usd=None if usd is None or before.usd is None else before.usd + usd
     )

@@ -929,7 +929,7 @@ CREATE TRIGGER checkpoint__change BEFORE UPDATE OR DELETE ON checkpoint FOR EACH
 
 CREATE TRIGGER checkpoint__truncate BEFORE TRUNCATE ON checkpoint FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
-CREATE FUNCTION caveat_checkpoint_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.seq > (SELECT coalesce(max(seq), 0) FROM entry WHERE log = NEW.log) THEN RAISE EXCEPTION 'beyond-the-log: a checkpoint is of entries that are recorded' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
+CREATE FUNCTION caveat_checkpoint_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.seq > (SELECT coalesce(max(seq), 0) FROM entry WHERE log = NEW.log) THEN RAISE EXCEPTION 'entry-not-found: a checkpoint is of entries that are recorded' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
 
 CREATE TRIGGER checkpoint__insert BEFORE INSERT ON checkpoint FOR EACH ROW EXECUTE FUNCTION caveat_checkpoint_insert()
 
@@ -941,7 +941,7 @@ CREATE TRIGGER erasure__change BEFORE UPDATE OR DELETE ON erasure FOR EACH ROW E
 
 CREATE TRIGGER erasure__truncate BEFORE TRUNCATE ON erasure FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
-CREATE FUNCTION caveat_erasure_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.leaf <> (SELECT leaf FROM entry WHERE log = NEW.log AND seq = NEW.erased) THEN RAISE EXCEPTION 'leaf-differs: erasure.leaf must be the leaf of the entry' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
+CREATE FUNCTION caveat_erasure_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.leaf <> (SELECT leaf FROM entry WHERE log = NEW.log AND seq = NEW.erased) THEN RAISE EXCEPTION 'history-differs: erasure.leaf must be the leaf of the entry' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
 
 CREATE TRIGGER erasure__insert BEFORE INSERT ON erasure FOR EACH ROW EXECUTE FUNCTION caveat_erasure_insert()
 
@@ -1037,7 +1037,7 @@ CREATE TRIGGER reveal__change BEFORE UPDATE OR DELETE ON reveal FOR EACH ROW EXE
 
 CREATE TRIGGER reveal__truncate BEFORE TRUNCATE ON reveal FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
-CREATE FUNCTION caveat_reveal_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF (SELECT commitment FROM spec_version WHERE log = NEW.log AND spec = NEW.spec AND version = NEW.version) IS NULL THEN RAISE EXCEPTION 'not-sealed: only a sealed specification is revealed' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
+CREATE FUNCTION caveat_reveal_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF (SELECT commitment FROM spec_version WHERE log = NEW.log AND spec = NEW.spec AND version = NEW.version) IS NULL THEN RAISE EXCEPTION 'seal-not-needed: only a sealed specification is revealed' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
 
 CREATE TRIGGER reveal__insert BEFORE INSERT ON reveal FOR EACH ROW EXECUTE FUNCTION caveat_reveal_insert()
 
@@ -1069,7 +1069,7 @@ CREATE TRIGGER sighting__change BEFORE UPDATE OR DELETE ON sighting FOR EACH ROW
 
 CREATE TRIGGER sighting__truncate BEFORE TRUNCATE ON sighting FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
-CREATE FUNCTION caveat_sighting_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NOT EXISTS (SELECT 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision AND quote_status = 'verbatim' AND card = NEW.card AND card_revision <> NEW.card_revision) THEN RAISE EXCEPTION 'not-another-revision: a sighting is of a quoted passage, in another revision of the card it is quoted from' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
+CREATE FUNCTION caveat_sighting_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NOT EXISTS (SELECT 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision AND quote_status = 'verbatim' AND card = NEW.card AND card_revision <> NEW.card_revision) THEN RAISE EXCEPTION 'wrong-document: a sighting is of a quoted passage, in another revision of the card it is quoted from' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
 
 CREATE TRIGGER sighting__insert BEFORE INSERT ON sighting FOR EACH ROW EXECUTE FUNCTION caveat_sighting_insert()
 
@@ -1153,7 +1153,7 @@ CREATE TRIGGER restriction__change BEFORE UPDATE OR DELETE ON restriction FOR EA
 
 CREATE TRIGGER restriction__truncate BEFORE TRUNCATE ON restriction FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
-CREATE FUNCTION caveat_restriction_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.form <> (SELECT form FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision) THEN RAISE EXCEPTION 'form-disagrees: restriction.form must be the form of the claim revision' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
+CREATE FUNCTION caveat_restriction_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.form <> (SELECT form FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision) THEN RAISE EXCEPTION 'verdict-inconsistent: restriction.form must be the form of the claim revision' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
 
 CREATE TRIGGER restriction__insert BEFORE INSERT ON restriction FOR EACH ROW EXECUTE FUNCTION caveat_restriction_insert()
 

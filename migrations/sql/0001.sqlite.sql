@@ -1035,7 +1035,7 @@ CREATE TRIGGER checkpoint__update BEFORE UPDATE ON checkpoint BEGIN SELECT RAISE
 
 CREATE TRIGGER checkpoint__delete BEFORE DELETE ON checkpoint BEGIN SELECT RAISE(ABORT, 'append-only: checkpoint takes no DELETE'); END
 
-CREATE TRIGGER checkpoint__insert BEFORE INSERT ON checkpoint BEGIN SELECT CASE WHEN NEW.seq > (SELECT coalesce(max(seq), 0) FROM entry WHERE log = NEW.log) THEN RAISE(ABORT, 'beyond-the-log: a checkpoint is of entries that are recorded') WHEN (SELECT 1 FROM checkpoint WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: checkpoint holds this log seq') END; END
+CREATE TRIGGER checkpoint__insert BEFORE INSERT ON checkpoint BEGIN SELECT CASE WHEN NEW.seq > (SELECT coalesce(max(seq), 0) FROM entry WHERE log = NEW.log) THEN RAISE(ABORT, 'entry-not-found: a checkpoint is of entries that are recorded') WHEN (SELECT 1 FROM checkpoint WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: checkpoint holds this log seq') END; END
 
 CREATE TRIGGER equivocation__update BEFORE UPDATE ON equivocation BEGIN SELECT RAISE(ABORT, 'append-only: equivocation takes no UPDATE'); END
 
@@ -1047,7 +1047,7 @@ CREATE TRIGGER erasure__update BEFORE UPDATE ON erasure BEGIN SELECT RAISE(ABORT
 
 CREATE TRIGGER erasure__delete BEFORE DELETE ON erasure BEGIN SELECT RAISE(ABORT, 'append-only: erasure takes no DELETE'); END
 
-CREATE TRIGGER erasure__insert BEFORE INSERT ON erasure BEGIN SELECT CASE WHEN NEW.leaf <> (SELECT leaf FROM entry WHERE log = NEW.log AND seq = NEW.erased) THEN RAISE(ABORT, 'leaf-differs: erasure.leaf must be the leaf of the entry') WHEN (SELECT 1 FROM erasure WHERE erased = NEW.erased AND log = NEW.log) THEN RAISE(ABORT, 'append-only: erasure holds this erased log') WHEN (SELECT 1 FROM erasure WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: erasure holds this log seq') END; END
+CREATE TRIGGER erasure__insert BEFORE INSERT ON erasure BEGIN SELECT CASE WHEN NEW.leaf <> (SELECT leaf FROM entry WHERE log = NEW.log AND seq = NEW.erased) THEN RAISE(ABORT, 'history-differs: erasure.leaf must be the leaf of the entry') WHEN (SELECT 1 FROM erasure WHERE erased = NEW.erased AND log = NEW.log) THEN RAISE(ABORT, 'append-only: erasure holds this erased log') WHEN (SELECT 1 FROM erasure WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: erasure holds this log seq') END; END
 
 CREATE TRIGGER log_import__update BEFORE UPDATE ON log_import BEGIN SELECT RAISE(ABORT, 'append-only: log_import takes no UPDATE'); END
 
@@ -1161,7 +1161,7 @@ CREATE TRIGGER reveal__update BEFORE UPDATE ON reveal BEGIN SELECT RAISE(ABORT, 
 
 CREATE TRIGGER reveal__delete BEFORE DELETE ON reveal BEGIN SELECT RAISE(ABORT, 'append-only: reveal takes no DELETE'); END
 
-CREATE TRIGGER reveal__insert BEFORE INSERT ON reveal BEGIN SELECT CASE WHEN (SELECT commitment FROM spec_version WHERE log = NEW.log AND spec = NEW.spec AND version = NEW.version) IS NULL THEN RAISE(ABORT, 'not-sealed: only a sealed specification is revealed') WHEN (SELECT 1 FROM reveal WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: reveal holds this log seq') WHEN (SELECT 1 FROM reveal WHERE log = NEW.log AND spec = NEW.spec AND version = NEW.version) THEN RAISE(ABORT, 'append-only: reveal holds this log spec version') END; END
+CREATE TRIGGER reveal__insert BEFORE INSERT ON reveal BEGIN SELECT CASE WHEN (SELECT commitment FROM spec_version WHERE log = NEW.log AND spec = NEW.spec AND version = NEW.version) IS NULL THEN RAISE(ABORT, 'seal-not-needed: only a sealed specification is revealed') WHEN (SELECT 1 FROM reveal WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: reveal holds this log seq') WHEN (SELECT 1 FROM reveal WHERE log = NEW.log AND spec = NEW.spec AND version = NEW.version) THEN RAISE(ABORT, 'append-only: reveal holds this log spec version') END; END
 
 CREATE TRIGGER audit__update BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'append-only: audit takes no UPDATE'); END
 
@@ -1201,7 +1201,7 @@ CREATE TRIGGER sighting__update BEFORE UPDATE ON sighting BEGIN SELECT RAISE(ABO
 
 CREATE TRIGGER sighting__delete BEFORE DELETE ON sighting BEGIN SELECT RAISE(ABORT, 'append-only: sighting takes no DELETE'); END
 
-CREATE TRIGGER sighting__insert BEFORE INSERT ON sighting BEGIN SELECT CASE WHEN NOT EXISTS (SELECT 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision AND quote_status = 'verbatim' AND card = NEW.card AND card_revision <> NEW.card_revision) THEN RAISE(ABORT, 'not-another-revision: a sighting is of a quoted passage, in another revision of the card it is quoted from') WHEN (SELECT 1 FROM sighting WHERE card = NEW.card AND card_revision = NEW.card_revision AND claim = NEW.claim AND log = NEW.log AND revision = NEW.revision) THEN RAISE(ABORT, 'append-only: sighting holds this card card_revision claim log revision') WHEN (SELECT 1 FROM sighting WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: sighting holds this log seq') END; END
+CREATE TRIGGER sighting__insert BEFORE INSERT ON sighting BEGIN SELECT CASE WHEN NOT EXISTS (SELECT 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision AND quote_status = 'verbatim' AND card = NEW.card AND card_revision <> NEW.card_revision) THEN RAISE(ABORT, 'wrong-document: a sighting is of a quoted passage, in another revision of the card it is quoted from') WHEN (SELECT 1 FROM sighting WHERE card = NEW.card AND card_revision = NEW.card_revision AND claim = NEW.claim AND log = NEW.log AND revision = NEW.revision) THEN RAISE(ABORT, 'append-only: sighting holds this card card_revision claim log revision') WHEN (SELECT 1 FROM sighting WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: sighting holds this log seq') END; END
 
 CREATE TRIGGER staleness_review__update BEFORE UPDATE ON staleness_review BEGIN SELECT RAISE(ABORT, 'append-only: staleness_review takes no UPDATE'); END
 
@@ -1309,7 +1309,7 @@ CREATE TRIGGER restriction__update BEFORE UPDATE ON restriction BEGIN SELECT RAI
 
 CREATE TRIGGER restriction__delete BEFORE DELETE ON restriction BEGIN SELECT RAISE(ABORT, 'append-only: restriction takes no DELETE'); END
 
-CREATE TRIGGER restriction__insert BEFORE INSERT ON restriction BEGIN SELECT CASE WHEN NEW.form <> (SELECT form FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision) THEN RAISE(ABORT, 'form-disagrees: restriction.form must be the form of the claim revision') WHEN (SELECT 1 FROM restriction WHERE log = NEW.log AND reading = NEW.reading AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: restriction holds this log reading seq') END; END
+CREATE TRIGGER restriction__insert BEFORE INSERT ON restriction BEGIN SELECT CASE WHEN NEW.form <> (SELECT form FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision) THEN RAISE(ABORT, 'verdict-inconsistent: restriction.form must be the form of the claim revision') WHEN (SELECT 1 FROM restriction WHERE log = NEW.log AND reading = NEW.reading AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: restriction holds this log reading seq') END; END
 
 CREATE TRIGGER verdict__update BEFORE UPDATE ON verdict BEGIN SELECT RAISE(ABORT, 'append-only: verdict takes no UPDATE'); END
 

@@ -141,7 +141,7 @@ def test_missing_and_repeated_paths_are_told_at_once(tmp_path: Path, monkeypatch
     with pytest.raises(InputError) as error:
         split_sources(["test=a.eval", "deploy=./a.eval", "deploy=b.eval"])
 
-    assert sorted(set(codes(error))) == ["file-not-readable", "duplicate"]
+    assert sorted(set(codes(error))) == ["duplicate", "file-not-readable"]
 
 
 def test_every_wrong_argument_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
