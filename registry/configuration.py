@@ -1,7 +1,9 @@
-"""`registry.cfg` and the environment as one frozen Config, and the files that ship beside the code."""
+"""`registry.cfg` and the environment as one frozen Config, the files that ship beside the code, and the command of child processes."""
 
 import configparser
+import json
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -165,3 +167,33 @@ def find_resource(name: str) -> Path:
         if place.exists():
             return place
     raise FileNotFoundError(f"{name} is missing from this installation of caveat; reinstall it")
+
+
+# Child processes of our own code, for what meets hostile input: card readers and the layout of PDFs. Whoever starts them sets a limit on
+# time; here is the limit on memory.
+
+_CHILD_MEMORY_BYTES = 4_000_000_000
+"""Address space of a child: far above what a card or a supplement needs, far below what stops a machine."""
+_BOOT = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); import registry.configuration; registry.configuration.limit_memory();"
+    " from {module} import {function}; {function}(*sys.argv[2:])"
+)
+
+
+def build_child_command(module: str, function: str, *arguments: str) -> list[str]:
+    """Return the command of a process that calls *function* of our own *module* with *arguments*, within the limit on memory."""
+    # `-P` keeps the working directory, where the user may have a folder `registry` too, off the search path. The parent's own path is
+    # passed on, so that both run the same code.
+    boot = _BOOT.format(module=module, function=function)
+    return [sys.executable, "-P", "-X", "utf8", "-c", boot, json.dumps([path or os.curdir for path in sys.path]), *arguments]
+
+
+def limit_memory() -> None:
+    """Limit the address space of this process, where the system can."""
+    try:
+        import resource  # noqa: PLC0415 - not on every system
+    except ImportError:
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = _CHILD_MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(_CHILD_MEMORY_BYTES, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))

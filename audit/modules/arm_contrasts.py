@@ -125,7 +125,9 @@ def contrast(
         DesignError: nothing is asked, an arm is unknown, stands against itself, has no scores or several specifications, arms share no
             task, weights are no weights, contexts contradict the plan, or the plan asks for other than closed-form intervals.
     """
-    _check_plan(plan)
+    if plan.interval is not IntervalMethod.CLOSED_FORM:
+        found = f"the plan asks for {plan.interval.value} intervals; contrasts have closed-form ones"
+        raise DesignError(Fault(code="interval-not-for-contrasts", where="plan, interval", found=found, advice="ask for closed_form"))
     kept, ablated = drop_ablations(table)
     scale = ScoreScale(low=float(range_[0]), high=float(range_[1]))
     check_range(kept, scale)
@@ -157,12 +159,6 @@ def name_contrast(contrast_request: ContrastRequest) -> str:
         case ContrastKind.MITIGATION:
             treated, effect, baseline = contrast_request.arms[:3]
             return f"1 − ({treated} − {contrast_request.arms[3] if len(contrast_request.arms) == 4 else '?'}) / ({effect} − {baseline})"
-
-
-def _check_plan(plan: Plan) -> None:
-    if plan.interval is not IntervalMethod.CLOSED_FORM:
-        found = f"the plan asks for {plan.interval.value} intervals; contrasts have closed-form ones"
-        raise DesignError(Fault("interval-not-available", "plan, interval", found, advice="ask for closed_form"))
 
 
 def _answer_each_judge(

@@ -393,7 +393,9 @@ def _build_change(study: _AblationStudy, edits: Sequence[_Beside], edit: _Beside
     change = _measure(edit.edit, scale, level=study.plan.level)
     # A placebo has no Holm level and is read at the plan's own.
     shown = _Excludes(edit.edit)(study.plan.level if levels is None else levels.holm)
-    material = _is_material(change, study, excludes=shown)
+    # The slack absorbs rounding where a change equals the margin.
+    slack = SLACK * study.scale.width
+    material = shown and change.value is not None and abs(change.value) >= study.plan.margin_on(study.scale.width) - slack
     class_after, changed = _classify_after(study, edit, before)
     # Material (beyond the margin) or a shown change of class; see the section comment for the 24 %.
     relevant = _is_relevant(version, change, material=material, changed=changed and shown)
@@ -452,12 +454,6 @@ def _explain_placebo(version: CueVersion) -> str | None:
 
 def _explain_class() -> str:
     return "The class changes, and ΔED is not shown to differ from 0: another draw of responses may have done it, so it cannot be said."
-
-
-def _is_material(change: Measure, study: _AblationStudy, *, excludes: bool) -> bool:
-    # The slack absorbs rounding where a change equals the margin.
-    slack = SLACK * study.scale.width
-    return excludes and change.value is not None and abs(change.value) >= study.plan.margin_on(study.scale.width) - slack
 
 
 def _is_relevant(version: CueVersion, change: Measure, *, material: bool, changed: bool | None) -> bool | None:

@@ -203,7 +203,8 @@ def _get_renewed(one: ClaimRenewal) -> AuditFile:
 def _find_table(one: ClaimRenewal, earlier: Iterable[Path], range_: tuple[float, float], scorer: Scorer | None) -> ScoreTable | None:
     """Return the very scores of the old outcome; None where no folder holds them."""
     # Only the very scores of the old outcome may be compared; another table of the same run could give another shift.
-    digest = _find_scores(one.old)
+    found = [run.payload.scores for run in one.old.runs] or [outcome.payload.scores for outcome in one.old.restrictions]
+    digest = found[-1] if found else None
     return next((table for table in _read_tables(earlier, range_, scorer) if table.content == digest), None)
 
 
@@ -231,11 +232,6 @@ def _read_tables(folders: Iterable[Path], range_: tuple[float, float], scorer: S
             yield read_run(folder, low=range_[0], high=range_[1], unfinished=True, scorer=scorer).table
         except CaveatError:  # not scored by this scorer, or not to be read: then it is not the one
             continue
-
-
-def _find_scores(file: AuditFile) -> str | None:
-    found = [run.payload.scores for run in file.runs] or [outcome.payload.scores for outcome in file.restrictions]
-    return found[-1] if found else None
 
 
 def _ablate(view: View, file: AuditFile, one: ClaimRenewal, claim: ClaimRevision, evidence: RunEvidence) -> FindingBody | str | None:

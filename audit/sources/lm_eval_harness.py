@@ -155,7 +155,8 @@ def _read_log(log: _HarnessLog, reading: LogOptions, *, arm: str | None) -> tupl
         warnings=() if mean is None or mean.agrees else (mean.told,),
         notes=(*notes, *([mean.told] if mean is not None and mean.agrees else [])),
     )
-    begun = _find_beginning(log.results)
+    date = (log.results or {}).get("date")
+    begun = datetime.fromtimestamp(date, tz=UTC) if isinstance(date, int | float) and 0 < date < 2**33 else None
     started_at = f"{begun:%Y-%m-%dT%H:%M:%S.%fZ}" if begun else None
     return rows, ImportedLog(files=(file,), provenance=_build_provenance(log, begun), started_at=started_at)
 
@@ -266,12 +267,6 @@ def _compare_mean(log: _HarnessLog, rows: Sequence[LogRow]) -> _MeanComparison |
     if math.isclose(mean, stated, rel_tol=_CLOSE, abs_tol=_CLOSE):
         return _MeanComparison(agrees=True, told=f"mean {mean:.4g}, as the results state")
     return _MeanComparison(agrees=False, told=f"the results state {stated:.4g}, the mean of the samples is {mean:.4g}")
-
-
-def _find_beginning(results: Mapping[str, Any] | None) -> datetime | None:
-    """The harness notes when the evaluation began, before the first response, as seconds since 1970."""
-    date = (results or {}).get("date")
-    return datetime.fromtimestamp(date, tz=UTC) if isinstance(date, int | float) and 0 < date < 2**33 else None
 
 
 def _build_provenance(log: _HarnessLog, begun: datetime | None) -> Provenance:

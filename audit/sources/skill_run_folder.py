@@ -203,7 +203,8 @@ def match_patterns(place: DocumentPlace, text: str | None) -> PatternMatching:
     """Return the patterns that *place* records of a response, matched anew against its *text* where there is one."""
     if place.value is None:
         return PatternMatching(patterns=None, recorded=None, texts=None, unmatched=NO_RESULT)
-    recorded = _read_results(place)
+    expected, anti = (tuple(result.flag("matched") is True for result in place.items(f"{kind}_results")) for kind in KINDS)
+    recorded = expected, anti
     texts = _read_texts(place)
     if text is None or texts is None:
         return PatternMatching(patterns=recorded, recorded=recorded, texts=texts, unmatched=NOT_NAMED if texts is None else NO_TEXT)
@@ -220,12 +221,6 @@ def read_planned(task: DocumentPlace) -> PlannedPatterns:
         for source in (task.items("pattern_sources") if task.has("pattern_sources") else ())
     )
     return PlannedPatterns(texts=(expected, anti) if named else None, sources=sources)
-
-
-def _read_results(place: DocumentPlace) -> Patterns:
-    """Pattern by pattern, not the totals beside them."""
-    expected, anti = (tuple(result.flag("matched") is True for result in place.items(f"{kind}_results")) for kind in KINDS)
-    return expected, anti
 
 
 def _read_texts(place: DocumentPlace) -> PatternTexts | None:

@@ -98,7 +98,7 @@ def wilcoxon_signed_rank(differences: Floats) -> HypothesisTest:
         ValueError: *differences* is not a vector of finite numbers.
     """
     check_vector(differences)
-    kept = _drop_zeros(differences)
+    kept = differences[np.abs(differences) > SAME * float(np.abs(differences).max(initial=0.0))]
     n, dropped = len(kept), len(differences) - len(kept)
     zeros = "no zero" if not dropped else f"{dropped} zero{'s' if dropped > 1 else ''} dropped"
     exact = n <= EXACT_SIGNS_UP_TO
@@ -161,10 +161,6 @@ def _measure_spread(differences: Floats) -> _Spread | str:
         return "no variation: the difference is the same in every task"
     mean = math.fsum(scaled.tolist()) / n
     return _Spread(mean=mean, deviation=math.sqrt(math.fsum(((scaled - mean) ** 2).tolist()) / (n - 1)), n=n)
-
-
-def _drop_zeros(differences: Floats) -> Floats:
-    return differences[np.abs(differences) > SAME * float(np.abs(differences).max(initial=0.0))]
 
 
 def _count_sign_flips(doubled: npt.NDArray[np.int64], positive: int) -> float:

@@ -86,7 +86,7 @@ def estimate_from_subset(test: Cells, deploy: Cells, common: npt.NDArray[np.bool
         return give(reason="test scores do not vary over the replayed tasks, so nothing can be regressed on them")
     if line.residual <= ZERO_VARIANCE:
         return give(line=line, reason="the replayed tasks lie on the regression line: nothing says how others would scatter about it")
-    weights = _weigh(every, common, line.slope)
+    weights = (1 - line.slope) / np.count_nonzero(every) * every + line.slope / np.count_nonzero(common) * common
     # Context parts are not scaled by 1 − b: a context effect moves X̄_N and x̄_n alike, so the
     # regression does not remove it. The gain is smaller with few contexts.
     contexts = _find_context_parts(test, deploy, line, weights, replayed=len(x)) if random else ()
@@ -147,11 +147,6 @@ def _find_family_part(
     sums = sum_groups(deviations, clusters.family[: len(every)], size=len(every))
     families, replayed = (find_units(clusters, mask, None).number for mask in masks)
     return (VariancePart(variance=sum_all(sums**2) * families / (families - 1), df=replayed - 2),)
-
-
-def _weigh(every: npt.NDArray[np.bool_], common: npt.NDArray[np.bool_], slope: float) -> Floats:
-    """What the estimator makes of Φ_test of each task, by its code; the sum is 1."""
-    return (1 - slope) / np.count_nonzero(every) * every + slope / np.count_nonzero(common) * common
 
 
 def _find_context_parts(

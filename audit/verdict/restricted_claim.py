@@ -340,7 +340,8 @@ def restrict(
     # nothing yet.
     surviving = [sentence for sentence in wording.surviving if stands or not sentence.startswith("It is supported")]
     own = [_fill(sentence, phrases) for sentence in surviving]
-    carried = _say_carried(case)
+    claim = case.claim
+    carried = format_applied(claim.spoken_of, claim.model, keeps_words=_keeps_words(case)) if claim.spoken_of else ""
     kept = _shorten(surviving, own, case, primary)
     remarks = [phrases.conditional] if primary.verdict_standing is VerdictStanding.CONDITIONAL else []
     remarks += [CONDITIONAL] if not remarks and estimate is not None and estimate.contexts == "fixed" and primary.specs else []
@@ -430,12 +431,6 @@ def _scope(original: str, case: Case, primary: ReadingVerdict) -> str:
     # version.
     model = f", for {case.claim.model}" if case.claim.model else ""
     return f"In the evaluated contexts only{model}: {original.strip()}"
-
-
-def _say_carried(case: Case) -> str:
-    """Whose words they are, where the claim was carried from another model version; empty where it was not."""
-    claim = case.claim
-    return format_applied(claim.spoken_of, claim.model, keeps_words=_keeps_words(case)) if claim.spoken_of else ""
 
 
 def _keeps_words(case: Case) -> bool:

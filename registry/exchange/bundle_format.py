@@ -453,7 +453,8 @@ def read_bundle(stream: BinaryIO, *, where: str) -> Iterator[BundleLine]:
         if isinstance(line, BundleEnd):
             order.close()
             _check_end(line, count, hashed.hexdigest(), where)
-            _refuse_more(lines, where)
+            if next(lines, None) is not None:
+                raise _fault("bundle-trailing", where, "something stands behind the line that ends a bundle", _ASK_AGAIN)
             return
         try:
             order.check(line)
@@ -576,11 +577,6 @@ def _check_end(end: BundleEnd, count: int, digest: str, where: str) -> None:
         raise _fault("bundle-damaged", where, f"it had {end.lines} lines before its end, and has {count}")
     if end.sha256 != digest:
         raise _fault("bundle-damaged", where, f"the SHA-256 of its lines is {digest}, its end says {end.sha256}")
-
-
-def _refuse_more(lines: Iterator[bytes], where: str) -> None:
-    if next(lines, None) is not None:
-        raise _fault("bundle-damaged", where, "something follows the last line of the bundle")
 
 
 def _name_missing(lines: Iterator[bytes], seq: int, where: str, number: int) -> InputError:

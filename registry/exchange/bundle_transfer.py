@@ -302,7 +302,10 @@ def take_over(
     # The order matters: completeness first, then the key, then the comparison with what is known,
     # then recording. Nothing is written before all checks passed.
     bundle = read_whole(path, progress=progress)
-    _refuse_example(bundle, example=example)
+    if EXAMPLE in bundle.actors and not example:
+        found = f"it has statements of {EXAMPLE}, which are for demonstrations and should never have left their registry"
+        advice = "ask for a log without them; to try importing: --example"
+        raise InputError(Fault(code="example-stays", where=str(bundle.path), found=found, advice=advice))
     known = find_known(ledger, bundle.header.origin)
     signer = _find_signer(ledger, bundle, known, given)
     placed = place_bundle(bundle, signer, known)
@@ -321,13 +324,6 @@ def take_over(
         entry=entry,
         equivocations=len(known.equivocations),
     )
-
-
-def _refuse_example(bundle: Bundle, *, example: bool) -> None:
-    if EXAMPLE in bundle.actors and not example:
-        found = f"it has statements of {EXAMPLE}, which are for demonstrations and should never have left their registry"
-        advice = "ask for a log without them; to try importing: --example"
-        raise InputError(Fault("example-not-exported", str(bundle.path), found, advice=advice))
 
 
 def _find_signer(ledger: Ledger, bundle: Bundle, known_log: KnownLog, verifier_keys: Sequence[VerifierKey]) -> VerifierKey:

@@ -194,7 +194,8 @@ class FolderClaimRow:
     @property
     def href(self) -> str:
         """What its name leads to."""
-        return _get_first(self.item)
+        order = (OutputFormat.HTML, OutputFormat.PDF, OutputFormat.JSON)
+        return min(self.item.files, key=lambda file: order.index(file.format)).path
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,12 +352,6 @@ def _find_newest_date(folder: Folder) -> datetime | None:
     """Return the date of the newest thing in the folder; None for an empty one."""
     told = [item.told.made_at for item in folder.items if item.told]
     return max((*told, *(report.made_at for report in folder.reports)), default=None)
-
-
-def _get_first(item: FolderItem) -> str:
-    """Return the file that is best to read: HTML, else PDF, else JSON."""
-    order = (OutputFormat.HTML, OutputFormat.PDF, OutputFormat.JSON)
-    return min(item.files, key=lambda file: order.index(file.format)).path
 
 
 def _link(files: Iterable[FolderFile], proofs: Collection[str]) -> tuple[PageLink, ...]:

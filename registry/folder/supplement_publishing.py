@@ -171,7 +171,10 @@ class SupplementCollector:
         # The status follows from outcomes of the whole family, so the rows of all of its claims are
         # compared.
         self._rows.check(list_entries(assembled), {subject.bare, *_list_kin(assembled)})
-        proven = _prove(self._view, assembled)
+        # The statements that the record quotes are opened, so that their leaves can be computed from
+        # it.
+        opened = [one.entry.seq for one in list_recorded(assembled)]
+        proven = replace(assembled, inclusion=prove(self._view, list_entries(assembled), openings=opened))
         return name_subject(replace(proven, superseded=self._later.find(proven.identifier.partition("#")[0])))
 
     def _assemble(self, subject: Identifier) -> Supplement | CardSupplement:
@@ -370,14 +373,6 @@ def _list_kin(supplement: Supplement | CardSupplement) -> set[str]:
     # Outcomes in other logs have no rows of their own here.
     outcomes = [one for one in (*supplement.family.outcomes, *supplement.family.others) if one.log is None]
     return {name.partition("@")[0] for name in (*supplement.family.members, *(outcome.claim for outcome in outcomes))}
-
-
-def _prove(view: View, supplement: Supplement | CardSupplement) -> Supplement | CardSupplement:
-    """Return *supplement* with the proof that every entry it names stands in the log as it is seen in *view*."""
-    # The statements that the record quotes are opened, so that their leaves can be computed from
-    # it.
-    opened = [one.entry.seq for one in list_recorded(supplement)]
-    return replace(supplement, inclusion=prove(view, list_entries(supplement), openings=opened))
 
 
 def name_subject(supplement: AnySupplement) -> SupplementSubject:

@@ -2,11 +2,9 @@
 
 import hashlib
 import json
-import os
 import re
 import stat
 import subprocess
-import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterator
@@ -15,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path, PurePath
 from typing import Any
 
+from registry.configuration import build_child_command
 from registry.errors import Fault, InputError, UnavailableError
 from registry.intake import text_normalisation as rules
 from registry.records.system_card import CardText, Heading, MediaType, Page
@@ -292,11 +291,9 @@ def ask_extractor(extractor: str, limits: dict[str, Any], data: bytes, *, where:
         InputError: card-unreadable, card-unreadable, or what the extractor refuses the file for.
         UnavailableError: extractor-missing.
     """
-    # -P: do not import from the current folder, where the user may have a folder `registry` too.
-    command = [sys.executable, "-P", "-m", "registry.intake.text_extractors", extractor, json.dumps(limits)]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path or os.curdir for path in sys.path), "PYTHONUTF8": "1"}
+    command = build_child_command("registry.intake.text_extractors", "main", extractor, json.dumps(limits))
     try:
-        child = subprocess.run(command, input=data, capture_output=True, timeout=seconds, env=environment, check=False)  # noqa: S603 - our own module
+        child = subprocess.run(command, input=data, capture_output=True, timeout=seconds, check=False)  # noqa: S603 - our own module
     except subprocess.TimeoutExpired as error:
         raise InputError(Fault("card-unreadable", where, f"{extractor} did not finish within {seconds} s")) from error
     except OSError as error:

@@ -270,7 +270,9 @@ def _write_tree(root: LexborNode, writer: _Writer, headings: list[Heading]) -> N
         preformatted += step * (tag == "pre")
         cells += step * (tag in ("td", "th"))
         if tag in _HEADINGS and not is_opening and heading_at is not None:
-            _add_heading(headings, heading_at, writer)
+            title = " ".join(writer.text_from(heading_at).split())
+            if title:
+                headings.append(Heading(start=heading_at, title=title))
             heading_at = None
         if not is_opening:
             _count_cells(tag, counter, writer, spans, is_opening=False)
@@ -340,9 +342,3 @@ def _separate(tag: str, writer: _Writer, *, is_opening: bool, in_cell: bool) -> 
     elif tag in _BLOCKS:
         inner = " " if in_cell else "\n\n" if tag in _PARAGRAPHS else "\n"
         writer.break_with(inner)
-
-
-def _add_heading(headings: list[Heading], start: int, writer: _Writer) -> None:
-    title = " ".join(writer.text_from(start).split())
-    if title:
-        headings.append(Heading(start=start, title=title))

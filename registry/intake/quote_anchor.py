@@ -243,7 +243,7 @@ class AnchoredText:
     def _find_at(self, quote: str, level: MatchLevel) -> list[_Hit]:
         """Every passage at which *quote* stands under *level*, at most 1,000."""
         form, asked = self._form(level), build_form(quote.strip(), level)
-        start_at, stop_at = _trim(asked.text)
+        start_at, stop_at = len(asked.text) - len(asked.text.lstrip(" ")), len(asked.text.rstrip(" "))
         words = asked.text[start_at:stop_at]
         # Normalisation can remove nearly everything, and the rest would match anywhere.
         if sum(character.isalnum() for character in words) < MINIMUM_CHARACTERS:
@@ -327,11 +327,6 @@ def _check_length(quote: str, where: str) -> None:
         raise InputError(Fault("quotation-too-short", where, found))
     if len(quote) > MAXIMUM_CHARACTERS:
         raise InputError(Fault("quotation-too-long", where, f"{len(quote):,} characters, expected at most {MAXIMUM_CHARACTERS:,}"))
-
-
-def _trim(text: str) -> tuple[int, int]:
-    """Where *text* begins and ends without the spaces at its ends that dropped markup leaves."""
-    return len(text) - len(text.lstrip(" ")), len(text.rstrip(" "))
 
 
 def _cuts_a_number(text: str, start: int, stop: int) -> bool:

@@ -7,8 +7,6 @@ import warnings
 from importlib.metadata import version
 from typing import Any
 
-_MEMORY_BYTES = 4_000_000_000
-"""Address space of the child: far above what a card needs, far below what stops a machine."""
 _BOOKMARKS = 10_000
 
 
@@ -109,27 +107,12 @@ def _explain(code: int, message: str) -> _RefusedError:
     return _RefusedError("card-unreadable", f"the PDF cannot be opened ({message})", "download it again; it may be cut off or damaged")
 
 
-def _limit_memory() -> None:
-    try:
-        import resource  # noqa: PLC0415 - not on every system
-    except ImportError:
-        return
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    limit = _MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(_MEMORY_BYTES, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
-
-
 def main(extractor: str, limits: str) -> None:
     """Answer for the PDF on standard input."""
     warnings.simplefilter("ignore")
-    _limit_memory()
     read = {"pdfium": read_with_pdfium, "pdfminer": read_with_pdfminer, "lexbor": read_with_lexbor}[extractor]
     try:
         answer = read(sys.stdin.buffer.read(), json.loads(limits))
     except _RefusedError as refusal:
         answer = dict(zip(("code", "found", "advice"), refusal.args, strict=True))
     sys.stdout.buffer.write(json.dumps(answer, ensure_ascii=False).encode("utf-8"))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])

@@ -163,10 +163,6 @@ def _check_item(item: ContextItem, blocks: Mapping[str, ContextBlock], where: st
     if item.messages and item.messages[0].role is not TurnRole.USER:
         found = "the conversation begins with the assistant; the Messages API takes only one that the user begins"
         yield Fault("not-valid", f"{where}.messages[0]", found, advice="begin with a turn of the user")
-    yield from _check_tools(item, where)
-
-
-def _check_tools(item: ContextItem, where: str) -> Iterator[Fault]:
     for name, count in Counter(tool.name for tool in item.tools).items():
         if count > 1:
             yield Fault("not-valid", f"{where}.tools", f"{count} tools are called {name!r}", advice="keep one")

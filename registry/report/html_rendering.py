@@ -353,7 +353,9 @@ def _environment(covers: Covers | None) -> Environment:
             return value
         # A float must name its rounding; only figures print floats, as pixels.
         if isinstance(value, float):
-            return _write_pixel(context.name, value)
+            if context.name is None or not context.name.startswith("figures/"):
+                raise TypeError(f"{context.name} prints the number {value} without a format")
+            return f"{value:.2f}".rstrip("0").rstrip(".")
         if value is None or isinstance(value, (bool, int, Undefined)):
             return value
         return show_text(str(value), covers=covers)
@@ -372,13 +374,6 @@ def _environment(covers: Covers | None) -> Environment:
     environment.filters |= _filters(covers)
     environment.globals |= _globals()
     return environment
-
-
-def _write_pixel(template: str | None, value: float) -> str:
-    """Only a figure may print a float as it is, as a pixel; everywhere else a number has to say how it is rounded."""
-    if template is None or not template.startswith("figures/"):
-        raise TypeError(f"{template} prints the number {value} without a format")
-    return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def _filters(covers: Covers | None) -> dict[str, Callable[..., Any]]:

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self
 
 from registry.codec.canonical_documents import canonical_bytes, to_document
+from registry.configuration import build_child_command
 from registry.errors import CaveatError, Fault, InputError, UnavailableError
 from registry.records.statement import OutputFormat
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 # cost is this small protocol.
 Progress = Callable[[int, int], None]
 
-_BOOT = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from registry.report.render_workers import serve; serve()"
 # Kind of message and its length. Records and answers cross as bytes, never as pickled objects.
 _LENGTH = struct.Struct(">cQ")
 _DRAWN, _WRITTEN, _REFUSED = b"D", b"H", b"R"
@@ -243,9 +243,7 @@ class PdfWorker:
             # A process that ended on its own is replaced.
             self._is_owing = True
             self.close()
-        # `-P` keeps the working directory off the search path; the parent's own path is passed on,
-        # so that both run the same code.
-        command = [sys.executable, "-P", "-c", _BOOT, json.dumps(sys.path)]
+        command = build_child_command("registry.report.render_workers", "serve")
         self._process = self._process or _take_idle(command)
         if self._process is None:
             # In a session of its own, so that Ctrl-C ends the command and not the drawing; it ends when its standard input does.

@@ -79,7 +79,10 @@ def list_causes(
     is_replaced = any(describe_remedy(one, claim) == _READ_NEWER for one in status.causes)
     rows = []
     for cause in status.causes:
-        review = _find_confirmation(cause, last)
+        said = last.get((cause.kind, cause.what))
+        # A review applies to causes recorded before it: the same words later are a new question.
+        is_confirmed = said is not None and said.payload.verdict is StalenessVerdict.CONFIRMED and said.entry.seq > cause.entry
+        review = said if is_confirmed else None
         is_moot = is_replaced and cause.kind is not CauseKind.REVISION
         remedy = None if review or is_moot else describe_remedy(cause, claim)
         text, entry = cause.text.removesuffix("."), known.get(cause.entry)
@@ -114,16 +117,6 @@ def _find_last(reviews: Sequence[Recorded[StalenessReview]], claim: str) -> dict
     """Return the last review on each cause of *claim*, by its name."""
     # In log order, so a later review replaces an earlier one on the same cause.
     return {(cause.kind, cause.what): review for review in reviews if review.payload.claim == claim for cause in review.payload.causes}
-
-
-def _find_confirmation(
-    cause: StaleCause, last: Mapping[tuple[CauseKind, str], Recorded[StalenessReview]]
-) -> Recorded[StalenessReview] | None:
-    """Return the review that confirmed *cause*; one from before the entry that recorded it does not speak of it."""
-    said = last.get((cause.kind, cause.what))
-    # A review applies to causes recorded before it: the same words later are a new question.
-    is_confirmed = said is not None and said.payload.verdict is StalenessVerdict.CONFIRMED and said.entry.seq > cause.entry
-    return said if is_confirmed else None
 
 
 def _tell_open(row: CauseRow) -> str:

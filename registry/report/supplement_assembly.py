@@ -254,7 +254,8 @@ def _build_reasons(
     if (stale := _build_stale_reason(dossier)) is not None:
         yield stale
     yield from build_finding_reasons(found)
-    yield from _build_checklist_reason(items)
+    if any(item.status is ItemStatus.MISSING for item in items):
+        yield StatusReason(text=f"Minimum reporting: {count_items(items)}.", section=Section.CHECKLIST)
 
 
 def _say_nothing_own(dossier: Dossier) -> str:
@@ -313,11 +314,6 @@ def _build_outcome_reasons(
         yield StatusReason(text="It rests on published figures; no replay under a locked plan was made.", section=Section.LAYERS)
     if primary.resolves is not None:
         yield StatusReason(text=f"What would settle it: {primary.resolves}", section=Section.RESOLUTION)
-
-
-def _build_checklist_reason(items: Sequence[ChecklistItem]) -> Iterator[StatusReason]:
-    if any(item.status is ItemStatus.MISSING for item in items):
-        yield StatusReason(text=f"Minimum reporting: {count_items(items)}.", section=Section.CHECKLIST)
 
 
 def _build_specs(dossier: Dossier) -> Iterator[SpecPart]:

@@ -448,15 +448,11 @@ def _read_names(one: "Object") -> set[str]:
 
     What makes a link to another supplement in the same folder is left out, and only that.
     """
-    dictionary = _read_dictionary(one)
-    text = (_leave_out_action(dictionary) if _is_file_link(dictionary) else dictionary).unparse(resolved=True)
-    return {name.decode("latin-1") for name in _NAME.findall(_STRING.sub(b"", text))}
-
-
-def _read_dictionary(one: "Object") -> "Object":
     from pikepdf import Stream  # noqa: PLC0415  (only PDFs need it)
 
-    return one.stream_dict if isinstance(one, Stream) else one
+    dictionary = one.stream_dict if isinstance(one, Stream) else one
+    text = (_leave_out_action(dictionary) if _is_file_link(dictionary) else dictionary).unparse(resolved=True)
+    return {name.decode("latin-1") for name in _NAME.findall(_STRING.sub(b"", text))}
 
 
 def _is_file_link(told: "Object") -> bool:

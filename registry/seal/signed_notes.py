@@ -267,7 +267,7 @@ def _verify(note: SignedNote, line: SignatureLine, key: VerifierKey) -> Verified
         # A cosignature needs a positive time. Times beyond 2^63 − 1 are not representable in other
         # implementations.
         is_valid = seconds <= _LARGEST and (seconds > 0 or kind != _COSIGNATURE) and _is_signed(key, signature, message)
-        at = _to_time(seconds)
+        at = datetime.fromtimestamp(seconds, UTC) if 0 < seconds < 253_402_300_800 else None
     return VerifiedLine(name=key.name, algorithm=key.algorithm, vkey=str(key), is_valid=is_valid, at=at)
 
 
@@ -361,10 +361,6 @@ def _decode(text: str) -> bytes | None:
         return None
     # Re-encoding refuses base64 whose unused last bits are not zero.
     return data if b64encode(data).decode() == text else None
-
-
-def _to_time(seconds: int) -> datetime | None:
-    return datetime.fromtimestamp(seconds, UTC) if 0 < seconds < 253_402_300_800 else None
 
 
 def _bad_note(where: str, text: str) -> InputError:

@@ -344,7 +344,9 @@ def _check_locked(lock: Recorded[Lock], audit: AuditPart, claim: Recorded[ClaimR
     faults = [*_check_terms(lock, claim), *_check_order(lock, audit)]
     if faults:
         return no(CheckName.LOCK, "; ".join(faults))
-    told = _tell_terms(lock)
+    payload = lock.payload
+    theta = "no θ" if payload.theta is None else f"θ {payload.relation or ''} {payload.theta:g}".replace("  ", " ")
+    told = f"{theta} and {payload.direction.value} locked in entry {lock.entry.seq} of {lock.entry.at:%Y-%m-%d %H:%M} UTC"
     # A lock without a run shows nothing yet.
     if not audit.runs:
         return not_checked(CheckName.LOCK, f"{told}; no replay is recorded under it")
@@ -398,12 +400,6 @@ def _check_result(result: Recorded[Result], runs: set[int]) -> Iterator[str]:
     # The result must come from a run of this audit that was recorded before it.
     if result.payload.run not in runs or result.entry.seq <= result.payload.run:
         yield f"the result in entry {result.entry.seq} is of run {result.payload.run}, which is none of this audit's before it"
-
-
-def _tell_terms(lock: Recorded[Lock]) -> str:
-    payload = lock.payload
-    theta = "no θ" if payload.theta is None else f"θ {payload.relation or ''} {payload.theta:g}".replace("  ", " ")
-    return f"{theta} and {payload.direction.value} locked in entry {lock.entry.seq} of {lock.entry.at:%Y-%m-%d %H:%M} UTC"
 
 
 def _tell_run(run: Recorded[Run]) -> str:

@@ -21,7 +21,6 @@ LIMITS = {"maximum_pages": 3, "maximum_characters": 100, "maximum_on_a_page": 10
 def answer_of(extractor: str, limits: Mapping[str, object], data: bytes, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     """What the program writes, run in this process."""
     out = io.BytesIO()
-    monkeypatch.setattr(extractors, "_limit_memory", lambda: None)
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
     monkeypatch.setattr(sys, "stdout", SimpleNamespace(buffer=out))
     monkeypatch.setattr("registry.intake.text_extractors.warnings.simplefilter", lambda _: None)

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -38,6 +39,17 @@ def test_the_time_limit_ends_a_layout(supplements: Mapping[str, Supplement]) -> 
     assert caught.value.code == "pdf-time-limit"
     assert elapsed_s < 5
     assert after.startswith(b"%PDF-1.7")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the limits of another process")
+def test_the_memory_of_a_layout_is_limited(supplements: Mapping[str, Supplement]) -> None:
+    """A record that would fill the memory ends its own process and not the machine."""
+    with PdfWorker() as worker:
+        worker.write(supplements["unaudited"], time_limit_s=60)
+        limits = Path(f"/proc/{worker.start().pid}/limits").read_text(encoding="ascii")
+
+    (line,) = (line for line in limits.splitlines() if line.startswith("Max address space"))
+    assert int(line.split()[3]) <= 4_000_000_000
 
 
 def test_a_process_that_owes_nothing_draws_for_the_next(supplements: Mapping[str, Supplement]) -> None:
