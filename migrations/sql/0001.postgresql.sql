@@ -425,7 +425,11 @@ CREATE TABLE claim_revision (
 	CONSTRAINT fk_claim_revision_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
 
+CREATE INDEX ix_claim_revision_log_card_card_revision ON claim_revision (log, card, card_revision)
+
 CREATE INDEX ix_claim_revision_log_natural_key ON claim_revision (log, natural_key)
+
+CREATE INDEX ix_claim_revision_unplaced ON claim_revision (log, property, card) WHERE (card IS NULL OR quote_status <> 'verbatim')
 
 CREATE TABLE reveal (
 	log BIGINT NOT NULL,
@@ -493,16 +497,23 @@ CREATE TABLE claim_origin (
 
 CREATE INDEX ix_claim_origin_log_origin_claim ON claim_origin (log, origin, claim)
 
-CREATE TABLE claim_passage (
+CREATE TABLE claim_place (
 	log BIGINT NOT NULL,
 	seq BIGINT NOT NULL,
+	claim TEXT NOT NULL,
+	revision BIGINT NOT NULL,
+	card TEXT NOT NULL,
+	card_revision BIGINT NOT NULL,
+	size BIGINT NOT NULL,
 	start BIGINT NOT NULL,
 	stop BIGINT NOT NULL,
-	CONSTRAINT pk_claim_passage PRIMARY KEY (log, seq),
-	CONSTRAINT ck_claim_passage_stop_after_start CHECK (start >= 0 AND stop > start),
-	CONSTRAINT fk_claim_passage_seq_claim_revision FOREIGN KEY(log, seq) REFERENCES claim_revision (log, seq),
-	CONSTRAINT fk_claim_passage_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+	CONSTRAINT pk_claim_place PRIMARY KEY (log, seq),
+	CONSTRAINT ck_claim_place_stop_after_start CHECK (start >= 0 AND stop > start),
+	CONSTRAINT fk_claim_place_revision_claim_revision FOREIGN KEY(log, claim, revision) REFERENCES claim_revision (log, claim, revision),
+	CONSTRAINT fk_claim_place_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
+
+CREATE INDEX ix_claim_place_log_card_card_revision_size_start ON claim_place (log, card, card_revision, size, start)
 
 CREATE TABLE claim_text (
 	log BIGINT NOT NULL,
@@ -1053,9 +1064,9 @@ CREATE TRIGGER claim_origin__change BEFORE UPDATE OR DELETE ON claim_origin FOR 
 
 CREATE TRIGGER claim_origin__truncate BEFORE TRUNCATE ON claim_origin FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
-CREATE TRIGGER claim_passage__change BEFORE UPDATE OR DELETE ON claim_passage FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
+CREATE TRIGGER claim_place__change BEFORE UPDATE OR DELETE ON claim_place FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
 
-CREATE TRIGGER claim_passage__truncate BEFORE TRUNCATE ON claim_passage FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
+CREATE TRIGGER claim_place__truncate BEFORE TRUNCATE ON claim_place FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
 CREATE TRIGGER claim_text__change BEFORE UPDATE ON claim_text FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
 

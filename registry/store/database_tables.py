@@ -1,6 +1,6 @@
 """The tables, as SQLAlchemy Core knows them: the log, what may be erased, and typed rows that find and refuse."""
 
-from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, UniqueConstraint
+from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, UniqueConstraint, text
 
 from registry.records.analysis_plan import LockedItem
 from registry.records.audit_case import Access, EvidenceKind, EvidenceLayer, Independence
@@ -129,12 +129,19 @@ verdict = new_table(
     refers("seq reading", "restriction", "seq reading"),
     key="log seq reading",
 )
-claim_passage = new_table(
-    "claim_passage",
-    *whole_columns("start stop"),
+claim_place = new_table(
+    "claim_place",
+    text_column("claim"),
+    whole_column("revision"),
+    text_column("card"),
+    *whole_columns("card_revision size start stop"),
     CheckConstraint("start >= 0 AND stop > start", name="stop_after_start"),
-    refers("seq", "claim_revision", "seq"),
+    refers("claim revision", "claim_revision", "claim revision"),
+    # An overlap is looked up by size class: a passage of this class begins less than its size before what it overlaps.
+    Index(None, "log", "card", "card_revision", "size", "start"),
 )
+"""Where the words of a claim revision stand: in its own revision of the card, and in others where they were found. `size` is the number of
+binary digits of the length."""
 claim_origin = new_table(
     "claim_origin",
     *text_columns("origin claim"),
@@ -451,6 +458,8 @@ spec_version = new_table(
     UniqueConstraint("log", "spec", "version", "kind"),
     refers("spec kind", "spec", "spec kind"),
 )
+is_unplaced = text("(card IS NULL OR quote_status <> 'verbatim')")
+"""Whether the words of a claim revision have no place in a card."""
 claim_revision = new_table(
     "claim_revision",
     text_column("claim"),
@@ -492,6 +501,16 @@ claim_revision = new_table(
     *refers_to_spec("scoring", SpecKind.SCORING),
     *refers_to_spec("test_context", SpecKind.TEST_CONTEXT),
     Index(None, "log", "natural_key"),
+    Index(None, "log", "card", "card_revision"),
+    # Quotes without a place in a card are compared by their words. There are few of them.
+    Index(
+        "ix_claim_revision_unplaced",
+        "log",
+        "property",
+        "card",
+        sqlite_where=is_unplaced,
+        postgresql_where=is_unplaced,
+    ),
 )
 # The words are in a table of their own, because they can be erased while the claim's row stays.
 claim_text = new_table("claim_text", text_column("quote"), text_column("note", null=True), refers("seq", "claim_revision", "seq"))
