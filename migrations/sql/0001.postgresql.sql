@@ -288,6 +288,8 @@ CREATE TABLE claim_event (
 
 CREATE INDEX ix_claim_event_log_claim ON claim_event (log, claim)
 
+CREATE INDEX ix_claim_event_log_successor ON claim_event (log, successor)
+
 CREATE TABLE claim_relation (
 	log BIGINT NOT NULL,
 	seq BIGINT NOT NULL,
@@ -552,6 +554,8 @@ CREATE TABLE contestation (
 
 CREATE INDEX ix_contestation_log_claim ON contestation (log, claim)
 
+CREATE INDEX ix_contestation_log_rival ON contestation (log, rival)
+
 CREATE INDEX ix_contestation_log_spec ON contestation (log, spec)
 
 CREATE TABLE sighting (
@@ -617,6 +621,8 @@ CREATE TABLE audit_rival (
 	CONSTRAINT fk_audit_rival_contestation_contestation FOREIGN KEY(log, contestation) REFERENCES contestation (log, contestation),
 	CONSTRAINT fk_audit_rival_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
+
+CREATE INDEX ix_audit_rival_log_audit ON audit_rival (log, audit)
 
 CREATE INDEX ix_audit_rival_log_contestation ON audit_rival (log, contestation)
 
@@ -742,6 +748,8 @@ CREATE TABLE publication (
 	CONSTRAINT fk_publication_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
 
+CREATE INDEX ix_publication_log_audit ON publication (log, audit)
+
 CREATE INDEX ix_publication_log_sha256 ON publication (log, sha256)
 
 CREATE INDEX ix_publication_log_subject ON publication (log, subject)
@@ -839,6 +847,8 @@ CREATE TABLE run_end (
 	CONSTRAINT fk_run_end_start_run_start FOREIGN KEY(log, audit, start) REFERENCES run_start (log, audit, seq),
 	CONSTRAINT fk_run_end_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
+
+CREATE INDEX ix_run_end_log_audit ON run_end (log, audit)
 
 CREATE TABLE estimate (
 	log BIGINT NOT NULL,

@@ -328,6 +328,8 @@ CREATE TABLE claim_event (
 
 CREATE INDEX ix_claim_event_log_claim ON claim_event (log, claim)
 
+CREATE INDEX ix_claim_event_log_successor ON claim_event (log, successor)
+
 CREATE TABLE claim_relation (
 	log INTEGER NOT NULL,
 	seq INTEGER NOT NULL,
@@ -618,6 +620,8 @@ CREATE TABLE contestation (
 
 CREATE INDEX ix_contestation_log_claim ON contestation (log, claim)
 
+CREATE INDEX ix_contestation_log_rival ON contestation (log, rival)
+
 CREATE INDEX ix_contestation_log_spec ON contestation (log, spec)
 
 CREATE TABLE sighting (
@@ -691,6 +695,8 @@ CREATE TABLE audit_rival (
 )
  WITHOUT ROWID,
  STRICT
+
+CREATE INDEX ix_audit_rival_log_audit ON audit_rival (log, audit)
 
 CREATE INDEX ix_audit_rival_log_contestation ON audit_rival (log, contestation)
 
@@ -830,6 +836,8 @@ CREATE TABLE publication (
  WITHOUT ROWID,
  STRICT
 
+CREATE INDEX ix_publication_log_audit ON publication (log, audit)
+
 CREATE INDEX ix_publication_log_sha256 ON publication (log, sha256)
 
 CREATE INDEX ix_publication_log_subject ON publication (log, subject)
@@ -939,6 +947,8 @@ CREATE TABLE run_end (
 )
  WITHOUT ROWID,
  STRICT
+
+CREATE INDEX ix_run_end_log_audit ON run_end (log, audit)
 
 CREATE TABLE estimate (
 	log INTEGER NOT NULL,

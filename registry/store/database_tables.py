@@ -230,6 +230,7 @@ run_end = new_table(
     CheckConstraint("start < seq", name="start_before_end"),
     CheckConstraint("calls >= 0", name="calls"),
     refers("audit start", "run_start", "audit seq"),
+    Index(None, "log", "audit"),
 )
 outcome_validity = new_table(
     "outcome_validity",
@@ -349,6 +350,7 @@ audit_rival = new_table(
     begins("contestation", Kind.CONTESTATION),
     refers("audit", "audit", "audit"),
     refers("contestation", "contestation", "contestation"),
+    Index(None, "log", "audit"),
     Index(None, "log", "contestation"),
 )
 """Audits that replay under the rival of a contestation."""
@@ -535,6 +537,7 @@ claim_event = new_table(
     refers("claim", "identifier", "id"),
     refers("successor", "identifier", "id"),
     Index(None, "log", "claim"),
+    Index(None, "log", "successor"),
 )
 claim_relation = new_table(
     "claim_relation",
@@ -706,6 +709,7 @@ contestation = new_table(
     refers("contested_by", "authority", "code"),
     Index(None, "log", "claim"),
     Index(None, "log", "spec"),
+    Index(None, "log", "rival"),
 )
 contestation_event = new_table(
     "contestation_event",
@@ -731,6 +735,7 @@ publication = new_table(
     refers("subject", "identifier", "id"),
     refers("audit", "audit", "audit"),
     Index(None, "log", "subject"),
+    Index(None, "log", "audit"),
     Index(None, "log", "sha256"),
 )
 
