@@ -22,7 +22,16 @@ from registry.records.claim_status import CauseKind, ReviewedCause, StalenessRev
 from registry.records.model_version import Descent, ModelEvent, ModelEventKind, ModelVersion
 from registry.records.record import Kind
 from registry.records.specification import ContextSpec, SpecKind, SpecVersion
-from registry.records.verdict import Basis, ClaimClass, Classification, ReadingVerdict, RestrictedClaim, Restriction
+from registry.records.verdict import (
+    Basis,
+    ClaimClass,
+    Classification,
+    ReadingVerdict,
+    RestrictedClaim,
+    Restriction,
+    Verdict,
+    VerdictStanding,
+)
 from registry.store.claim_listing import list_heads
 from registry.store.ledger import Ledger
 from registry.store.log_writer import Writer
@@ -73,7 +82,9 @@ def add_audit(writer: Writer, claim: str) -> None:
         form=Form.PREVALENCE,
         class_=ClaimClass.DEGRADED,
         standing=None,
-        candidate=None,
+        verdict=Verdict.DOES_NOT_CARRY_OVER,
+        verdict_standing=VerdictStanding.PROVISIONAL,
+        point_class=None,
         mode=None,
         basis=Basis.REPORTED,
         direction=None,

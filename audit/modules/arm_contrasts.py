@@ -127,7 +127,7 @@ def contrast(
     """
     if plan.interval is not IntervalMethod.CLOSED_FORM:
         found = f"the plan asks for {plan.interval.value} intervals; contrasts have closed-form ones"
-        raise DesignError(Fault(code="interval-not-for-contrasts", where="plan, interval", found=found, advice="ask for closed_form"))
+        raise DesignError(Fault("interval-not-available", "plan, interval", found, advice="ask for closed_form"))
     kept, ablated = drop_ablations(table)
     scale = ScoreScale(low=float(range_[0]), high=float(range_[1]))
     check_range(kept, scale)

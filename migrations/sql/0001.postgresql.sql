@@ -288,6 +288,8 @@ CREATE TABLE claim_event (
 
 CREATE INDEX ix_claim_event_log_claim ON claim_event (log, claim)
 
+CREATE INDEX ix_claim_event_log_successor ON claim_event (log, successor)
+
 CREATE TABLE claim_relation (
 	log BIGINT NOT NULL,
 	seq BIGINT NOT NULL,
@@ -425,7 +427,11 @@ CREATE TABLE claim_revision (
 	CONSTRAINT fk_claim_revision_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
 
+CREATE INDEX ix_claim_revision_log_card_card_revision ON claim_revision (log, card, card_revision)
+
 CREATE INDEX ix_claim_revision_log_natural_key ON claim_revision (log, natural_key)
+
+CREATE INDEX ix_claim_revision_unplaced ON claim_revision (log, property, card) WHERE (card IS NULL OR quote_status <> 'verbatim')
 
 CREATE TABLE reveal (
 	log BIGINT NOT NULL,
@@ -493,16 +499,23 @@ CREATE TABLE claim_origin (
 
 CREATE INDEX ix_claim_origin_log_origin_claim ON claim_origin (log, origin, claim)
 
-CREATE TABLE claim_passage (
+CREATE TABLE claim_place (
 	log BIGINT NOT NULL,
 	seq BIGINT NOT NULL,
+	claim TEXT NOT NULL,
+	revision BIGINT NOT NULL,
+	card TEXT NOT NULL,
+	card_revision BIGINT NOT NULL,
+	size BIGINT NOT NULL,
 	start BIGINT NOT NULL,
 	stop BIGINT NOT NULL,
-	CONSTRAINT pk_claim_passage PRIMARY KEY (log, seq),
-	CONSTRAINT ck_claim_passage_stop_after_start CHECK (start >= 0 AND stop > start),
-	CONSTRAINT fk_claim_passage_seq_claim_revision FOREIGN KEY(log, seq) REFERENCES claim_revision (log, seq),
-	CONSTRAINT fk_claim_passage_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+	CONSTRAINT pk_claim_place PRIMARY KEY (log, seq),
+	CONSTRAINT ck_claim_place_stop_after_start CHECK (start >= 0 AND stop > start),
+	CONSTRAINT fk_claim_place_revision_claim_revision FOREIGN KEY(log, claim, revision) REFERENCES claim_revision (log, claim, revision),
+	CONSTRAINT fk_claim_place_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
+
+CREATE INDEX ix_claim_place_log_card_card_revision_size_start ON claim_place (log, card, card_revision, size, start)
 
 CREATE TABLE claim_text (
 	log BIGINT NOT NULL,
@@ -540,6 +553,8 @@ CREATE TABLE contestation (
 )
 
 CREATE INDEX ix_contestation_log_claim ON contestation (log, claim)
+
+CREATE INDEX ix_contestation_log_rival ON contestation (log, rival)
 
 CREATE INDEX ix_contestation_log_spec ON contestation (log, spec)
 
@@ -606,6 +621,8 @@ CREATE TABLE audit_rival (
 	CONSTRAINT fk_audit_rival_contestation_contestation FOREIGN KEY(log, contestation) REFERENCES contestation (log, contestation),
 	CONSTRAINT fk_audit_rival_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
+
+CREATE INDEX ix_audit_rival_log_audit ON audit_rival (log, audit)
 
 CREATE INDEX ix_audit_rival_log_contestation ON audit_rival (log, contestation)
 
@@ -731,6 +748,8 @@ CREATE TABLE publication (
 	CONSTRAINT fk_publication_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
 
+CREATE INDEX ix_publication_log_audit ON publication (log, audit)
+
 CREATE INDEX ix_publication_log_sha256 ON publication (log, sha256)
 
 CREATE INDEX ix_publication_log_subject ON publication (log, subject)
@@ -828,6 +847,8 @@ CREATE TABLE run_end (
 	CONSTRAINT fk_run_end_start_run_start FOREIGN KEY(log, audit, start) REFERENCES run_start (log, audit, seq),
 	CONSTRAINT fk_run_end_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
+
+CREATE INDEX ix_run_end_log_audit ON run_end (log, audit)
 
 CREATE TABLE estimate (
 	log BIGINT NOT NULL,
@@ -1053,9 +1074,9 @@ CREATE TRIGGER claim_origin__change BEFORE UPDATE OR DELETE ON claim_origin FOR 
 
 CREATE TRIGGER claim_origin__truncate BEFORE TRUNCATE ON claim_origin FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
-CREATE TRIGGER claim_passage__change BEFORE UPDATE OR DELETE ON claim_passage FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
+CREATE TRIGGER claim_place__change BEFORE UPDATE OR DELETE ON claim_place FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
 
-CREATE TRIGGER claim_passage__truncate BEFORE TRUNCATE ON claim_passage FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
+CREATE TRIGGER claim_place__truncate BEFORE TRUNCATE ON claim_place FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
 CREATE TRIGGER claim_text__change BEFORE UPDATE ON claim_text FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
 

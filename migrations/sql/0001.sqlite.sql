@@ -328,6 +328,8 @@ CREATE TABLE claim_event (
 
 CREATE INDEX ix_claim_event_log_claim ON claim_event (log, claim)
 
+CREATE INDEX ix_claim_event_log_successor ON claim_event (log, successor)
+
 CREATE TABLE claim_relation (
 	log INTEGER NOT NULL,
 	seq INTEGER NOT NULL,
@@ -477,7 +479,11 @@ CREATE TABLE claim_revision (
  WITHOUT ROWID,
  STRICT
 
+CREATE INDEX ix_claim_revision_log_card_card_revision ON claim_revision (log, card, card_revision)
+
 CREATE INDEX ix_claim_revision_log_natural_key ON claim_revision (log, natural_key)
+
+CREATE INDEX ix_claim_revision_unplaced ON claim_revision (log, property, card) WHERE (card IS NULL OR quote_status <> 'verbatim')
 
 CREATE TABLE reveal (
 	log INTEGER NOT NULL,
@@ -553,18 +559,25 @@ CREATE TABLE claim_origin (
 
 CREATE INDEX ix_claim_origin_log_origin_claim ON claim_origin (log, origin, claim)
 
-CREATE TABLE claim_passage (
+CREATE TABLE claim_place (
 	log INTEGER NOT NULL,
 	seq INTEGER NOT NULL,
+	claim TEXT NOT NULL,
+	revision INTEGER NOT NULL,
+	card TEXT NOT NULL,
+	card_revision INTEGER NOT NULL,
+	size INTEGER NOT NULL,
 	start INTEGER NOT NULL,
 	stop INTEGER NOT NULL,
-	CONSTRAINT pk_claim_passage PRIMARY KEY (log, seq),
-	CONSTRAINT ck_claim_passage_stop_after_start CHECK (start >= 0 AND stop > start),
-	CONSTRAINT fk_claim_passage_seq_claim_revision FOREIGN KEY(log, seq) REFERENCES claim_revision (log, seq),
-	CONSTRAINT fk_claim_passage_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+	CONSTRAINT pk_claim_place PRIMARY KEY (log, seq),
+	CONSTRAINT ck_claim_place_stop_after_start CHECK (start >= 0 AND stop > start),
+	CONSTRAINT fk_claim_place_revision_claim_revision FOREIGN KEY(log, claim, revision) REFERENCES claim_revision (log, claim, revision),
+	CONSTRAINT fk_claim_place_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
 )
  WITHOUT ROWID,
  STRICT
+
+CREATE INDEX ix_claim_place_log_card_card_revision_size_start ON claim_place (log, card, card_revision, size, start)
 
 CREATE TABLE claim_text (
 	log INTEGER NOT NULL,
@@ -606,6 +619,8 @@ CREATE TABLE contestation (
  STRICT
 
 CREATE INDEX ix_contestation_log_claim ON contestation (log, claim)
+
+CREATE INDEX ix_contestation_log_rival ON contestation (log, rival)
 
 CREATE INDEX ix_contestation_log_spec ON contestation (log, spec)
 
@@ -680,6 +695,8 @@ CREATE TABLE audit_rival (
 )
  WITHOUT ROWID,
  STRICT
+
+CREATE INDEX ix_audit_rival_log_audit ON audit_rival (log, audit)
 
 CREATE INDEX ix_audit_rival_log_contestation ON audit_rival (log, contestation)
 
@@ -819,6 +836,8 @@ CREATE TABLE publication (
  WITHOUT ROWID,
  STRICT
 
+CREATE INDEX ix_publication_log_audit ON publication (log, audit)
+
 CREATE INDEX ix_publication_log_sha256 ON publication (log, sha256)
 
 CREATE INDEX ix_publication_log_subject ON publication (log, subject)
@@ -928,6 +947,8 @@ CREATE TABLE run_end (
 )
  WITHOUT ROWID,
  STRICT
+
+CREATE INDEX ix_run_end_log_audit ON run_end (log, audit)
 
 CREATE TABLE estimate (
 	log INTEGER NOT NULL,
@@ -1181,11 +1202,11 @@ CREATE TRIGGER claim_origin__delete BEFORE DELETE ON claim_origin BEGIN SELECT R
 
 CREATE TRIGGER claim_origin__insert BEFORE INSERT ON claim_origin BEGIN SELECT CASE WHEN (SELECT 1 FROM claim_origin WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: claim_origin holds this log seq') END; END
 
-CREATE TRIGGER claim_passage__update BEFORE UPDATE ON claim_passage BEGIN SELECT RAISE(ABORT, 'append-only: claim_passage takes no UPDATE'); END
+CREATE TRIGGER claim_place__update BEFORE UPDATE ON claim_place BEGIN SELECT RAISE(ABORT, 'append-only: claim_place takes no UPDATE'); END
 
-CREATE TRIGGER claim_passage__delete BEFORE DELETE ON claim_passage BEGIN SELECT RAISE(ABORT, 'append-only: claim_passage takes no DELETE'); END
+CREATE TRIGGER claim_place__delete BEFORE DELETE ON claim_place BEGIN SELECT RAISE(ABORT, 'append-only: claim_place takes no DELETE'); END
 
-CREATE TRIGGER claim_passage__insert BEFORE INSERT ON claim_passage BEGIN SELECT CASE WHEN (SELECT 1 FROM claim_passage WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: claim_passage holds this log seq') END; END
+CREATE TRIGGER claim_place__insert BEFORE INSERT ON claim_place BEGIN SELECT CASE WHEN (SELECT 1 FROM claim_place WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: claim_place holds this log seq') END; END
 
 CREATE TRIGGER claim_text__update BEFORE UPDATE ON claim_text BEGIN SELECT RAISE(ABORT, 'append-only: claim_text takes no UPDATE'); END
 
@@ -1316,4 +1337,21 @@ CREATE TRIGGER verdict__update BEFORE UPDATE ON verdict BEGIN SELECT RAISE(ABORT
 CREATE TRIGGER verdict__delete BEFORE DELETE ON verdict BEGIN SELECT RAISE(ABORT, 'append-only: verdict takes no DELETE'); END
 
 CREATE TRIGGER verdict__insert BEFORE INSERT ON verdict BEGIN SELECT CASE WHEN (SELECT 1 FROM verdict WHERE log = NEW.log AND reading = NEW.reading AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: verdict holds this log reading seq') END; END
+
+ANALYZE log
+
+DELETE FROM sqlite_stat1
+
+INSERT INTO sqlite_stat1 (tbl, idx, stat)
+SELECT made.name, CASE known.origin WHEN 'pk' THEN made.name ELSE known.name END, size.n || ' ' || (
+    SELECT group_concat(CASE WHEN known."unique" AND part.seqno = (SELECT max(seqno) FROM pragma_index_info(known.name)) THEN 1
+        WHEN part.seqno = 0 THEN size.n ELSE 10 END, ' ')
+    FROM pragma_index_info(known.name) AS part)
+FROM sqlite_master AS made
+JOIN pragma_index_list(made.name) AS known
+JOIN (SELECT name, CASE WHEN name IN ('entry', 'body', 'identifier', 'claim_revision', 'claim_text', 'claim_place', 'claim_context')
+    THEN 1000000 ELSE 1000 END AS n FROM sqlite_master) AS size ON size.name = made.name
+WHERE made.type = 'table'
+
+ANALYZE sqlite_schema
 

@@ -37,6 +37,8 @@ def downgrade() -> None:
             raise RuntimeError(f"the table {table} holds {count} rows")
     for table in reversed(tables):
         op.drop_table(table)
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("DROP TABLE IF EXISTS sqlite_stat1")
     for statement in statements:
         if statement.startswith("CREATE FUNCTION"):
             connection.exec_driver_sql(f"DROP FUNCTION {statement.split()[2]}")

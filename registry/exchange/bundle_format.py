@@ -454,7 +454,7 @@ def read_bundle(stream: BinaryIO, *, where: str) -> Iterator[BundleLine]:
             order.close()
             _check_end(line, count, hashed.hexdigest(), where)
             if next(lines, None) is not None:
-                raise _fault("bundle-trailing", where, "something stands behind the line that ends a bundle", _ASK_AGAIN)
+                raise _fault("bundle-damaged", where, "something follows the last line of the bundle")
             return
         try:
             order.check(line)

@@ -1,6 +1,6 @@
 """Claims read in bulk: current revisions, their summaries, and searching them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,11 +99,12 @@ def get_heads(reader: LogReader, numbers: Sequence[int]) -> list[ClaimHead]:
     return [head_of(row, models) for row in reader.plain_rows(wanted)]
 
 
-def list_heads(reader: LogReader) -> list[ClaimHead]:
-    """Return what every revision of every claim refers to, in log order."""
+def list_heads(reader: LogReader, claims: Collection[str] | None = None) -> list[ClaimHead]:
+    """Return what every revision of every claim (of *claims*, where given) refers to, in log order."""
     models: dict[tuple[str, str, str], ModelRef] = {}
     wanted = select(*_HEAD_COLUMNS, revisions.c.quote_status).where(reader.visible(revisions)).order_by(revisions.c.seq)
-    return [head_of(row, models) for row in reader.plain_rows(wanted)]
+    rows = reader.plain_rows(wanted) if claims is None else reader.rows_in(wanted, revisions.c.claim, claims)
+    return sorted((head_of(row, models) for row in rows), key=lambda head: head.seq)
 
 
 def find_heads(reader: LogReader, names: Sequence[str]) -> Iterator[list[ClaimHead]]:

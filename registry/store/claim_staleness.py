@@ -2,8 +2,9 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
 from sqlalchemy import Table, func, select
 
@@ -123,13 +124,13 @@ _NOTHING: Mapping[Name, CauseReview] = {}
 class CauseFinder:
     """Answers for one reading; what hangs on a card, model or specification is asked once and remembered."""
 
-    def __init__(self, reader: LogReader) -> None:
+    def __init__(self, reader: LogReader, filled: Collection[str]) -> None:
+        """Answer from *reader*; *filled* are the tables that have anything."""
         self._reader = reader
-        self._lineage: Lineage | None = None
-        self._newest_cards: dict[str, Newest] | None = None
-        self._newest_specs: dict[str, Newest] | None = None
+        self._filled = filled
+        self._cards: dict[str, Newest] = {}
+        self._specs: dict[str, Newest] = {}
         self._newest_methods: dict[str, tuple[int, int, str]] | None = None
-        self._filled: dict[str, bool] = {}
         self._shared: dict[tuple[ModelRef, StaleCause | None, tuple[Reference, ...]], tuple[StaleCause, ...]] = {}
 
     def find(self, heads: Sequence[ClaimHead], grounds: Sequence[ClaimGround]) -> list[StaleReasons]:
@@ -157,6 +158,8 @@ class CauseFinder:
     def _list(
         self, heads: Sequence[ClaimHead], grounds: Sequence[ClaimGround], reviews: Mapping[Reference, Mapping[Name, CauseReview]]
     ) -> list[tuple[StaleCause, ...]]:
+        self._find_newest(self._cards, card_revision, "card revision", {head.card[0] for head in heads if head.card})
+        self._find_newest(self._specs, spec_version, "spec version", {name for ground in grounds for name, _ in ground.specs})
         fates = self._fates(heads)
         outcomes = [one.outcome for one in grounds if one.outcome is not None]
         methods = self._methods(outcomes)
@@ -194,7 +197,7 @@ class CauseFinder:
     def _find_causes(
         self, model: ModelRef, card: StaleCause | None, specs: Sequence[Reference], reviews: Mapping[Name, CauseReview]
     ) -> Iterator[StaleCause]:
-        lineage = self._get_lineage()
+        lineage = self.lineage
         yield from _find_successors(lineage, model, reviews)
         if (said := lineage.deprecation(model)) is not None:
             last = f", the last day it is offered is {said.on.isoformat()}" if said.on else ""
@@ -203,7 +206,7 @@ class CauseFinder:
         if card is not None:
             yield card
         for name, version in dict.fromkeys(specs):
-            newest, entry = self._specs()[name]
+            newest, entry = self._specs[name]
             if newest > version:
                 text = f"{name}@{version} has a newer version, @{newest}"
                 yield StaleCause(kind=CauseKind.SPEC, what=f"{name}@{newest}", entry=entry, text=text)
@@ -211,7 +214,7 @@ class CauseFinder:
     def _find_card(self, head: ClaimHead, card: Reference, fate: tuple[MatchResult, int] | None) -> StaleCause | None:
         """Return why a newer revision of *card* makes the claim stale; None when there is none, or its passage still stands there."""
         name, revision = card
-        newest, entry = self._cards()[name]
+        newest, entry = self._cards[name]
         if newest <= revision:
             return None
         # If the passage is still there with the same words, a new card revision changes nothing for
@@ -230,7 +233,7 @@ class CauseFinder:
 
         One that is reworded in its spelling alone counts as unchanged: it asks nobody for a decision.
         """
-        newest = self._cards() if self._has(sighting) and any(head.card for head in heads) else {}
+        newest = self._cards if sighting.name in self._filled else {}
         # Only claims whose card has a newer revision need a lookup.
         older = [head.claim for head in heads if head.card and newest.get(head.card[0], (0, 0))[0] > head.card[1]]
         table = sighting
@@ -286,7 +289,7 @@ class CauseFinder:
 
     def _reviews(self, heads: Sequence[ClaimHead]) -> dict[Reference, dict[Name, CauseReview]]:
         """Return what people decided last, by claim revision and cause."""
-        if not self._has(staleness_review):
+        if staleness_review.name not in self._filled:
             return {}
         said, cause = staleness_review, reviewed_cause
         columns = (said.c.seq, said.c.claim, said.c.revision, said.c.verdict, cause.c.kind, cause.c.what)
@@ -297,15 +300,10 @@ class CauseFinder:
             found[row.claim, row.revision][row.kind, row.what] = CauseReview(StalenessVerdict(row.verdict), row.seq)
         return found
 
-    def _has(self, table: Table) -> bool:
-        if table.name not in self._filled:
-            self._filled[table.name] = self._reader.has_rows(table)
-        return self._filled[table.name]
-
-    def _get_lineage(self) -> Lineage:
-        if self._lineage is None:
-            self._lineage = read_lineage(self._reader) if self._has(model_version) else Lineage((), ())
-        return self._lineage
+    @cached_property
+    def lineage(self) -> Lineage:
+        """Which model versions come from which."""
+        return read_lineage(self._reader) if model_version.name in self._filled else Lineage((), ())
 
     def _registered_methods(self) -> dict[str, tuple[int, int, str]]:
         """Return the newest version of each registered method, its entry and identifier, by slug; of several owners the highest."""
@@ -319,20 +317,11 @@ class CauseFinder:
             self._newest_methods = {row.slug: (row.version, row.seq, row.spec) for row in rows}
         return self._newest_methods
 
-    def _cards(self) -> dict[str, Newest]:
-        if self._newest_cards is None:
-            self._newest_cards = self._newest(card_revision, card_revision.c.card, card_revision.c.revision)
-        return self._newest_cards
-
-    def _specs(self) -> dict[str, Newest]:
-        if self._newest_specs is None:
-            self._newest_specs = self._newest(spec_version, spec_version.c.spec, spec_version.c.version)
-        return self._newest_specs
-
-    def _newest(self, table: Table, name: Any, number: Any) -> dict[str, Newest]:
-        """Return the newest number of each name and its entry: numbers are gapless, so the last entry has the highest."""
+    def _find_newest(self, known: dict[str, Newest], table: Table, columns: str, names: set[str]) -> None:
+        """Add to *known* the newest number of each of *names* and its entry: numbers are gapless, so the last entry has the highest."""
+        name, number = (table.c[column] for column in columns.split())
         wanted = select(name, func.max(number), func.max(table.c.seq)).where(self._reader.visible(table)).group_by(name)
-        return {row[0]: (row[1], row[2]) for row in self._reader.rows(wanted)}
+        known |= {row[0]: (row[1], row[2]) for row in self._reader.rows_in(wanted, name, names - known.keys())}
 
 
 def _find_successors(lineage: Lineage, model: ModelRef, reviews: Mapping[Name, CauseReview]) -> Iterator[StaleCause]:

@@ -1,6 +1,6 @@
 """The tables, as SQLAlchemy Core knows them: the log, what may be erased, and typed rows that find and refuse."""
 
-from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, UniqueConstraint
+from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, UniqueConstraint, text
 
 from registry.records.analysis_plan import LockedItem
 from registry.records.audit_case import Access, EvidenceKind, EvidenceLayer, Independence
@@ -129,12 +129,19 @@ verdict = new_table(
     refers("seq reading", "restriction", "seq reading"),
     key="log seq reading",
 )
-claim_passage = new_table(
-    "claim_passage",
-    *whole_columns("start stop"),
+claim_place = new_table(
+    "claim_place",
+    text_column("claim"),
+    whole_column("revision"),
+    text_column("card"),
+    *whole_columns("card_revision size start stop"),
     CheckConstraint("start >= 0 AND stop > start", name="stop_after_start"),
-    refers("seq", "claim_revision", "seq"),
+    refers("claim revision", "claim_revision", "claim revision"),
+    # An overlap is looked up by size class: a passage of this class begins less than its size before what it overlaps.
+    Index(None, "log", "card", "card_revision", "size", "start"),
 )
+"""Where the words of a claim revision stand: in its own revision of the card, and in others where they were found. `size` is the number of
+binary digits of the length."""
 claim_origin = new_table(
     "claim_origin",
     *text_columns("origin claim"),
@@ -223,6 +230,7 @@ run_end = new_table(
     CheckConstraint("start < seq", name="start_before_end"),
     CheckConstraint("calls >= 0", name="calls"),
     refers("audit start", "run_start", "audit seq"),
+    Index(None, "log", "audit"),
 )
 outcome_validity = new_table(
     "outcome_validity",
@@ -342,6 +350,7 @@ audit_rival = new_table(
     begins("contestation", Kind.CONTESTATION),
     refers("audit", "audit", "audit"),
     refers("contestation", "contestation", "contestation"),
+    Index(None, "log", "audit"),
     Index(None, "log", "contestation"),
 )
 """Audits that replay under the rival of a contestation."""
@@ -451,6 +460,8 @@ spec_version = new_table(
     UniqueConstraint("log", "spec", "version", "kind"),
     refers("spec kind", "spec", "spec kind"),
 )
+is_unplaced = text("(card IS NULL OR quote_status <> 'verbatim')")
+"""Whether the words of a claim revision have no place in a card."""
 claim_revision = new_table(
     "claim_revision",
     text_column("claim"),
@@ -492,6 +503,16 @@ claim_revision = new_table(
     *refers_to_spec("scoring", SpecKind.SCORING),
     *refers_to_spec("test_context", SpecKind.TEST_CONTEXT),
     Index(None, "log", "natural_key"),
+    Index(None, "log", "card", "card_revision"),
+    # Quotes without a place in a card are compared by their words. There are few of them.
+    Index(
+        "ix_claim_revision_unplaced",
+        "log",
+        "property",
+        "card",
+        sqlite_where=is_unplaced,
+        postgresql_where=is_unplaced,
+    ),
 )
 # The words are in a table of their own, because they can be erased while the claim's row stays.
 claim_text = new_table("claim_text", text_column("quote"), text_column("note", null=True), refers("seq", "claim_revision", "seq"))
@@ -516,6 +537,7 @@ claim_event = new_table(
     refers("claim", "identifier", "id"),
     refers("successor", "identifier", "id"),
     Index(None, "log", "claim"),
+    Index(None, "log", "successor"),
 )
 claim_relation = new_table(
     "claim_relation",
@@ -687,6 +709,7 @@ contestation = new_table(
     refers("contested_by", "authority", "code"),
     Index(None, "log", "claim"),
     Index(None, "log", "spec"),
+    Index(None, "log", "rival"),
 )
 contestation_event = new_table(
     "contestation_event",
@@ -712,6 +735,7 @@ publication = new_table(
     refers("subject", "identifier", "id"),
     refers("audit", "audit", "audit"),
     Index(None, "log", "subject"),
+    Index(None, "log", "audit"),
     Index(None, "log", "sha256"),
 )
 

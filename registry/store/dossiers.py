@@ -3,51 +3,64 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Select, Table, and_, or_, select, true, union
+from sqlalchemy import ColumnElement, Select, Table, and_, or_, select, true
 
 from registry.errors import Fault, NotFoundError
-from registry.records.analysis_plan import list_locked
+from registry.records.analysis_plan import Deviation, Exploration, Lock, list_locked
+from registry.records.audit_case import Audit, EvidenceStatement, Result
 from registry.records.claim import ClaimRelation, ClaimRevision
-from registry.records.claim_status import CauseKind, Family, StaleCause, Staleness, StalenessReview, Status
+from registry.records.claim_status import (
+    CauseKind,
+    Contestation,
+    ContestationEvent,
+    Family,
+    StaleCause,
+    Staleness,
+    StalenessReview,
+    Status,
+)
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
 from registry.records.log_seal import Erasure
-from registry.records.model_version import ModelEndpoint, ModelEvent, ModelRef, ModelVersion
+from registry.records.model_version import ModelEvent, ModelRef, ModelVersion
+from registry.records.module_findings import Finding
 from registry.records.record import Identifier, Kind
+from registry.records.replay_run import Run, RunEnd, RunStart
 from registry.records.specification import Reveal, SpecVersion
 from registry.records.statement import Entry, Payload, StatementKind
 from registry.records.system_card import Omission, PassageMatch, Survey
+from registry.records.verdict import Restriction
 from registry.store.claim_listing import find_current_entry, get_heads
+from registry.store.concerns import (
+    AUDITS,
+    DISPUTES,
+    IN_HISTORY,
+    OF_AUDIT,
+    OF_CLAIM,
+    OF_CONTESTATION,
+    PARTS_IN_HISTORY,
+    SPEC_DISPUTES,
+    Concern,
+    Role,
+    find_concerns,
+    group_concerns,
+)
 from registry.store.database_tables import (
-    IMPORTED,
     audit,
-    audit_rival,
     authority,
     body,
     card_revision,
-    claim_event,
     claim_relation,
     claim_revision,
     contestation,
     contestation_event,
-    deviation,
     entry,
     erasure,
-    evidence,
-    exploration,
-    finding,
-    lock,
     model_version,
     omission,
-    publication,
-    restriction,
-    result,
     reveal,
-    run,
-    run_end,
-    run_start,
     sighting,
     spec_version,
     staleness_review,
@@ -56,12 +69,10 @@ from registry.store.database_tables import (
 from registry.store.log_reader import CHUNK, LogReader, has_text
 from registry.store.statement_rows import split_reference
 from registry.store.status_derivation import FactFinder
-from registry.store.version_lineage import EndpointIndex, Lineage, read_endpoint_statements, read_lineage
+from registry.store.version_lineage import EndpointIndex, Lineage, read_endpoint_statements
 
 # Files on one subject: an audit, an objection, the parts of a claim, and all statements on an
 # identifier.
-
-_OF_AUDIT = (lock, run, result, evidence, finding, restriction, publication, deviation, exploration, run_start, run_end)
 
 
 def find_revisions(reader: LogReader, claim: str) -> tuple[Recorded[ClaimRevision], ...]:
@@ -81,32 +92,36 @@ def find_audits(reader: LogReader, claim: str | None) -> tuple[AuditFile, ...]:
 
 def get_audit(reader: LogReader, name: str) -> AuditFile:
     """Return the audit *name*, which exists, with all that belongs to it."""
-    (opening,) = _of(reader, audit, audit.c.audit == name)
-    locks = _of(reader, lock, lock.c.audit == name)
+    parts = _read_parts(reader, (*IN_HISTORY[Kind.AUDIT], *OF_AUDIT), name)
+    (opening,) = parts[Audit]
     return AuditFile(
         audit=opening,
-        lock=locks[0] if locks else None,
-        runs=_of(reader, run, run.c.audit == name),
-        results=_of(reader, result, result.c.audit == name),
-        evidence=_of(reader, evidence, evidence.c.audit == name),
-        restrictions=_of(reader, restriction, restriction.c.audit == name),
-        findings=_of(reader, finding, finding.c.audit == name),
-        deviations=_of(reader, deviation, deviation.c.audit == name),
-        explorations=_of(reader, exploration, exploration.c.audit == name),
-        starts=_of(reader, run_start, run_start.c.audit == name),
-        ends=_of(reader, run_end, (run_end.c.audit == name) & (run_end.c.status != IMPORTED)),
+        lock=next(iter(parts[Lock]), None),
+        runs=tuple(parts[Run]),
+        results=tuple(parts[Result]),
+        evidence=tuple(parts[EvidenceStatement]),
+        restrictions=tuple(parts[Restriction]),
+        findings=tuple(parts[Finding]),
+        deviations=tuple(parts[Deviation]),
+        explorations=tuple(parts[Exploration]),
+        starts=tuple(parts[RunStart]),
+        ends=tuple(parts[RunEnd]),
     )
 
 
 def get_contestation(reader: LogReader, name: str) -> ContestationFile:
     """Return the contestation *name*, which exists, with its steps and the audits that replay under its rival."""
-    (opening,) = _of(reader, contestation, contestation.c.contestation == name)
-    rivals = select(audit_rival.c.audit).where(reader.visible(audit_rival), audit_rival.c.contestation == name)
-    return ContestationFile(
-        contestation=opening,
-        events=_of(reader, contestation_event, contestation_event.c.contestation == name),
-        replays=_of(reader, audit, audit.c.audit.in_(rivals)),
-    )
+    parts = _read_parts(reader, OF_CONTESTATION, name)
+    (opening,) = parts[Contestation]
+    return ContestationFile(contestation=opening, events=tuple(parts[ContestationEvent]), replays=tuple(parts[Audit]))
+
+
+def _read_parts(reader: LogReader, roles: tuple[Role, ...], name: str) -> dict[type[Any], list[Recorded[Any]]]:
+    """Return the statements that name *name* in one of *roles*, by their kind, each kind in log order."""
+    parts: dict[type[Any], list[Recorded[Any]]] = defaultdict(list)
+    for recorded in reader.recorded(concern.seq for concern in find_concerns(reader, roles, [name])):
+        parts[type(recorded.payload)].append(recorded)
+    return parts
 
 
 def find_contestations(reader: LogReader, target: str | None) -> tuple[ContestationFile, ...]:
@@ -211,24 +226,11 @@ def find_history(reader: LogReader, name: Identifier) -> tuple[Recorded[Any], ..
     return reader.recorded(find_history_entries(reader, name))
 
 
-def find_history_entries(reader: LogReader, name: Identifier) -> list[int]:
-    """Return the numbers of the entries about *name*, as `find_history`; also of those whose text was erased. In no order."""
-    bare = name.bare
-    match name.kind:
-        case Kind.CLAIM:
-            parts = [*_about_claim(reader, bare), *_about_audits(reader, audit.c.claim == bare)]
-            parts += _about_contestations(reader, contestation.c.claim == bare)
-        case Kind.AUDIT:
-            parts = _about_audits(reader, audit.c.audit == bare)
-        case Kind.CARD:
-            parts = _about_card(reader, bare)
-        case Kind.CONTESTATION:
-            parts = _about_contestations(reader, contestation.c.contestation == bare)
-        case Kind.CONTEXT | Kind.PROPERTY | Kind.SCORING | Kind.CUES | Kind.METHOD:
-            targeted = or_(contestation.c.spec == bare, contestation.c.rival == bare)
-            parts = [_seqs(reader, spec_version, spec_version.c.spec == bare), *_about_contestations(reader, targeted)]
-    # One UNION instead of a query per table; it also removes duplicates.
-    return [row[0] for row in reader.rows(select(union(*parts).subquery()))]
+def find_history_entries(reader: LogReader, name: Identifier) -> set[int]:
+    """Return the numbers of the entries about *name*, as `find_history`; also of those whose text was erased."""
+    concerns = find_concerns(reader, IN_HISTORY[name.kind], [name.bare])
+    belonging = {concern.own for concern in concerns if concern.own is not None}
+    return {concern.seq for concern in (*concerns, *find_concerns(reader, PARTS_IN_HISTORY, belonging))}
 
 
 def not_found(reader: LogReader, what: str, name: str) -> NotFoundError:
@@ -264,49 +266,24 @@ def _is_named(reference: str, name: ColumnElement[str], number: ColumnElement[in
     return (name == bare) & (number == int(revision)) if revision.isdigit() else name == bare
 
 
-def _about_claim(reader: LogReader, claim: str) -> list[Select[Any]]:
-    return [
-        _seqs(reader, claim_revision, claim_revision.c.claim == claim),
-        _seqs(reader, claim_event, or_(claim_event.c.claim == claim, claim_event.c.successor == claim)),
-        _seqs(reader, claim_relation, or_(claim_relation.c.claim == claim, claim_relation.c.other == claim)),
-        _seqs(reader, publication, publication.c.subject == claim),
-        _seqs(reader, sighting, sighting.c.claim == claim),
-        _seqs(reader, staleness_review, staleness_review.c.claim == claim),
-    ]
-
-
-def _about_card(reader: LogReader, card: str) -> list[Select[Any]]:
-    own = (card_revision, survey, omission, sighting)
-    return [*(_seqs(reader, table, table.c.card == card) for table in own), _seqs(reader, publication, publication.c.subject == card)]
-
-
-def _about_audits(reader: LogReader, condition: Any) -> list[Select[Any]]:
-    names = select(audit.c.audit).where(reader.visible(audit), condition)
-    return [_seqs(reader, audit, condition), *(_seqs(reader, table, table.c.audit.in_(names)) for table in _OF_AUDIT)]
-
-
-def _about_contestations(reader: LogReader, condition: Any) -> list[Select[Any]]:
-    names = select(contestation.c.contestation).where(reader.visible(contestation), condition)
-    return [_seqs(reader, contestation, condition), _seqs(reader, contestation_event, contestation_event.c.contestation.in_(names))]
-
-
 # Dossiers for many claims. The number of queries does not grow with the number of claims of a card,
 # because claims of one card share card, definitions, model and authorities.
 
 Reference = tuple[str, int]
 """An identifier and its revision or version."""
 
-_OWN = {
-    "revisions": (claim_revision, (claim_revision.c.claim,)),
-    "events": (claim_event, (claim_event.c.claim,)),
-    "relations": (claim_relation, (claim_relation.c.claim, claim_relation.c.other)),
-    "sightings": (sighting, (sighting.c.claim,)),
-    "reviews": (staleness_review, (staleness_review.c.claim,)),
-}
-"""The parts of a dossier that name its claim, by the columns that do."""
+_OWN = {"events": "claim_event", "relations": "claim_relation", "sightings": "sighting", "reviews": "staleness_review"}
+"""The parts of a dossier that are statements on its claim, by their table."""
 
-_PASSED_OVER = frozenset({staleness_review})
-"""Statements whose text may be erased without the claim's becoming untold: what they decided stands in their rows."""
+
+def _pick(statements: Mapping[int, Recorded[Any]], concerns: Sequence[Concern], table: str) -> tuple[Recorded[Any], ...]:
+    """Return the statements of *concerns* in *table*, in log order."""
+    return tuple(statements[concern.seq] for concern in concerns if concern.table == table and concern.seq in statements)
+
+
+def _list_own(concerns: Sequence[Concern], role: Role) -> list[tuple[int, str]]:
+    """Return the entries of *concerns* in the table of *role*, each with its own identifier."""
+    return [(concern.seq, concern.own) for concern in concerns if concern.table == role.table and concern.own is not None]
 
 
 def build_dossier(reader: LogReader, claim: str, revision: int | None) -> Dossier:
@@ -328,8 +305,7 @@ class _Gatherer:
     def __init__(self, reader: LogReader) -> None:
         self._reader = reader
         self._finder = FactFinder(reader)
-        self._lineage = read_lineage(reader)
-        self._endpoints = EndpointIndex(reader)
+        self._lineage = self._finder.lineage
         self._shared = {"log_origin": reader.log_origin, "log_size": reader.log_size, "today": reader.today}
         # Caches per reading. They hold for one last entry only, so they belong to this object and
         # not to the module.
@@ -341,41 +317,51 @@ class _Gatherer:
         self._authorities: dict[str, tuple[Recorded[Any], ...]] = {}
 
     def build(self, claims: Sequence[str], revision: int | None) -> Iterator[Dossier]:
-        own = {name: self._group(table, columns, claims) for name, (table, columns) in _OWN.items()}
-        known = {claim: tuple(own["revisions"].get(claim, ())) for claim in claims}
+        concerns = group_concerns(find_concerns(self._reader, OF_CLAIM, claims), claims)
+        statements = self._read_statements([concern for named in concerns.values() for concern in named])
+        endpoints = EndpointIndex(self._reader, claims)
+        known = {claim: _pick(statements, concerns[claim], "claim_revision") for claim in claims}
         # "Seen from revision n" hides later revisions. The status is computed for that revision,
         # and later ones are reported as a cause.
         seen = {claim: found if revision is None else found[:revision] for claim, found in known.items()}
         statuses, families = self._derive([found[-1] for found in seen.values() if found])
-        audits, disputes = self._name_audits(claims), self._name_contestations(claims)
         for claim in claims:
-            parts: dict[str, Any] = {name: tuple(own[name].get(claim, ())) for name in ("events", "relations", "sightings", "reviews")}
+            parts: dict[str, Any] = {name: _pick(statements, concerns[claim], table) for name, table in _OWN.items()}
             parts |= self._shared | {"claim": claim, "revisions": seen[claim]}
             # A reserved claim has events but no revision, so nothing else can be gathered.
             if not seen[claim]:
                 yield Dossier(**parts, status=self._finder.reserved_status(claim))
                 continue
             current = seen[claim][-1]
-            parts["audits"] = tuple(get_audit(self._reader, name) for name in audits.get(claim, ()))
-            parts |= self._gather_shared(current.payload, parts["audits"], disputes)
+            parts["audits"] = tuple(get_audit(self._reader, name) for _, name in _list_own(concerns[claim], AUDITS))
+            disputed = _list_own(concerns[claim], DISPUTES)
+            parts |= self._gather_shared(current.payload, parts["audits"], disputed)
             parts["model_events"] = self._get_model_events(tuple(dict.fromkeys(one.payload.model for one in seen[claim])))
-            parts["model_endpoints"] = self._read_endpoints(current.payload.model, claim)
+            entries = endpoints.list_entries(current.payload.model, claim)
+            parts["model_endpoints"] = read_endpoint_statements(self._reader, entries) if entries else ()
             status = _see_newer(statuses[current.entry.seq], shown=current, newest=known[claim][-1])
             later = known[claim][len(seen[claim]) :]
             parts |= {"later": later, "family": families[current.entry.seq]}
             yield Dossier(**parts, status=status, authorities=self._find_authorities(_flatten(parts.values())))
 
-    def _gather_shared(
-        self, claim: ClaimRevision, audits: Sequence[AuditFile], disputes: Mapping[str | Reference, Sequence[tuple[int, str]]]
-    ) -> dict[str, Any]:
+    def _read_statements(self, concerns: Sequence[Concern]) -> dict[int, Recorded[Any]]:
+        """Return the statements of *concerns* that a dossier shows as they are, by entry; erased reviews are left out."""
+        # What an erased review decided stands in its rows, so the claim can still be told of.
+        table = "staleness_review"
+        wanted = {concern.seq for concern in concerns if concern.table in {"claim_revision", *_OWN.values()} - {table}}
+        if reviews := [concern.seq for concern in concerns if concern.table == table]:
+            wanted |= {row.seq for row in self._reader.rows_in(select(body.c.seq).where(self._reader.visible(body)), body.c.seq, reviews)}
+        return {recorded.entry.seq: recorded for recorded in self._reader.recorded(wanted)}
+
+    def _gather_shared(self, claim: ClaimRevision, audits: Sequence[AuditFile], disputed: Sequence[tuple[int, str]]) -> dict[str, Any]:
         references = _list_references(claim, audits)
         specs, newer = self._get_specs(references)
         card, newer_cards = self._get_card(claim.card)
         model, successors = self._get_model(claim.model)
         # An objection to a definition that the claim, or a lock of its audits, refers to concerns
         # the claim as well.
-        targets: list[str | Reference] = [claim.claim, *references]
-        names = [name for _, name in sorted({one for target in targets for one in disputes.get(target, ())})]
+        of_specs = (dispute for reference in references for dispute in self._spec_disputes.get(reference, ()))
+        names = [name for _, name in sorted({*disputed, *of_specs})]
         # A replay under a rival names its objection even if that objection targets a newer
         # definition.
         replayed = (one.audit.payload.contestation for one in audits)
@@ -397,36 +383,14 @@ class _Gatherer:
         numbers = [head.seq for head in heads]
         return dict(zip(numbers, found, strict=True)), dict(zip(numbers, families, strict=True))
 
-    def _group(self, table: Table, columns: Sequence[Column[Any]], claims: Sequence[str]) -> dict[str, list[Recorded[Any]]]:
-        """Return the statements of *table* that name each of *claims*, in log order."""
-        # A relation names two claims, so one statement can belong to several groups and is decoded
-        # once.
-        named: dict[int, set[str]] = defaultdict(set)
-        for column in columns:
-            wanted = select(table.c.seq, column).where(self._reader.visible(table), column.in_(claims))
-            for seq, claim in self._reader.rows(wanted.join(body, has_text(table)) if table in _PASSED_OVER else wanted):
-                named[seq].add(claim)
-        found: dict[str, list[Recorded[Any]]] = defaultdict(list)
-        for one in self._reader.recorded(named):
-            for claim in named[one.entry.seq]:
-                found[claim].append(one)
-        return found
-
-    def _name_audits(self, claims: Sequence[str]) -> dict[str, list[str]]:
-        wanted = select(audit.c.claim, audit.c.audit).where(self._reader.visible(audit), audit.c.claim.in_(claims))
-        found: dict[str, list[str]] = defaultdict(list)
-        for claim, name in self._reader.rows(wanted.order_by(audit.c.seq)):
-            found[claim].append(name)
-        return found
-
-    def _name_contestations(self, claims: Sequence[str]) -> dict[str | Reference, list[tuple[int, str]]]:
-        """Return the contestations of *claims*, and of any definition, by what they are against; each with its entry."""
-        table = contestation
-        wanted = select(table.c.seq, table.c.contestation, table.c.claim, table.c.spec, table.c.version)
-        against = table.c.claim.in_(claims) | table.c.spec.is_not(None)
-        found: dict[str | Reference, list[tuple[int, str]]] = defaultdict(list)
-        for seq, name, claim, spec, version in self._reader.rows(wanted.where(self._reader.visible(table), against)):
-            found[claim if spec is None else (spec, version)].append((seq, name))
+    @cached_property
+    def _spec_disputes(self) -> dict[Reference, list[tuple[int, str]]]:
+        """The contestations of definitions, each with its entry, by what they are against."""
+        found: dict[Reference, list[tuple[int, str]]] = defaultdict(list)
+        for concern in find_concerns(self._reader, (SPEC_DISPUTES,), None):
+            # The name is empty for a contestation of a claim.
+            if concern.name and concern.own:
+                found[concern.name, concern.revision].append((concern.seq, concern.own))
         return found
 
     def _read_specs(self, references: tuple[Reference, ...]) -> tuple[tuple[Recorded[Any], ...], tuple[Recorded[Any], ...]]:
@@ -453,10 +417,6 @@ class _Gatherer:
 
     def _read_model_events(self, models: tuple[ModelRef, ...]) -> tuple[Recorded[ModelEvent], ...]:
         return find_model_events(self._reader, self._lineage.list_entries(models))
-
-    def _read_endpoints(self, model: ModelRef, claim: str) -> tuple[Recorded[ModelEndpoint], ...]:
-        entries = self._endpoints.list_entries(model, claim)
-        return read_endpoint_statements(self._reader, entries) if entries else ()
 
     def _find_authorities(self, recorded: Iterable[Recorded[Any]]) -> tuple[Recorded[Any], ...]:
         codes: set[str] = set()

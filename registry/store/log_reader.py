@@ -168,7 +168,7 @@ class LogReader:
         except DBAPIError as error:
             raise translate(error, where=describe_connection(self._connection)) from error
 
-    def driver_rows(self, statement: str, *values: int) -> list[tuple[Any, ...]]:
+    def driver_rows(self, statement: str, *values: int | str) -> list[tuple[Any, ...]]:
         """Return all rows of the SQL *statement*, `?` for each value, past SQLAlchemy: a proof asks ten questions in a millisecond."""
         marked = statement if self._connection.dialect.paramstyle == "qmark" else statement.replace("?", "%s")
         try:
@@ -186,9 +186,11 @@ class LogReader:
         found = self.rows(statement)
         return found[0][0] if found else None
 
-    def has_rows(self, table: Table) -> bool:
-        """Whether *table* has anything that is seen."""
-        return bool(self.rows(select(table.c.seq).where(self.visible(table)).limit(1)))
+    def find_filled(self, *tables: Table) -> frozenset[str]:
+        """Return the names of those of *tables* that have anything that is seen."""
+        asked = ", ".join(f'EXISTS (SELECT 1 FROM "{table.name}" WHERE log = ? AND seq <= ?)' for table in tables)  # noqa: S608
+        (row,) = self.driver_rows(f"SELECT {asked}", *(self._log_id, self._limit) * len(tables))
+        return frozenset(table.name for table, is_filled in zip(tables, row, strict=True) if is_filled)
 
     def recorded(self, numbers: Iterable[int]) -> tuple[Recorded[Any], ...]:
         """Return the statements of the entries *numbers*, in log order.

@@ -16,7 +16,7 @@ from registry.records.record import Authority, parse_identifier
 from registry.records.replay_run import Run, RunEnd, RunStart
 from registry.records.specification import Reveal, SpecKind, SpecVersion
 from registry.records.statement import Payload, Publication
-from registry.records.system_card import Card, Omission, PassageMatch, Survey
+from registry.records.system_card import Anchor, Card, Omission, PassageMatch, Survey
 from registry.records.verdict import Restriction
 from registry.store.database_tables import IMPORTED, OWN_LOG
 
@@ -187,8 +187,8 @@ def _claim(claim_revision: ClaimRevision, here: tuple[int, int], _place: EntryPl
     # Quote and note go to a table of their own that can be erased. The other columns hold no free
     # text of the claim.
     yield "claim_text", (*here, plain(claim_revision.quote), plain(claim_revision.note) if claim_revision.note else None)
-    if claim_revision.anchor is not None:
-        yield "claim_passage", (*here, claim_revision.anchor.start, claim_revision.anchor.stop)
+    if claim_revision.anchor is not None and claim_revision.card is not None:
+        yield _place_of(here, claim_revision.reference, claim_revision.card, claim_revision.anchor)
     if claim_revision.origin is not None:
         original = split_reference(claim_revision.origin.claim)
         yield (
@@ -330,6 +330,8 @@ def _sighting(passage_match: PassageMatch, here: tuple[int, int], _place: EntryP
             *span,
         ),
     )
+    if passage_match.anchor is not None:
+        yield _place_of(here, passage_match.claim, passage_match.card, passage_match.anchor)
 
 
 def _key_event(key_event: KeyEvent, here: tuple[int, int], place: EntryPlace) -> Iterator[Row]:
@@ -430,6 +432,11 @@ _BUILDERS: dict[type[Payload], Callable[[Any, tuple[int, int], EntryPlace], Iter
 
 def _typed(reference: str | None, kind: str) -> tuple[str | None, int | None, str | None]:
     return (*split_reference(reference), kind) if reference is not None else (None, None, None)
+
+
+def _place_of(here: tuple[int, int], claim: str, card: str, anchor: Anchor) -> Row:
+    size = (anchor.stop - anchor.start).bit_length()
+    return "claim_place", (*here, *split_reference(claim), *split_reference(card), size, anchor.start, anchor.stop)
 
 
 def _raw(digest: str | None) -> bytes | None:

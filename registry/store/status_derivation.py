@@ -41,16 +41,21 @@ from registry.store.database_tables import (
     body,
     claim_context,
     claim_event,
+    claim_origin,
     contestation,
     contestation_event,
     entry,
     lock,
+    model_version,
     outcome_validity,
     restriction,
+    sighting,
+    staleness_review,
     verdict,
 )
 from registry.store.log_reader import CHUNK, LogReader, has_text
 from registry.store.statement_rows import split_reference
+from registry.store.version_lineage import Lineage
 
 # The four axes of a claim's status: lifecycle, dispute, staleness, restriction. They are derived
 # from the log each time, so an old view gives the old status.
@@ -161,6 +166,21 @@ class AuditOpening(NamedTuple):
     entry: int
 
 
+_ASKED = (
+    audit,
+    audit_rival,
+    claim_context,
+    claim_event,
+    claim_origin,
+    contestation,
+    lock,
+    model_version,
+    restriction,
+    sighting,
+    staleness_review,
+)
+
+
 # Which of several outcomes counts (decision of 2026-11-21): one that decides before one that does
 # not, a replay under a lock before reported evidence, and the latest of equals. Otherwise a small
 # or unlocked audit would clear what was found. The cost: an older determined outcome stands until
@@ -170,14 +190,19 @@ class FactFinder:
 
     def __init__(self, reader: LogReader) -> None:
         self._reader = reader
-        self._causes = CauseFinder(reader)
         # Empty tables are the usual case, and each one saves a query per list.
-        self._disputed = reader.has_rows(contestation)
+        self._filled = reader.find_filled(*_ASKED)
+        self._causes = CauseFinder(reader, self._filled)
+        self._disputed = self._has(contestation)
         self._disputed_specs: dict[Reference, list[ContestationPosition]] | None = None
         self._known_rivals: dict[str, tuple[str, bool]] | None = None
-        self._filled: dict[str, bool] = {}
         self._usual: dict[Known, Status] = {}
-        self._families = FamilyFinder(reader, list_ignored=_list_ignored)
+        self._families = FamilyFinder(reader, self._filled, list_ignored=_list_ignored)
+
+    @property
+    def lineage(self) -> Lineage:
+        """Which model versions come from which."""
+        return self._causes.lineage
 
     def statuses(self, heads: Sequence[ClaimHead]) -> list[Status]:
         """Return the status of each head, in order."""
@@ -267,9 +292,7 @@ class FactFinder:
         return status
 
     def _has(self, table: Table) -> bool:
-        if table.name not in self._filled:
-            self._filled[table.name] = self._reader.has_rows(table)
-        return self._filled[table.name]
+        return table.name in self._filled
 
     def _events(self, claims: Sequence[str]) -> dict[str, list[tuple[ClaimEventKind, str | None]]]:
         found: dict[str, list[tuple[ClaimEventKind, str | None]]] = defaultdict(list)

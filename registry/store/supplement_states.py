@@ -3,50 +3,35 @@
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Table, select
+from sqlalchemy import select
 
 from registry.records.claim_status import Family, Status
 from registry.records.model_version import ModelRef
 from registry.store.claim_listing import list_heads
 from registry.store.claim_staleness import ClaimHead, Reference
-from registry.store.database_tables import (
-    audit,
-    audit_rival,
-    body,
-    card_revision,
-    claim_event,
-    claim_relation,
-    claim_revision,
-    content,
-    contestation,
-    contestation_event,
-    deviation,
-    entry,
-    evidence,
-    exploration,
-    finding,
-    lock,
-    omission,
-    restriction,
-    result,
-    reveal,
-    run,
-    run_end,
-    run_start,
-    sighting,
-    spec_version,
-    staleness_review,
-    survey,
+from registry.store.concerns import (
+    AUDITS,
+    DISPUTES,
+    OF_AUDIT,
+    OF_CARD,
+    OF_CLAIM,
+    OF_CONTESTATION,
+    OF_SPEC,
+    RIVALS,
+    SIGHTINGS,
+    Concern,
+    find_concerns,
+    group_concerns,
 )
+from registry.store.database_tables import body, card_revision, claim_revision, content, entry, lock
 from registry.store.log_reader import CHUNK, LogReader, has_text
 from registry.store.statement_rows import split_reference
 from registry.store.status_derivation import FactFinder
-from registry.store.version_lineage import EndpointIndex, read_lineage
+from registry.store.version_lineage import EndpointIndex
 
-_OF_AUDIT = (lock, run, result, evidence, finding, restriction, deviation, exploration, run_start, run_end)
 _STRETCH = 4 * CHUNK
 # Part of each digest, so that a change of the rules below makes every supplement due once.
 _VERSION = "caveat/state/1"
@@ -66,95 +51,139 @@ def find_states(view: LogReader, names: Collection[str] | None = None) -> dict[s
 
 
 class _States:
-    """One reading of the log: each table once, whatever is asked."""
+    """One reading of the log: for all claims each table once, for some what concerns them."""
 
     def __init__(self, reader: LogReader) -> None:
         self._reader = reader
         self._origin = reader.log_origin
-        self._marks = _read_marks(reader)
-        self._own = _gather_own(reader)
-        self._sightings = self._group(sighting, lambda row: (row[1], row[2]), sighting.c.claim, sighting.c.revision)
-        self._specs = self._group(spec_version, lambda row: row[1], spec_version.c.spec, spec_version.c.version, is_whole=True)
-        self._cards = self._group(card_revision, lambda row: row[1], card_revision.c.card, card_revision.c.revision, is_whole=True)
-        self._reveals = self._group(reveal, lambda row: (row[1], row[2]), reveal.c.spec, reveal.c.version)
-        self._disputes = _Disputes(reader)
-        self._locked = _read_locked(reader)
-        self._lineage = read_lineage(reader)
-        self._endpoints = EndpointIndex(reader)
+        self._finder = FactFinder(reader)
+        self._lineage = self._finder.lineage
+        self._marks: dict[int, bytes] = {}
+        self._own: dict[str, list[int]] = defaultdict(list)
+        """By claim, in any of its revisions: what its history tells, and all of its audits."""
+        self._sightings: dict[Reference, list[int]] = defaultdict(list)
+        self._disputed: dict[str, dict[str, None]] = defaultdict(dict)
+        """By claim: the contestations of it, then those under whose rival audits of it replay."""
+        self._locked: dict[Reference, list[Reference]] = {}
+        self._specs: dict[str, list[Concern]] = {}
+        self._cards: dict[str, list[Concern]] = {}
+        self._contestations: dict[str, list[Concern]] = {}
         self._shared: dict[tuple[str, Any], bytes] = {}
 
     def find(self, names: frozenset[str] | None) -> dict[str, str]:
         """Return the digests that are asked for."""
-        cards = {name for name in names or () if name.startswith("CRD-")}
-        heads = list_heads(self._reader)
-        last = {head.claim: head for head in heads}
+        cards = {name.partition("@")[0] for name in names or () if name.startswith("CRD-")}
+        claims = None if names is None else {name.partition("@")[0] for name in names} - cards
         # A card supplement lists its claims, so the current revisions of all claims that quote the
         # card are needed too.
-        quoting = {name.partition("@")[0] for name in cards}
+        if claims is not None and cards:
+            quoted = self._reader.rows_in(
+                select(claim_revision.c.claim).where(self._reader.visible(claim_revision)), claim_revision.c.card, cards
+            )
+            claims |= {row.claim for row in quoted}
+        heads = list_heads(self._reader, claims)
+        last = {head.claim: head for head in heads}
         wanted = [
             head
             for head in heads
             if names is None
             or f"{head.claim}@{head.revision}" in names
-            or (head.card is not None and head.card[0] in quoting and last[head.claim] is head)
+            or (head.card is not None and head.card[0] in cards and last[head.claim] is head)
         ]
+        named = None if names is None else {head.claim for head in wanted}
+        self._read_marks(None if names is None else ())
+        self._endpoints = EndpointIndex(self._reader, named)
+        if wanted:
+            self._gather(named)
         seen = _list_models(heads) if any(head.revision > 1 for head in wanted) else {}
         digests = self._digest_claims(wanted, seen)
-        of_cards = self._digest_cards(cards if names is not None else None, last.values(), digests)
+        of_cards = self._digest_cards(cards if names is not None else None, names, last.values(), digests)
         kept = digests if names is None else {name: digest for name, digest in digests.items() if name in names}
         return {name: found.hex() for name, found in (*kept.items(), *of_cards)}
 
+    def _gather(self, claims: set[str] | None) -> None:
+        """Read what concerns *claims* (all when None) and their audits."""
+        audits: dict[str, str] = {}
+        for concern in find_concerns(self._reader, OF_CLAIM, claims):
+            match concern.table:
+                case SIGHTINGS.table:
+                    self._sightings[concern.name, concern.revision].append(concern.seq)
+                case DISPUTES.table:
+                    self._disputed[concern.name][concern.own or ""] = None
+                case _:
+                    self._own[concern.name].append(concern.seq)
+                    if concern.table == AUDITS.table and concern.own is not None:
+                        audits[concern.own] = concern.name
+        if not audits:
+            return
+        for concern in find_concerns(self._reader, OF_AUDIT, None if claims is None else audits):
+            claim = audits[concern.name]
+            if concern.table == RIVALS.table:
+                self._disputed[claim][concern.own or ""] = None
+            else:
+                self._own[claim].append(concern.seq)
+        self._locked = _read_locked(self._reader, None if claims is None else audits)
+
     def _digest_claims(self, heads: Sequence[ClaimHead], seen: dict[Reference, tuple[ModelRef, ...]]) -> dict[str, bytes]:
-        finder = FactFinder(self._reader)
         found: dict[str, bytes] = {}
         # In stretches, so that memory does not grow with the registry.
         for start in range(0, len(heads), _STRETCH):
             stretch = heads[start : start + _STRETCH]
-            contexts = finder.find_specs(stretch)
-            families = finder.find_families(stretch)
-            for head, specs, status, family in zip(stretch, contexts, finder.statuses(stretch), families, strict=True):
-                name = f"{head.claim}@{head.revision}"
+            # Definitions of the claim and of its locks. A supplement prints both.
+            named = [
+                tuple(dict.fromkeys((*specs, *self._locked.get((head.claim, head.revision), ()))))
+                for head, specs in zip(stretch, self._finder.find_specs(stretch), strict=True)
+            ]
+            self._gather_shared(stretch, named)
+            families = self._finder.find_families(stretch)
+            for head, specs, status, family in zip(stretch, named, self._finder.statuses(stretch), families, strict=True):
                 models = seen.get((head.claim, head.revision), (head.model,))
-                found[name] = self._digest_claim(head, specs, (status, family), models)
+                found[f"{head.claim}@{head.revision}"] = self._digest_claim(head, specs, (status, family), models)
         return found
+
+    def _gather_shared(self, heads: Sequence[ClaimHead], named: Sequence[tuple[Reference, ...]]) -> None:
+        """Read what concerns the definitions, cards and contestations of *heads*, where that was not read for others."""
+        specs = {name for references in named for name, _ in references} - self._specs.keys()
+        self._specs |= group_concerns(find_concerns(self._reader, OF_SPEC, specs), specs)
+        cards = {head.card[0] for head in heads if head.card} - self._cards.keys()
+        self._cards |= group_concerns(find_concerns(self._reader, OF_CARD[:1], cards), cards)
+        disputes = {one for head in heads for one in self._disputed.get(head.claim, ())}
+        disputes |= {concern.own for name in specs for concern in self._specs[name] if concern.own is not None}
+        disputes -= self._contestations.keys()
+        self._contestations |= group_concerns(find_concerns(self._reader, OF_CONTESTATION, disputes), disputes)
 
     def _digest_claim(
-        self, head: ClaimHead, specs: Sequence[Reference], state: tuple[Status, Family], models: tuple[ModelRef, ...]
+        self, head: ClaimHead, specs: tuple[Reference, ...], state: tuple[Status, Family], models: tuple[ModelRef, ...]
     ) -> bytes:
         here = (head.claim, head.revision)
-        # Definitions of the claim and of its locks. A supplement prints both.
-        named = tuple(dict.fromkeys((*specs, *self._locked.get(here, ()))))
-        # Objections against the claim, and those under whose rival its audits replay.
-        disputed = dict.fromkeys((*self._disputes.of_claim.get(head.claim, ()), *self._disputes.rivals_of.get(head.claim, ())))
-        parts = [
-            self._share("specs", named, self._list_specs(named)),
-            self._share("card", head.card, self._list_card(head.card)),
-            self._share("models", models, self._list_models(models)),
-            *(self._share("contestation", one, self._disputes.entries.get(one, ())) for one in disputed),
+        shared: list[tuple[str, Any, Iterable[int]]] = [
+            ("specs", specs, self._list_specs(specs)),
+            ("card", head.card, self._list_card(head.card)),
+            ("models", models, self._list_models(models)),
+            *(("contestation", name, self._list_contestation(name)) for name in self._disputed.get(head.claim, ())),
         ]
-        named_by = self._endpoints.list_entries(head.model, head.claim)
-        numbers = (*self._own.get(head.claim, ()), *self._sightings.get(here, ()), *named_by)
-        return _digest(self._origin, "claim", *here, _tell(state[0]), _list_family(state[1]), self._mark(numbers), *parts)
-
-    def _share(self, kind: str, key: Any, numbers: Iterable[int]) -> bytes:
-        """Return the digest of entries that many claims depend on, made once for each *key*."""
         # Claims of one card share card, model and definitions, so their digests are computed once.
-        found = self._shared.get((kind, key))
-        if found is None:
-            found = self._shared[kind, key] = _digest(kind, self._mark(numbers))
-        return found
+        new = [(kind, key, list(numbers)) for kind, key, numbers in shared if (kind, key) not in self._shared]
+        named_by = self._endpoints.list_entries(head.model, head.claim)
+        own = (*self._own.get(head.claim, ()), *self._sightings.get(here, ()), *named_by)
+        self._read_marks({*own, *(seq for _, _, numbers in new for seq in numbers)})
+        self._shared |= {(kind, key): _digest(kind, self._mark(numbers)) for kind, key, numbers in new}
+        parts = [self._shared[kind, key] for kind, key, _ in shared]
+        return _digest(self._origin, "claim", *here, _tell(state[0]), _list_family(state[1]), self._mark(own), *parts)
 
     def _list_specs(self, references: tuple[Reference, ...]) -> Iterator[int]:
         for name, version in references:
-            # Newer versions count too: the supplement says that they exist.
-            yield from (seq for seq, _, number in self._specs.get(name, ()) if number >= version)
-            yield from self._reveals.get((name, version), ())
-            for one in self._disputes.of_spec.get((name, version), ()):
-                yield from self._disputes.entries.get(one, ())
+            for concern in self._specs[name]:
+                # Newer versions count too: the supplement says that they exist.
+                if concern.revision == version or (concern.table == OF_SPEC[0].table and concern.revision > version):
+                    yield from (concern.seq,) if concern.own is None else self._list_contestation(concern.own)
 
     def _list_card(self, card: Reference | None) -> Iterator[int]:
         if card is not None:
-            yield from (seq for seq, _, number in self._cards.get(card[0], ()) if number >= card[1])
+            yield from (concern.seq for concern in self._cards[card[0]] if concern.revision >= card[1])
+
+    def _list_contestation(self, name: str) -> Iterator[int]:
+        yield from (concern.seq for concern in self._contestations.get(name, ()))
 
     def _list_models(self, models: tuple[ModelRef, ...]) -> Iterator[int]:
         for model in models:
@@ -164,26 +193,51 @@ class _States:
         yield from self._lineage.list_entries(models)
 
     def _digest_cards(
-        self, names: Collection[str] | None, last: Iterable[ClaimHead], claims: dict[str, bytes]
+        self, cards: set[str] | None, names: Collection[str] | None, last: Iterable[ClaimHead], claims: dict[str, bytes]
     ) -> Iterator[tuple[str, bytes]]:
+        if cards is not None and not cards:
+            return
         quoting: dict[str, list[bytes]] = defaultdict(list)
         for head in last:
             if head.card is not None and (claim := claims.get(f"{head.claim}@{head.revision}")) is not None:
                 quoting[head.card[0]].append(claim)
-        surveys = self._group(survey, lambda row: row[1], survey.c.card, survey.c.revision, is_whole=True)
-        omissions = self._group(omission, lambda row: row[1], omission.c.card)
+        self._cards = group_concerns(find_concerns(self._reader, OF_CARD, cards))
+        self._read_marks({concern.seq for concerns in self._cards.values() for concern in concerns})
+        there = self._find_texts(cards)
+        for card, concerns in self._cards.items():
+            revisions = [concern for concern in concerns if concern.table == OF_CARD[0].table]
+            for place in revisions:
+                name = f"{card}@{place.revision}"
+                if names is not None and name not in names:
+                    continue
+                # Omissions count in every revision, and surveys also where they were erased.
+                said = [
+                    concern.seq
+                    for concern in concerns
+                    if (concern.table == "survey" and (concern.revision == place.revision or self._is_erased(concern.seq)))
+                    or concern.table == "omission"
+                    or (concern in revisions and concern.revision >= place.revision)
+                ]
+                yield (
+                    name,
+                    _digest(self._origin, "card", card, place.revision, place.seq in there, self._mark(said), *quoting.get(card, ())),
+                )
+
+    def _find_texts(self, cards: set[str] | None) -> set[int]:
+        """Return the entries of card revisions whose text is kept: a card without it is rendered without it."""
         table = card_revision
-        # A card whose text was deleted is rendered without it, so the presence of the text belongs
-        # to the state.
-        has_content = content.c.sha256.is_not(None)
-        columns = (table.c.card, table.c.revision, table.c.seq, has_content)
-        rows = select(*columns).outerjoin(content, content.c.sha256 == table.c.text).where(self._reader.visible(table))
-        for card, revision, seq, is_there in self._reader.plain_rows(rows):
-            if names is not None and f"{card}@{revision}" not in names:
-                continue
-            said = [number for number, _, of in surveys.get(card, ()) if of == revision or self._is_erased(number)]
-            numbers = self._mark((seq, *self._list_card((card, revision)), *said, *omissions.get(card, ())))
-            yield f"{card}@{revision}", _digest(self._origin, "card", card, revision, bool(is_there), numbers, *quoting.get(card, ()))
+        wanted = select(table.c.seq).join(content, content.c.sha256 == table.c.text).where(self._reader.visible(table))
+        rows = self._reader.rows(wanted) if cards is None else self._reader.rows_in(wanted, table.c.card, cards)
+        return {row.seq for row in rows}
+
+    def _read_marks(self, numbers: Collection[int] | None) -> None:
+        """Read what identifies the entries *numbers* (all when None): its number, its leaf, and whether its text is there."""
+        # Number and leaf identify an entry. The last byte tells whether its text is present, since an
+        # erasure changes what is printed.
+        wanted = select(entry.c.seq, entry.c.leaf, body.c.seq).outerjoin(body, has_text(entry)).where(self._reader.visible(entry))
+        missing = None if numbers is None else set(numbers) - self._marks.keys()
+        rows = self._reader.plain_rows(wanted) if missing is None else self._reader.rows_in(wanted, entry.c.seq, missing)
+        self._marks |= {seq: seq.to_bytes(8, "big") + bytes(leaf) + (b"\0" if text is None else b"\1") for seq, leaf, text in rows}
 
     def _mark(self, numbers: Iterable[int]) -> bytes:
         """Return what identifies the entries *numbers*, and whether each still has its text."""
@@ -192,77 +246,13 @@ class _States:
     def _is_erased(self, seq: int) -> bool:
         return self._marks[seq][-1] == 0
 
-    def _group(self, table: Table, key: Callable[[Any], Any], *columns: Any, is_whole: bool = False) -> dict[Any, list[Any]]:
-        """Return the entries of *table*, or its rows if *is_whole*, by *key*, in log order."""
-        found: dict[Any, list[Any]] = defaultdict(list)
-        wanted = select(table.c.seq, *columns).where(self._reader.visible(table)).order_by(table.c.seq)
-        for row in self._reader.plain_rows(wanted):
-            found[key(row)].append(tuple(row) if is_whole else row[0])
-        return found
 
-
-class _Disputes:
-    """Contestations, with what they are against and the entries of each."""
-
-    def __init__(self, reader: LogReader) -> None:
-        self.of_claim: dict[str, list[str]] = defaultdict(list)
-        self.of_spec: dict[Reference, list[str]] = defaultdict(list)
-        self.rivals_of: dict[str, list[str]] = defaultdict(list)
-        """By claim: the contestations under whose rival audits of it replay."""
-        self.entries: dict[str, list[int]] = defaultdict(list)
-        """Of the contestation, of its steps, and of the audits that replay under its rival."""
-        table = contestation
-        columns = (table.c.seq, table.c.contestation, table.c.claim, table.c.spec, table.c.version)
-        for seq, name, claim, spec, version in reader.plain_rows(select(*columns).where(reader.visible(table))):
-            self.entries[name].append(seq)
-            if claim is None:
-                self.of_spec[spec, version].append(name)
-            else:
-                self.of_claim[claim].append(name)
-        steps = select(contestation_event.c.seq, contestation_event.c.contestation).where(reader.visible(contestation_event))
-        for seq, name in reader.plain_rows(steps):
-            self.entries[name].append(seq)
-        same = (audit.c.log == audit_rival.c.log) & (audit.c.audit == audit_rival.c.audit)
-        rivals = select(audit.c.seq, audit.c.claim, audit_rival.c.contestation).join(audit_rival, same)
-        for seq, claim, name in reader.plain_rows(rivals.where(reader.visible(audit), reader.visible(audit_rival))):
-            self.entries[name].append(seq)
-            self.rivals_of[claim].append(name)
-
-
-def _read_marks(reader: LogReader) -> dict[int, bytes]:
-    """Return what identifies each entry: its number, its leaf, and whether its text is there."""
-    # Number and leaf identify an entry. The last byte tells whether its text is present, since an
-    # erasure changes what is printed.
-    there = select(entry.c.seq, entry.c.leaf, body.c.seq).outerjoin(body, has_text(entry)).where(reader.visible(entry))
-    rows = reader.plain_rows(there)
-    return {seq: seq.to_bytes(8, "big") + bytes(leaf) + (b"\0" if text is None else b"\1") for seq, leaf, text in rows}
-
-
-def _gather_own(reader: LogReader) -> dict[str, list[int]]:
-    """Return the entries that belong to each claim, in any of its revisions: what its history tells, and all of its audits."""
-    found: dict[str, list[int]] = defaultdict(list)
-    for table, column in (
-        (claim_revision, claim_revision.c.claim),
-        (claim_event, claim_event.c.claim),
-        (claim_relation, claim_relation.c.claim),
-        (claim_relation, claim_relation.c.other),
-        (staleness_review, staleness_review.c.claim),
-        (audit, audit.c.claim),
-    ):
-        for seq, claim in reader.plain_rows(select(table.c.seq, column).where(reader.visible(table))):
-            found[claim].append(seq)
-    claims = dict(reader.plain_rows(select(audit.c.audit, audit.c.claim).where(reader.visible(audit))))
-    for table in _OF_AUDIT if claims else ():
-        for seq, name in reader.plain_rows(select(table.c.seq, table.c.audit).where(reader.visible(table))):
-            found[claims[name]].append(seq)
-    return found
-
-
-def _read_locked(reader: LogReader) -> dict[Reference, list[Reference]]:
+def _read_locked(reader: LogReader, audits: Collection[str] | None) -> dict[Reference, list[Reference]]:
     """Return the definitions that locks fix, by claim revision; not decoded: whoever draws a supplement checks locks by their leaves."""
     found: dict[Reference, list[Reference]] = defaultdict(list)
     wanted = select(lock.c.claim, lock.c.revision, body.c.json).join(body, has_text(lock)).where(reader.visible(lock))
-    for claim, revision, text in reader.plain_rows(wanted.order_by(lock.c.seq)):
+    ordered = wanted.order_by(lock.c.seq)
+    for claim, revision, text in reader.plain_rows(ordered) if audits is None else reader.rows_in(ordered, lock.c.audit, audits):
         # Plain JSON instead of full decoding: this runs for every lock, and the texts are verified
         # when the supplement is rendered.
         said = json.loads(text)["payload"]

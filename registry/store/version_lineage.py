@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
@@ -261,8 +261,10 @@ def _find_model(developer: str | None, name: str | None, version: str | None) ->
 class EndpointIndex:
     """Which entries state or retract endpoint names, by version and name; each table is read once."""
 
-    def __init__(self, reader: LogReader) -> None:
+    def __init__(self, reader: LogReader, claims: Collection[str] | None = None) -> None:
+        """Answer for *claims*, `CLM-…`; None for any."""
         self._reader = reader
+        self._claims = claims
 
     def list_entries(self, model: ModelRef, claim: str | None = None) -> list[int]:
         """Return the entries that concern who was asked for *model*, in log order.
@@ -290,7 +292,9 @@ class EndpointIndex:
         same = (asked_name.c.log == audit.c.log) & (asked_name.c.audit == audit.c.audit)
         wanted = select(audit.c.claim, asked_name.c.name).join(asked_name, same)
         found: dict[str, set[str]] = defaultdict(set)
-        for claim, name in self._reader.plain_rows(wanted.where(self._reader.visible(audit), self._reader.visible(asked_name))):
+        seen = wanted.where(self._reader.visible(audit), self._reader.visible(asked_name))
+        rows = self._reader.plain_rows(seen) if self._claims is None else self._reader.rows_in(seen, audit.c.claim, self._claims)
+        for claim, name in rows:
             found[claim].add(name)
         return found
 

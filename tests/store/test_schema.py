@@ -57,7 +57,7 @@ def _sort_parts(statement: str) -> str:
 
 
 def test_the_migrations_make_what_the_code_knows(new_url: Callable[[], str]) -> None:
-    """Tables, columns, constraints, indexes and triggers of both ways are the same, word for word."""
+    """Tables, columns, constraints, indexes and triggers of both ways are the same, word for word; statistics come with the migration."""
     migrated, made = new_url(), new_url()
     schema.upgrade(migrated)
     engine = open_engine(made)
@@ -66,7 +66,7 @@ def test_the_migrations_make_what_the_code_knows(new_url: Callable[[], str]) -> 
         create_guards(connection)
     release_engine(made, engine)
 
-    assert _describe(migrated) == _describe(made)
+    assert [row for row in _describe(migrated) if row[1] != "sqlite_stat1"] == _describe(made)
 
 
 def test_up_down_and_up_again(new_url: Callable[[], str]) -> None:
