@@ -305,7 +305,7 @@ def take_over(
     if EXAMPLE in bundle.actors and not example:
         found = f"it has statements of {EXAMPLE}, which are for demonstrations and should never have left their registry"
         advice = "ask for a log without them; to try importing: --example"
-        raise InputError(Fault(code="example-stays", where=str(bundle.path), found=found, advice=advice))
+        raise InputError(Fault("example-not-exported", str(bundle.path), found, advice=advice))
     known = find_known(ledger, bundle.header.origin)
     signer = _find_signer(ledger, bundle, known, given)
     placed = place_bundle(bundle, signer, known)
