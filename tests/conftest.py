@@ -10,6 +10,7 @@ from hypothesis import settings
 from sqlalchemy import Engine, create_engine
 
 from registry.store import database_engine as engines
+from tests.answers import watch_answers
 from tests.forkserver import run_fork_server
 
 # A law is not a measurement of time: how long an example takes depends on what else the machine does.
@@ -36,6 +37,7 @@ def _create_engine(url: Any, **options: Any) -> Engine:
 
 
 engines.create_engine = _create_engine  # type: ignore[assignment]
+watch_answers()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
