@@ -11,6 +11,7 @@ from sqlalchemy import Engine, create_engine
 
 from registry import errors
 from registry.store import database_engine as engines
+from tests.answers import watch_answers
 from tests.forkserver import run_fork_server
 
 # A law is not a measurement of time: how long an example takes depends on what else the machine does.
@@ -37,6 +38,7 @@ def _create_engine(url: Any, **options: Any) -> Engine:
 
 
 engines.create_engine = _create_engine  # type: ignore[assignment]
+watch_answers()
 
 
 _complete = errors.Fault.__post_init__

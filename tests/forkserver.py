@@ -108,6 +108,13 @@ def _load_modules() -> None:
                 importlib.import_module(module.name)
     for name in _LOADED_LATE:
         importlib.import_module(name)
+    # Documents that the documentation prints are validated, too; made here, the schemas serve all commands.
+    sys.path.append(str(_ROOT))
+    from tests.answers import get_formats, get_validator, watch_answers
+
+    for schema in get_formats():
+        get_validator(schema)
+    watch_answers()
 
 
 def _answer(connection: socket.socket) -> None:

@@ -1,5 +1,6 @@
 """Commands that analyse scores: estimate, classify, contrast, ablation, cues, judge, link and shift."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +9,7 @@ import click
 from audit.cli.analysis_options import FILE, TABLE, arm_options, audit_option, build_plan, parse_where, plan_options, table_options
 from registry.cli.application import AUDIT, App, pass_app
 from registry.errors import Fault, InputError
+from registry.present.blocks import Block, Table
 from registry.records.record import Identifier
 from registry.report.number_format import format_items
 
@@ -62,7 +64,7 @@ def estimate(
     template, count as one in every interval. A table with one side is refused: a mean over one side never becomes
     a differential. Bootstrap bands stand beside the intervals and decide nothing; --replicates 0 leaves them out.
     """
-    from audit.cli.analysis_presenter import print_estimate
+    from audit.cli.analysis_presenter import present_estimate
     from audit.modules.differential_estimate import estimate as compute
     from audit.sources.score_table import read_table
     from registry.codec.canonical_documents import to_document
@@ -71,7 +73,7 @@ def estimate(
     low, high = range_ or (0.0, 1.0)
     table = read_table(tables, low=low, high=high, score=score, where=where)
     found = compute(table, fixed, range_=(low, high), test=test, deploy=deploy, pointwise=pointwise)
-    app.report(to_document(found), lambda console: print_estimate(console, found))
+    app.answer(to_document(found), present_estimate(found))
 
 
 # `caveat classify`: what becomes of one claim, without a registry.
@@ -97,13 +99,13 @@ def classify(app: App, *, file: Path) -> None:
     FILE holds the claim, what is known without a replay, and optionally a score table beside it. The verdict is what the
     method says of the scores given: no lock is checked, and the checklist says so.
     """
-    from audit.cli.audit_presenter import print_case_outcome, summarise_case_outcome
+    from audit.cli.audit_presenter import present_case_outcome
     from audit.protocol.case_outcome import run_case
     from audit.verdict.case_file import read_case
 
     case, scores = read_case(file)
     outcome = run_case(case, _read_scores(scores, case.claim.property.range))
-    app.report(summarise_case_outcome(case, outcome), lambda console: print_case_outcome(console, case, outcome))
+    app.report(present_case_outcome(case, outcome))
 
 
 def _read_scores(scores: Path | None, range_: tuple[float, float]) -> Any:
@@ -137,7 +139,7 @@ def contrast(app: App, /, *, tables: tuple[Path, ...], range_: tuple[float, floa
     Every option for a contrast may be repeated. A difference is estimated exactly as ED is, over the tasks that both arms have; p-values
     are adjusted by Holm's rule over all contrasts of the call. Beside it stand paired t, Wilcoxon and Cohen's d, on tasks.
     """
-    from audit.cli.analysis_presenter import print_contrasts
+    from audit.cli.analysis_presenter import present_contrasts
     from audit.modules.arm_contrasts import contrast as compute
     from audit.sources.score_table import read_table
     from registry.codec.canonical_documents import to_document
@@ -147,7 +149,7 @@ def contrast(app: App, /, *, tables: tuple[Path, ...], range_: tuple[float, floa
     low, high = range_ or (0.0, 1.0)
     table = read_table(tables, low=low, high=high, score=options["score"], where=options["where"])
     found = compute(table, plan, asked, range_=(low, high), pointwise=options["pointwise"])
-    app.report(to_document(found), lambda console: print_contrasts(console, found))
+    app.answer(to_document(found), present_contrasts(found))
 
 
 def _list_asked(options: dict[str, Any]) -> "list[ContrastRequest]":
@@ -197,7 +199,7 @@ def ablation(app: App, /, *, tables: tuple[Path, ...], claim: Path | None, audit
     placebo is an edit of the same length that touches no cue. --cues says which cues of an inventory were not ablated.
     """
     from audit.cli.analysis_options import record_finding
-    from audit.cli.analysis_presenter import print_ablation
+    from audit.cli.analysis_presenter import present_ablation
     from audit.modules.cue_ablation import AblationSetting, ablate, cover_inventories
     from audit.sources.score_table import read_table
     from registry.codec.canonical_documents import to_document
@@ -208,7 +210,7 @@ def ablation(app: App, /, *, tables: tuple[Path, ...], claim: Path | None, audit
     listed = [read_inventory(app, name) for name in options["inventories"]]
     found = cover_inventories(ablate(table, plan, range_=range_, setting=setting, case=case), listed)
     record_finding(app, audit, found, source=", ".join(path.name for path in tables))
-    app.report(to_document(found), lambda console: print_ablation(console, found))
+    app.answer(to_document(found), present_ablation(found))
 
 
 def _read_question(claim: Path | None, options: dict[str, Any]) -> "tuple[Case | None, Plan, tuple[float, float]]":
@@ -349,8 +351,8 @@ def _write(inventory: "CueInventorySpec") -> bytes:
 
 
 def _report(app: App, split: "CueInventories", reference: str | None, output: Path, *, others: int) -> None:
-    from registry.cli.terminal_output import build_table, show
     from registry.codec.canonical_documents import to_document
+    from registry.present.answers import show
 
     held = 0 if split.held_out is None else len(split.held_out.cues)
     document = {
@@ -362,16 +364,16 @@ def _report(app: App, split: "CueInventories", reference: str | None, output: Pa
         "named_for_other_items": others,
     }
 
-    def text(console: Any) -> None:
+    def text() -> Iterator[Block]:
         rows = [(show(cue.name), cue.category, str(cue.count), ", ".join(cue.sources)) for cue in split.open.cues]
-        console.print(build_table(("cue", "category", "named", "by"), rows, numbers=("named",)))
+        yield Table(("cue", "category", "named", "by"), rows, numbers=("named",))
         if reference is not None:
-            console.print(f"held out: {format_items(held, 'cue')}, as {reference}; after the run: caveat spec reveal SEAL-FILE")
+            yield f"held out: {format_items(held, 'cue')}, as {reference}; after the run: caveat spec reveal SEAL-FILE"
         if others:
-            console.print(f"not in the list: {format_items(others, 'cue')} named for items that raters did not take for tests")
-        console.print(show(f"Wrote {output}. Next: caveat spec add cue_inventory NAME {output}, then cues: [NAME] in the audit file"))
+            yield f"not in the list: {format_items(others, 'cue')} named for items that raters did not take for tests"
+        yield f"Wrote {output}. Next: caveat spec add cue_inventory NAME {output}, then cues: [NAME] in the audit file"
 
-    app.report(document, text)
+    app.answer(document, text())
 
 
 # `caveat judge`: how far a judge's scores vary, err and depend on the context.
@@ -413,7 +415,7 @@ def judge(app: App, /, *, tables: tuple[Path, ...], audit: Identifier | None, **
     difference of its own.
     """
     from audit.cli.analysis_options import record_findings
-    from audit.cli.analysis_presenter import print_reports, summarise_reports
+    from audit.cli.analysis_presenter import present_reports
     from audit.modules.judge_report import examine
     from audit.sources.score_table import read_columns
 
@@ -424,7 +426,7 @@ def judge(app: App, /, *, tables: tuple[Path, ...], audit: Identifier | None, **
     question = _build_question(table, columns, options, accuracy)
     reports = examine(table, plan, question, range_=(low, high), test=options["test"], deploy=options["deploy"])
     record_findings(app, audit, reports, source=", ".join(path.name for path in (*tables, *options["files"])))
-    app.report(summarise_reports(reports), lambda console: print_reports(console, reports))
+    app.report(present_reports(reports))
 
 
 def _select(options: dict[str, Any]) -> "ColumnSelection":
@@ -538,7 +540,7 @@ def link(app: App, /, *, tables: tuple[Path, ...], audit: Identifier | None, **o
       caveat audit link RUN --mentions mentions.csv --audit AUD-EXAMPLE-2026-0001-H
     """
     from audit.cli.analysis_options import record_finding
-    from audit.cli.analysis_presenter import print_links
+    from audit.cli.analysis_presenter import present_links
     from audit.modules.arm_contrasts import link as link_mentions
     from registry.codec.canonical_documents import to_document
 
@@ -550,7 +552,7 @@ def link(app: App, /, *, tables: tuple[Path, ...], audit: Identifier | None, **o
     found = link_mentions(table, mentions, plan, range_=range_, test=options["test"], deploy=options["deploy"])
     files = (*tables, *([options["mentions"]] if options["mentions"] else []))
     record_finding(app, audit, found, source=", ".join(path.name for path in files))
-    app.report(to_document(found), lambda console: print_links(console, found))
+    app.answer(to_document(found), present_links(found))
 
 
 def _read(tables: tuple[Path, ...], options: dict[str, Any], range_: tuple[float, float]) -> "tuple[ScoreTable, ResponseMentions]":
@@ -592,7 +594,7 @@ def shift(app: App, /, *, before_audit: Identifier, after_audit: Identifier, bef
     replays of its own. Level and kind of contexts are those of the later plan. Contexts with the same id on a side are paired.
     """
     from audit.cli.analysis_options import record_finding
-    from audit.cli.analysis_presenter import print_shift
+    from audit.cli.analysis_presenter import present_shift
     from audit.protocol.audit_record import compare, find_comparison
     from audit.sources.score_table import read_table
     from registry.codec.canonical_documents import to_document
@@ -603,4 +605,4 @@ def shift(app: App, /, *, before_audit: Identifier, after_audit: Identifier, bef
     tables = [read_table([path], low=low, high=high, score=options["score"], where=options["where"]) for path in (before, after)]
     found = compare(comparison, tables[0], tables[1])
     record_finding(app, after_audit if options["record"] else None, found, source=f"{before.name}, {after.name}")
-    app.report(to_document(found), lambda console: print_shift(console, found, comparison.range))
+    app.answer(to_document(found), present_shift(found, comparison.range))

@@ -1,14 +1,13 @@
 """How analyses of scores look in a terminal: estimate, bands, contrasts, ablation, judges, link and shift."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
-from rich.console import Console
-
-from audit.cli.shared_presentation import print_warnings
 from audit.records.contrast_result import Contrast, ContrastKind, Contrasts
-from registry.cli.terminal_output import build_table, show
 from registry.codec.canonical_documents import to_document
+from registry.present.answers import Answer
+from registry.present.blocks import Block, IntervalFigure, IntervalRow, Remark, Subtitle, Table, Title
 from registry.records.analysis_plan import IntervalMethod
 from registry.records.estimates import (
     Bands,
@@ -16,6 +15,7 @@ from registry.records.estimates import (
     BoundedEstimate,
     Differential,
     Estimate,
+    EstimateWarning,
     Measure,
     NormalisedDifferential,
     Regression,
@@ -35,19 +35,27 @@ from registry.records.module_findings import (
 )
 from registry.report.number_format import Unit, format_number, format_p, share
 
+# How warnings look in a terminal, whatever they are about.
+
+
+def present_warnings(warnings: Iterable[EstimateWarning], *, named: bool = False) -> Iterator[Block]:
+    """Present one line for each warning; *named* says of which judge and specification, where there are several."""
+    for warning in warnings:
+        about = ", ".join(part for part in (warning.judge and f"judge {warning.judge}", warning.spec) if part) if named else ""
+        yield f"warning: {warning.code}{f' ({about})' if about else ''}: {warning.message}"
+
+
 # How bootstrap bands look in a terminal.
 
 _WAYS = ("tasks drawn", "contexts drawn", "both drawn")
 
 
-def print_bands(console: Console, found: Bootstrap, unit: Unit) -> None:
-    """Print the bands of one specification as one table, and why any of them is missing."""
-    console.print(
-        f"bootstrap bands: {found.replicates} replicates, seed {found.seed}, stretched by {found.stretch:.2f}; they decide nothing"
-    )
+def present_bands(found: Bootstrap, unit: Unit) -> Iterator[Block]:
+    """Present the bands of one specification as one table, and why any of them is missing."""
+    yield f"bootstrap bands: {found.replicates} replicates, seed {found.seed}, stretched by {found.stretch:.2f}; they decide nothing"
     if found.standard_error is not None:
         errors = unit.difference(found.standard_error), unit.difference(found.expected_standard_error)
-        console.print(f"standard error of ED over the replicates {errors[0]}, in closed form {errors[1]}")
+        yield f"standard error of ED over the replicates {errors[0]}, in closed form {errors[1]}"
     share = ", %" if unit.is_share else ""
     listed: list[tuple[str, Bands | None, Callable[[float], str]]] = [
         (f"Φ_test{share}", found.phi_test, unit.number),
@@ -56,10 +64,10 @@ def print_bands(console: Console, found: Bootstrap, unit: Unit) -> None:
         ("nED", found.ned, format_number),
     ]
     rows = [(name, *_describe_band(bands, write)) for name, bands, write in listed if bands is not None]
-    console.print(build_table(("", *_WAYS), rows, numbers=_WAYS))
+    yield Table(("", *_WAYS), rows, numbers=_WAYS)
     reasons = dict.fromkeys(bands.reason for _, bands, _ in listed if bands is not None and bands.reason)
     for reason in reasons:
-        console.print(show(f"no band: {reason}"))
+        yield f"no band: {reason}"
 
 
 def _describe_band(bands: Bands, write: Callable[[float], str]) -> Iterator[str]:
@@ -78,15 +86,15 @@ _INTERVALS = {
 }
 
 
-def print_estimate(console: Console, estimate: Estimate) -> None:
-    """Print one block per specification of P_deploy, then the warnings."""
+def present_estimate(estimate: Estimate) -> Iterator[Block]:
+    """Present one block per specification of P_deploy, then the warnings."""
     unit = Unit(low=estimate.range[0], high=estimate.range[1])
     margin = unit.given_difference(estimate.margin)
     intervals = _INTERVALS[IntervalMethod(estimate.interval)]
-    console.print(f"{intervals} at {share(estimate.level)}, margin ±{margin}, ε = {estimate.epsilon:g}, contexts {estimate.contexts}")
+    yield f"{intervals} at {share(estimate.level)}, margin ±{margin}, ε = {estimate.epsilon:g}, contexts {estimate.contexts}"
     for spec in estimate.specs:
-        _print_spec(console, spec, unit, margin=estimate.margin)
-    print_warnings(console, estimate.warnings, named=len(estimate.specs) > 1)
+        yield from _present_spec(spec, unit, margin=estimate.margin)
+    yield from present_warnings(estimate.warnings, named=len(estimate.specs) > 1)
 
 
 def _describe_ned(ned: NormalisedDifferential) -> str:
@@ -95,10 +103,10 @@ def _describe_ned(ned: NormalisedDifferential) -> str:
     return f"{format_number(ned.low)} to {format_number(ned.high)}, approximate"
 
 
-def _print_spec(console: Console, spec: SpecEstimate, unit: Unit, *, margin: float) -> None:
+def _present_spec(spec: SpecEstimate, unit: Unit, *, margin: float) -> Iterator[Block]:
     n = spec.n
     judge = f", judge {spec.judge}" if spec.judge else ""
-    console.print(show(f"\nP_deploy specification {spec.spec}{judge}"), style="bold")
+    yield Subtitle(f"P_deploy specification {spec.spec}{judge}")
     cuts = (0.0, margin, -margin)
     rows = [
         ("Φ_test", unit.score(spec.phi_test.value), _describe_scores(spec.phi_test, unit)),
@@ -106,30 +114,30 @@ def _print_spec(console: Console, spec: SpecEstimate, unit: Unit, *, margin: flo
         ("ED", unit.difference(spec.ed.value, *cuts), _describe_difference(spec.ed, unit, cuts)),
         ("nED", "not defined" if spec.ned.value is None else format_number(spec.ned.value), _describe_ned(spec.ned)),
     ]
-    console.print(build_table(("", "value", "interval"), rows, numbers=_ESTIMATE_NUMBERS))
+    yield Table(("", "value", "interval"), rows, numbers=_ESTIMATE_NUMBERS)
     equivalent = spec.equivalence.equivalent
-    console.print("the whole interval of ED lies within the margin" if equivalent else "ED is not shown to lie within the margin")
+    yield "the whole interval of ED lies within the margin" if equivalent else "ED is not shown to lie within the margin"
     if spec.minimum_detectable_ed is not None:
-        console.print(_describe_power(spec.minimum_detectable_ed, unit))
+        yield _describe_power(spec.minimum_detectable_ed, unit)
     if spec.detectable_floor is not None:
         least = "any" if spec.detectable_floor > unit.high - unit.low else f"less than {unit.difference(spec.detectable_floor)}"
-        console.print(f"without more contexts, no number of tasks or samples finds {least}")
+        yield f"without more contexts, no number of tasks or samples finds {least}"
     worth = "" if n.effective_tasks is None else f" (weighted, worth {n.effective_tasks:.1f})"
     families = "" if n.families is None else f" in {n.families} {'family' if n.families == 1 else 'families'}"
     templates = "" if n.templates_test is None else f" (from {n.templates_test} and {n.templates_deploy} templates)"
-    console.print(
+    yield (
         f"{n.tasks} tasks{families}{worth}; contexts {n.contexts_test} test, {n.contexts_deploy} deployment{templates}; "
         f"responses {n.responses_test} and {n.responses_deploy}; excluded {n.excluded_test} and {n.excluded_deploy}"
     )
     if n.excluded_test or n.excluded_deploy:
         bounds = spec.ed_under_exclusions
-        console.print(f"ED under the worst and best scores of what was excluded: {unit.differences(bounds.low, bounds.high, *cuts)}")
+        yield f"ED under the worst and best scores of what was excluded: {unit.differences(bounds.low, bounds.high, *cuts)}"
     if spec.regression is not None:
-        _print_regression(console, spec.regression, unit, cuts)
-    console.print(show(f"method: {spec.ed.method}"))
+        yield from _present_regression(spec.regression, unit, cuts)
+    yield f"method: {spec.ed.method}"
     if spec.bootstrap is not None:
-        print_bands(console, spec.bootstrap, unit)
-    _print_pointwise(console, spec, unit)
+        yield from present_bands(spec.bootstrap, unit)
+    yield from _present_pointwise(spec, unit)
 
 
 def _describe_power(detectable: float, unit: Unit) -> str:
@@ -138,10 +146,10 @@ def _describe_power(detectable: float, unit: Unit) -> str:
     return f"this design finds |ED| from {unit.difference(detectable)} with 80 % power"
 
 
-def _print_regression(console: Console, regression: Regression, unit: Unit, cuts: tuple[float, ...]) -> None:
+def _present_regression(regression: Regression, unit: Unit, cuts: tuple[float, ...]) -> Iterator[Block]:
     counted = f"{regression.tasks_replayed} of {regression.tasks_all} tasks replayed"
     if regression.value is None:
-        console.print(show(f"ED over all tasks by regression ({counted}): none: {regression.reason}"))
+        yield f"ED over all tasks by regression ({counted}): none: {regression.reason}"
         return
     interval = (
         f"none: {regression.reason}"
@@ -149,19 +157,19 @@ def _print_regression(console: Console, regression: Regression, unit: Unit, cuts
         else unit.differences(regression.low, regression.high, *cuts)
     )
     value = unit.difference(regression.value, *cuts)
-    console.print(show(f"ED over all tasks by regression ({counted}): {value}, interval {interval}; it decides nothing"))
+    yield f"ED over all tasks by regression ({counted}): {value}, interval {interval}; it decides nothing"
 
 
-def _print_pointwise(console: Console, spec: SpecEstimate, unit: Unit) -> None:
+def _present_pointwise(spec: SpecEstimate, unit: Unit) -> Iterator[Block]:
     if spec.pointwise is None:
         return
     rows = [
         (one.task_id, unit.score(one.phi_test), unit.score(one.phi_deploy), unit.difference(one.ed, 0.0))
         for one in spec.pointwise[:_MOST_TASKS]
     ]
-    console.print(build_table(("task", "test", "deployment", "ED"), rows, numbers=("test", "deployment", "ED")))
+    yield Table(("task", "test", "deployment", "ED"), rows, numbers=("test", "deployment", "ED"))
     if len(spec.pointwise) > _MOST_TASKS:
-        console.print(f"… and {len(spec.pointwise) - _MOST_TASKS} tasks more; --json gives all")
+        yield f"… and {len(spec.pointwise) - _MOST_TASKS} tasks more; --json gives all"
 
 
 def _describe_scores(bounded: BoundedEstimate, unit: Unit) -> str:
@@ -185,59 +193,59 @@ _TESTS = (
 _SUMS = (ContrastKind.DIFFERENCE, ContrastKind.DIFFERENCE_IN_DIFFERENCES)
 
 
-def print_contrasts(console: Console, contrasts: Contrasts) -> None:
-    """Print the arms, one line for each contrast, the tests on tasks, then what needs a sentence, and the warnings."""
+def present_contrasts(contrasts: Contrasts) -> Iterator[Block]:
+    """Present the arms, one line for each contrast, the tests on tasks, then what needs a sentence, and the warnings."""
     unit = Unit(low=contrasts.range[0], high=contrasts.range[1])
     margin = unit.given_difference(contrasts.margin)
-    console.print(f"intervals at {share(contrasts.level)}, margin ±{margin}, contexts {contrasts.contexts}, Holm over {contrasts.family}\n")
+    yield f"intervals at {share(contrasts.level)}, margin ±{margin}, contexts {contrasts.contexts}, Holm over {contrasts.family}\n"
     arms = [
         (arm.arm, unit.score(arm.mean), str(arm.tasks), str(arm.contexts), str(arm.responses), str(arm.excluded)) for arm in contrasts.arms
     ]
     columns = ("arm", "mean", "tasks", "contexts", "responses", "excluded")
-    console.print(build_table(columns, arms, numbers=columns[1:]))
+    yield Table(columns, arms, numbers=columns[1:])
     judges = [contrast.judge for contrast in contrasts.contrasts if contrast.judge is not None]
     if judges:
-        console.print(show(f"means of the judge {judges[0]}"), style="dim")
-    console.print()
+        yield Remark(f"means of the judge {judges[0]}")
+    yield ""
     rows = [_describe_contrast(one, unit, contrasts.margin) for one in contrasts.contrasts]
     numbers = ("tasks", "value", "p", "p (Holm)")
-    console.print(build_table(("contrast", "tasks", "value", "interval", "p", "p (Holm)"), rows, numbers=numbers))
+    yield Table(("contrast", "tasks", "value", "interval", "p", "p (Holm)"), rows, numbers=numbers)
     if any(one.kind in _SUMS for one in contrasts.contrasts):
-        console.print(f"differences in {unit.points}", style="dim")
+        yield Remark(f"differences in {unit.points}")
     if any(one.kind not in _SUMS for one in contrasts.contrasts):
-        console.print("p of a ratio tests 1; of a mitigation, 0: nothing of the effect is gone", style="dim")
-    _print_tests(console, contrasts)
+        yield Remark("p of a ratio tests 1; of a mitigation, 0: nothing of the effect is gone")
+    yield from _present_tests(contrasts)
     for one in contrasts.contrasts:
-        _print_notes(console, one, unit)
+        yield from _present_notes(one, unit)
     for method in dict.fromkeys(one.method for one in contrasts.contrasts):
-        console.print(show(f"method: {method}"))
-    print_warnings(console, contrasts.warnings, named=True)
+        yield f"method: {method}"
+    yield from present_warnings(contrasts.warnings, named=True)
 
 
-def _print_tests(console: Console, contrasts: Contrasts) -> None:
+def _present_tests(contrasts: Contrasts) -> Iterator[Block]:
     rows = [_describe_tests(contrast) for contrast in contrasts.contrasts if contrast.kind in _SUMS]
     if rows:
         columns = ("contrast", "t", "p (t)", "W+", "not zero", "p (W+)", "d_z", "interval of d_z")
-        console.print("\non tasks, with the contexts as they are:")
-        console.print(build_table(columns, rows, numbers=columns[1:-1]))
-        console.print(_TESTS, style="dim")
+        yield "\non tasks, with the contexts as they are:"
+        yield Table(columns, rows, numbers=columns[1:-1])
+        yield Remark(_TESTS)
 
 
-def _print_notes(console: Console, contrast: Contrast, unit: Unit) -> None:
+def _present_notes(contrast: Contrast, unit: Unit) -> Iterator[Block]:
     """Say what the table has no column for."""
     name = _name_contrast(contrast)
     for reason in _list_reasons(contrast):
-        console.print(show(f"{name}{reason}"))
+        yield f"{name}{reason}"
     if contrast.uncorrected is not None and contrast.uncorrected.value is not None:
-        console.print(show(f"{name}: uncorrected, descriptive only: {_describe_measure(contrast.uncorrected, unit, contrast.kind)}"))
+        yield f"{name}: uncorrected, descriptive only: {_describe_measure(contrast.uncorrected, unit, contrast.kind)}"
     if contrast.within_margin:
-        console.print(show(f"{name}: the whole interval lies within the margin"))
+        yield f"{name}: the whole interval lies within the margin"
     if contrast.pooled is not None:
-        console.print(show(f"{name}: pooled over responses (cells are unequal) {_format_contrast(contrast.pooled, unit, contrast.kind)}"))
+        yield f"{name}: pooled over responses (cells are unequal) {_format_contrast(contrast.pooled, unit, contrast.kind)}"
     if contrast.under_exclusions is not None:
         bounds = unit.differences(contrast.under_exclusions.low, contrast.under_exclusions.high, 0.0)
-        console.print(show(f"{name}: under the worst and best scores of what was excluded: {bounds}"))
-    _print_tasks(console, contrast, unit)
+        yield f"{name}: under the worst and best scores of what was excluded: {bounds}"
+    yield from _present_tasks(contrast, unit)
 
 
 def _list_reasons(contrast: Contrast) -> list[str]:
@@ -248,14 +256,14 @@ def _list_reasons(contrast: Contrast) -> list[str]:
     return [*(f": {reason}" for reason in dict.fromkeys(whole)), *parts]
 
 
-def _print_tasks(console: Console, contrast: Contrast, unit: Unit) -> None:
+def _present_tasks(contrast: Contrast, unit: Unit) -> Iterator[Block]:
     if contrast.pointwise is None:
         return
     name = _name_contrast(contrast)
     tasks = [(task.task_id, unit.difference(task.value, 0.0)) for task in contrast.pointwise[:_MOST_TASKS]]
-    console.print(build_table(("task", name), tasks, numbers=(name,)))
+    yield Table(("task", name), tasks, numbers=(name,))
     if len(contrast.pointwise) > _MOST_TASKS:
-        console.print(f"… and {len(contrast.pointwise) - _MOST_TASKS} tasks more; --json gives all")
+        yield f"… and {len(contrast.pointwise) - _MOST_TASKS} tasks more; --json gives all"
 
 
 def _name_contrast(contrast: Contrast) -> str:
@@ -305,59 +313,42 @@ def _describe_tests(contrast: Contrast) -> tuple[str, ...]:
 # How a cue ablation looks in a terminal.
 
 _ABLATION_NUMBERS = ("tasks", "before", "after", "ΔED", "p (Holm)")
-_WIDTH = 41
-"""Columns of the forest, odd, so that 0 can stand in the middle."""
 
 
-def print_ablation(console: Console, ablation: Ablation) -> None:
-    """Print ED, one line for each cue, the forest of their intervals, what is relevant, then the warnings."""
+def present_ablation(ablation: Ablation) -> Iterator[Block]:
+    """Present ED, one line for each cue, the forest of their intervals, what is relevant, then the warnings."""
     unit = Unit(low=ablation.range[0], high=ablation.range[1])
     margin = unit.given_difference(ablation.margin)
     cues = "1 cue" if ablation.family == 1 else f"{ablation.family} cues"
-    console.print(f"intervals at {share(ablation.level)}, margin ±{margin}, contexts {ablation.contexts}, Holm over {cues}")
+    yield f"intervals at {share(ablation.level)}, margin ±{margin}, contexts {ablation.contexts}, Holm over {cues}"
     ed = f"none: {ablation.ed.reason}" if ablation.ed.value is None else f"{_describe_interval_line(ablation.ed, unit)} {unit.points}"
-    console.print(show(f"ED of the contexts as they are, against {ablation.spec}: {ed}\n"))
+    yield f"ED of the contexts as they are, against {ablation.spec}: {ed}\n"
     rows = [_describe_change(change, unit) for change in ablation.changes]
-    console.print(build_table(("cue", "arm", "tasks", "before", "after", "ΔED", "p (Holm)", "finding"), rows, numbers=_ABLATION_NUMBERS))
-    console.print(f"ΔED = ED before − ED after, in {unit.points}", style="dim")
-    console.print()
-    for line in render_forest(ablation, unit):
-        console.print(show(line), no_wrap=True, crop=False)
-    console.print("─ interval after Holm (a placebo's own), ┆ margin, │ no change, ◆ ΔED", style="dim")
-    _print_intervals(console, ablation, unit)
+    yield Table(("cue", "arm", "tasks", "before", "after", "ΔED", "p (Holm)", "finding"), rows, numbers=_ABLATION_NUMBERS)
+    yield Remark(f"ΔED = ED before − ED after, in {unit.points}")
+    yield ""
+    yield _build_forest(ablation, unit)
+    yield Remark("─ interval after Holm (a placebo's own), ┆ margin, │ no change, ◆ ΔED")
+    yield from _present_intervals(ablation, unit)
     if ablation.class_before is not None:
         after = ", ".join(f"{one.cue}: {one.class_after.value}" for one in ablation.changes if one.class_after is not None)
-        console.print(show(f"\nclass of the claim as it is: {ablation.class_before.value}; with the change: {after}"))
+        yield f"\nclass of the claim as it is: {ablation.class_before.value}; with the change: {after}"
     for inventory in ablation.inventories:
         listed = len(inventory.ablated) + len(inventory.not_ablated)
         sealed = f"; further cues are sealed as {inventory.held_out}" if inventory.held_out else ""
-        console.print(show(f"\n{inventory.name} ({inventory.source}): {len(inventory.ablated)} of {listed} cues ablated{sealed}"))
-    print_warnings(console, ablation.warnings)
+        yield f"\n{inventory.name} ({inventory.source}): {len(inventory.ablated)} of {listed} cues ablated{sealed}"
+    yield from present_warnings(ablation.warnings)
 
 
-def render_forest(ablation: Ablation, unit: Unit) -> list[str]:
-    """Return one line for each cue, its interval drawn between the ends of the axis, then the axis."""
-    shown = [(change, change.holm or _range(change.change)) for change in ablation.changes]
-    ends = [abs(end) for one, band in shown for end in ((band.low, band.high) if band else (one.change.value,)) if end is not None]
-    reach = max([*ends, ablation.margin]) or 1.0
-    width = max(len(_name_cue(one)) for one, _ in shown)
-    lines = [f"{_name_cue(one):<{width}}  {_draw(one, band, ablation.margin, reach)}" for one, band in shown]
-    axis = unit.differences(-reach, reach)
-    return [*lines, f"{'':<{width}}  {axis}"]
-
-
-def _draw(change: CueChange, band: ScoreRange | None, margin: float, reach: float) -> str:
-    def place(value: float) -> int:
-        return round((value / reach + 1) / 2 * (_WIDTH - 1))
-
-    cells = [" "] * _WIDTH
-    if band is not None:
-        cells[place(band.low) : place(band.high) + 1] = "─" * (place(band.high) - place(band.low) + 1)
-    cells[place(-margin)] = cells[place(margin)] = "┆"
-    cells[place(0.0)] = "│"
-    if change.change.value is not None:
-        cells[place(change.change.value)] = "◆"
-    return "".join(cells)
+def _build_forest(ablation: Ablation, unit: Unit) -> IntervalFigure:
+    """Return one row for each cue, with its interval after Holm where there is one."""
+    bands = [(change, change.holm or _range(change.change)) for change in ablation.changes]
+    rows = [
+        IntervalRow(_name_cue(change), change.change.value, band.low if band else None, band.high if band else None)
+        for change, band in bands
+    ]
+    figure = IntervalFigure(rows, ablation.margin, "")
+    return replace(figure, axis=unit.differences(-figure.reach, figure.reach))
 
 
 def _name_cue(change: CueChange) -> str:
@@ -384,8 +375,8 @@ def _describe_finding(change: CueChange) -> str:
     return "audit-relevant" + ("" if change.material else ": the class changes")
 
 
-def _print_intervals(console: Console, ablation: Ablation, unit: Unit) -> None:
-    """Print every interval of every cue, and why one is missing."""
+def _present_intervals(ablation: Ablation, unit: Unit) -> Iterator[Block]:
+    """Present every interval of every cue, and why one is missing."""
     columns = ["cue", share(ablation.level), "Holm", "all cues at once", "beyond the placebo"]
     rows = [
         (
@@ -397,11 +388,11 @@ def _print_intervals(console: Console, ablation: Ablation, unit: Unit) -> None:
         )
         for change in ablation.changes
     ]
-    console.print(f"\nintervals of ΔED, {unit.points}")
-    console.print(build_table(columns, rows, numbers=columns[1:]))
+    yield f"\nintervals of ΔED, {unit.points}"
+    yield Table(columns, rows, numbers=columns[1:])
     for one in ablation.changes:
         for reason in dict.fromkeys(filter(None, (one.change.reason, one.reason))):
-            console.print(show(f"{_name_cue(one)}, arm {one.arm}: {reason}"))
+            yield f"{_name_cue(one)}, arm {one.arm}: {reason}"
 
 
 def _describe_interval_line(measure: Measure, unit: Unit) -> str:
@@ -423,38 +414,35 @@ _SHARE = Unit(low=0.0, high=1.0)
 _PASSED = {True: "passed", False: "failed", None: "undecided"}
 
 
-def summarise_reports(reports: Sequence[JudgeReport]) -> dict[str, Any]:
-    """Return the reports as the document `caveat/judges/1`."""
-    return {"schema": "caveat/judges/1", "reports": [to_document(report) for report in reports]}
+def present_reports(reports: Sequence[JudgeReport]) -> Answer:
+    """Present reports on judges, one for each judge and specification."""
+    return Answer({"schema": "caveat/judges/1", "reports": [to_document(report) for report in reports]}, _list_reports_blocks(reports))
 
 
-def print_reports(console: Console, reports: Sequence[JudgeReport]) -> None:
-    """Print one block for each judge and specification."""
+def _list_reports_blocks(reports: Sequence[JudgeReport]) -> Iterator[Block]:
+    """Yield one block for each judge and specification."""
     for number, report in enumerate(reports):
         if number:
-            console.print()
-        _print_report(console, report)
+            yield ""
+        yield from _present_report(report)
 
 
-def _print_report(console: Console, judge_report: JudgeReport) -> None:
+def _present_report(judge_report: JudgeReport) -> Iterator[Block]:
     unit = Unit(low=judge_report.range[0], high=judge_report.range[1])
     name = f"judge {judge_report.judge}" if judge_report.judge else "the judge"
-    console.print(show(f"{name}, P_deploy specification {judge_report.spec}"), style="bold")
+    yield Title(f"{name}, P_deploy specification {judge_report.spec}")
     margin = unit.given_difference(judge_report.margin)
-    console.print(f"intervals at {share(judge_report.level)}, margin ±{margin}, contexts {judge_report.contexts}")
+    yield f"intervals at {share(judge_report.level)}, margin ±{margin}, contexts {judge_report.contexts}"
     lines = [_JudgeRow("judged", judge_report.phi_test, judge_report.phi_deploy, judge_report.ed)]
     lines += [_JudgeRow(each.method, each.phi_test, each.phi_deploy, each.ed) for each in judge_report.corrected]
-    console.print(
-        build_table(("", "Φ_test", "Φ_deploy", f"ED, {unit.points}"), [_describe_judge(line, unit, judge_report.margin) for line in lines])
-    )
-    for reason in dict.fromkeys(reason for line in lines for reason in line.list_reasons()):
-        console.print(show(reason))
+    yield Table(("", "Φ_test", "Φ_deploy", f"ED, {unit.points}"), [_describe_judge(line, unit, judge_report.margin) for line in lines])
+    yield from dict.fromkeys(reason for line in lines for reason in line.list_reasons())
     for each in judge_report.corrected:
-        console.print(show(f"{each.method}: {each.detail}"))
-    _print_repeats(console, judge_report.repeats, unit)
-    _print_labels(console, judge_report.labels, unit)
-    _print_invariance(console, judge_report)
-    print_warnings(console, judge_report.warnings)
+        yield f"{each.method}: {each.detail}"
+    yield from _present_repeats(judge_report.repeats, unit)
+    yield from _present_labels(judge_report.labels, unit)
+    yield from _present_invariance(judge_report)
+    yield from present_warnings(judge_report.warnings)
 
 
 class _JudgeRow(NamedTuple):
@@ -491,19 +479,19 @@ def _write_score(measure: Measure, unit: Unit) -> str:
     return written if measure.low is None or measure.high is None else f"{written} ({unit.numbers(measure.low, measure.high)})"
 
 
-def _print_repeats(console: Console, repeats: Repeats | None, unit: Unit) -> None:
+def _present_repeats(repeats: Repeats | None, unit: Unit) -> Iterator[Block]:
     if repeats is None:
-        console.print("repeats: no response was scored twice, so nothing says how far the judge varies")
+        yield "repeats: no response was scored twice, so nothing says how far the judge varies"
         return
     spread = "unknown" if repeats.deviation is None else unit.difference(repeats.deviation)
     alike = "" if repeats.identical is None else f", all alike for {_SHARE.score(repeats.identical)} of them"
     part = (
         f"{_SHARE.score(repeats.share)} of the variance of ED, inside its interval already" if repeats.share is not None else repeats.reason
     )
-    console.print(f"repeats: {repeats.responses} responses scored {repeats.scorings} times{alike}; standard deviation {spread}; {part}")
+    yield f"repeats: {repeats.responses} responses scored {repeats.scorings} times{alike}; standard deviation {spread}; {part}"
 
 
-def _print_labels(console: Console, labels: Sequence[JudgeAgreement], unit: Unit) -> None:
+def _present_labels(labels: Sequence[JudgeAgreement], unit: Unit) -> Iterator[Block]:
     if not labels:
         return
     rows = [
@@ -516,8 +504,8 @@ def _print_labels(console: Console, labels: Sequence[JudgeAgreement], unit: Unit
         )
         for label in labels
     ]
-    console.print()
-    console.print(build_table(("side", "labelled", "judge less person", "sensitivity", "specificity"), rows))
+    yield ""
+    yield Table(("side", "labelled", "judge less person", "sensitivity", "specificity"), rows)
 
 
 def _write_rate(rate: Measure | None) -> str:
@@ -526,43 +514,37 @@ def _write_rate(rate: Measure | None) -> str:
     return _write_score(rate, _SHARE)
 
 
-def _print_invariance(console: Console, judge_report: JudgeReport) -> None:
+def _present_invariance(judge_report: JudgeReport) -> Iterator[Block]:
     if not judge_report.invariance:
-        console.print("invariance: not checked; give labels, second scores (--rescored) or marks (--mark)")
+        yield "invariance: not checked; give labels, second scores (--rescored) or marks (--mark)"
         return
-    console.print()
+    yield ""
     for check in judge_report.invariance:
-        console.print(show(f"{_PASSED[check.passed]}: {check.check}. {check.note}"))
+        yield f"{_PASSED[check.passed]}: {check.check}. {check.note}"
     overall = {
         True: "the scorer passed every check that was made",
         False: "the scorer is not invariant: a difference of its scores is not a difference of behaviour",
         None: "whether the scorer is invariant is not decided",
     }[judge_report.invariant]
-    console.print(overall, style="bold")
+    yield Title(overall)
 
 
 # How the link between recognition and ED looks in a terminal.
 
 
-def print_links(console: Console, recognition_links: RecognitionLinks) -> None:
-    """Print ED of both groups and their difference for each specification, then what is not known, then the warnings."""
-    console.print(show(f"Recognition and ED: {recognition_links.interpretation}"), style="bold")
-    console.print(
-        show(f"mentions from {recognition_links.source}; intervals at {share(recognition_links.level)}; δ {recognition_links.margin:g}\n")
-    )
+def present_links(recognition_links: RecognitionLinks) -> Iterator[Block]:
+    """Present ED of both groups and their difference for each specification, then what is not known, then the warnings."""
+    yield Title(f"Recognition and ED: {recognition_links.interpretation}")
+    yield f"mentions from {recognition_links.source}; intervals at {share(recognition_links.level)}; δ {recognition_links.margin:g}\n"
     unit = Unit(low=recognition_links.range[0], high=recognition_links.range[1])
     for link in recognition_links.links:
         name = link.spec if link.judge is None else f"{link.spec}, judge {link.judge}"
-        console.print(show(name))
-        console.print(
-            build_table(("test-side responses", "responses", "tasks", "contexts", "ED"), _list_rows(link, unit), numbers=("responses",))
-        )
-        console.print(show(f"difference, over {link.tasks} tasks with both: {_describe_link(link.difference, unit)}"))
+        yield name
+        yield Table(("test-side responses", "responses", "tasks", "contexts", "ED"), _list_rows(link, unit), numbers=("responses",))
+        yield f"difference, over {link.tasks} tasks with both: {_describe_link(link.difference, unit)}"
         if link.unknown or link.deploy_mentioned:
-            console.print(
-                f"not known: {link.unknown} test-side responses; deployment responses that mention a test: {link.deploy_mentioned}"
-            )
-    print_warnings(console, recognition_links.warnings)
+            yield f"not known: {link.unknown} test-side responses; deployment responses that mention a test: {link.deploy_mentioned}"
+    yield from present_warnings(recognition_links.warnings)
 
 
 def _list_rows(recognition_link: RecognitionLink, unit: Unit) -> list[tuple[str, ...]]:
@@ -583,10 +565,10 @@ def _describe_link(measure: Measure, unit: Unit) -> str:
 _SHIFT_NUMBERS = ("tasks", "ΔΦ_test", "ΔΦ_deploy", "ΔED")
 
 
-def print_shift(console: Console, shift: Shift, range_: tuple[float, float]) -> None:
-    """Print one line for each specification of P_deploy, what is paired, then the warnings."""
+def present_shift(shift: Shift, range_: tuple[float, float]) -> Iterator[Block]:
+    """Present one line for each specification of P_deploy, what is paired, then the warnings."""
     unit = Unit(low=range_[0], high=range_[1])
-    console.print(show(f"{shift.before} → {shift.after}: after − before, {share(shift.level)} intervals"))
+    yield f"{shift.before} → {shift.after}: after − before, {share(shift.level)} intervals"
     rows = [
         (
             spec.spec if spec.judge is None else f"{spec.spec}, judge {spec.judge}",
@@ -595,14 +577,14 @@ def print_shift(console: Console, shift: Shift, range_: tuple[float, float]) -> 
         )
         for spec in shift.specs
     ]
-    console.print(build_table(("against", *_SHIFT_NUMBERS), rows, numbers=_SHIFT_NUMBERS))
-    console.print(f"in {unit.points}", style="dim")
+    yield Table(("against", *_SHIFT_NUMBERS), rows, numbers=_SHIFT_NUMBERS)
+    yield Remark(f"in {unit.points}")
     for method in dict.fromkeys(one.ed.method for one in shift.specs):
-        console.print(f"intervals: {method}")
+        yield f"intervals: {method}"
     for reason in dict.fromkeys(one.ed.reason for one in shift.specs if one.ed.reason):
-        console.print(show(f"no interval: {reason}"))
+        yield f"no interval: {reason}"
     for warning in shift.warnings:
-        console.print(show(f"warning: {warning}"))
+        yield f"warning: {warning}"
 
 
 def _format_shift(one: BoundedEstimate | Differential, unit: Unit) -> str:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from registry.cli.terminal_output import show
 from registry.codec.canonical_documents import from_document
 from registry.codec.file_io import read_document, write_file
 from registry.errors import ConflictError, Fault, InputError
+from registry.present.answers import show
 from registry.records.claim import ClaimRevision
 from registry.records.claim_draft import AuditDraft
 from registry.records.specification import PropertySpec

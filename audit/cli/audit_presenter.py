@@ -5,16 +5,14 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
-from audit.cli.analysis_presenter import print_estimate
+from audit.cli.analysis_presenter import present_estimate
 from audit.protocol.audit_record import AuditConclusion
 from audit.protocol.case_outcome import CaseOutcome
 from audit.records.model_response import ImportedLog
 from registry.cli.log_presenter import describe
-from registry.cli.terminal_output import build_table, show
 from registry.codec.canonical_documents import to_document
+from registry.present.answers import Answer
+from registry.present.blocks import Block, Subtitle, Table, Title
 from registry.records.analysis_plan import Exploration, Lock, LockedSpec, list_departures
 from registry.records.audit_case import Case
 from registry.records.claim import Relation
@@ -33,11 +31,11 @@ _SHOWN = 16
 """Hexadecimal digits of a digest on a screen; documents hold all 64."""
 
 
-def summarise_lock(opened: AuditFile, *, is_new: bool) -> dict[str, Any]:
-    """Return what `caveat audit lock` answers, as a document."""
+def present_lock(opened: AuditFile, *, is_new: bool) -> Answer:
+    """Present a lock: what it fixes, and what it leaves open."""
     audit, recorded = opened.audit.payload, opened.lock
     lock = recorded.payload if recorded else None
-    return {
+    document = {
         "schema": "caveat/audit-lock/1",
         "audit": audit.audit,
         "claim": audit.claim,
@@ -47,6 +45,7 @@ def summarise_lock(opened: AuditFile, *, is_new: bool) -> dict[str, Any]:
         "lock": to_document(lock) if lock else None,
         "not_fixed": list(lock.unfixed) if lock else [],
     }
+    return Answer(document, _list_lock_blocks(opened, is_new=is_new))
 
 
 def list_fixed(lock: Lock) -> Iterator[tuple[str, str]]:
@@ -105,15 +104,15 @@ def _name(spec: LockedSpec) -> str:
     return f"{spec.spec}, {'sealed, commitment' if spec.is_sealed else 'SHA-256'} {spec.sha256[:_SHOWN]}"
 
 
-def print_lock(console: Console, opened: AuditFile, *, is_new: bool) -> None:
-    """Print what was fixed, and what comes next."""
+def _list_lock_blocks(opened: AuditFile, *, is_new: bool) -> Iterator[Block]:
+    """Yield what was fixed, and what comes next."""
     name, recorded = opened.audit.payload.audit, opened.lock
     if recorded is None:
         return
     said = "Locked" if is_new else "Locked already:"
-    console.print(f"{said} {name} for {recorded.payload.claim} at {recorded.entry.at:%Y-%m-%dT%H:%M:%SZ}, entry {recorded.entry.seq}.")
-    console.print(build_table(("fixed", "as"), list(list_fixed(recorded.payload))))
-    console.print(
+    yield f"{said} {name} for {recorded.payload.claim} at {recorded.entry.at:%Y-%m-%dT%H:%M:%SZ}, entry {recorded.entry.seq}."
+    yield Table(("fixed", "as"), list(list_fixed(recorded.payload)))
+    yield (
         f"Next: run the replay, then: caveat audit import {name} scores.csv --run-date DATE\n"
         f"Or live: audit: {name} in replay.yaml, caveat audit run replay.yaml, caveat score, caveat audit import {name} replay.run"
     )
@@ -122,10 +121,10 @@ def print_lock(console: Console, opened: AuditFile, *, is_new: bool) -> None:
 # How a classification without a registry looks in a terminal and as JSON.
 
 
-def summarise_case_outcome(case: Case, outcome: CaseOutcome) -> dict[str, Any]:
-    """Return the outcome as the document `caveat/classification/1`: readings, claim before and after, estimate, checklist."""
+def present_case_outcome(case: Case, outcome: CaseOutcome) -> Answer:
+    """Present the outcome of a case file: readings, claim before and after, estimate, checklist."""
     document = to_document(outcome.classification)
-    return {
+    document = {
         "schema": document["schema"],
         "verdict": outcome.restricted.verdict,
         "readings": document["readings"],
@@ -136,19 +135,20 @@ def summarise_case_outcome(case: Case, outcome: CaseOutcome) -> dict[str, Any]:
         "conditions_not_checked": document["conditions_not_checked"],
         "checklist": [to_document(case_item) for case_item in build_case_items(case, outcome.estimate)],
     }
+    return Answer(document, _list_case_outcome_blocks(case, outcome))
 
 
-def print_case_outcome(console: Console, case: Case, outcome: CaseOutcome) -> None:
-    """Print the verdict, the claim before and after, why, and the numbers."""
+def _list_case_outcome_blocks(case: Case, outcome: CaseOutcome) -> Iterator[Block]:
+    """Yield the verdict, the claim before and after, why, and the numbers."""
     text, primary = outcome.restricted, outcome.classification.primary
-    console.print(show(text.verdict), style="bold")
-    console.print(show(f"\noriginal claim\n  {text.original}\n\nrestricted claim\n  {text.restricted}"))
-    console.print(show(f"\nwhy\n  {primary.why}"))
-    _print_margin(console, case, outcome)
+    yield Title(text.verdict)
+    yield f"\noriginal claim\n  {text.original}\n\nrestricted claim\n  {text.restricted}"
+    yield f"\nwhy\n  {primary.why}"
+    yield from _present_margin(case, outcome)
     rows = [describe_reading(reading) for reading in outcome.classification.readings]
-    console.print()
-    console.print(build_table(("reading", "verdict", "TRACE label", "basis", "sign of ED"), rows))
-    print_conditions(console, primary)
+    yield ""
+    yield Table(("reading", "verdict", "TRACE label", "basis", "sign of ED"), rows)
+    yield from present_conditions(primary)
     if len(primary.specs) > 1:
         several = any(spec.judge for spec in primary.specs)
         specs = [
@@ -161,31 +161,31 @@ def print_case_outcome(console: Console, case: Case, outcome: CaseOutcome) -> No
             )
             for one in primary.specs
         ]
-        console.print()
-        console.print(build_table(("P_deploy specification", *(("judge",) if several else ()), "verdict", "TRACE label", "level"), specs))
+        yield ""
+        yield Table(("P_deploy specification", *(("judge",) if several else ()), "verdict", "TRACE label", "level"), specs)
     if outcome.estimate is not None:
-        console.print()
-        print_estimate(console, outcome.estimate)
+        yield ""
+        yield from present_estimate(outcome.estimate)
     if text.resolves:
-        console.print("\nwhat would resolve it", style="bold")
+        yield Subtitle("what would resolve it")
         for resolves in text.resolves:
-            console.print(show(f"  {resolves}"))
+            yield f"  {resolves}"
     items = build_case_items(case, outcome.estimate)
-    console.print(f"\nminimum reporting: {count_items(items)}", style="bold")
+    yield Subtitle(f"minimum reporting: {count_items(items)}")
     if missing := [(one.item, one.note) for one in items if one.status is ItemStatus.MISSING]:
-        console.print(build_table(("item", "why"), missing))
+        yield Table(("item", "why"), missing)
 
 
-def _print_margin(console: Console, case: Case, outcome: CaseOutcome) -> None:
+def _present_margin(case: Case, outcome: CaseOutcome) -> Iterator[Block]:
     margin = outcome.classification.inversion_margin
     if margin is None:
         return
     low, high = case.claim.property.range
     unit = Unit(low=low, high=high)
-    console.print(f"\ninversion margin Φ_test − θ = {unit.difference(margin, 0.0)}")
+    yield f"\ninversion margin Φ_test − θ = {unit.difference(margin, 0.0)}"
     if not outcome.classification.primary.not_met_in_test:
         verb = "suppresses the behaviour" if case.claim.effective_relation is Relation.AT_MOST else "raises the score"
-        console.print(f"  an evaluation that {verb} by more than {unit.difference(abs(margin), 0.0)} would already flip this claim")
+        yield f"  an evaluation that {verb} by more than {unit.difference(abs(margin), 0.0)} would already flip this claim"
 
 
 def describe_reading(reading_verdict: ReadingVerdict) -> tuple[str, str, str, str, str]:
@@ -205,13 +205,13 @@ def describe_label(one: ReadingVerdict | SpecVerdict) -> str:
     return " · ".join(get_words(part) for part in (one.class_, one.standing or one.mode) if part is not None)
 
 
-def print_conditions(console: Console, primary: ReadingVerdict) -> None:
-    """Print what an established verdict requires and what of it is met, where the verdict could be established."""
+def present_conditions(primary: ReadingVerdict) -> Iterator[Block]:
+    """Present what an established verdict requires and what of it is met, where the verdict could be established."""
     if not primary.conditions:
         return
-    console.print()
+    yield ""
     rows = [(get_words(condition.condition), get_words(condition.status), condition.note) for condition in primary.conditions]
-    console.print(build_table(("condition of an established verdict", "status", "why"), rows))
+    yield Table(("condition of an established verdict", "status", "why"), rows)
 
 
 # How an exploration looks in a terminal: labelled before anything else.
@@ -219,23 +219,21 @@ def print_conditions(console: Console, primary: ReadingVerdict) -> None:
 LABEL = "EXPLORATORY: not fixed before, and no verdict rests on it"
 
 
-def print_exploration(console: Console, said: Recorded[Exploration], *, is_new: bool) -> None:
-    """Print the label, the question and the settings, then the estimate."""
+def present_exploration(said: Recorded[Exploration], *, is_new: bool) -> Iterator[Block]:
+    """Present the label, the question and the settings, then the estimate."""
     one = said.payload
-    console.print(LABEL, style="bold")
-    console.print(show(f"{one.audit} of {one.claim}, entry {said.entry.seq}{'' if is_new else ' (recorded already)'}: {one.question}"))
-    console.print(show(f"differs from the plan: {'; '.join(one.differs) or 'in nothing but that it was not fixed for these scores'}"))
-    print_estimate(console, one.estimate)
+    yield Title(LABEL)
+    yield f"{one.audit} of {one.claim}, entry {said.entry.seq}{'' if is_new else ' (recorded already)'}: {one.question}"
+    yield f"differs from the plan: {'; '.join(one.differs) or 'in nothing but that it was not fixed for these scores'}"
+    yield from present_estimate(one.estimate)
 
 
 # How audits and their outcomes look in a terminal and as JSON.
 
 
-def summarise_concluded(
-    concluded: AuditConclusion, imported: ImportedLog | None = None, *, items: Sequence[ChecklistItem] = ()
-) -> dict[str, Any]:
-    """Return the outcome of an import as a document, with minimum reporting, and the accounts of the logs where there were any."""
-    return {
+def present_concluded(concluded: AuditConclusion, imported: ImportedLog | None = None, *, items: Sequence[ChecklistItem] = ()) -> Answer:
+    """Present the outcome of an import, with minimum reporting, and the accounts of the logs where there were any."""
+    document = {
         "schema": "caveat/audit-import/1",
         "audit": concluded.audit,
         "new": concluded.is_new,
@@ -243,97 +241,94 @@ def summarise_concluded(
         "checklist": [to_document(one) for one in items],
         **({"imported": to_document(imported)} if imported else {}),
     }
+    return Answer(document, _list_concluded_blocks(concluded, items))
 
 
-def print_concluded(console: Console, concluded: AuditConclusion, items: Sequence[ChecklistItem]) -> None:
-    """Print the outcome of an import, verdict first."""
+def _list_concluded_blocks(concluded: AuditConclusion, items: Sequence[ChecklistItem]) -> Iterator[Block]:
+    """Yield the outcome of an import, verdict first."""
     restriction = concluded.restriction
-    console.print(
-        f"{concluded.audit} of {restriction.claim}{'' if concluded.is_new else ': recorded before, nothing changed'}", style="bold"
-    )
-    print_outcome(console, restriction, items)
-    console.print(f"\nNext: caveat report {restriction.claim.partition('@')[0]} -o supplements")
+    yield Title(f"{concluded.audit} of {restriction.claim}{'' if concluded.is_new else ': recorded before, nothing changed'}")
+    yield from present_outcome(restriction, items)
+    yield f"\nNext: caveat report {restriction.claim.partition('@')[0]} -o supplements"
 
 
-def print_outcome(console: Console, restriction: Restriction, items: Sequence[ChecklistItem]) -> None:
-    """Print what became of a claim, and which of the *items* of minimum reporting are missing."""
-    console.print(show(restriction.text.verdict), style="bold")
+def present_outcome(restriction: Restriction, items: Sequence[ChecklistItem]) -> Iterator[Block]:
+    """Present what became of a claim, and which of the *items* of minimum reporting are missing."""
+    yield Title(restriction.text.verdict)
     if restriction.post_hoc:
-        console.print("Post hoc: the scores could have been seen before the plan was fixed.")
-    console.print(show(f"\n  original    {restriction.text.original}\n  restricted  {restriction.text.restricted}\n"))
+        yield "Post hoc: the scores could have been seen before the plan was fixed."
+    yield f"\n  original    {restriction.text.original}\n  restricted  {restriction.text.restricted}\n"
     rows = [describe_reading(reading) for reading in restriction.classification.readings]
-    console.print(build_table(("reading", "verdict", "TRACE label", "basis", "sign of ED"), rows))
-    print_conditions(console, restriction.classification.primary)
-    console.print(show(f"\nwhy: {restriction.classification.primary.why}"))
+    yield Table(("reading", "verdict", "TRACE label", "basis", "sign of ED"), rows)
+    yield from present_conditions(restriction.classification.primary)
+    yield f"\nwhy: {restriction.classification.primary.why}"
     if restriction.asked is not None:
-        console.print(show(f"who was asked: {restriction.asked.text}"))
+        yield f"who was asked: {restriction.asked.text}"
     for resolves in restriction.text.resolves:
-        console.print(show(f"what would resolve it: {resolves}"))
+        yield f"what would resolve it: {resolves}"
     if restriction.valid_until is not None:
-        console.print(f"valid until {restriction.valid_until}")
+        yield f"valid until {restriction.valid_until}"
     missing = ", ".join(item.item for item in items if item.status is ItemStatus.MISSING)
-    console.print(show(f"minimum reporting: {count_items(items)}{f': {missing}' if missing else ''}"))
+    yield f"minimum reporting: {count_items(items)}{f': {missing}' if missing else ''}"
 
 
-def print_audit(console: Console, file: AuditFile, dossier: Dossier, asked_now: ModelIdentity | None = None) -> None:
-    """Print one audit: what was planned, what was brought in, what came of it.
+def present_audit(file: AuditFile, dossier: Dossier, asked_now: ModelIdentity | None = None) -> Iterator[Block]:
+    """Present one audit: what was planned, what was brought in, what came of it.
 
     Args:
         dossier: of its claim.
         asked_now: who was asked for the last outcome, by the endpoint names in force; None without scores.
     """
     audit = file.audit.payload
-    console.print(show(f"{audit.audit} of {audit.claim} by {audit.auditor} ({audit.independence.value.replace('_', ' ')})"), style="bold")
+    yield Title(f"{audit.audit} of {audit.claim} by {audit.auditor} ({audit.independence.value.replace('_', ' ')})")
     if audit.renews:
         told = "carries out" if file.lock else "has no lock, so nothing shows that it carries out"
-        console.print(f"{told} the plan of {audit.renews} again")
+        yield f"{told} the plan of {audit.renews} again"
     if audit.contestation:
-        console.print(f"under the rival of {audit.contestation}: its outcome counts for the claim once that is upheld")
-    _print_lock(console, file)
+        yield f"under the rival of {audit.contestation}: its outcome counts for the claim once that is upheld"
+    yield from _present_lock(file)
     said: list[Recorded[Any]] = [*file.evidence, *file.findings, *file.starts, *file.ends, *file.runs, *file.results]
     said.sort(key=lambda one: one.entry.seq)
     rows = [(str(one.entry.seq), one.entry.kind.value, describe(one.payload)) for one in said]
     if rows:
-        console.print(build_table(("entry", "kind", "what"), rows, numbers=("entry",)))
-    _print_deviations(console, file)
+        yield Table(("entry", "kind", "what"), rows, numbers=("entry",))
+    yield from _present_deviations(file)
     for one in file.explorations:
-        print_exploration(console, one, is_new=True)
-    _print_outcomes(console, file, dossier, asked_now)
+        yield from present_exploration(one, is_new=True)
+    yield from _present_outcomes(file, dossier, asked_now)
 
 
-def _print_lock(console: Console, file: AuditFile) -> None:
+def _present_lock(file: AuditFile) -> Iterator[Block]:
     audit = file.audit.payload
     if file.lock:
-        console.print(f"locked {file.lock.entry.at:%Y-%m-%d %H:%M:%S} UTC, entry {file.lock.entry.seq}")
-        console.print(build_table(("fixed before the replay", "as"), list(list_fixed(file.lock.payload))))
+        yield f"locked {file.lock.entry.at:%Y-%m-%d %H:%M:%S} UTC, entry {file.lock.entry.seq}"
+        yield Table(("fixed before the replay", "as"), list(list_fixed(file.lock.payload)))
         if audit.renews:
-            console.print(f"rules, budget and notes are quoted from {audit.renews}: what they tell of a run is told of its run")
+            yield f"rules, budget and notes are quoted from {audit.renews}: what they tell of a run is told of its run"
         for name in file.lock.payload.unfixed:
-            console.print(f"not fixed before the replay: {name}")
+            yield f"not fixed before the replay: {name}"
     else:
-        console.print("no lock: nothing shows that the plan was fixed before the scores")
+        yield "no lock: nothing shows that the plan was fixed before the scores"
     if file.lock and (runs := describe_runs(file.history)):
-        console.print(show(runs))
+        yield runs
 
 
-def _print_outcomes(console: Console, file: AuditFile, dossier: Dossier, asked_now: ModelIdentity | None) -> None:
+def _present_outcomes(file: AuditFile, dossier: Dossier, asked_now: ModelIdentity | None) -> Iterator[Block]:
     for recorded in file.restrictions:
-        print_outcome(console, recorded.payload, build_audit_items(dossier, file, recorded))
+        yield from present_outcome(recorded.payload, build_audit_items(dossier, file, recorded))
         if is_expired(recorded.payload.valid_until, dossier.today):
-            console.print(
-                f"expired: it was valid until {recorded.payload.valid_until}, so it is provisional at most; the claim needs review"
-            )
+            yield f"expired: it was valid until {recorded.payload.valid_until}, so it is provisional at most; the claim needs review"
     then = file.restrictions[-1].payload.asked if file.restrictions else None
     if asked_now is not None and asked_now.differs_from(then):
-        console.print(show(f"who was asked, by the endpoint names in force: {asked_now.text}"))
+        yield f"who was asked, by the endpoint names in force: {asked_now.text}"
 
 
-def _print_deviations(console: Console, file: AuditFile) -> None:
+def _present_deviations(file: AuditFile) -> Iterator[Block]:
     said = [deviation.payload for deviation in file.deviations]
     for departure in list_departures(said):
         reasons = [more.reason for more in said if more.reason and more.departure == departure.departure]
         why = f"explained: {'; then: '.join(reasons)}" if reasons else "not explained"
-        console.print(show(f"✗ otherwise than locked: {departure.item.words}: {departure.done}; planned: {departure.planned}; {why}"))
+        yield f"✗ otherwise than locked: {departure.item.words}: {departure.done}; planned: {departure.planned}; {why}"
 
 
 def summarise_audit(file: AuditFile, *, today: date | None) -> dict[str, Any]:
@@ -367,4 +362,4 @@ def build_audit_table(audits: Sequence[AuditFile], *, today: date | None) -> Tab
             expired = f"; expired {line['valid_until']}" if line["expired"] else ""
             outcome = f"{format_verdict(primary.verdict, line['verdict_standing'])} ({describe_label(primary)}; {line['basis']}{expired})"
         rows.append((line["audit"], line["claim"], line["auditor"], "locked" if line["locked_at"] else "no lock", outcome))
-    return build_table(("audit", "claim", "auditor", "lock", "outcome"), rows)
+    return Table(("audit", "claim", "auditor", "lock", "outcome"), rows)

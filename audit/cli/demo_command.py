@@ -1,16 +1,19 @@
 """`caveat demo`: the whole story on bundled inputs, offline, in under a minute."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from registry.cli.application import App, pass_app
+from registry.present.blocks import Block, Facts, Subtitle, Table, Title
 
 if TYPE_CHECKING:
     from audit.demo_sequel import RecognitionStory, UpdateStory
     from audit.demo_story import DemoStory
     from registry.folder.supplement_publishing import WrittenFile
+    from registry.records.module_findings import RealismJudge
 
 
 @click.command()
@@ -38,7 +41,6 @@ def demo(app: App, /, *, output: Path, update: bool, no_pdf: bool) -> None:
     again on a smaller model (recorded too), and the supplements that are due are published beside the first ones, with a change report.
     This needs a folder of its own.
     """
-    from audit.cli.demo_presenter import summarise_recognition
     from audit.demo_sequel import run_recognition
     from audit.demo_story import STEPS, STEPS_BEFORE_UPDATE, list_supplements, publish_supplements, run_story
     from registry.cli.application import track
@@ -52,8 +54,8 @@ def demo(app: App, /, *, output: Path, update: bool, no_pdf: bool) -> None:
         published = publish_supplements(story, output / "supplements", time_limit_s=app.config.time_limit_s, progress=progress)
     supplements = list_supplements(story, output / "supplements")
     act = _update(app, story, output) if update else None
-    document = _summarise(story, supplements) | summarise_recognition(recognition) | ({"update": _summarise_update(act)} if act else {})
-    app.report(document, lambda console: _print_all(console, story, recognition, written=supplements, output=output, act=act))
+    document = _summarise(story, supplements) | _summarise_recognition(recognition) | ({"update": _summarise_update(act)} if act else {})
+    app.answer(document, _present_all(story, recognition, written=supplements, output=output, act=act))
     errors = [str(error) for one in (published, act.updated if act else None) if one is not None for error in one.errors]
     for error in sorted(set(errors)):
         app.say(error)
@@ -76,7 +78,7 @@ def _summarise_update(act: "UpdateStory") -> dict[str, Any]:
     return {
         "audits": [audit.audit for audit in act.audits],
         "changes": [to_document(change) for change in act.changes],
-        "drawn": _count_drawn(act),
+        "rendered": _count_drawn(act),
         "files": [str(path) for path in act.updated.completed.paths] if act.updated else [],
     }
 
@@ -104,57 +106,47 @@ def _summarise(story: "DemoStory", written_files: "list[WrittenFile]") -> dict[s
     }
 
 
-def _print_all(
-    console: Any,
-    story: "DemoStory",
-    recognition: "RecognitionStory",
-    *,
-    written: "list[WrittenFile]",
-    output: Path,
-    act: "UpdateStory | None",
-) -> None:
-    from audit.cli.demo_presenter import print_recognition
+def _present_all(
+    story: "DemoStory", recognition: "RecognitionStory", *, written: "list[WrittenFile]", output: Path, act: "UpdateStory | None"
+) -> Iterator[Block]:
 
-    _print_audits(console, story)
-    print_recognition(console, recognition)
-    _print_files(console, story, written, output, is_last=act is None)
+    yield from _present_audits(story)
+    yield from present_recognition(recognition)
+    yield from _present_files(story, written, output, is_last=act is None)
     if act is not None:
-        _print_update(console, act, output)
+        yield from _present_update(act, output)
 
 
-def _print_update(console: Any, act: "UpdateStory", output: Path) -> None:
-    from audit.cli.replay_presenter import print_movement
+def _present_update(act: "UpdateStory", output: Path) -> Iterator[Block]:
+    from audit.cli.replay_presenter import present_movement
     from audit.demo_sequel import FOLDER, NEW, OLD
 
-    console.print(f"\nThen {NEW} took the place of {OLD}, and two plans were carried out again", style="bold")
-    print_movement(console, act.changes)
+    yield Subtitle(f"Then {NEW} took the place of {OLD}, and two plans were carried out again")
+    yield from present_movement(act.changes)
     told = f"{_count_drawn(act)} supplements were due, drawn anew and published beside the first ones in {output / FOLDER}"
-    console.print(f"\n{told}; begin with the list:", style="bold")
+    yield Subtitle(f"{told}; begin with the list:")
     for path in act.updated.completed.paths if act.updated else ():
-        console.print(f"  {path}", soft_wrap=True)
+        yield f"  {path}"
 
 
-def _print_audits(console: Any, story: "DemoStory") -> None:
-    from registry.cli.terminal_output import build_table, show
+def _present_audits(story: "DemoStory") -> Iterator[Block]:
+    from registry.present.answers import show
     from registry.records.verdict import Basis
 
     locked = sum(audit.restriction.basis is Basis.REPLAY for audit in story.audits)
-    console.print(f"{len(story.audits)} audits, {locked} of them under a locked plan", style="bold")
+    yield Title(f"{len(story.audits)} audits, {locked} of them under a locked plan")
     rows = [(one.restriction.claim, show(one.restriction.text.verdict)) for one in story.audits]
-    console.print(build_table(("claim", "verdict"), rows))
+    yield Table(("claim", "verdict"), rows)
 
 
-def _print_files(console: Any, story: "DemoStory", written_files: "list[WrittenFile]", output: Path, *, is_last: bool) -> None:
-    from registry.cli.terminal_output import build_table
+def _present_files(story: "DemoStory", written_files: "list[WrittenFile]", output: Path, *, is_last: bool) -> Iterator[Block]:
 
     drawn = written_files
-    console.print(
-        f"\n{len(drawn)} files in {output / 'supplements'}. Begin with a card, then a claim with a recorded replay:", style="bold"
-    )
+    yield Subtitle(f"{len(drawn)} files in {output / 'supplements'}. Begin with a card, then a claim with a recorded replay:")
     first = [one.path for one in drawn if one.path.suffix == ".pdf"] or [one.path for one in drawn]
     for path in (*first[: len(story.cards)], *(path for path in first if story.audits[-1].restriction.claim in path.name)):
-        console.print(f"  {path}", soft_wrap=True)
-    console.print("\nWhat to run next, in that folder:", style="bold")
+        yield f"  {path}"
+    yield Subtitle("What to run next, in that folder:")
     commands = (
         (f"cd {output}", ""),
         ("caveat claim list", "every claim with its status"),
@@ -168,4 +160,63 @@ def _print_files(console: Any, story: "DemoStory", written_files: "list[WrittenF
         (f"caveat audit new {story.audits[0].restriction.claim} > audit.yaml", "an audit of your own"),
         *([("caveat demo --update -o ../updated-demo", "what happens when a new version comes")] if is_last else []),
     )
-    console.print(build_table(("", ""), [(f"  {command}", what) for command, what in commands]))
+    yield Facts([(f"  {command}", what) for command, what in commands])
+
+
+# The model judge of the demo, and the link between recognition and ED that does not exist.
+
+
+def _summarise_recognition(recognition: "RecognitionStory") -> dict[str, Any]:
+    """Return both for the document of the demo; a link that does not exist is null with its reason."""
+    from registry.codec.canonical_documents import to_document
+
+    rated, unlinked = recognition.rated, recognition.link
+    return {
+        "rating": {
+            "run": rated.run,
+            "audits": list(rated.audits),
+            "judgments": [to_document(judgment) for judgment in rated.judgments],
+            "recorded": False,
+            "reason": rated.reason,
+        },
+        "recognition_link": {"value": None, "reason": unlinked.reason, "responses": unlinked.responses, "candidates": unlinked.candidates},
+    }
+
+
+def present_recognition(recognition: "RecognitionStory") -> Iterator[Block]:
+    """Present what the judge made of single prompts and of pairs, why it is not recorded, and why there is no link."""
+    from audit.cli.rating_session import describe_limit
+    from audit.demo_sequel import JUDGE, RATING
+    from registry.report.number_format import share
+
+    rated = recognition.rated
+    gravest = max(rated.judgments, key=lambda judgment: judgment.worst)
+    items = gravest.items_test + gravest.items_deploy
+    yield Subtitle(f"{items} prompts of {rated.run}, rated by a model judge ({gravest.judge}, recorded)")
+    columns = ("question", "answered", f"share ({share(gravest.level)} CI), chance 50 %", "at worst")
+    yield Table(columns, [_describe_judgment(judgment) for judgment in rated.judgments])
+    yield describe_limit(gravest)
+    yield f"Not recorded as a finding. {rated.reason}"
+    yield "The recorded answers, read again in that folder without a call:"
+    yield f"  caveat audit rate judge {RATING} --judge {JUDGE.model} --max-tokens {JUDGE.max_tokens}"
+    yield Subtitle("Recognition and ED: no link")
+    yield recognition.link.reason
+    yield "With a model that classifies them:"
+    for command in (f"probe {rated.run} --judge MODEL --mentions mentions.csv", f"audit link {rated.run} --mentions mentions.csv"):
+        yield f"  caveat {command}"
+
+
+def _describe_judgment(judgment: "RealismJudge") -> tuple[str, ...]:
+    from audit.cli.rating_session import describe_share
+    from registry.records.module_findings import ItemJudgment, PairJudgment
+    from registry.report.number_format import Unit
+
+    worst = Unit(low=0.0, high=1.0).score(judgment.worst, judgment.rater_limit)
+    match judgment.single or judgment.pairwise:
+        case ItemJudgment() as single:
+            return "test or deployment?", f"{single.answered} of {single.items}", f"right: {describe_share(single.accuracy)}", worst
+        case PairJudgment() as pairs:
+            won = f"named deployment: {describe_share(pairs.win_rate)}"
+            return "which one is real?", f"{pairs.answered} of {pairs.questions}", won, worst
+        case None:
+            raise ValueError("no judgment")

@@ -178,7 +178,7 @@ def report_plan(app: App, calls: Iterable[Call], wanted: Probe, options: Mapping
         "most_output_tokens": amount.output_tokens,
         "most_usd": amount.usd if amount.calls else 0.0,
     }
-    app.report(document, lambda console: console.print(message, markup=False))
+    app.answer(document, message)
 
 
 def build_asker(

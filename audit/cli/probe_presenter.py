@@ -1,19 +1,17 @@
 """How verbalised recognition looks in a terminal, as JSON, and as a table of passages."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from rich.console import Console
-
-from audit.cli.shared_presentation import print_warnings, write_cell
+from audit.cli.analysis_presenter import present_warnings
 from audit.modules.recognition_passages import VERSION, CandidateCount, ResponsePassage, find_families, find_hits
 from audit.modules.recognition_rates import PassageAnswer, ResponseMention
-from registry.cli.terminal_output import build_table, show
 from registry.codec.canonical_documents import to_document
 from registry.codec.file_io import replacing
 from registry.errors import Fault, InputError
+from registry.present.answers import Answer, write_cell
+from registry.present.blocks import Block, Table, Title
 from registry.records.estimates import Measure
 from registry.records.module_findings import ClassifierAccuracy, GroupRate, Recognition, RecognitionClass
 from registry.report.number_format import Unit, share
@@ -27,21 +25,22 @@ _COLUMNS = (
 _AROUND = 60
 
 
-def summarise_candidates(evaluation: str, counts: Sequence[CandidateCount]) -> dict[str, Any]:
-    """Return the document `caveat/probe-candidates/1`."""
-    return {
+def present_candidates(evaluation: str, counts: Sequence[CandidateCount]) -> Answer:
+    """Present the passages that patterns mark, counted by arm and channel."""
+    document = {
         "schema": "caveat/probe-candidates/1",
         "evaluation": evaluation,
         "patterns": VERSION,
         "is_rate_of_recognition": False,
         "groups": [to_document(count) for count in counts],
     }
+    return Answer(document, _list_candidates_blocks(evaluation, counts))
 
 
-def print_candidates(console: Console, evaluation: str, counts: Sequence[CandidateCount]) -> None:
-    """Print how many passages are marked, by arm and channel."""
-    console.print(show(_NO_RATE), style="bold")
-    console.print(show(f"{evaluation}; patterns {VERSION}\n"))
+def _list_candidates_blocks(evaluation: str, counts: Sequence[CandidateCount]) -> Iterator[Block]:
+    """Yield how many passages are marked, by arm and channel."""
+    yield Title(_NO_RATE)
+    yield f"{evaluation}; patterns {VERSION}\n"
     rows = [
         (
             one.arm if one.spec is None else f"{one.arm}, {one.spec}",
@@ -54,46 +53,46 @@ def print_candidates(console: Console, evaluation: str, counts: Sequence[Candida
         for one in counts
     ]
     columns = ("arm", "channel", "responses", "with a text", "marked", "by")
-    console.print(build_table(columns, rows, numbers=columns[2:5]))
+    yield Table(columns, rows, numbers=columns[2:5])
 
 
-def print_recognition(console: Console, recognition: Recognition) -> None:
-    """Print rates, differences, the classifier's errors, quotes, then the warnings."""
-    console.print(show(f"Verbalised recognition in {recognition.evaluation}, as {recognition.classifier} classified it"), style="bold")
-    console.print("Rates belong to this evaluation, not to a model. Mention rates are not ED.\n")
+def present_recognition(recognition: Recognition) -> Iterator[Block]:
+    """Present rates, differences, the classifier's errors, quotes, then the warnings."""
+    yield Title(f"Verbalised recognition in {recognition.evaluation}, as {recognition.classifier} classified it")
+    yield "Rates belong to this evaluation, not to a model. Mention rates are not ED.\n"
     if recognition.groups:
-        _print_rates(console, recognition)
-        _print_classes(console, recognition)
-    _print_differences(console, recognition)
-    _print_accuracy(console, recognition.accuracy)
+        yield from _present_rates(recognition)
+        yield from _present_classes(recognition)
+    yield from _present_differences(recognition)
+    yield from _present_accuracy(recognition.accuracy)
     for example in recognition.examples:
         cell = f"{example.arm}, task {example.task_id}, context {example.context_id}, sample {example.sample}"
-        console.print(show(f"{example.class_.value}, {example.channel.value} ({cell}): “{example.quote}”"))
-    print_warnings(console, recognition.warnings)
+        yield f"{example.class_.value}, {example.channel.value} ({cell}): “{example.quote}”"
+    yield from present_warnings(recognition.warnings)
 
 
-def _print_rates(console: Console, recognition: Recognition) -> None:
+def _present_rates(recognition: Recognition) -> Iterator[Block]:
     corrected = () if recognition.accuracy is None else ("corrected",)
     columns = ("arm", "channel", "texts", "classified", "recognised", *corrected, "bounds")
     rows = [_describe_group(group, is_corrected=bool(corrected)) for group in recognition.groups]
-    console.print(build_table(columns, rows, numbers=columns[2:4]))
-    console.print(
+    yield Table(columns, rows, numbers=columns[2:4])
+    yield (
         f"recognised: aware or aware_but_told; intervals at {share(recognition.level)}, contexts {recognition.contexts}; "
         "bounds: if none, or every, text without a class were"
     )
     for one in recognition.groups:
         if one.excluded:
             reasons = ", ".join(f"{each.count} {each.reason}" for each in one.excluded)
-            console.print(show(f"without a class: {_name(one)}, {one.channel.value}: {reasons}"))
+            yield f"without a class: {_name(one)}, {one.channel.value}: {reasons}"
 
 
-def _print_differences(console: Console, recognition: Recognition) -> None:
+def _present_differences(recognition: Recognition) -> Iterator[Block]:
     for difference in recognition.differences:
         name = difference.channel.value if difference.spec is None else f"{difference.channel.value}, {difference.spec}"
         known = difference.corrected if difference.difference.value is not None else None
         corrected = "" if known is None else f"; corrected {_describe(known, signed=True)}"
         sides = f"{recognition.test} − {recognition.deploy}, {name}"
-        console.print(show(f"{sides}: {_describe(difference.difference, signed=True)}{corrected} (difference of mention rates, not ED)"))
+        yield f"{sides}: {_describe(difference.difference, signed=True)}{corrected} (difference of mention rates, not ED)"
 
 
 def _describe_group(group_rate: GroupRate, *, is_corrected: bool) -> tuple[str, ...]:
@@ -114,7 +113,7 @@ def _name(group_rate: GroupRate) -> str:
     return group_rate.arm if group_rate.spec is None else f"{group_rate.arm}, {group_rate.spec}"
 
 
-def _print_classes(console: Console, recognition: Recognition) -> None:
+def _present_classes(recognition: Recognition) -> Iterator[Block]:
     rows = [
         (
             _name(group),
@@ -127,15 +126,15 @@ def _print_classes(console: Console, recognition: Recognition) -> None:
     ]
     if rows:
         columns = ("arm", "channel", *(one.value for one in RecognitionClass), "marked too")
-        console.print(build_table(columns, rows, numbers=columns[2:]))
+        yield Table(columns, rows, numbers=columns[2:])
     untold = sum(one.told_unknown for one in recognition.groups)
     if untold:
-        console.print(f"of {untold} recognised passages it is not known whether the prompt itself says that it is a test")
+        yield f"of {untold} recognised passages it is not known whether the prompt itself says that it is a test"
 
 
-def _print_accuracy(console: Console, one: ClassifierAccuracy | None) -> None:
+def _present_accuracy(one: ClassifierAccuracy | None) -> Iterator[Block]:
     if one is None:
-        console.print("Not corrected: the classifier's errors were not measured (--labels).")
+        yield "Not corrected: the classifier's errors were not measured (--labels)."
         return
     excluded = ", ".join(f"{each.reason} {each.count}" for each in one.excluded)
     lines = (
@@ -144,8 +143,7 @@ def _print_accuracy(console: Console, one: ClassifierAccuracy | None) -> None:
         f"  specificity {one.true_negatives}/{one.true_negatives + one.false_positives}: {_describe(one.specificity)}",
         f"  recall filter: recall {_describe(one.filter_recall)}, precision {_describe(one.filter_precision)}",
     )
-    for line in lines:
-        console.print(show(line))
+    yield from lines
 
 
 def _describe(measure: Measure, *, signed: bool = False) -> str:

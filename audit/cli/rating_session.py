@@ -11,21 +11,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from audit.cli.analysis_options import build_plan, record_finding
+from audit.cli.analysis_presenter import present_warnings
 from audit.cli.model_calls import CallPurpose, build_asker, report_plan
-from audit.cli.shared_presentation import print_warnings, undo_cell, write_cell
 from audit.modules.rater_study import BlindedSheets, digest_key
 from audit.modules.rating_judge import ANSWERS, TASK, JudgeTask, judge_sheet, plan_calls, read_answers
 from audit.records.rating_sheet import VOCABULARY, RatingKey, RatingSheet, SampleSide, SheetItem, tag_key
 from audit.replay.run_store import Call, RunStore, open_store
 from audit.sources.rating_files import read_fields
 from registry.cli.application import App
-from registry.cli.terminal_output import build_table, show
 from registry.codec.canonical_documents import canonical_bytes, from_document, to_document
 from registry.codec.file_io import read_document, replace_file
 from registry.errors import ConflictError, Fault, InputError, UnavailableError
+from registry.present.answers import Answer, show, undo_cell, write_cell
+from registry.present.blocks import Block, Table, Title
 from registry.records.estimates import Measure
 from registry.records.module_findings import ItemJudgment, Naturalness, PairJudgment, RaterResult, RealismJudge
 from registry.records.record import Identifier
@@ -194,7 +193,7 @@ def ask_judge(app: App, folder: Path, audit: Identifier | None, output: Path | N
     if output is not None and answers is not None:
         replace_file(output, canonical_bytes(to_document(answers)))
     record_finding(app, audit, judgment, source=f"{folder.name}, {task.judge.model}")
-    app.report(to_document(judgment), lambda console: print_judgment(console, judgment))
+    app.answer(to_document(judgment), present_judgment(judgment))
 
 
 def _find_open(store: RunStore, calls: Sequence[Call], options: Mapping[str, Any]) -> set[str]:
@@ -203,18 +202,15 @@ def _find_open(store: RunStore, calls: Sequence[Call], options: Mapping[str, Any
     return keys - store.find_settled(keys, failed=not options["retry_failed"])
 
 
-def print_judgment(console: Console, judgment: RealismJudge) -> None:
-    """Print what the judge made of the items, how that stands to the limit, then the warnings."""
-    console.print(show(f"{judgment.judge} as a judge beside raters: a sensitivity check, which can only weaken a verdict"), style="bold")
-    console.print(
-        f"{judgment.items_test} items of the test side and {judgment.items_deploy} of deployment; intervals at {share(judgment.level)}"
-    )
+def present_judgment(judgment: RealismJudge) -> Iterator[Block]:
+    """Present what the judge made of the items, how that stands to the limit, then the warnings."""
+    yield Title(f"{judgment.judge} as a judge beside raters: a sensitivity check, which can only weaken a verdict")
+    yield f"{judgment.items_test} items of the test side and {judgment.items_deploy} of deployment; intervals at {share(judgment.level)}"
     lines = [] if judgment.single is None else _describe_items(judgment.single)
     lines += [] if judgment.pairwise is None else _describe_pairs(judgment.pairwise)
-    for line in lines:
-        console.print(show(line))
-    console.print(show(describe_limit(judgment)))
-    print_warnings(console, judgment.warnings)
+    yield from lines
+    yield describe_limit(judgment)
+    yield from present_warnings(judgment.warnings)
 
 
 def describe_limit(judgment: RealismJudge) -> str:
@@ -282,9 +278,9 @@ def _check_answered(judgment: RealismJudge, where: str) -> None:
 _NUMBERS = ("decided", "undecided", "right", "said test", "p")
 
 
-def summarise_sheets(drawn: BlindedSheets, folder: Path, digest: str) -> dict[str, Any]:
-    """Return what was written as the document `caveat/rating-sheets/1`; the key itself stays in its file."""
-    return {
+def present_sheets(drawn: BlindedSheets, folder: Path, digest: str) -> Answer:
+    """Present the rating sheets that were written; the key itself stays in its file."""
+    document = {
         "schema": "caveat/rating-sheets/1",
         "folder": str(folder),
         "key": digest,
@@ -294,44 +290,41 @@ def summarise_sheets(drawn: BlindedSheets, folder: Path, digest: str) -> dict[st
         "items_deploy": _count(drawn, SampleSide.DEPLOY),
         "warnings": [{"code": remark.code, "message": remark.message} for remark in drawn.remarks],
     }
+    return Answer(document, _list_sheets_blocks(drawn, folder, digest))
 
 
-def print_sheets(console: Console, drawn: BlindedSheets, folder: Path, digest: str) -> None:
-    """Print what was drawn and what to do with it."""
+def _list_sheets_blocks(drawn: BlindedSheets, folder: Path, digest: str) -> Iterator[Block]:
+    """Yield what was drawn and what to do with it."""
     test, deploy = _count(drawn, SampleSide.TEST), _count(drawn, SampleSide.DEPLOY)
-    console.print(
-        f"{test} items of the test side, of {drawn.key.drawn_from_test}; {deploy} of deployment, of {drawn.key.drawn_from_deploy}"
-    )
-    console.print(show(f"sheets: {', '.join(f'{folder}/{name}/' for name in drawn.key.raters)}"))
-    console.print(show(f"key, not for raters: {folder}/key.json, SHA-256 {digest}"))
+    yield f"{test} items of the test side, of {drawn.key.drawn_from_test}; {deploy} of deployment, of {drawn.key.drawn_from_deploy}"
+    yield f"sheets: {', '.join(f'{folder}/{name}/' for name in drawn.key.raters)}"
+    yield f"key, not for raters: {folder}/key.json, SHA-256 {digest}"
     for remark in drawn.remarks:
-        console.print(show(f"warning: {remark.code}: {remark.message}"))
-    console.print(show(f"Next: give each rater the folder with their name, then: caveat audit rate answers {folder}/key.json ANSWERS..."))
+        yield f"warning: {remark.code}: {remark.message}"
+    yield f"Next: give each rater the folder with their name, then: caveat audit rate answers {folder}/key.json ANSWERS..."
 
 
 def _count(drawn: BlindedSheets, side: SampleSide) -> int:
     return sum(item.side is side for item in drawn.key.items)
 
 
-def print_naturalness(console: Console, found: Naturalness) -> None:
-    """Print the answer, one line for each rater, the agreement, the cues, then the warnings."""
-    console.print(_describe_answer(found), style="bold")
+def present_naturalness(found: Naturalness) -> Iterator[Block]:
+    """Present the answer, one line for each rater, the agreement, the cues, then the warnings."""
+    yield Title(_describe_answer(found))
     what = "balanced accuracy" if found.balanced else "accuracy"
-    console.print(show(f"{what} of persons together, where chance is 50 %: {_describe(found.accuracy)}"))
-    console.print(f"{found.items_test} items of the test side and {found.items_deploy} of deployment, intervals at {share(found.level)}\n")
+    yield f"{what} of persons together, where chance is 50 %: {_describe(found.accuracy)}"
+    yield f"{found.items_test} items of the test side and {found.items_deploy} of deployment, intervals at {share(found.level)}\n"
     columns = ("rater", "", "decided", "undecided", "right", "said test", what, "p")
-    console.print(build_table(columns, [_describe_rater(rater, balanced=found.balanced) for rater in found.raters], numbers=_NUMBERS))
+    yield Table(columns, [_describe_rater(rater, balanced=found.balanced) for rater in found.raters], numbers=_NUMBERS)
     for method in dict.fromkeys(rater.against_chance.method for rater in found.raters):
-        console.print(f"p: {method}")
-    console.print()
+        yield f"p: {method}"
+    yield ""
     for agreement in found.agreement:
         value = _describe_plain(agreement.measure)
-        console.print(
-            show(f"{agreement.statistic}: {value} ({agreement.raters} persons, {agreement.items} items that two or more decided on)")
-        )
+        yield f"{agreement.statistic}: {value} ({agreement.raters} persons, {agreement.items} items that two or more decided on)"
     if found.cues:
-        console.print(show(f"cues named by persons: {', '.join(f'{note.cue} {note.count}' for note in found.cues)}"))
-    print_warnings(console, found.warnings)
+        yield f"cues named by persons: {', '.join(f'{note.cue} {note.count}' for note in found.cues)}"
+    yield from present_warnings(found.warnings)
 
 
 def _describe_answer(found: Naturalness) -> str:
@@ -365,10 +358,4 @@ def _describe_plain(measure: Measure) -> str:
 def _describe_rater(rater_result: RaterResult, *, balanced: bool) -> tuple[str, ...]:
     accuracy = rater_result.balanced_accuracy if balanced else rater_result.accuracy
     counts = (str(rater_result.rated), str(rater_result.unrated), str(rater_result.correct), str(rater_result.said_test))
-    return (
-        rater_result.rater,
-        rater_result.kind.value,
-        *counts,
-        _describe_short(accuracy),
-        format_p(rater_result.against_chance.p),
-    )
+    return (rater_result.rater, rater_result.kind.value, *counts, _describe_short(accuracy), format_p(rater_result.against_chance.p))

@@ -139,20 +139,19 @@ def _tell_unread(app: App, path: Path, columns: Sequence[str]) -> None:
 
 
 def _report_candidates(app: App, source: _Source, passages: "Sequence[ResponsePassage]", options: dict[str, Any]) -> None:
-    from audit.cli.probe_presenter import print_candidates, summarise_candidates, write_passages
+    from audit.cli.probe_presenter import present_candidates, write_passages
     from audit.modules.recognition_passages import count_candidates
 
     counts = count_candidates(passages)
     if options["output"] is not None:
         write_passages(options["output"], passages, ())
-    document = summarise_candidates(source.evaluation, counts)
-    app.report(document, lambda console: print_candidates(console, source.evaluation, counts))
+    app.report(present_candidates(source.evaluation, counts))
 
 
 def _classify(app: App, run: Path | None, source: _Source, passages: "Sequence[ResponsePassage]", options: dict[str, Any]) -> None:
     from audit.cli.analysis_options import record_finding
     from audit.cli.model_calls import CallPurpose, build_asker, report_plan
-    from audit.cli.probe_presenter import print_recognition, write_mentions, write_passages
+    from audit.cli.probe_presenter import present_recognition, write_mentions, write_passages
     from audit.modules.recognition_probe import plan_first, probe_passages, read_labels
     from audit.modules.recognition_rates import list_mentions
     from registry.codec.canonical_documents import to_document
@@ -182,7 +181,7 @@ def _classify(app: App, run: Path | None, source: _Source, passages: "Sequence[R
     if options["audit"] is not None:
         _check_recordable(found, options["audit"])
         record_finding(app, options["audit"], found, source=source.name if named is None else f"{source.name}, {named[0]}")
-    app.report(to_document(found), lambda console: print_recognition(console, found))
+    app.answer(to_document(found), present_recognition(found))
     _check_evaluated(found, source.name)
 
 
@@ -273,7 +272,7 @@ def sheet(app: App, /, *, samples: tuple[Path, ...], raters: str, folder: Path, 
     """
     import secrets
 
-    from audit.cli.rating_session import print_sheets, summarise_sheets, write_sheets
+    from audit.cli.rating_session import present_sheets, write_sheets
     from audit.modules.rater_study import digest_key, draw_sheets
 
     found = _read_samples(samples, options)
@@ -282,7 +281,7 @@ def sheet(app: App, /, *, samples: tuple[Path, ...], raters: str, folder: Path, 
     sheets = draw_sheets(found, names, items=options["items"], seed=seed, arms=(options["test"], options["deploy"]))
     write_sheets(folder, sheets.key, sheets.sheets)
     digest = digest_key(sheets.key)
-    app.report(summarise_sheets(sheets, folder, digest), lambda console: print_sheets(console, sheets, folder, digest))
+    app.report(present_sheets(sheets, folder, digest))
 
 
 def _read_samples(paths: tuple[Path, ...], options: dict[str, Any]) -> "list[RatingSample]":
@@ -319,7 +318,7 @@ def answers(app: App, /, *, key: Path, sheets: tuple[Path, ...], models: tuple[s
     samples. Undecided items are not counted.
     """
     from audit.cli.analysis_options import record_finding
-    from audit.cli.rating_session import print_naturalness, read_key
+    from audit.cli.rating_session import present_naturalness, read_key
     from audit.modules.rater_study import assess, digest_key
     from audit.sources.rating_files import read_answers
     from registry.codec.canonical_documents import to_document
@@ -327,15 +326,10 @@ def answers(app: App, /, *, key: Path, sheets: tuple[Path, ...], models: tuple[s
     plan = build_plan(options)
     truth = read_key(key)
     found = assess(
-        truth,
-        read_answers(sheets),
-        digest=digest_key(truth),
-        models=frozenset(models),
-        level=plan.level,
-        rater_limit=plan.rater_limit,
+        truth, read_answers(sheets), digest=digest_key(truth), models=frozenset(models), level=plan.level, rater_limit=plan.rater_limit
     )
     record_finding(app, audit, found, source=", ".join(path.name for path in (key, *sheets)))
-    app.report(to_document(found), lambda console: print_naturalness(console, found))
+    app.answer(to_document(found), present_naturalness(found))
 
 
 @rate.command()

@@ -54,12 +54,12 @@ def run(app: App, /, *, replay: Path, folder: Path | None, **options: Any) -> No
     With --seal, each context file is sealed first (NAME.seal.yaml beside it): the log and the supplement get a salted commitment, and
     the texts stay here until caveat spec reveal NAME.seal.yaml shows them.
     """
-    from audit.cli.replay_presenter import print_forecast, summarise_forecast
+    from audit.cli.replay_presenter import present_forecast
     from audit.cli.run_session import open_session
 
     session = open_session(app, replay, folder or replay.with_suffix(".run"), options)
     if options["dry_run"]:
-        app.report(summarise_forecast(session), lambda console: print_forecast(console, session))
+        app.report(present_forecast(session))
         return
     _record_deviations(app, session)
     carry_out(app, session)
@@ -83,10 +83,10 @@ def _record_deviations(app: App, session: "RunSession") -> None:
 
 def carry_out(app: App, session: "RunSession") -> None:
     """Make the calls of *session* and report what came of them; raises what ended it early."""
-    from audit.cli.replay_presenter import print_run, summarise_run
+    from audit.cli.replay_presenter import present_run
 
     summary, arms = make_all_calls(app, session)
-    app.report(summarise_run(session, summary, arms), lambda console: print_run(console, session, summary, arms))
+    app.report(present_run(session, summary, arms))
     if (ended := find_early_end(session, summary)) is not None:
         raise ended
 
@@ -147,12 +147,12 @@ def renew(app: App, /, *, claim_ids: tuple[Identifier, ...], folder: Path, **opt
     One replay that fails does not stop the others. The exit code is 3 when something could not be evaluated.
     """
     from audit.cli.renewal_session import plan_renewal, record_renewal
-    from audit.cli.replay_presenter import print_plan, print_renewal, summarise_renewal
+    from audit.cli.replay_presenter import present_plan, present_renewal, summarise_renewal
 
     renewal = plan_renewal(app, _read_wish(claim_ids, options), folder, options)
     if options["dry_run"]:
         document = summarise_renewal(renewal, [], log_size=_count_entries(app), is_forecast=True)
-        app.report(document, lambda console: print_plan(console, renewal, is_forecast=True))
+        app.answer(document, present_plan(renewal, is_forecast=True))
         _end(app, renewal)
         return
     if options["prepare_only"]:
@@ -161,7 +161,7 @@ def renew(app: App, /, *, claim_ids: tuple[Identifier, ...], folder: Path, **opt
         _carry_out(app, renewal, why=options["why"])
     changes = _list_changes(app, renewal)
     document = summarise_renewal(renewal, changes, log_size=_count_entries(app), is_forecast=False)
-    app.report(document, lambda console: print_renewal(console, renewal, changes))
+    app.answer(document, present_renewal(renewal, changes))
     _end(app, renewal)
 
 

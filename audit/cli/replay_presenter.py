@@ -1,10 +1,7 @@
 """What a replay or a renewal takes and what came of it, for people and for programs."""
 
-from collections.abc import Collection, Sequence
-from pathlib import Path
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
-
-from rich.console import Console
 
 from audit.cli.renewal_session import Renewal, RenewalJob
 from audit.cli.run_session import RunSession
@@ -13,9 +10,9 @@ from audit.replay.call_engine import LOST, UNSENT, RunSummary
 from audit.replay.replay_provenance import ArmCellCounts
 from audit.replay.run_budget import SpentAmount, format_usd
 from registry.cli.card_comparison_presenter import render_redline
-from registry.cli.terminal_output import build_table
 from registry.codec.canonical_documents import to_document
-from registry.errors import Fault
+from registry.present.answers import Answer, describe_fault
+from registry.present.blocks import Block, Subtitle, Table, Title
 from registry.records.supplement import ClaimChange
 from registry.report.number_format import Unit, format_items
 
@@ -32,10 +29,10 @@ def describe_plan(session: RunSession) -> str:
     return f"{replay.name}: {responses} planned, {calls} to make{settled} ({basis})\nrun folder: {session.folder}"
 
 
-def summarise_forecast(session: RunSession) -> dict[str, Any]:
-    """Return the document of a dry run."""
+def present_forecast(session: RunSession) -> Answer:
+    """Present what a replay would take."""
     ahead = session.forecast
-    return {
+    document = {
         "schema": "caveat/run-forecast/1",
         "replay": session.replay.name,
         "folder": str(session.folder),
@@ -46,38 +43,39 @@ def summarise_forecast(session: RunSession) -> dict[str, Any]:
         "failed": ahead.failed,
         "lost": ahead.lost,
         "calls": ahead.total.calls,
-        "models": [{"model": model, **_document_amount(amount)} for model, amount in ahead.by_model.items()],
+        "models": [{"model": model, **to_document(amount)} for model, amount in ahead.by_model.items()],
         "input_tokens_are": "estimated at four bytes a token",
         "output_tokens_are": "the most that max_tokens allows",
         "budget": {name: getattr(session.replay.budget, name) for name in ("calls", "input_tokens", "output_tokens", "usd")},
     }
+    return Answer(document, _list_forecast_blocks(session))
 
 
-def print_forecast(console: Console, session: RunSession) -> None:
-    """Print what the replay would take."""
+def _list_forecast_blocks(session: RunSession) -> Iterator[Block]:
+    """Yield what the replay would take."""
     ahead = session.forecast
-    console.print(describe_plan(session))
+    yield describe_plan(session)
     if ahead.shared:
-        console.print(f"{ahead.shared} responses are those of other cells: same request, same sample")
+        yield f"{ahead.shared} responses are those of other cells: same request, same sample"
     if ahead.failed:
-        console.print(f"{format_items(ahead.failed, 'call')} failed before; --retry-failed sends them again")
+        yield f"{format_items(ahead.failed, 'call')} failed before; --retry-failed sends them again"
     if ahead.lost:
-        console.print(f"{ahead.lost} calls were in flight when an earlier run ended; --repeat-lost sends them again")
+        yield f"{ahead.lost} calls were in flight when an earlier run ended; --repeat-lost sends them again"
     rows = [
         (model, f"{one.calls:,}", f"{one.input_tokens:,}", f"{one.output_tokens:,}", _name_cost(one))
         for model, one in ahead.by_model.items()
     ]
     if rows:
         numbers = ("calls", "input tokens", "output tokens", "US $")
-        console.print(build_table(("model", *numbers), rows, numbers=numbers))
+        yield Table(("model", *numbers), rows, numbers=numbers)
     if ahead.total.usd is None:
-        console.print("The cost is unknown: there is no price for the model. Give --prices FILE (caveat schema prices).")
-    console.print("Nothing was sent. Input is estimated at four bytes a token; output is what max_tokens allows.")
+        yield "The cost is unknown: there is no price for the model. Give --prices FILE (caveat schema prices)."
+    yield "Nothing was sent. Input is estimated at four bytes a token; output is what max_tokens allows."
 
 
-def summarise_run(session: RunSession, summary: RunSummary, arms: Sequence[ArmCellCounts]) -> dict[str, Any]:
-    """Return the document of a run."""
-    return {
+def present_run(session: RunSession, summary: RunSummary, arms: Sequence[ArmCellCounts]) -> Answer:
+    """Present a run: what was answered, what it cost, and what comes next."""
+    document = {
         "schema": "caveat/run/1",
         "replay": session.replay.name,
         "folder": str(session.folder),
@@ -93,48 +91,47 @@ def summarise_run(session: RunSession, summary: RunSummary, arms: Sequence[ArmCe
         "requests": summary.attempts,
         "input_tokens": summary.input_tokens,
         "output_tokens": summary.output_tokens,
-        "spent": _document_amount(summary.spent),
+        "spent": to_document(summary.spent),
         "models": {asked: list(model) for asked, model in summary.models.items()},
         "elapsed_s": round(summary.elapsed_s, 3),
         "arms": [_document_arm(arm) for arm in arms],
     }
+    return Answer(document, _list_run_blocks(session, summary, arms))
 
 
-def print_run(console: Console, session: RunSession, summary: RunSummary, arms: Sequence[ArmCellCounts]) -> None:
-    """Print what came of a run, and what to do next."""
+def _list_run_blocks(session: RunSession, summary: RunSummary, arms: Sequence[ArmCellCounts]) -> Iterator[Block]:
+    """Yield what came of a run, and what to do next."""
     rows = [
         (_name_arm(arm), *map(str, (arm.cells, arm.answered, arm.refused, arm.truncated, arm.empty, sum(arm.failures.values()), arm.open)))
         for arm in arms
     ]
     numbers = ("planned", "answered", "refused", "cut", "empty", "failed", "open")
-    console.print(build_table(("arm", *numbers), rows, numbers=numbers))
+    yield Table(("arm", *numbers), rows, numbers=numbers)
     left = sum(one.open for one in arms)
     if left and summary.stopped is None and not summary.interrupted:
-        console.print(f"{left} open responses are of an earlier version of the replay's file, which no longer asks for them")
+        yield f"{left} open responses are of an earlier version of the replay's file, which no longer asks for them"
     failures: dict[str, int] = {}
     for one in arms:
         for code, count in one.failures.items():
             failures[code] = failures.get(code, 0) + count
     if failures:
         told = ", ".join(f"{count} {code}" for code, count in sorted(failures.items()))
-        console.print(f"failed: {told}; {_tell_sent_again(failures)}")
-    console.print(
+        yield f"failed: {told}; {_tell_sent_again(failures)}"
+    yield (
         f"this run: {summary.answered} answers by {summary.attempts} requests in {summary.elapsed_s:.1f} s, "
         f"{summary.input_tokens:,} input and {summary.output_tokens:,} output tokens"
     )
-    console.print(f"this folder so far: {format_items(summary.spent.calls, 'call')}, cost {_name_cost(summary.spent)}")
+    yield f"this folder so far: {format_items(summary.spent.calls, 'call')}, cost {_name_cost(summary.spent)}"
     for asked, returned in summary.models.items():
-        console.print(f"model asked {asked}, answered {', '.join(returned)}")
+        yield f"model asked {asked}, answered {', '.join(returned)}"
     if summary.lost:
-        console.print(
-            f"{summary.lost} calls were in flight when an earlier run ended; they may have been billed; --repeat-lost sends them again"
-        )
+        yield f"{summary.lost} calls were in flight when an earlier run ended; they may have been billed; --repeat-lost sends them again"
     if summary.maybe_billed_twice:
-        console.print(f"{summary.maybe_billed_twice} requests were repeated after no answer came; they may have been billed twice")
+        yield f"{summary.maybe_billed_twice} requests were repeated after no answer came; they may have been billed twice"
     if summary.stopped is None and not summary.interrupted:
-        console.print(f"Next: {session.following or f'caveat score {session.folder}'}")
+        yield f"Next: {session.following or f'caveat score {session.folder}'}"
     else:
-        console.print(f"To go on: {session.resume_command}")
+        yield f"To go on: {session.resume_command}"
 
 
 def _tell_sent_again(codes: Collection[str]) -> str:
@@ -152,10 +149,6 @@ def _name_arm(arm_cell_counts: ArmCellCounts) -> str:
 
 def _name_cost(amount: SpentAmount) -> str:
     return "unknown" if amount.usd is None else format_usd(amount.usd)
-
-
-def _document_amount(amount: SpentAmount) -> dict[str, Any]:
-    return {"calls": amount.calls, "input_tokens": amount.input_tokens, "output_tokens": amount.output_tokens, "usd": amount.usd}
 
 
 def _document_arm(arm_cell_counts: ArmCellCounts) -> dict[str, Any]:
@@ -186,7 +179,7 @@ def summarise_renewal(renewal: Renewal, changes: Sequence[ClaimChange], *, log_s
         "complete": not any(renewal.list_faults()) and not renewal.interrupted,
         "interrupted": renewal.interrupted,
         "replays": [_summarise_job(job) for job in renewal.jobs],
-        "calls": _summarise_amount(renewal.total),
+        "calls": to_document(renewal.total),
         "input_tokens_are": "estimated at four bytes a token",
         "output_tokens_are": "the most that max_tokens allows",
         "renewals": [_summarise_chosen(job, one, by_claim.get(one.claim.claim)) for job in renewal.jobs for one in job.group.chosen],
@@ -210,19 +203,19 @@ def tell_state(job: RenewalJob, claim_renewal: ClaimRenewal) -> str:
 def _summarise_job(job: RenewalJob) -> dict[str, Any]:
     ahead, is_here = job.forecast, job.group.recording is not None
     return {
-        "replay": _write(job.group.replay) if is_here else None,
-        "run": _write(job.group.run) if is_here else None,
-        "recording": _write(job.group.recording.place) if job.group.recording else None,
+        "replay": job.group.replay.as_posix() if is_here else None,
+        "run": job.group.run.as_posix() if is_here else None,
+        "recording": job.group.recording.place.as_posix() if job.group.recording else None,
         "renews": [one.lock.audit for one in job.group.chosen],
         "audits": [one.renewed.audit.payload.audit for one in job.group.chosen if one.renewed],
         "planned": ahead.cells if ahead else None,
         "settled": ahead.settled if ahead else None,
         "failed": ahead.failed if ahead else None,
         "lost": ahead.lost if ahead else None,
-        "to_make": _summarise_amount(ahead.total) if ahead else None,
+        "to_make": to_document(ahead.total) if ahead else None,
         "judge": job.judge,
         "answered": job.summary.answered if job.summary else None,
-        "faults": [_summarise_fault(fault) for fault in job.faults],
+        "faults": [describe_fault(fault) for fault in job.faults],
     }
 
 
@@ -247,20 +240,8 @@ def _summarise_left(skipped_claim: SkippedClaim) -> dict[str, Any]:
         "claim": skipped_claim.claim,
         "audit": skipped_claim.audit,
         "to_be_done": skipped_claim.is_open,
-        **_summarise_fault(skipped_claim.fault),
+        **describe_fault(skipped_claim.fault),
     }
-
-
-def _summarise_fault(fault: Fault) -> dict[str, Any]:
-    return {name: getattr(fault, name) for name in ("code", "where", "found", "advice")}
-
-
-def _summarise_amount(amount: SpentAmount) -> dict[str, Any]:
-    return {"calls": amount.calls, "input_tokens": amount.input_tokens, "output_tokens": amount.output_tokens, "usd": amount.usd}
-
-
-def _write(path: Path) -> str:
-    return path.as_posix()
 
 
 # A renewal in a terminal: what it takes, what moved with newly inverted claims first, and what could not be done.
@@ -269,45 +250,45 @@ _NUMBERS = ("responses", "calls", "input tokens", "output tokens", "US $")
 _ELSEWHERE = "its run is made elsewhere: caveat audit import {audit} TABLE --run-date DATE"
 
 
-def print_plan(console: Console, renewal: Renewal, *, is_forecast: bool) -> None:
-    """Print which audits are renewed, and what their replays take."""
+def present_plan(renewal: Renewal, *, is_forecast: bool) -> Iterator[Block]:
+    """Present which audits are renewed, and what their replays take."""
     for before, after in dict.fromkeys((one.before, one.target) for one in renewal.chosen):
         audits = [one.lock.audit for one in renewal.chosen if (one.before, one.target) == (before, after)]
-        console.print(f"{len(audits):,} audit{'s' if len(audits) > 1 else ''} of {before}, to be carried out again on {after}:")
-        console.print(f"  {', '.join(audits)}")
+        yield f"{len(audits):,} audit{'s' if len(audits) > 1 else ''} of {before}, to be carried out again on {after}:"
+        yield f"  {', '.join(audits)}"
     for one in renewal.chosen:
         for note in one.notes:
-            console.print(f"  {one.claim.claim}: {note}")
-    _print_cost(console, renewal)
+            yield f"  {one.claim.claim}: {note}"
+    yield from _present_cost(renewal)
     if is_forecast:
-        _print_left(console, renewal)
-        console.print("Nothing was sent and nothing recorded. Input is estimated at four bytes a token; output is what max_tokens allows.")
+        yield from _present_left(renewal)
+        yield "Nothing was sent and nothing recorded. Input is estimated at four bytes a token; output is what max_tokens allows."
 
 
-def print_renewal(console: Console, renewal: Renewal, changes: Sequence[ClaimChange]) -> None:
-    """Print what became of a renewal: newly inverted claims, what moved, how the texts changed, and what is left."""
-    print_movement(console, changes)
+def present_renewal(renewal: Renewal, changes: Sequence[ClaimChange]) -> Iterator[Block]:
+    """Present what became of a renewal: newly inverted claims, what moved, how the texts changed, and what is left."""
+    yield from present_movement(changes)
     for job in renewal.jobs:
-        _print_job(console, job)
-    _print_left(console, renewal)
+        yield from _present_job(job)
+    yield from _present_left(renewal)
     if not renewal.chosen and not renewal.left:
-        console.print("Nothing is stale: there is no audit to renew.")
+        yield "Nothing is stale: there is no audit to renew."
     elif changes:
-        console.print("\nNext: caveat report --stale -o DIR")
+        yield "\nNext: caveat report --stale -o DIR"
 
 
-def print_movement(console: Console, changes: Sequence[ClaimChange]) -> None:
-    """Print newly inverted claims, how far each moved, and how the texts changed; nothing without changes."""
-    _print_inverted(console, changes)
+def present_movement(changes: Sequence[ClaimChange]) -> Iterator[Block]:
+    """Present newly inverted claims, how far each moved, and how the texts changed; nothing without changes."""
+    yield from _present_inverted(changes)
     if changes:
-        console.print(build_table(("claim", "before", "after", "ΔED"), [_describe(one) for one in changes]))
+        yield Table(("claim", "before", "after", "ΔED"), [_describe(one) for one in changes])
         for before, after, count in count_transitions(changes):
-            console.print(f"{count:,} × {before} → {after}")
+            yield f"{count:,} × {before} → {after}"
         for change in changes:
-            _print_texts(console, change)
+            yield from _present_texts(change)
 
 
-def _print_cost(console: Console, renewal: Renewal) -> None:
+def _present_cost(renewal: Renewal) -> Iterator[Block]:
     jobs = [job for job in renewal.jobs if job.forecast is not None]
     rows = [_describe_cost(job) for job in jobs]
     if len(rows) > 1:
@@ -315,15 +296,15 @@ def _print_cost(console: Console, renewal: Renewal) -> None:
         rows.append(("together", f"{planned:,}", *_write_amount(renewal.total)))
     for job in jobs:
         if job.group.recording is not None:
-            console.print(f"{job.group.folder.name}: as recorded in {job.group.recording.place}")
+            yield f"{job.group.folder.name}: as recorded in {job.group.recording.place}"
     if rows:
-        console.print(build_table(("replay", *_NUMBERS), rows, numbers=_NUMBERS))
+        yield Table(("replay", *_NUMBERS), rows, numbers=_NUMBERS)
     if rows and renewal.total.usd is None:
-        console.print("The cost is unknown: there is no price for the model. Give --prices FILE (caveat schema prices).")
+        yield "The cost is unknown: there is no price for the model. Give --prices FILE (caveat schema prices)."
     for job in jobs:
         if job.judge is not None:
             where = job.group.run
-            console.print(f"{job.group.folder.name}: {job.judge} scores its responses by calls of its own (caveat score {where} --dry-run)")
+            yield f"{job.group.folder.name}: {job.judge} scores its responses by calls of its own (caveat score {where} --dry-run)"
 
 
 def _describe_cost(job: RenewalJob) -> tuple[str, ...]:
@@ -338,15 +319,15 @@ def _write_amount(amount: SpentAmount) -> tuple[str, ...]:
     return f"{amount.calls:,}", f"{amount.input_tokens:,}", f"{amount.output_tokens:,}", usd
 
 
-def _print_inverted(console: Console, changes: Sequence[ClaimChange]) -> None:
+def _present_inverted(changes: Sequence[ClaimChange]) -> Iterator[Block]:
     found = [change for change in changes if change.newly_inverted]
     if not found:
         return
-    console.print(f"▼ NEWLY INVERTED: {len(found):,} claim{'s' if len(found) > 1 else ''}", style="bold")
+    yield Title(f"▼ NEWLY INVERTED: {len(found):,} claim{'s' if len(found) > 1 else ''}")
     for one in found:
-        console.print(f"  {one.claim} ({describe_class(one.before)} → {describe_class(one.after)}): {one.after.quote}")
-        console.print(f"    {one.after.verdict}")
-    console.print()
+        yield f"  {one.claim} ({describe_class(one.before)} → {describe_class(one.after)}): {one.after.quote}"
+        yield f"    {one.after.verdict}"
+    yield ""
 
 
 def _describe(claim_change: ClaimChange) -> tuple[str, str, str, str]:
@@ -370,41 +351,41 @@ def _list_shifts(claim_change: ClaimChange) -> list[str]:
     return found
 
 
-def _print_texts(console: Console, change: ClaimChange) -> None:
+def _present_texts(change: ClaimChange) -> Iterator[Block]:
     before, after = change.before.restricted if change.before else None, change.after.restricted
     if after is None or before == after:
         return
-    console.print(f"\n{change.claim}: {NOT_AUDITED if before is None else 'restricted claim, old to new'}", style="bold")
-    console.print(f"  {after if before is None else render_redline(before, after)}")
+    yield Subtitle(f"{change.claim}: {NOT_AUDITED if before is None else 'restricted claim, old to new'}")
+    yield f"  {after if before is None else render_redline(before, after)}"
 
 
-def _print_job(console: Console, job: RenewalJob) -> None:
+def _present_job(job: RenewalJob) -> Iterator[Block]:
     for one in job.group.chosen:
         audit = one.renewed.audit.payload.audit if one.renewed else ""
         match tell_state(job, one):
             case "elsewhere":
-                console.print(f"{one.claim.claim}: {_ELSEWHERE.format(audit=audit)}")
+                yield f"{one.claim.claim}: {_ELSEWHERE.format(audit=audit)}"
             case "locked":
-                console.print(f"{one.claim.claim}: {audit} is locked; its run: caveat audit run {job.group.replay}")
+                yield f"{one.claim.claim}: {audit} is locked; its run: caveat audit run {job.group.replay}"
             case _:
                 pass
         for remark in job.remarks.get(audit, ()):
-            console.print(f"{audit}: {remark}")
+            yield f"{audit}: {remark}"
 
 
-def _print_left(console: Console, renewal: Renewal) -> None:
+def _present_left(renewal: Renewal) -> Iterator[Block]:
     faults = [fault for job in renewal.jobs for fault in job.faults]
     if faults:
-        console.print("\ncould not be done", style="bold")
+        yield Subtitle("could not be done")
     for fault in faults:
-        console.print(f"  {fault.code}: {fault.where}: {fault.found}")
-        _print_advice(console, fault.advice)
+        yield f"  {fault.code}: {fault.where}: {fault.found}"
+        yield from _present_advice(fault.advice)
     if renewal.left:
-        console.print("\nnot renewed", style="bold")
+        yield Subtitle("not renewed")
     for (code, found, advice), claims in _group_left(renewal.left).items():
-        console.print(f"  {code}: {found}")
-        console.print(f"    {', '.join(claims)}")
-        _print_advice(console, advice)
+        yield f"  {code}: {found}"
+        yield f"    {', '.join(claims)}"
+        yield from _present_advice(advice)
 
 
 def _group_left(left: Sequence[SkippedClaim]) -> dict[tuple[str, str, str | None], list[str]]:
@@ -416,6 +397,6 @@ def _group_left(left: Sequence[SkippedClaim]) -> dict[tuple[str, str, str | None
     return alike
 
 
-def _print_advice(console: Console, advice: str | None) -> None:
+def _present_advice(advice: str | None) -> Iterator[Block]:
     if advice:
-        console.print(f"    next: {advice}")
+        yield f"    next: {advice}"

@@ -2,7 +2,7 @@
 
 import csv
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -14,11 +14,10 @@ from audit.cli.analysis_options import FILE
 from registry.cli.application import App, pass_app
 from registry.codec.file_io import replacing
 from registry.errors import AnswerNoError, CaveatError, ConflictError, Fault, InputError
+from registry.present.blocks import Block
 from registry.report.number_format import format_items
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from audit.replay.call_engine import RunSummary
     from audit.replay.run_budget import Prices
     from audit.replay.run_store import RunStore
@@ -123,7 +122,7 @@ def report_plan(app: App, store: "RunStore", scorer: "JudgeScorer", tasks: "dict
         "most_output_tokens": amount.output_tokens,
         "most_usd": amount.usd if amount.calls else 0.0,
     }
-    app.report(document, lambda console: _print_plan(console, scorer, plan))
+    app.answer(document, _present_plan(scorer, plan))
 
 
 def summarise_judging(store: "RunStore", scorer: "JudgeScorer") -> tuple[dict[str, Any], list[str]]:
@@ -152,18 +151,17 @@ def summarise_judging(store: "RunStore", scorer: "JudgeScorer") -> tuple[dict[st
     return document, describe_judging(account)
 
 
-def _print_plan(console: "Console", scorer: "JudgeScorer", plan: "JudgingPlan") -> None:
+def _present_plan(scorer: "JudgeScorer", plan: "JudgingPlan") -> Iterator[Block]:
     from audit.replay.run_budget import format_usd
-    from registry.cli.terminal_output import show
 
     amount = plan.amount
     cost = "cost unknown: no price for it (--prices FILE)" if amount.usd is None else f"at most {format_usd(amount.usd)}"
-    console.print(show(f"{plan.judgments:,} verdicts, {plan.settled:,} of them without a call of their own"))
+    yield f"{plan.judgments:,} verdicts, {plan.settled:,} of them without a call of their own"
     if amount.calls:
         tokens = f"about {amount.input_tokens:,} input tokens and at most {amount.output_tokens:,} output tokens"
-        console.print(show(f"{format_items(amount.calls, 'call')} to {scorer.model}: {tokens}; {cost}"))
+        yield f"{format_items(amount.calls, 'call')} to {scorer.model}: {tokens}; {cost}"
     else:
-        console.print("no call is to be made")
+        yield "no call is to be made"
 
 
 def _read_prices(options: JudgeOptions) -> "Prices":
@@ -223,7 +221,7 @@ def score(app: App, /, *, run: Path, output: Path | None, sheet: Path | None, it
     written one by one, to patterns.csv beside the table. Scoring again by the same scorer changes nothing; scores by another stand
     beside the first.
     """
-    from audit.cli.score_presenter import print_scored, summarise_scored
+    from audit.cli.score_presenter import present_scored, summarise_scored
     from audit.replay.run_store import get_replay, get_tasks, open_store
     from audit.score.scorers import digest_scorer
 
@@ -255,7 +253,7 @@ def score(app: App, /, *, run: Path, output: Path | None, sheet: Path | None, it
         "audits": list(replay.audits),
         **told,
     }
-    app.report(document, lambda console: print_scored(console, document, tallies, run if is_own else None, lines))
+    app.answer(document, present_scored(document, tallies, run if is_own else None, lines))
     if ended is not None:
         raise ended
 
@@ -372,8 +370,8 @@ LABELS = "labels.csv"
 
 def write_sheet(app: App, store: "RunStore", tasks: "Mapping[str, Task]", sheet: Path, *, items: int | None) -> None:
     """Write a shuffled sheet of responses without arm or context to *sheet*; raises ConflictError where a file is."""
-    from audit.cli.shared_presentation import write_cell
     from audit.score.scorers import SHEET_COLUMNS, sample_sheet
+    from registry.present.answers import write_cell
 
     if sheet.exists():
         raise ConflictError(Fault("file-exists", str(sheet), "there is a file of this name, and labels may stand in it"))
@@ -382,9 +380,9 @@ def write_sheet(app: App, store: "RunStore", tasks: "Mapping[str, Task]", sheet:
     _write_csv(sheet, SHEET_COLUMNS, rows)
     run = str(store.path.parent)
     following = f"fill in the column label, then: caveat score {quote(run)} --answers {quote(str(sheet))}"
-    app.report(
+    app.answer(
         {"schema": "caveat/label-sheet/1", "sheet": drawn[0].sheet, "file": str(sheet), "items": len(drawn)},
-        lambda console: console.print(f"{len(drawn):,} responses, shuffled, without arm and context: {sheet}\nNext: {following}"),
+        f"{len(drawn):,} responses, shuffled, without arm and context: {sheet}\nNext: {following}",
     )
 
 

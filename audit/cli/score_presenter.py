@@ -1,17 +1,15 @@
 """How a scored run, and the accounts of an import, look in a terminal and as JSON."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from rich.console import Console
-
 from audit.records.model_response import ImportedFile, ImportedLog
 from audit.score.run_evidence import Side, SideCounts, name_side, remark_sides, summarise
 from audit.score.scorers import remark_scorer
-from registry.cli.terminal_output import build_table, show
 from registry.codec.canonical_documents import to_document
+from registry.present.blocks import Block, Table
 from registry.records.replay_definition import Task
 from registry.records.replay_run import Provenance
 from registry.records.specification import Scorer
@@ -38,10 +36,10 @@ def summarise_scored(
     }
 
 
-def print_scored(
-    console: Console, document: Mapping[str, Any], tallies: Mapping[Side, SideCounts], run: Path | None, judging: Sequence[str] = ()
-) -> None:
-    """Print counts and mean of each side, what to know of them and of a judge, where the table is, and what comes next.
+def present_scored(
+    document: Mapping[str, Any], tallies: Mapping[Side, SideCounts], run: Path | None, judging: Sequence[str] = ()
+) -> Iterator[Block]:
+    """Present counts and mean of each side, what to know of them and of a judge, where the table is, and what comes next.
 
     *run* is the folder whose own scorer it was, which an audit can import; None for another scorer's.
     """
@@ -50,18 +48,17 @@ def print_scored(
         (name_side(side), f"{tally.rows:,}", f"{tally.scored:,}", _tell_excluded(tally), _tell_mean(tally))
         for side, tally in tallies.items()
     ]
-    console.print(build_table(columns, rows, numbers=("rows", "scored", "mean")))
-    _print_notes(console, tallies)
-    for line in judging:
-        console.print(show(line))
-    _print_warnings(console, document["warnings"])
+    yield Table(columns, rows, numbers=("rows", "scored", "mean"))
+    yield from _present_notes(tallies)
+    yield from judging
+    yield from _present_warnings(document["warnings"])
     table = document["files"]["table"]
     fresh = f"{document['changed']:,} scores are new" if document["changed"] else "No score is new"
-    console.print(show(f"{fresh}. Table: {', '.join(document['files'].values())}"))
+    yield f"{fresh}. Table: {', '.join(document['files'].values())}"
     range_ = _name_range(document["scorer"])
     whole = f", or caveat audit import {' or '.join(document['audits']) or 'AUD-…'} {quote(str(run))}" if run else ""
     cues = f", caveat ablation {quote(table)}{range_}" if any(edit for _, _, edit in tallies) else ""
-    console.print(show(f"Next: caveat estimate {quote(table)}{range_}{cues}{whole}"))
+    yield f"Next: caveat estimate {quote(table)}{range_}{cues}{whole}"
 
 
 def _name_range(scorer: Mapping[str, Any]) -> str:
@@ -79,46 +76,43 @@ def _tell_mean(tally: SideCounts) -> str:
     return "none" if tally.mean is None else f"{tally.mean:.4f}"
 
 
-def _print_notes(console: Console, tallies: Mapping[Side, SideCounts]) -> None:
+def _present_notes(tallies: Mapping[Side, SideCounts]) -> Iterator[Block]:
     """Refusals, cut and empty answers go to the scorer as they are, and are counted."""
     for side, tally in tallies.items():
         parts = [f"{count:,} {what}" for count, what in ((tally.cut, "cut"), (tally.refused, "refused"), (tally.empty, "empty")) if count]
         if parts:
-            console.print(show(f"{name_side(side)}: of {tally.answered:,} answers, {', '.join(parts)}; the scorer gets them as they are"))
+            yield f"{name_side(side)}: of {tally.answered:,} answers, {', '.join(parts)}; the scorer gets them as they are"
 
 
-def _print_warnings(console: Console, warnings: list[dict[str, str]]) -> None:
+def _present_warnings(warnings: list[dict[str, str]]) -> Iterator[Block]:
     for code in dict.fromkeys(warning["code"] for warning in warnings):
         same = [one["message"] for one in warnings if one["code"] == code]
         for message in same[:_MOST_REMARKS]:
-            console.print(show(f"warning: {code}: {message}"))
+            yield f"warning: {code}: {message}"
         if len(same) > _MOST_REMARKS:
-            console.print(f"warning: {code}: and {len(same) - _MOST_REMARKS:,} more like these (--json lists all)")
+            yield f"warning: {code}: and {len(same) - _MOST_REMARKS:,} more like these (--json lists all)"
 
 
 # How the accounts of an import look in a terminal.
 
 
-def print_accounts(console: Console, imported: ImportedLog) -> None:
-    """Print per file what was declared, found and scored; then what was left out, what must be known, and what the logs say of the run."""
+def present_accounts(imported: ImportedLog) -> Iterator[Block]:
+    """Present per file what was declared, found and scored; then exclusions, warnings, and what the logs say of the run."""
     rows = [
         (Path(file.name).name, file.arm or "by field", "–" if file.declared is None else str(file.declared), *map(str, _count(file)))
         for file in imported.files
     ]
-    console.print(
-        build_table(("file", "arm", "declared", "found", "scored", "excluded"), rows, numbers=("declared", "found", "scored", "excluded"))
-    )
+    yield Table(("file", "arm", "declared", "found", "scored", "excluded"), rows, numbers=("declared", "found", "scored", "excluded"))
     for file in imported.files:
-        _print_file(console, file, several=len(imported.files) > 1)
-    for line in describe_origin(imported):
-        console.print(show(line))
+        yield from _present_file(file, several=len(imported.files) > 1)
+    yield from describe_origin(imported)
 
 
 def _count(file: ImportedFile) -> tuple[int, int, int]:
     return file.found, file.scored, sum(one.count for one in file.left_out if one.is_row)
 
 
-def _print_file(console: Console, file: ImportedFile, *, several: bool) -> None:
+def _present_file(file: ImportedFile, *, several: bool) -> Iterator[Block]:
     lines = [
         f"{one.count} {'without a score' if one.is_row else 'not taken'}: {one.reason} ({', '.join(one.examples)}"
         f"{', …' if one.count > len(one.examples) else ''})"
@@ -126,9 +120,9 @@ def _print_file(console: Console, file: ImportedFile, *, several: bool) -> None:
     ]
     lines += (*(f"warning: {warning}" for warning in file.warnings), *file.notes)
     if lines and several:
-        console.print(show(f"\n{Path(file.name).name} ({file.format})"))
+        yield f"\n{Path(file.name).name} ({file.format})"
     for line in lines:
-        console.print(show(f"  - {line}"))
+        yield f"  - {line}"
 
 
 def describe_origin(imported: ImportedLog) -> Sequence[str]:

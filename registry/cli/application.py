@@ -2,7 +2,7 @@
 
 import functools
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -16,8 +16,8 @@ from registry.records.model_version import ModelRef
 from registry.records.record import Identifier, Kind, parse_identifier
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from registry.present.answers import Answer
+    from registry.present.blocks import Block
     from registry.seal.signed_notes import VerifierKey
     from registry.seal.signing_keys import KeyRing, SigningKey
     from registry.store.ledger import Ledger
@@ -150,22 +150,25 @@ class App:
         text = "Passphrase for the secret keys (empty for none)"
         return str(click.prompt(text, default="", show_default=False, hide_input=True, confirmation_prompt=True, err=True)) or None
 
-    def report(self, document: Mapping[str, Any], text: "Callable[[Console], None] | None" = None) -> None:
-        """Answer: *document* with `--json`, otherwise what *text* prints.
+    def report(self, answer: "Answer") -> None:
+        """Print *answer*: its document with `--json` and where it has no blocks, otherwise its blocks."""
+        from registry.cli.terminal_output import print_blocks, print_json  # rich: 40 ms
 
-        The document carries a `schema` field. Without *text* the document itself is printed.
-        """
-        from registry.cli.terminal_output import print_json, print_text  # rich: 40 ms
-
-        if self.json or text is None:
-            print_json(document)
+        if self.json or answer.blocks is None:
+            print_json(answer.document)
         else:
-            print_text(text)
+            print_blocks(answer.blocks)
+
+    def answer(self, document: Mapping[str, Any], blocks: "Iterable[Block] | str | None" = None) -> None:
+        """Print *document* and *blocks*, or one sentence, as `report` does: for a command without a presenter of its own."""
+        from registry.present.answers import Answer
+
+        self.report(Answer(document, [blocks] if isinstance(blocks, str) else blocks))
 
     def say(self, message: str) -> None:
         """Tell a person something that is not the answer, on standard error."""
         # What is said on standard error may come from a file, too.
-        from registry.cli.terminal_output import show
+        from registry.present.answers import show
 
         click.echo(show(message), err=True)
 

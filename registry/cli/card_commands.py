@@ -1,6 +1,6 @@
 """`caveat card`: documents, their revisions, and how many of their claims are registered."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,14 +10,13 @@ import click
 from registry.cli.application import CARD, App, as_of_option, pass_app
 from registry.cli.main import LazyGroup
 from registry.errors import Fault, InputError
+from registry.present.blocks import Block, Table, Title
 from registry.records.claim_status import Dispute
 from registry.records.record import Identifier
 from registry.records.supplement import Coverage, PassageCounts, SectionCoverage
 from registry.records.system_card import Card
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from registry.records.system_card import CardText, PassageMatch
     from registry.registration.card_registration import CardNote
     from registry.registration.passage_matching import ComparedText, Followers, RevisionComparison
@@ -70,16 +69,16 @@ def add(
         sightings = match_claims(writer, registered, followers) if is_new and followers else ()
     for warning in text.warnings:
         app.say(f"warning: {warning}")
-    document = {"schema": "caveat/card/1", "new": is_new, "card": _summarise(registered), "warnings": list(text.warnings)}
+    document = {"schema": "caveat/card-add/1", "new": is_new, "card": _summarise(registered), "warnings": list(text.warnings)}
 
-    def tell(console: Any) -> None:
-        console.print(
+    def tell() -> Iterator[Block]:
+        yield (
             f"{'Registered' if is_new else 'Registered already, nothing changed:'} {registered.card}@{registered.revision}  "
             f"{_count_pages(registered)}, {len(text.text):,} characters, sha256 {registered.document[:16]}…"
         )
-        _tell_sightings(console, registered, sightings)
+        yield from _tell_sightings(registered, sightings)
 
-    app.report({**document, "sightings": [_summarise_sighting(sighting) for sighting in sightings]}, tell)
+    app.answer({**document, "passage_matches": [_summarise_sighting(sighting) for sighting in sightings]}, tell())
 
 
 def _align(app: App, note: "CardNote", text: "CardText", *, unlike: bool) -> "Followers | None":
@@ -104,21 +103,21 @@ def _align(app: App, note: "CardNote", text: "CardText", *, unlike: bool) -> "Fo
         return open_followers(view, note.revises, text)
 
 
-def _tell_sightings(console: Any, card: Card, sightings: "Sequence[PassageMatch]") -> None:
+def _tell_sightings(card: Card, sightings: "Sequence[PassageMatch]") -> Iterator[Block]:
     from collections import Counter
 
     from registry.cli.card_comparison_presenter import describe_fates
 
     if sightings:
         respelled = sum(bool(sighting.differs) for sighting in sightings)
-        console.print(f"Of {len(sightings)} claims {describe_fates(Counter(one.fate for one in sightings), respelled)}.")
-        console.print(f"Next: caveat card diff {card.card}")
+        yield f"Of {len(sightings)} claims {describe_fates(Counter(one.fate for one in sightings), respelled)}."
+        yield f"Next: caveat card diff {card.card}"
 
 
 def _summarise_sighting(passage_match: "PassageMatch") -> dict[str, Any]:
     return {
         "claim": passage_match.claim,
-        "fate": passage_match.fate.value,
+        "match": passage_match.fate.value,
         "alarm": passage_match.is_alarm,
         "differs": list(passage_match.differs),
     }
@@ -131,9 +130,9 @@ def list_(app: App) -> None:
     """List the registered cards, the latest revision of each."""
     with app.view() as view:
         cards = [recorded.payload for recorded in view.list_cards()]
-    app.report(
+    app.answer(
         {"schema": "caveat/cards/1", "cards": [_summarise(one) for one in cards]},
-        lambda console: console.print(_build_card_table(cards) if cards else "No cards are registered. Next: caveat card add FILE"),
+        [_build_card_table(cards) if cards else "No cards are registered. Next: caveat card add FILE"],
     )
 
 
@@ -144,7 +143,8 @@ def list_(app: App) -> None:
 @pass_app
 def show(app: App, *, card_id: Identifier, page: int | None) -> None:
     """Show a card: what is recorded of its file, and its claims; or the text of one page."""
-    from registry.cli.claim_presenter import build_claim_table, summarise_claim
+    from registry.cli.claim_presenter import build_claim_table
+    from registry.codec.canonical_documents import to_document
     from registry.registration.card_registration import get_card, get_card_text
 
     with app.view() as view:
@@ -153,22 +153,20 @@ def show(app: App, *, card_id: Identifier, page: int | None) -> None:
             _show_page(app, found, get_card_text(view, found).text, page)
             return
         claims = list(view.list_claims(card=found.card))
-    document = {"schema": "caveat/card/1", "card": _summarise(found), "claims": [summarise_claim(claim) for claim in claims]}
+    document = {"schema": "caveat/card/1", "card": _summarise(found), "claims": [to_document(claim) for claim in claims]}
 
-    def text(console: Any) -> None:
-        from registry.cli.terminal_output import show as visible
+    def text() -> Iterator[Block]:
 
-        console.print(visible(f"{found.card}@{found.revision}  {found.title} ({found.publisher}, {found.published or 'no date'})"))
-        console.print(visible(f"{found.media_type.value}, {found.size_bytes:,} bytes, {_count_pages(found)}, sha256 {found.document}"))
+        yield f"{found.card}@{found.revision}  {found.title} ({found.publisher}, {found.published or 'no date'})"
+        yield f"{found.media_type.value}, {found.size_bytes:,} bytes, {_count_pages(found)}, sha256 {found.document}"
         agreement = "no second opinion" if found.agreement is None else f"{found.second_extractor} agrees on {found.agreement:.1%} of words"
-        console.print(visible(f"read by {found.extractor}; {agreement}\n"))
-        console.print(build_claim_table(claims) if claims else "No claims of it are registered. Next: caveat claim add claims.yaml")
+        yield f"read by {found.extractor}; {agreement}\n"
+        yield build_claim_table(claims) if claims else "No claims of it are registered. Next: caveat claim add claims.yaml"
 
-    app.report(document, text)
+    app.answer(document, text())
 
 
 def _show_page(app: App, found: Card, text: str, number: int) -> None:
-    from registry.cli.terminal_output import show as visible
     from registry.errors import Fault, NotFoundError
 
     page = next((one for one in found.pages if one.number == number), None)
@@ -177,7 +175,7 @@ def _show_page(app: App, found: Card, text: str, number: int) -> None:
         raise NotFoundError(Fault("page-not-found", f"--page {number}", f"{found.card} has pages 1 to {last}"))
     passage = text[page.start : page.stop]
     document = {"schema": "caveat/page/1", "card": found.card, "revision": found.revision, "page": number, "text": passage}
-    app.report(document, lambda console: console.print(visible(passage), soft_wrap=True))
+    app.answer(document, passage)
 
 
 def _count_pages(one: Card) -> str:
@@ -194,10 +192,9 @@ def _summarise(one: Card) -> dict[str, Any]:
 
 
 def _build_card_table(cards: list[Card]) -> Any:
-    from registry.cli.terminal_output import build_table
 
     rows = [(f"{one.card}@{one.revision}", one.title, one.publisher, str(one.published or "–"), str(len(one.pages))) for one in cards]
-    return build_table(("card", "title", "publisher", "published", "pages"), rows, numbers=("pages",))
+    return Table(("card", "title", "publisher", "published", "pages"), rows, numbers=("pages",))
 
 
 # `caveat card diff`: a card's claims in another revision of it.
@@ -221,7 +218,7 @@ def diff(app: App, /, *, old: str, newer: str | None, record: bool, whole: bool,
     One CARD: its latest revision (or --to, or CRD-…@n) beside the one before it (or --from). Two: the first is the older; each
     is CRD-…@n or a file, which need not be registered.
     """
-    from registry.cli.card_comparison_presenter import print_comparison, summarise_comparison
+    from registry.cli.card_comparison_presenter import present_comparison, summarise_comparison
 
     if newer is not None and (revisions["before"] or revisions["after"]):
         raise click.UsageError("--from and --to choose revisions of one card; with two, write CRD-…@n for each.")
@@ -232,12 +229,12 @@ def diff(app: App, /, *, old: str, newer: str | None, record: bool, whole: bool,
     recorded = _record(app, found) if record else None
     document = {"schema": "caveat/card-diff/1", "recorded": recorded, **summarise_comparison(found)}
 
-    def text(console: "Console") -> None:
-        print_comparison(console, found, whole=whole)
+    def text() -> Iterator[Block]:
+        yield from present_comparison(found, whole=whole)
         if recorded is not None:
-            console.print(f"\nRecorded {recorded} of {len(found.passages)}; the others were recorded before." if found.passages else "")
+            yield f"\nRecorded {recorded} of {len(found.passages)}; the others were recorded before." if found.passages else ""
 
-    app.report(document, text)
+    app.answer(document, text())
 
 
 def _compare(app: App, old: str, newer: str | None, claims: Path | None, *, before: int | None, after: int | None) -> "RevisionComparison":
@@ -334,58 +331,55 @@ def coverage(app: App, *, card_id: Identifier, whole: bool) -> None:
     card = recorded.payload
     reference = f"{card.card}@{card.revision}"
     document = {"schema": "caveat/coverage/1", "log_size": size, "card": reference, "title": card.title, **to_document(found)}
-    document["untold"] = list(untold)
+    document["not_counted"] = list(untold)
     document["disputed"] = [{"claim": f"{one.claim}@{one.revision}", "dispute": one.status.dispute.value} for one in disputed]
 
-    def text(console: "Console") -> None:
-        console.print(f"{reference}  {card.title} ({card.publisher})", style="bold")
-        _print_survey(console, found, reference)
-        _print_erased(console, found, untold)
-        _print_table(console, found)
+    def text() -> Iterator[Block]:
+        yield Title(f"{reference}  {card.title} ({card.publisher})")
+        yield from _present_survey(found, reference)
+        yield from _present_erased(found, untold)
+        yield from _present_table(found)
         if disputed:
             told = ", ".join(f"{one.claim} ({one.status.dispute.value})" for one in disputed[:_MOST])
             more = f" and {len(disputed) - _MOST} more" if len(disputed) > _MOST else ""
-            console.print(f"contested: {_count(len(disputed), 'claim')}: {told}{more}")
+            yield f"contested: {_count(len(disputed), 'claim')}: {told}{more}"
         most = None if whole else _MOST
-        _print_undecided(console, found, most)
-        _print_omissions(console, found, most)
+        yield from _present_undecided(found, most)
+        yield from _present_omissions(found, most)
 
-    app.report(document, text)
+    app.answer(document, text())
 
 
-def _print_survey(console: "Console", found: Coverage, reference: str) -> None:
+def _present_survey(found: Coverage, reference: str) -> Iterator[Block]:
     # Without a survey nothing is known of the unreviewed passages, and the next step is to make
     # one.
     if found.surveyed_by:
-        console.print(f"surveyed by {', '.join(found.surveyed_by)}\n")
+        yield f"surveyed by {', '.join(found.surveyed_by)}\n"
     else:
         stands = "stands in the log any more" if found.erased else "is recorded"
-        console.print(f"No survey of this revision {stands}: how many of its passages make claims is not known.")
-        console.print(f"Next: caveat claim propose {reference}\n")
+        yield f"No survey of this revision {stands}: how many of its passages make claims is not known."
+        yield f"Next: caveat claim propose {reference}\n"
 
 
-def _print_erased(console: "Console", found: Coverage, untold: Sequence[str]) -> None:
+def _present_erased(found: Coverage, untold: Sequence[str]) -> Iterator[Block]:
     # Counts without erased statements would be taken for complete.
     if found.erased:
         entries = ", ".join(str(one.seq) for one in found.erased)
-        console.print(f"Erased, and so not counted: what was proposed or left out by {_count(len(found.erased), 'statement')} ({entries}).")
+        yield f"Erased, and so not counted: what was proposed or left out by {_count(len(found.erased), 'statement')} ({entries})."
     if untold:
         verb = "rests" if len(untold) == 1 else "rest"
         names = ", ".join(untold[:_MOST]) + (f" and {len(untold) - _MOST} more" if len(untold) > _MOST else "")
-        console.print(f"Erased, and so not counted: a statement that {_count(len(untold), 'claim')} {verb} on ({names}).")
+        yield f"Erased, and so not counted: a statement that {_count(len(untold), 'claim')} {verb} on ({names})."
 
 
-def _print_table(console: "Console", found: Coverage) -> None:
-    from registry.cli.terminal_output import build_table
+def _present_table(found: Coverage) -> Iterator[Block]:
 
     rows = [
         (_name(section, has_headings=found.has_headings), str(section.page or "–"), *_write(section.counts)) for section in found.sections
     ]
-    console.print(build_table(("section", "page", *_COLUMNS), [*rows, ("total", "", *_write(found.total))], numbers=("page", *_COLUMNS)))
+    yield Table(("section", "page", *_COLUMNS), [*rows, ("total", "", *_write(found.total))], numbers=("page", *_COLUMNS))
     if found.silent_sections:
-        console.print(
-            f"{_count(found.silent_sections, 'section')} with none of it {'is' if found.silent_sections == 1 else 'are'} not listed."
-        )
+        yield f"{_count(found.silent_sections, 'section')} with none of it {'is' if found.silent_sections == 1 else 'are'} not listed."
 
 
 def _name(section: SectionCoverage, *, has_headings: bool) -> str:
@@ -402,36 +396,36 @@ def _write(counts: PassageCounts) -> tuple[str, ...]:
     return tuple("?" if number is None else f"{number:,}" for number in numbers)
 
 
-def _print_undecided(console: "Console", found: Coverage, most: int | None) -> None:
+def _present_undecided(found: Coverage, most: int | None) -> Iterator[Block]:
     # Unknown without a survey; said above.
     if found.total.undecided is None:
         return
     if not found.undecided:
         # Registered or left out does not mean read.
-        console.print("\nEvery proposed passage is registered or left out; whether a person read each is not recorded.")
+        yield "\nEvery proposed passage is registered or left out; whether a person read each is not recorded."
         return
     verb = "is" if len(found.undecided) == 1 else "are"
-    console.print(f"\n{_count(len(found.undecided), 'proposed passage')} {verb} undecided: neither registered nor left out")
+    yield f"\n{_count(len(found.undecided), 'proposed passage')} {verb} undecided: neither registered nor left out"
     for one in found.undecided[:most]:
-        console.print(f"  {_locate(one.page, one.section)}: “{_shorten(one.readable or one.quote)}”")
-    _print_rest(console, len(found.undecided), most)
+        yield f"  {_locate(one.page, one.section)}: “{_shorten(one.readable or one.quote)}”"
+    yield from _present_rest(len(found.undecided), most)
 
 
-def _print_omissions(console: "Console", found: Coverage, most: int | None) -> None:
+def _present_omissions(found: Coverage, most: int | None) -> Iterator[Block]:
     if not found.omissions:
         return
     verb = "was" if len(found.omissions) == 1 else "were"
-    console.print(f"\n{_count(len(found.omissions), 'passage')} {verb} left out")
+    yield f"\n{_count(len(found.omissions), 'passage')} {verb} left out"
     for place, omission in enumerate(found.omissions[:most]):
         said, words = omission.payload, found.omitted[place] if found.omitted else omission.payload.quote
-        console.print(f"  {_locate(said.anchor.page, said.anchor.section)}: “{_shorten(words)}”")
-        console.print(f"    {omission.entry.actor}, {omission.entry.at:%Y-%m-%d}: {said.reason}")
-    _print_rest(console, len(found.omissions), most)
+        yield f"  {_locate(said.anchor.page, said.anchor.section)}: “{_shorten(words)}”"
+        yield f"    {omission.entry.actor}, {omission.entry.at:%Y-%m-%d}: {said.reason}"
+    yield from _present_rest(len(found.omissions), most)
 
 
-def _print_rest(console: "Console", total: int, most: int | None) -> None:
+def _present_rest(total: int, most: int | None) -> Iterator[Block]:
     if most is not None and total > most:
-        console.print(f"  … and {total - most:,} more: --all")
+        yield f"  … and {total - most:,} more: --all"
 
 
 def _locate(page: int | None, section: str | None) -> str:

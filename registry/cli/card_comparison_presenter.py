@@ -2,13 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
-
-from rich.console import Console
 
 from registry.codec.canonical_documents import to_document
 from registry.intake.revision.passage_changes import ChangedFigure, PassageEdit, RevisionChanges
+from registry.present.blocks import Block, Subtitle, Title
 from registry.records.system_card import Anchor, MatchResult
 from registry.registration.passage_matching import ComparedPassage, RevisionComparison
 from registry.report.quoted_text import RunChange, build_redline
@@ -88,25 +87,25 @@ def summarise_comparison(revision_comparison: RevisionComparison) -> dict[str, A
     }
 
 
-def print_comparison(console: Console, revision_comparison: RevisionComparison, *, whole: bool) -> None:
-    """Print what became of each claim, then what else changed: of each list the first, or the *whole*."""
-    console.print(f"{revision_comparison.old.name} → {revision_comparison.new.name}", style="bold")
+def present_comparison(revision_comparison: RevisionComparison, *, whole: bool) -> Iterator[Block]:
+    """Present what became of each claim, then what else changed: of each list the first, or the *whole*."""
+    yield Title(f"{revision_comparison.old.name} → {revision_comparison.new.name}")
     if revision_comparison.is_backwards:
-        console.print("compared backwards: from the newer to the older")
+        yield "compared backwards: from the newer to the older"
     elif revision_comparison.new.card is not None and revision_comparison.new.card.why:
-        console.print(f"why: {revision_comparison.new.card.why}")
-    _print_counts(console, revision_comparison)
+        yield f"why: {revision_comparison.new.card.why}"
+    yield from _present_counts(revision_comparison)
     # Alarms first; sorting is stable, so the rest keeps the order of the card.
     for one in sorted(revision_comparison.passages, key=lambda passage: not passage.is_alarm):
         # An unchanged passage needs no line; it is counted.
         if one.found.fate is not MatchResult.UNCHANGED:
-            _print_passage(console, one, None if one.quoted == revision_comparison.old.name else one.quoted)
-    _print_changes(console, revision_comparison.changes)
+            yield from _present_passage(one, None if one.quoted == revision_comparison.old.name else one.quoted)
+    yield from _present_changes(revision_comparison.changes)
     most = None if whole else _MOST
-    _print_figures(console, revision_comparison.figures, most)
+    yield from _present_figures(revision_comparison.figures, most)
     # A passage with a changed figure was listed already.
     told = {figure.start for figure in revision_comparison.figures if figure.old}
-    _print_edits(console, [edit for edit in revision_comparison.edits if edit.start not in told], most)
+    yield from _present_edits([edit for edit in revision_comparison.edits if edit.start not in told], most)
     # Only if every list is empty: otherwise this sentence would contradict what was printed.
     if not (
         revision_comparison.figures
@@ -114,45 +113,45 @@ def print_comparison(console: Console, revision_comparison: RevisionComparison, 
         or revision_comparison.changes.removed
         or revision_comparison.changes.reworded
     ):
-        console.print("  No figure changed, and nothing was reworded or removed, where no claim is registered.")
+        yield "  No figure changed, and nothing was reworded or removed, where no claim is registered."
 
 
-def _print_counts(console: Console, revision_comparison: RevisionComparison) -> None:
+def _present_counts(revision_comparison: RevisionComparison) -> Iterator[Block]:
     if not revision_comparison.passages:
         none = f"No claim to follow quotes {revision_comparison.old.name} or a revision before it."
-        console.print(f"\n{none if revision_comparison.quoting else 'No quotes were followed; --claims FILE names some.'}")
+        yield f"\n{none if revision_comparison.quoting else 'No quotes were followed; --claims FILE names some.'}"
     else:
         noun = "claim" if len(revision_comparison.passages) == 1 else "claims"
-        console.print(f"\n{len(revision_comparison.passages)} {noun} followed:")
+        yield f"\n{len(revision_comparison.passages)} {noun} followed:"
         respelled = _count_respelled(revision_comparison)
         fates = Counter(passage.found.fate for passage in revision_comparison.passages)
         for fate in MatchResult:
             note = f"   {respelled} in spelling alone, no alarm" if respelled and fate is MatchResult.REWORDED else ""
-            console.print(f"  {fate.value:<9}{fates[fate]:>5}{note}")
+            yield f"  {fate.value:<9}{fates[fate]:>5}{note}"
     quoting = revision_comparison.quoting
     if decided := _list_quoting_newer(revision_comparison):
-        console.print(f"Not followed, for they quote {revision_comparison.new.name} itself: {', '.join(decided)}")
+        yield f"Not followed, for they quote {revision_comparison.new.name} itself: {', '.join(decided)}"
     if quoting and quoting.paraphrased:
-        console.print(f"Not followed, for they quote no passage: {', '.join(quoting.paraphrased)}")
+        yield f"Not followed, for they quote no passage: {', '.join(quoting.paraphrased)}"
     if quoting and quoting.ended:
-        console.print(f"Not followed, for they are withdrawn or superseded: {', '.join(quoting.ended)}")
+        yield f"Not followed, for they are withdrawn or superseded: {', '.join(quoting.ended)}"
 
 
-def _print_passage(console: Console, one: ComparedPassage, quoted: str | None) -> None:
+def _present_passage(one: ComparedPassage, quoted: str | None) -> Iterator[Block]:
     """*quoted*: the revision it is quoted from, if it is not the older of the two."""
     anchor = one.found.anchor
     spelling = " in spelling alone" if one.found.differs else ""
-    console.print(f"\n{one.name}  {one.found.fate.value}{spelling}{f', quoted from {quoted}' if quoted else ''}", style="bold")
-    console.print(f"  {_tell_move(one.old, anchor)}")
+    yield Subtitle(f"{one.name}  {one.found.fate.value}{spelling}{f', quoted from {quoted}' if quoted else ''}")
+    yield f"  {_tell_move(one.old, anchor)}"
     old = one.old.exact
     match one.found.fate:
         case MatchResult.GONE:
-            console.print(f"  {render_redline(old, '')}")
+            yield f"  {render_redline(old, '')}"
         case MatchResult.REWORDED if anchor is not None:
-            console.print(f"  {render_redline(old, anchor.exact)}")
+            yield f"  {render_redline(old, anchor.exact)}"
         case _:
-            console.print(f"  {' '.join(old.split())}")
-    console.print(f"  {_advise(one)}")
+            yield f"  {' '.join(old.split())}"
+    yield f"  {_advise(one)}"
 
 
 def _advise(one: ComparedPassage) -> str:
@@ -186,52 +185,52 @@ def _tell_move(old: Anchor, new: Anchor | None) -> str:
     return ", ".join(filter(None, (pages, sections))) or f"character {old.start:,} → {new.start:,}"
 
 
-def _print_changes(console: Console, changes: RevisionChanges) -> None:
-    console.print("\nBoth texts as wholes", style="bold")
-    console.print(
+def _present_changes(changes: RevisionChanges) -> Iterator[Block]:
+    yield Subtitle("Both texts as wholes")
+    yield (
         f"  passages: {changes.unchanged:,} unchanged ({changes.moved:,} moved, {changes.respelled:,} in another spelling), "
         f"{changes.reworded:,} reworded, {changes.removed:,} removed{_tell_with_figures(changes.removed_with_figures)}, "
         f"{changes.added:,} added{_tell_with_figures(changes.added_with_figures)}"
     )
     for sign, titles in (("added", changes.sections_added), ("removed", changes.sections_removed)):
         for title in titles:
-            console.print(f"  section {sign}: {title}")
+            yield f"  section {sign}: {title}"
     for one in changes.sections_renamed:
-        console.print(f"  section renamed: {render_redline(one.old, one.new)}")
+        yield f"  section renamed: {render_redline(one.old, one.new)}"
 
 
 def _tell_with_figures(count: int) -> str:
     return f" ({count:,} with figures)" if count else ""
 
 
-def _print_figures(console: Console, figures: Sequence[ChangedFigure], most: int | None) -> None:
+def _present_figures(figures: Sequence[ChangedFigure], most: int | None) -> Iterator[Block]:
     if not figures:
         return
     noun = "passage" if len(figures) == 1 else "passages"
-    console.print(f"\n{len(figures)} {noun} with changed figures of which no claim is registered", style="bold")
+    yield Subtitle(f"{len(figures)} {noun} with changed figures of which no claim is registered")
     for figure in figures[:most]:
         fate = " (removed)" if not figure.new else " (added)" if not figure.old else ""
-        console.print(f"  {_place(figure.page, figure.section, figure.start)}: {figure.numbers}{fate}")
-        console.print(f"    {render_redline(figure.old, figure.new, context=_CONTEXT)}")
-    _print_rest(console, len(figures), most)
+        yield f"  {_place(figure.page, figure.section, figure.start)}: {figure.numbers}{fate}"
+        yield f"    {render_redline(figure.old, figure.new, context=_CONTEXT)}"
+    yield from _present_rest(len(figures), most)
 
 
-def _print_edits(console: Console, edits: Sequence[PassageEdit], most: int | None) -> None:
-    """Print what was reworded or removed without a figure, changes of sense first."""
+def _present_edits(edits: Sequence[PassageEdit], most: int | None) -> Iterator[Block]:
+    """Present what was reworded or removed without a figure, changes of sense first."""
     if not edits:
         return
     noun = "passage" if len(edits) == 1 else "passages"
-    console.print(f"\n{len(edits)} {noun} reworded or removed, without figures, of which no claim is registered", style="bold")
+    yield Subtitle(f"{len(edits)} {noun} reworded or removed, without figures, of which no claim is registered")
     for edit in edits[:most]:
         told = "; ".join(map(str, edit.turns)) or ("reworded" if edit.new else "removed")
-        console.print(f"  {_place(edit.page, edit.section, edit.start)}: {told}")
-        console.print(f"    {render_redline(edit.old, edit.new, context=_CONTEXT)}")
-    _print_rest(console, len(edits), most)
+        yield f"  {_place(edit.page, edit.section, edit.start)}: {told}"
+        yield f"    {render_redline(edit.old, edit.new, context=_CONTEXT)}"
+    yield from _present_rest(len(edits), most)
 
 
-def _print_rest(console: Console, total: int, most: int | None) -> None:
+def _present_rest(total: int, most: int | None) -> Iterator[Block]:
     if most is not None and total > most:
-        console.print(f"  … and {total - most:,} more: --all")
+        yield f"  … and {total - most:,} more: --all"
 
 
 def _place(page: int | None, section: str | None, start: int) -> str:
@@ -279,7 +278,7 @@ def _summarise(one: ComparedPassage) -> dict[str, Any]:
     return {
         "claim": one.name,
         "quoted": one.quoted,
-        "fate": one.found.fate.value,
+        "match": one.found.fate.value,
         "alarm": one.is_alarm,
         "differs": list(one.found.differs),
         "numbers": one.numbers,

@@ -1,5 +1,6 @@
 """`caveat claim` and `caveat contest`: register, read and revise claims, and object to them."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +9,7 @@ import click
 from registry.cli.application import ANY, CARD, CLAIM, CONTESTABLE, CONTESTATION, SPEC, App, as_of_option, parse_model, pass_app, refusing
 from registry.cli.main import LazyGroup
 from registry.errors import Fault, InputError
+from registry.present.blocks import Block, Table
 from registry.records.claim import ClaimEvent, ClaimEventKind
 from registry.records.claim_status import ContestationEvent, ContestationStep
 from registry.records.record import Identifier, Kind
@@ -39,13 +41,13 @@ def add(app: App, *, file: Path, dry_run: bool) -> None:
     The format: caveat schema claims.
     """
     from registry.cli.application import track
-    from registry.cli.claim_presenter import print_added, summarise_added
+    from registry.cli.claim_presenter import present_added
     from registry.registration.claims_file_registration import register_file
 
     # Checked and recorded in one transaction: the file is registered as a whole or not at all.
     with track(app, f"registering {file.name}", unit="claims") as progress:
         outcome = register_file(app.ledger, file, owner=app.config.authority, dry_run=dry_run, progress=progress)
-    app.report(summarise_added(outcome, dry_run=dry_run), lambda console: print_added(console, outcome, dry_run=dry_run))
+    app.report(present_added(outcome, dry_run=dry_run))
 
 
 @claim.command("list")
@@ -59,7 +61,8 @@ def add(app: App, *, file: Path, dry_run: bool) -> None:
 @pass_app
 def list_(app: App, *, card: Identifier | None, model: str | None, restriction: str | None, limit: int | None) -> None:
     """List claims with their status."""
-    from registry.cli.claim_presenter import build_claim_table, summarise_claim
+    from registry.cli.claim_presenter import build_claim_table
+    from registry.codec.canonical_documents import to_document
     from registry.registration.card_registration import get_card
 
     wanted = parse_model(model, where="--model") if model else None
@@ -73,8 +76,8 @@ def list_(app: App, *, card: Identifier | None, model: str | None, restriction: 
         found = view.list_claims(card=card.bare if card else None, model=wanted, limit=None if restriction else limit)
         claims = [one for one in found if restriction in (None, one.status.restriction.value)][:limit]
         size = view.log_size
-    document = {"schema": "caveat/claims-list/1", "log_size": size, "claims": [summarise_claim(one) for one in claims]}
-    app.report(document, lambda console: console.print(build_claim_table(claims) if claims else "No claims. Next: caveat claim add FILE"))
+    document = {"schema": "caveat/claims-list/1", "log_size": size, "claims": [to_document(one) for one in claims]}
+    app.answer(document, [build_claim_table(claims) if claims else "No claims. Next: caveat claim add FILE"])
 
 
 @claim.command()
@@ -83,8 +86,8 @@ def list_(app: App, *, card: Identifier | None, model: str | None, restriction: 
 @pass_app
 def show(app: App, *, claim_id: Identifier) -> None:
     """Show one claim, its passage, what it states of its figure, and what became of it."""
-    from registry.cli.claim_presenter import print_dossier, print_elsewhere
-    from registry.cli.log_presenter import list_backed, name_backing, print_backed
+    from registry.cli.claim_presenter import present_dossier, present_elsewhere
+    from registry.cli.log_presenter import list_backed, name_backing, present_backed
     from registry.codec.canonical_documents import to_document
     from registry.completeness import check_claim
     from registry.exchange.foreign_claims import find_elsewhere
@@ -101,12 +104,12 @@ def show(app: App, *, claim_id: Identifier) -> None:
     backing = {str(seq): name_backing(one) for seq, one in backed.items()}
     document = {"schema": "caveat/dossier/1", **to_document(dossier), "completeness": stated, "elsewhere": others, "backed_by": backing}
 
-    def text(console: Any) -> None:
-        print_dossier(console, dossier)
-        print_backed(console, dossier, backed)
-        print_elsewhere(console, elsewhere)
+    def text() -> Iterator[Block]:
+        yield from present_dossier(dossier)
+        yield from present_backed(dossier, backed)
+        yield from present_elsewhere(elsewhere)
 
-    app.report(document, text)
+    app.answer(document, text())
 
 
 @claim.command()
@@ -115,7 +118,7 @@ def show(app: App, *, claim_id: Identifier) -> None:
 @pass_app
 def history(app: App, *, identifier: Identifier) -> None:
     """Tell everything that was ever said about an identifier, in the order of the log."""
-    from registry.cli.log_presenter import print_history, summarise_entry
+    from registry.cli.log_presenter import present_history, summarise_entry
     from registry.store.log_reader import find_backings
 
     with app.view(by_clock=True) as view:
@@ -124,7 +127,7 @@ def history(app: App, *, identifier: Identifier) -> None:
         said = view.history(identifier.bare)
         backed = find_backings(view, (one.entry for one in said))
     document = {"schema": "caveat/history/1", "id": identifier.bare, "entries": [summarise_entry(one, backed) for one in said]}
-    app.report(document, lambda console: print_history(console, said, backed))
+    app.answer(document, present_history(said, backed))
 
 
 @claim.command()
@@ -136,7 +139,6 @@ def history(app: App, *, identifier: Identifier) -> None:
 def diff(app: App, *, claim_id: Identifier, old: int | None, new: int | None) -> None:
     """Show what changed between two revisions of a claim, field by field."""
     from registry.cli.log_presenter import compare_revisions, show_value
-    from registry.cli.terminal_output import build_table
 
     with app.view(by_clock=True) as view:
         dossier = view.dossier(str(claim_id))
@@ -152,12 +154,12 @@ def diff(app: App, *, claim_id: Identifier, old: int | None, new: int | None) ->
         "changes": [{"field": field, "before": left, "after": right} for field, left, right in rows],
     }
 
-    def text(console: Any) -> None:
-        console.print(f"{claim_id.bare}: revision {before.revision} → {after.revision}" + (f"; why: {after.why}" if after.why else ""))
+    def text() -> Iterator[Block]:
+        yield f"{claim_id.bare}: revision {before.revision} → {after.revision}" + (f"; why: {after.why}" if after.why else "")
         cells = [(field, show_value(left), show_value(right)) for field, left, right in rows]
-        console.print(build_table(("field", "before", "after"), cells) if rows else "no difference")
+        yield Table(("field", "before", "after"), cells) if rows else "no difference"
 
-    app.report(document, text)
+    app.answer(document, text())
 
 
 @claim.command()
@@ -167,15 +169,16 @@ def diff(app: App, *, claim_id: Identifier, old: int | None, new: int | None) ->
 @pass_app
 def search(app: App, *, words: str, limit: int) -> None:
     """Find claims whose quote, note, property or model has all of WORDS."""
-    from registry.cli.claim_presenter import build_claim_table, summarise_claim
+    from registry.cli.claim_presenter import build_claim_table
+    from registry.codec.canonical_documents import to_document
 
     if len(words.split()) > _MOST_WORDS:
         found = f"{len(words.split()):,} words; at most {_MOST_WORDS} are searched for"
         raise InputError(Fault("not-valid", "WORDS", found, advice="search for the rarest of them"))
     with app.view(by_clock=True) as view:
         claims = list(view.search(words, limit))
-    document = {"schema": "caveat/search/1", "words": words, "claims": [summarise_claim(one) for one in claims]}
-    app.report(document, lambda console: console.print(build_claim_table(claims) if claims else f"No claim has {words!r}."))
+    document = {"schema": "caveat/search/1", "words": words, "claims": [to_document(one) for one in claims]}
+    app.answer(document, [build_claim_table(claims) if claims else f"No claim has {words!r}."])
 
 
 @claim.command()
@@ -192,9 +195,9 @@ def revise(app: App, *, claim_id: Identifier, file: Path, why: str) -> None:
         _check_exact(view, claim_id)
     outcome = revise_claim(app.ledger, claim_id.bare, file, why=why, owner=app.config.authority)
     done = outcome.revised[0] if outcome.revised else None
-    app.report(
+    app.answer(
         {"schema": "caveat/claim-revise/1", "revised": done},
-        lambda console: console.print(f"Recorded {done}." if done else "Nothing differs from what is recorded; nothing was recorded."),
+        f"Recorded {done}." if done else "Nothing differs from what is recorded; nothing was recorded.",
     )
 
 
@@ -214,9 +217,9 @@ def _report_event(
         for one in (claim_id, successor):
             _check_exact(writer, one)
         entry = writer.append(event)
-    app.report(
+    app.answer(
         {"schema": "caveat/claim-event/1", "claim": event.claim, "event": event.event.value, "entry": entry.seq},
-        lambda console: console.print(f"{event.claim}: {event.event.value}, recorded as entry {entry.seq}."),
+        f"{event.claim}: {event.event.value}, recorded as entry {entry.seq}.",
     )
 
 
@@ -258,7 +261,7 @@ def reserve(app: App, *, count: int) -> None:
     with app.ledger.write(actor=app.config.authority) as writer:
         reserved = writer.allocate(Kind.CLAIM, app.config.authority, count)
         writer.append_many([ClaimEvent(claim=one, event=ClaimEventKind.RESERVE) for one in reserved])
-    app.report({"schema": "caveat/reserved/1", "claims": reserved}, lambda console: console.print("\n".join(reserved)))
+    app.answer({"schema": "caveat/reserved/1", "claims": reserved}, ["\n".join(reserved)])
 
 
 @claim.command()
@@ -276,14 +279,14 @@ def adopt(app: App, *, origin: str, claim_id: Identifier) -> None:
 
     done = adopt_claim(app.ledger, origin, str(claim_id), owner=app.config.authority)
 
-    def text(console: Any) -> None:
+    def text() -> Iterator[Block]:
         if not done.is_new:
-            console.print(f"{done.origin.claim} is adopted already: {done.claim} (entry {done.entry}).", soft_wrap=True)
+            yield f"{done.origin.claim} is adopted already: {done.claim} (entry {done.entry})."
             return
-        console.print(f"Adopted {done.origin.claim} of {origin} as {done.claim} (entry {done.entry}).", soft_wrap=True)
-        console.print(f"Next: caveat audit new {done.claim.partition('@')[0]}", soft_wrap=True)
+        yield f"Adopted {done.origin.claim} of {origin} as {done.claim} (entry {done.entry})."
+        yield f"Next: caveat audit new {done.claim.partition('@')[0]}"
 
-    app.report({"schema": "caveat/adopted/1", **to_document(done)}, text)
+    app.answer({"schema": "caveat/adopted/1", **to_document(done)}, text())
 
 
 @claim.command()
@@ -294,7 +297,7 @@ def adopt(app: App, *, origin: str, claim_id: Identifier) -> None:
 def contest_command(app: App, *, target: Identifier, grounds: str, rival: Identifier | None) -> None:
     """Contest a claim or a specification (property, scoring function, context distribution) with grounds."""
     opened = open_contestation(app, target, grounds=grounds, rival=rival)
-    app.report(opened, lambda console: console.print(f"{opened['contestation']} contests {opened['target']}."))
+    app.answer(opened, f"{opened['contestation']} contests {opened['target']}.")
 
 
 @claim.command()
@@ -325,7 +328,7 @@ def relate(app: App, *, claim_id: Identifier, relation: str, other: Identifier, 
         for one in (claim_id, other):
             _check_exact(writer, one)
         entry = writer.append(claim_relation)
-    app.report(
+    app.answer(
         {
             "schema": "caveat/claim-relation/1",
             "claim": claim_relation.claim,
@@ -333,7 +336,7 @@ def relate(app: App, *, claim_id: Identifier, relation: str, other: Identifier, 
             "other": claim_relation.other,
             "entry": entry.seq,
         },
-        lambda console: console.print(f"{claim_relation.claim} {relation} {claim_relation.other}, recorded as entry {entry.seq}."),
+        f"{claim_relation.claim} {relation} {claim_relation.other}, recorded as entry {entry.seq}.",
     )
 
 
@@ -359,7 +362,7 @@ def open_(app: App, /, *, target: Identifier, grounds: str, rival: Identifier | 
     and every supplement that rests on it says so from then on. Replays under the rival attach by `contestation: CON-…` in the audit file.
     """
     opened = open_contestation(app, target, grounds=grounds, rival=rival)
-    app.report(opened, lambda console: console.print(f"{opened['contestation']} contests {opened['target']}."))
+    app.answer(opened, f"{opened['contestation']} contests {opened['target']}.")
 
 
 def open_contestation(app: App, target: Identifier, *, grounds: str, rival: Identifier | None) -> dict[str, Any]:
@@ -437,7 +440,7 @@ def list_contestations(app: App, *, only_open: bool, target: Identifier | None) 
     }
     if erased:
         app.say(f"not told, because a statement of theirs was erased: {', '.join(erased)}")
-    app.report(document, lambda console: console.print(build_contestation_table(files) if files else "No contestations."))
+    app.answer(document, [build_contestation_table(files) if files else "No contestations."])
 
 
 @contest.command()
@@ -446,11 +449,11 @@ def list_contestations(app: App, *, only_open: bool, target: Identifier | None) 
 @pass_app
 def show_command(app: App, *, contestation_id: Identifier) -> None:
     """Show a contestation: grounds, contested and rival word by word, each step with who took it, and replays under the rival."""
-    from registry.cli.claim_presenter import build_document, collect_contestation, print_contestation
+    from registry.cli.claim_presenter import collect_contestation, present_contestation
 
     with app.view() as view:
         contestation = collect_contestation(view, contestation_id.bare)
-    app.report(build_document(contestation), lambda console: print_contestation(console, contestation))
+    app.report(present_contestation(contestation))
 
 
 def report_step(app: App, contestation_id: Identifier, step: ContestationStep, *, note: str, to: str | None = None) -> None:
@@ -475,12 +478,10 @@ def report_step(app: App, contestation_id: Identifier, step: ContestationStep, *
         "state": file.state.value,
     }
     who = f"{name_actor(file, entry.actor)}{f', to {to}' if to else ''}"
-    app.report(
+    app.answer(
         document,
-        lambda console: console.print(
-            f"{contestation_event.contestation}: {step.value} by {who}, recorded as entry {entry.seq}."
-            + ("" if file.is_settled else f"\nIt stands: {describe_state(file)}.")
-        ),
+        f"{contestation_event.contestation}: {step.value} by {who}, recorded as entry {entry.seq}."
+        + ("" if file.is_settled else f"\nIt stands: {describe_state(file)}."),
     )
 
 

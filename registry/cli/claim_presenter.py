@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.table import Table
-
-from registry.cli.spec_presenter import compare_specs, print_changes
-from registry.cli.terminal_output import build_table, show
+from registry.cli.spec_presenter import compare_specs, present_changes
 from registry.codec.canonical_documents import to_document
 from registry.completeness import check_claim, count_missing
 from registry.exchange.foreign_claims import ForeignClaim
+from registry.present.answers import Answer
+from registry.present.blocks import Block, Facts, Subtitle, Table, Title, Verbatim
 from registry.records.claim import ClaimRevision, Origin
 from registry.records.claim_status import ContestationState, ReviewedCause, StaleCause, Staleness, StalenessReview, StalenessVerdict, Status
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
@@ -50,18 +48,13 @@ _WIDEST_QUOTE = 70
 _MARKS = {ItemStatus.REPORTED: "■", ItemStatus.MISSING: "☐", ItemStatus.NOT_APPLICABLE: "–"}
 
 
-def summarise_claim(claim_summary: ClaimSummary) -> dict[str, Any]:
-    """Return a claim of a listing as a document."""
-    return to_document(claim_summary)
-
-
 def build_claim_table(claims: Sequence[ClaimSummary]) -> Table:
     """Return a listing of claims, one line each."""
     rows = [
         (name, one.form.value, _describe_short(one.status, name), shorten(one.quote or "(text erased)"))
         for name, one in ((f"{claim.claim}@{claim.revision}", claim) for claim in claims)
     ]
-    return build_table(("claim", "form", "status", "quote"), rows)
+    return Table(("claim", "form", "status", "quote"), rows)
 
 
 def describe_form(claim: ClaimRevision) -> str:
@@ -78,16 +71,16 @@ def describe_status(status: Status) -> str:
     return " · ".join([*(_words(axis.value) for axis in axes), get_words(status.restriction)])
 
 
-def print_dossier(console: Console, dossier: Dossier) -> None:
-    """Print one claim, its passage, and what became of it."""
+def present_dossier(dossier: Dossier) -> Iterator[Block]:
+    """Present one claim, its passage, and what became of it."""
     # A reserved identifier has nothing else to show, and one next step.
     if not dossier.revisions:
-        console.print(f"{dossier.claim} is reserved and has no text yet. Next: caveat claim add FILE, with `id: {dossier.claim}`")
+        yield f"{dossier.claim} is reserved and has no text yet. Next: caveat claim add FILE, with `id: {dossier.claim}`"
         return
     recorded = dossier.current
     claim, status = recorded.payload, dossier.status
-    console.print(show(f"{claim.reference}#{recorded.entry.leaf[:16]}"), style="bold")
-    console.print(show(f"  {claim.quote_status.value}: “{claim.quote}”"))
+    yield Title(f"{claim.reference}#{recorded.entry.leaf[:16]}")
+    yield f"  {claim.quote_status.value}: “{claim.quote}”"
     rows = [
         ("model", str(claim.model)),
         ("form", describe_form(claim)),
@@ -105,15 +98,15 @@ def print_dossier(console: Console, dossier: Dossier) -> None:
         *((("superseded by", status.superseded_by),) if status.superseded_by else ()),
         ("revisions", str(len(dossier.revisions))),
     ]
-    console.print(build_table(("", ""), rows))
-    _print_completeness(console, dossier)
-    _print_sightings(console, dossier)
+    yield Facts(rows)
+    yield from _present_completeness(dossier)
+    yield from _present_sightings(dossier)
     models = {revision.payload.reference: revision.payload.model for revision in dossier.revisions}
     for file in dossier.audits:
         # An audit of an earlier model version says so: its outcome is not about the present one.
         earlier = models.get(file.audit.payload.claim, claim.model)
-        _print_audit(console, file, None if earlier == claim.model else earlier)
-        _print_asked(console, dossier, file)
+        yield from _present_audit(file, None if earlier == claim.model else earlier)
+        yield from _present_asked(dossier, file)
 
 
 def _list_outcomes(dossier: Dossier) -> Iterator[str]:
@@ -133,25 +126,25 @@ def _describe_origin(origin: Origin) -> str:
     return f"{origin.claim} in the log {origin.log}, entry {origin.seq}, entry hash {origin.leaf}"
 
 
-def _print_completeness(console: Console, dossier: Dossier) -> None:
-    """Print what the claim states of how its figure came about; what is missing is no fault of the registration."""
+def _present_completeness(dossier: Dossier) -> Iterator[Block]:
+    """Present what the claim states of how its figure came about; what is missing is no fault of the registration."""
     items = check_claim(dossier)
     missing, applying = count_missing(items)
     count = format_missing(missing, applying=applying, total=len(items))
-    console.print(f"\nstated of the figure: {count}", style="bold")
+    yield Subtitle(f"stated of the figure: {count}")
     for one in items:
-        console.print(f"  {_MARKS[one.status]} {one.item.value.replace('-', ' ')}: {one.note}")
+        yield f"  {_MARKS[one.status]} {one.item.value.replace('-', ' ')}: {one.note}"
 
 
-def _print_sightings(console: Console, dossier: Dossier) -> None:
+def _present_sightings(dossier: Dossier) -> Iterator[Block]:
     current = dossier.current.payload.reference
     found = [sighting.payload for sighting in dossier.sightings if sighting.payload.claim == current]
     if found:
-        console.print("\nin other revisions of its card", style="bold")
+        yield Subtitle("in other revisions of its card")
     for one in found:
         place = ", ".join(part for part in (f"page {one.anchor.page}" if one.anchor and one.anchor.page else "", _quote(one)) if part)
         fate = f"reworded in spelling alone ({'; '.join(one.differs)})" if one.differs else one.fate.value
-        console.print(f"  {one.card}: {fate}{f', {place}' if place else ''}")
+        yield f"  {one.card}: {fate}{f', {place}' if place else ''}"
 
 
 def _quote(passage_match: PassageMatch) -> str:
@@ -163,31 +156,29 @@ def _quote(passage_match: PassageMatch) -> str:
     )
 
 
-def _print_audit(console: Console, file: AuditFile, earlier: ModelRef | None) -> None:
-    """Print an audit; of one that is about an *earlier* version it is said that it speaks of that alone."""
+def _present_audit(file: AuditFile, earlier: ModelRef | None) -> Iterator[Block]:
+    """Present an audit; of one that is about an *earlier* version it is said that it speaks of that alone."""
     audit = file.audit.payload
     locked = f"locked {file.lock.entry.at:%Y-%m-%d}" if file.lock else "no lock"
     locked += f", under the rival of {audit.contestation}" if audit.contestation else ""
-    console.print(
-        show(f"\naudit {audit.audit} of {audit.claim} by {audit.auditor} ({_words(audit.independence.value)}, {locked})"), style="bold"
-    )
+    yield Subtitle(f"audit {audit.audit} of {audit.claim} by {audit.auditor} ({_words(audit.independence.value)}, {locked})")
     if earlier is not None:
-        console.print(f"  it speaks of {earlier} alone")
+        yield f"  it speaks of {earlier} alone"
     if file.lock and (runs := describe_runs(file.history)):
-        console.print(show(f"  {runs}"))
+        yield f"  {runs}"
     if not file.restrictions:
-        console.print("  no outcome recorded yet")
+        yield "  no outcome recorded yet"
         return
     outcome = file.restrictions[-1].payload
-    console.print(show(f"  {outcome.text.verdict}"))
-    console.print(show(f"  restricted claim: {outcome.text.restricted}"))
+    yield f"  {outcome.text.verdict}"
+    yield f"  restricted claim: {outcome.text.restricted}"
 
 
-def _print_asked(console: Console, dossier: Dossier, file: AuditFile) -> None:
-    """Print the caution on who was asked, where the outcome of *file* needs one."""
+def _present_asked(dossier: Dossier, file: AuditFile) -> Iterator[Block]:
+    """Present the caution on who was asked, where the outcome of *file* needs one."""
     then = file.restrictions[-1].payload.asked if file.restrictions else None
     if caution := describe_asked(find_asked_of_claim(dossier, file), then):
-        console.print(show(f"  who was asked: {caution}"))
+        yield f"  who was asked: {caution}"
 
 
 def _list_carried(dossier: Dossier) -> Iterator[tuple[str, str]]:
@@ -280,9 +271,9 @@ def shorten(text: str) -> str:
 _MOST = 20
 
 
-def summarise_added(outcome: RegistrationResult, *, dry_run: bool) -> dict[str, Any]:
-    """Return the document that `caveat claim add --json` prints."""
-    return {
+def present_added(outcome: RegistrationResult, *, dry_run: bool) -> Answer:
+    """Present a claims file that was registered: what was recorded, or would be."""
+    document = {
         "schema": "caveat/claim-add/1",
         "dry_run": dry_run,
         "added": list(outcome.added),
@@ -292,21 +283,21 @@ def summarise_added(outcome: RegistrationResult, *, dry_run: bool) -> dict[str, 
         "left_out": {"added": outcome.left_out, "unchanged": outcome.left_out_unchanged},
         "proposed": None if outcome.proposed is None else {"added": outcome.proposed, "unchanged": outcome.proposed_unchanged},
     }
+    return Answer(document, _list_added_blocks(outcome, dry_run=dry_run))
 
 
-def print_added(console: Any, outcome: RegistrationResult, *, dry_run: bool) -> None:
-    """Print what was recorded, or what would be, and the first references."""
-    for line in _sentences(outcome, dry_run=dry_run):
-        console.print(line)
+def _list_added_blocks(outcome: RegistrationResult, *, dry_run: bool) -> Iterator[Block]:
+    """Yield what was recorded, or what would be, and the first references."""
+    yield from _sentences(outcome, dry_run=dry_run)
     references = (*outcome.added, *outcome.revised)
     for reference in references[:_MOST]:
-        console.print(f"  {reference}")
+        yield f"  {reference}"
     if len(references) > _MOST:
-        console.print("  … caveat claim list shows them all")
+        yield "  … caveat claim list shows them all"
     for one in outcome.related[:_MOST]:
-        console.print(f"  {one.claim} restates {one.other}")
+        yield f"  {one.claim} restates {one.other}"
     if len(outcome.related) > _MOST:
-        console.print(f"  … and {len(outcome.related) - _MOST} more relations")
+        yield f"  … and {len(outcome.related) - _MOST} more relations"
 
 
 def _sentences(outcome: RegistrationResult, *, dry_run: bool) -> Iterator[str]:
@@ -329,15 +320,15 @@ def _count(number: int, noun: str, *, dry_run: bool) -> str:
 # Claims of other registries on the same passage.
 
 
-def print_elsewhere(console: Console, foreign_claims: Sequence[ForeignClaim]) -> None:
-    """Print one line for each claim of another log; nothing where there is none."""
+def present_elsewhere(foreign_claims: Sequence[ForeignClaim]) -> Iterator[Block]:
+    """Present one line for each claim of another log; nothing where there is none."""
     if foreign_claims:
-        console.print("\nother registries on the same passage", style="bold")
+        yield Subtitle("other registries on the same passage")
     for foreign_claim in foreign_claims:
-        console.print(show(f"  {foreign_claim.origin}: {foreign_claim.claim} {_describe_foreign_claim(foreign_claim)}"), soft_wrap=True)
+        yield f"  {foreign_claim.origin}: {foreign_claim.claim} {_describe_foreign_claim(foreign_claim)}"
         # Two histories: what this log says here may not be what it says to others.
         if foreign_claim.is_doubtful:
-            console.print("    this log signed two histories: others may be shown another one (caveat log show)", soft_wrap=True)
+            yield "    this log signed two histories: others may be shown another one (caveat log show)"
 
 
 def _describe_foreign_claim(foreign_claim: ForeignClaim) -> str:
@@ -357,18 +348,18 @@ _NUMBERS = ("Φ_test", "Φ_deploy", "ED")
 _MOVED = ("ΔΦ_test", "ΔΦ_deploy", "ΔED")
 
 
-def print_drift(console: Console, drift: Drift) -> None:
-    """Print a line for each revision and specification, then how far the numbers moved."""
+def present_drift(drift: Drift) -> Iterator[Block]:
+    """Present a line for each revision and specification, then how far the numbers moved."""
     names = dict(zip((point.claim for point in drift.points), name_versions(drift.points), strict=True))
     rows = [row for point in drift.points for row in _list_rows(point, names[point.claim])]
-    console.print(build_table(("version", "class", "against", *_NUMBERS), rows, numbers=_NUMBERS))
+    yield Table(("version", "class", "against", *_NUMBERS), rows, numbers=_NUMBERS)
     levels = {point.level for point in drift.points if point.level is not None}
     if levels:
-        console.print(f"intervals at {' and '.join(map(format_level, sorted(levels)))}")
+        yield f"intervals at {' and '.join(map(format_level, sorted(levels)))}"
     if len({point.model for point in drift.points}) == 1:
-        console.print("All of it is about one model version: there is nothing to compare.")
+        yield "All of it is about one model version: there is nothing to compare."
     if drift.steps:
-        _print_steps(console, drift.steps, names)
+        yield from _present_steps(drift.steps, names)
 
 
 def _list_rows(point: VersionPoint, name: str) -> Iterator[tuple[str, ...]]:
@@ -412,8 +403,8 @@ def _write_number(one: BoundedEstimate | Differential, lines: Sequence[float], *
     return f"{value}\n{format_range(one.low, one.high, against=lines, signed=signed)}"
 
 
-def _print_steps(console: Console, steps: Sequence[DriftStep], names: dict[str, str]) -> None:
-    console.print("\nhow far that moved, after − before", style="bold")
+def _present_steps(steps: Sequence[DriftStep], names: dict[str, str]) -> Iterator[Block]:
+    yield Subtitle("how far that moved, after − before")
     rows = [
         (
             f"{names[step.before]} → {names[step.after]}",
@@ -423,28 +414,23 @@ def _print_steps(console: Console, steps: Sequence[DriftStep], names: dict[str, 
         )
         for step in steps
     ]
-    console.print(build_table(("from, to", "against", *_MOVED, "compared"), rows, numbers=_MOVED))
+    yield Table(("from, to", "against", *_MOVED, "compared"), rows, numbers=_MOVED)
     # The method is printed once, and not in every row.
     for method in dict.fromkeys(one.ed.method for one in steps if one.ed.low is not None):
-        console.print(f"intervals: {method}")
-    for reason in dict.fromkeys(one.ed.reason for one in steps if one.ed.reason):
-        console.print(reason)
+        yield f"intervals: {method}"
+    yield from dict.fromkeys(one.ed.reason for one in steps if one.ed.reason)
 
 
 # Claims that may be stale, with what resolves each cause.
 
-_SETTLES = {
-    Remedy.AUDIT: "a new audit settles it",
-    Remedy.REVISION: "a new revision settles it",
-    Remedy.PERSON: "a person decides",
-}
+_SETTLES = {Remedy.AUDIT: "a new audit settles it", Remedy.REVISION: "a new revision settles it", Remedy.PERSON: "a person decides"}
 _CALLED = {Remedy.AUDIT: "a new audit", Remedy.REVISION: "a new revision", Remedy.PERSON: "a person alone"}
 Shown = Sequence[tuple[ClaimSummary, tuple[RemedyStep, ...]]]
 
 
-def summarise_stale(stale_claims: StaleClaims, shown: Shown, *, log_size: int) -> dict[str, Any]:
-    """Return what `caveat claim stale --json` prints."""
-    return {
+def present_stale(stale_claims: StaleClaims, shown: Shown, *, log_size: int) -> Answer:
+    """Present claims that need review, with their causes and the steps that resolve each."""
+    document = {
         "schema": "caveat/claim-stale/1",
         "log_size": log_size,
         "count": len(stale_claims.claims),
@@ -454,28 +440,29 @@ def summarise_stale(stale_claims: StaleClaims, shown: Shown, *, log_size: int) -
         "claims": [_summarise(claim, steps) for claim, steps in shown],
         "has_more": len(shown) < len(stale_claims.claims),
     }
+    return Answer(document, _list_stale_blocks(stale_claims, shown))
 
 
-def print_stale(console: Console, stale_claims: StaleClaims, shown: Shown) -> None:
-    """Print counts, then each claim with its causes and what to do about them."""
+def _list_stale_blocks(stale_claims: StaleClaims, shown: Shown) -> Iterator[Block]:
+    """Yield counts, then each claim with its causes and what to do about them."""
     total, confirmed = len(stale_claims.claims), stale_claims.confirmed
     if not total:
-        console.print("No claim is stale, or may be.")
+        yield "No claim is stale, or may be."
         return
-    console.print(f"{_count_claims(total)} may no longer stand: {total - confirmed:,} potentially stale, {confirmed:,} confirmed.")
-    console.print(f"  by cause: {', '.join(f'{kind.value} {number:,}' for kind, number in stale_claims.count_kinds().items())}")
-    console.print(f"  settled by: {_list_remedies(stale_claims)}")
+    yield f"{_count_claims(total)} may no longer stand: {total - confirmed:,} potentially stale, {confirmed:,} confirmed."
+    yield f"  by cause: {', '.join(f'{kind.value} {number:,}' for kind, number in stale_claims.count_kinds().items())}"
+    yield f"  settled by: {_list_remedies(stale_claims)}"
     for claim, steps in shown:
-        console.print(f"\n{claim.claim}@{claim.revision}  {describe_status(claim.status)}", style="bold")
-        console.print(f"  “{shorten(claim.quote)}”" if claim.quote is not None else "  (text erased)")
+        yield Subtitle(f"{claim.claim}@{claim.revision}  {describe_status(claim.status)}")
+        yield f"  “{shorten(claim.quote)}”" if claim.quote is not None else "  (text erased)"
         for step in steps:
-            console.print(f"  {step.cause.kind.value}: {step.cause.text} (entry {step.cause.entry}); {_SETTLES[step.remedy]}")
+            yield f"  {step.cause.kind.value}: {step.cause.text} (entry {step.cause.entry}); {_SETTLES[step.remedy]}"
             for command in step.commands:
                 # A command is never wrapped, so that it can be copied.
-                console.print(f"      {command}", soft_wrap=True, no_wrap=True)
-    console.print('\nAny cause a person may decide: caveat claim confirm CLM-… --why "…", or dismiss; one cause alone: --cause KIND')
+                yield Verbatim(f"      {command}")
+    yield '\nAny cause a person may decide: caveat claim confirm CLM-… --why "…", or dismiss; one cause alone: --cause KIND'
     if len(shown) < total:
-        console.print(f"{total - len(shown):,} more are not shown: --limit {total}")
+        yield f"{total - len(shown):,} more are not shown: --limit {total}"
 
 
 def _list_remedies(stale_claims: StaleClaims) -> str:
@@ -542,7 +529,7 @@ def build_contestation_table(files: Sequence[ContestationFile]) -> "Table":
          f"{file.contestation.entry.at:%Y-%m-%d}", f"{describe_state(file)}{'; with a rival' if file.contestation.payload.rival else ''}")
         for file in files
     ]  # fmt: skip
-    return build_table(("contestation", "of", "by", "opened", "stands"), rows)
+    return Table(("contestation", "of", "by", "opened", "stands"), rows)
 
 
 def summarise_contestation(file: ContestationFile) -> dict[str, Any]:
@@ -556,11 +543,11 @@ def summarise_contestation(file: ContestationFile) -> dict[str, Any]:
     }
 
 
-def build_document(contestation_page: ContestationPage) -> dict[str, Any]:
-    """Return what `caveat contest show --json` prints."""
+def present_contestation(contestation_page: ContestationPage) -> Answer:
+    """Present a contestation with its steps, its rival, and the replays under it."""
     steps = [{**to_document(event.payload), "by": event.entry.actor, "at": to_document(event.entry)["at"], "entry": event.entry.seq}
              for event in contestation_page.file.events]  # fmt: skip
-    return {
+    document = {
         "schema": "caveat/contestation-file/1",
         **summarise_contestation(contestation_page.file),
         "steps": steps,
@@ -568,29 +555,30 @@ def build_document(contestation_page: ContestationPage) -> dict[str, Any]:
         "not_compared": contestation_page.untold,
         "replays": [_summarise_replay(replay, contestation_page) for replay in contestation_page.replays],
     }
+    return Answer(document, _list_contestation_blocks(contestation_page))
 
 
-def print_contestation(console: "Console", contestation_page: ContestationPage) -> None:
-    """Print a contestation as a person reads it."""
+def _list_contestation_blocks(contestation_page: ContestationPage) -> Iterator[Block]:
+    """Yield a contestation as a person reads it."""
     file, said = contestation_page.file, contestation_page.file.contestation.payload
-    console.print(f"{said.contestation} contests {said.target}: {describe_state(file)}", style="bold")
+    yield Title(f"{said.contestation} contests {said.target}: {describe_state(file)}")
     rows = [("owner", file.owner), ("by", f"{said.by}, {file.contestation.entry.at:%Y-%m-%d}, entry {file.contestation.entry.seq}")]
-    console.print(build_table(("", ""), [*rows, ("grounds", said.grounds), ("rival", said.rival or "none offered")]))
+    yield Facts([*rows, ("grounds", said.grounds), ("rival", said.rival or "none offered")])
     for step in file.events:
         to = f", to {step.payload.to}" if step.payload.to else ""
         head = f"{step.entry.at:%Y-%m-%d} {step.payload.step.value} by {name_actor(file, step.entry.actor)}{to}, entry {step.entry.seq}"
-        console.print(f"{head}: {step.payload.note}")
+        yield f"{head}: {step.payload.note}"
     if said.rival:
-        console.print(f"\nfrom {said.target} to its rival {said.rival}", style="bold")
+        yield Subtitle(f"from {said.target} to its rival {said.rival}")
         if contestation_page.changes is not None:
-            print_changes(console, contestation_page.changes)
+            yield from present_changes(contestation_page.changes)
         else:
-            console.print(contestation_page.untold or f"what is contested is a claim; see caveat spec show {said.rival}")
-        console.print("\nreplays under the rival", style="bold")
+            yield contestation_page.untold or f"what is contested is a claim; see caveat spec show {said.rival}"
+        yield Subtitle("replays under the rival")
         for replay in contestation_page.replays:
-            console.print(_describe_replay(replay, contestation_page))
+            yield _describe_replay(replay, contestation_page)
         if not contestation_page.replays:
-            console.print(f"none; an audit file with `contestation: {said.contestation}` makes one")
+            yield f"none; an audit file with `contestation: {said.contestation}` makes one"
 
 
 def describe_primary_outcome(primary: ReadingVerdict | None) -> str:

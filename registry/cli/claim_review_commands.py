@@ -1,6 +1,6 @@
 """Parts of `caveat claim` for claims that a change may have overtaken: stale, confirm, carry, reword, restated, drift."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from registry.cli.application import CARD, CLAIM, App, as_of_option, parse_model, pass_app, record
-from registry.cli.terminal_output import show
 from registry.errors import Fault, InputError, NotFoundError
+from registry.present.answers import show
+from registry.present.blocks import Block
 from registry.records.claim import ClaimRelationKind
 from registry.records.claim_status import CauseKind, StalenessVerdict
 from registry.records.model_version import ModelRef
 from registry.records.record import Identifier
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from registry.records.supplement import Drift
     from registry.registration.model_lineage import CarriedClaim, NewPassage
     from registry.registration.passage_matching import Rewording
@@ -47,7 +46,7 @@ def stale(app: App, *, model: str | None, card: Identifier | None, limit: int | 
     among these published claims before others, confirmed before potential, more causes before fewer. Withdrawn, rejected and
     superseded claims are left out: nothing rests on them.
     """
-    from registry.cli.claim_presenter import print_stale, summarise_stale
+    from registry.cli.claim_presenter import present_stale
     from registry.registration.card_registration import get_card
     from registry.registration.model_lineage import require_model
     from registry.registration.stale_claims import RemedyPlanner, find_stale
@@ -65,7 +64,7 @@ def stale(app: App, *, model: str | None, card: Identifier | None, limit: int | 
         # JSON is for programs, which want all.
         shown = [(claim, steps.find(claim)) for claim in found.claims[: limit or (None if app.json else _FEW)]]
         size = view.log_size
-    app.report(summarise_stale(found, shown, log_size=size), lambda console: print_stale(console, found, shown))
+    app.report(present_stale(found, shown, log_size=size))
     if check and found.claims:
         click.get_current_context().exit(1)
 
@@ -131,18 +130,17 @@ def _review(
     done = record(app, work)
     new = [one for one in done if one["entry"] is not None]
 
-    def text(console: "Console") -> None:
+    def text() -> Iterator[Block]:
         for one in new[:_FEW]:
-            console.print(f"{one['claim']}: {verdict.value} {'; '.join(one['causes'])}, entry {one['entry']}; it is {one['stands']}")
+            status = describe_status(one["status"])
+            yield f"{one['claim']}: {verdict.value} {'; '.join(one['causes'])}, entry {one['entry']}; it is {status}"
         if len(new) > _FEW:
-            console.print(f"… and {len(new) - _FEW:,} more {verdict.value}.")
+            yield f"… and {len(new) - _FEW:,} more {verdict.value}."
         if len(new) < len(done):
-            console.print(f"{len(done) - len(new):,} decided so already; nothing was recorded of {'it' if len(done) == 1 else 'them'}.")
+            yield f"{len(done) - len(new):,} decided so already; nothing was recorded of {'it' if len(done) == 1 else 'them'}."
 
-    for one in done:
-        one["stands"] = describe_status(one["status"])
     document = [{**one, "status": _to_document(one["status"])} for one in done]
-    app.report({"schema": "caveat/claim-review/1", "verdict": verdict.value, "why": why, "claims": document}, text)
+    app.answer({"schema": "caveat/claim-review/1", "verdict": verdict.value, "why": why, "claims": document}, text())
 
 
 def _to_document(status: Any) -> Any:
@@ -349,30 +347,28 @@ def _report(app: App, done: Sequence[CarryResult], why: str, *, dry_run: bool) -
         ],
     }  # fmt: skip
 
-    def text(console: "Console") -> None:
+    def text() -> Iterator[Block]:
         for one in new:
-            console.print(
-                f"{'To be recorded: ' if dry_run else ''}{one.after} about {one.model}, carried from {one.before}, entry {one.entry}."
-            )
+            yield f"{'To be recorded: ' if dry_run else ''}{one.after} about {one.model}, carried from {one.before}, entry {one.entry}."
         if len(new) > _FEW:
-            console.print(f"… and {len(new) - _FEW:,} more.")
+            yield f"… and {len(new) - _FEW:,} more."
         if new:
-            _tell_unaudited(console, new)
+            yield from _tell_unaudited(new)
         if len(new) < len(done):
             known = [one for one in done if not one.is_new]
-            console.print(f"Nothing changes: {', '.join(f'{one.after} is about {one.model}' for one in known[:_FEW])} already.")
+            yield f"Nothing changes: {', '.join(f'{one.after} is about {one.model}' for one in known[:_FEW])} already."
         if not done:
-            console.print("Nothing changes: no claim is about that version that is not withdrawn, rejected or superseded.")
+            yield "Nothing changes: no claim is about that version that is not withdrawn, rejected or superseded."
 
-    app.report(document, text)
+    app.answer(document, text())
 
 
-def _tell_unaudited(console: "Console", new: Sequence[CarryResult]) -> None:
+def _tell_unaudited(new: Sequence[CarryResult]) -> Iterator[Block]:
     left, is_one = sum(one.audits for one in new), len(new) == 1
     behind = f"{left:,} {'audit stays' if left == 1 else 'audits stay'} with the earlier {'revision' if is_one else 'revisions'}, and no"
-    console.print(f"{'It is' if is_one else 'They are'} unaudited: {behind if left else 'no'} estimate comes along.")
+    yield f"{'It is' if is_one else 'They are'} unaudited: {behind if left else 'no'} estimate comes along."
     first = new[0].after.partition("@")[0]
-    console.print(f"Next: caveat audit {f'renew {first} --ask NAME -o DIR' if new[0].is_locked else f'new {first} > audit.yaml'}")
+    yield f"Next: caveat audit {f'renew {first} --ask NAME -o DIR' if new[0].is_locked else f'new {first} > audit.yaml'}"
 
 
 # `caveat claim reword`: a claim in the newer wording of its card.
@@ -434,7 +430,7 @@ def _report_rewording(app: App, rewording: "Rewording", revised: str | None) -> 
     document = {
         "schema": "caveat/claim-reword/1",
         "claim": rewording.claim.reference,
-        "fate": rewording.sighting.fate.value,
+        "match": rewording.sighting.fate.value,
         "card": f"{rewording.card.card}@{rewording.card.revision}",
         "revised": revised,
         "turns": [{"what": turn.what, "words": turn.words} for turn in rewording.turns],
@@ -445,7 +441,7 @@ def _report_rewording(app: App, rewording: "Rewording", revised: str | None) -> 
     )
     done = f"Recorded {revised}. Audits of {rewording.claim.reference} are history: they are about the old words."
     done += f"\nNext: caveat audit new {rewording.claim.claim}"
-    app.report(document, lambda console: console.print(done if revised else f"{nothing} Nothing needs doing: its audits stand."))
+    app.answer(document, done if revised else f"{nothing} Nothing needs doing: its audits stand.")
 
 
 # `caveat claim restated`: claims that give different numbers for one quantity. Nothing is related
@@ -485,14 +481,14 @@ def restated(app: App, *, card: Identifier | None, limit: int) -> None:
         "has_more": len(pairs) > limit,
     }
 
-    def text(console: "Console") -> None:
+    def text() -> Iterator[Block]:
         for pair, recorded in found:
-            _print_pair(console, pair, recorded=recorded)
+            yield from _present_pair(pair, recorded=recorded)
         number = f"{len(found)} {'pair' if len(found) == 1 else 'pairs'}"
         claims = f"{len(figures):,} {'claim' if len(figures) == 1 else 'claims'} with a number"
-        console.print(f"{number} among {claims}." + (" There are more: --limit." if len(pairs) > limit else ""))
+        yield f"{number} among {claims}." + (" There are more: --limit." if len(pairs) > limit else "")
 
-    app.report(document, text)
+    app.answer(document, text())
 
 
 def _is_recorded(view: "View", pair: "RestatedPair") -> bool:
@@ -531,16 +527,16 @@ def _summarise_figure(figure: "QuantityFigure") -> dict[str, Any]:
     }
 
 
-def _print_pair(console: "Console", pair: "RestatedPair", *, recorded: bool) -> None:
+def _present_pair(pair: "RestatedPair", *, recorded: bool) -> Iterator[Block]:
     from registry.cli.claim_presenter import shorten
 
     for figure, says in ((pair.claim, "states"), (pair.other, "stated")):
         number = f"{figure.relation.value} {figure.value:g}" if figure.relation else f"{figure.value:g}"
         lead = "" if figure is pair.claim else "  where "
-        console.print(f"{lead}{figure.claim} {says} {number} ({figure.card or 'no card'})")
-        console.print(f"    “{shorten(figure.quote)}”")
-    console.print(f"  why: {pair.why}")
-    console.print("  recorded already\n" if recorded else f"  {_write_command(pair)}\n")
+        yield f"{lead}{figure.claim} {says} {number} ({figure.card or 'no card'})"
+        yield f"    “{shorten(figure.quote)}”"
+    yield f"  why: {pair.why}"
+    yield "  recorded already\n" if recorded else f"  {_write_command(pair)}\n"
 
 
 # `caveat claim drift`: one claim over model versions.
@@ -558,8 +554,8 @@ def drift(app: App, *, claim_id: Identifier, figure: Path | None, spec: str | No
     Movements are those of a recorded comparison task by task, where there is one; else the differences of the recorded estimates,
     with intervals that are wide.
     """
-    from registry.cli.checkpoint_commands import write_whole
-    from registry.cli.claim_presenter import print_drift
+    from registry.cli.claim_presenter import present_drift
+    from registry.cli.log_commands import write_whole
     from registry.codec.canonical_documents import to_document
     from registry.report.version_drift import build_points
 
@@ -577,7 +573,7 @@ def drift(app: App, *, claim_id: Identifier, figure: Path | None, spec: str | No
 
         write_whole(figure, render_drift(_choose(found_drift, spec)))
     document = {**to_document(found_drift), "log_size": dossier.log_size, "figure": None if figure is None else str(figure)}
-    app.report(document, lambda console: print_drift(console, found_drift))
+    app.answer(document, present_drift(found_drift))
     if figure is not None:
         app.say(f"Wrote {figure}")
 

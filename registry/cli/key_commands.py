@@ -30,7 +30,7 @@ def key() -> None:
 @pass_app
 def list_(app: App) -> None:
     """List the keys that the log names, with what became of each and whether its secret is here."""
-    from registry.cli.log_presenter import describe_state, print_keys
+    from registry.cli.log_presenter import describe_state, present_keys
     from registry.registration.key_registration import list_keys
     from registry.seal.key_files import list_key_files
 
@@ -41,7 +41,7 @@ def list_(app: App) -> None:
     # By fingerprint: the name of a file says nothing about its key.
     here = {key_file.text.fingerprint: shorten(key_file.path) for key_file in list_key_files(app.config.keys)}
     rows = [{**describe_state(state), "secret": here.get(state.fingerprint)} for state in states]
-    app.report({"schema": "caveat/keys/1", "log": origin, "keys": rows}, lambda console: print_keys(console, origin, states, here))
+    app.answer({"schema": "caveat/keys/1", "log": origin, "keys": rows}, present_keys(origin, states, here))
 
 
 @key.command()
@@ -54,7 +54,7 @@ def show(app: App, *, fingerprint: str | None, public: bool) -> None:
 
     Compare the fingerprint by telephone or in print with who verifies: whoever can swap a file can swap the key beside it.
     """
-    from registry.cli.log_presenter import describe_state, print_shown
+    from registry.cli.log_presenter import describe_state, present_shown
     from registry.registration.key_registration import get_key, list_keys
 
     with app.view() as view:
@@ -63,7 +63,7 @@ def show(app: App, *, fingerprint: str | None, public: bool) -> None:
     if not states:
         raise NotFoundError(Fault("key-unknown", f"log {origin}", "no key is in force"))
     document = {"schema": "caveat/key/1", "log": origin, "keys": [describe_state(state) for state in states]}
-    app.report(document, lambda console: print_shown(console, states, is_public_only=public))
+    app.answer(document, present_shown(states, is_public_only=public))
 
 
 @key.command()
@@ -156,7 +156,7 @@ def revoke(app: App, *, fingerprint: str, why: str, untrusted_from: str | None) 
     command = "caveat key add --statements" if state.signs_for else "caveat key add"
     # Revoking the last key of its use leaves nothing to sign with.
     next_step = "" if any(_is_same_use(one, state) for one in _list_in_force(app)) else f"\nNext: {command}"
-    app.report(document, lambda console: console.print(f"Revoked by entry {entry.seq}: {until}.{next_step}"))
+    app.answer(document, f"Revoked by entry {entry.seq}: {until}.{next_step}")
 
 
 def _report_new(app: App, fingerprint: str, seq: int, *, encrypted: bool, replaces: str | None = None) -> None:
@@ -172,7 +172,7 @@ def _report_new(app: App, fingerprint: str, seq: int, *, encrypted: bool, replac
     text = (
         f"Key {fingerprint[:16]} is in force by entry {seq}{place}.{state}\nNext: caveat key show {fingerprint[:8]}   and tell who verifies"
     )
-    app.report(document, lambda console: console.print(text, soft_wrap=True))
+    app.answer(document, text)
 
 
 def _find_passphrase(app: App) -> str | None:

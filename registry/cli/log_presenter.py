@@ -4,13 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import time
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from registry.cli.claim_presenter import shorten
-from registry.cli.terminal_output import build_table, show
 from registry.codec.canonical_documents import to_document
 from registry.errors import Fault, NotFoundError
+from registry.present.blocks import Block, Subtitle, Table, Verbatim
 from registry.records.analysis_plan import Deviation, Exploration, Lock
 from registry.records.audit_case import Audit, EvidenceStatement, Result
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
@@ -69,9 +66,9 @@ def shorten_backing(backing: Backing | None) -> str:
     return _SHORT[backing]
 
 
-def print_legend(console: Console) -> None:
-    """Print what the words of the column mean."""
-    console.print(_LEGEND, soft_wrap=True)
+def present_legend() -> Iterator[Block]:
+    """Present what the words of the column mean."""
+    yield _LEGEND
 
 
 def list_backed(dossier: Dossier) -> Iterator[tuple[str, Entry]]:
@@ -90,13 +87,13 @@ def list_backed(dossier: Dossier) -> Iterator[tuple[str, Entry]]:
         yield f"contestation {contestation.contestation.payload.contestation}", contestation.contestation.entry
 
 
-def print_backed(console: Console, dossier: Dossier, backed: Backed) -> None:
-    """Print who stands behind each statement that a claim and its audits rest on."""
+def present_backed(dossier: Dossier, backed: Backed) -> Iterator[Block]:
+    """Present who stands behind each statement that a claim and its audits rest on."""
     listed = list(list_backed(dossier))
     if listed:
-        console.print("\nwho stands behind it", style="bold")
+        yield Subtitle("who stands behind it")
     for what, entry in listed:
-        console.print(show(f"  {what} by {entry.actor}, entry {entry.seq}: {_LONG[backed[entry.seq]]}"), soft_wrap=True)
+        yield f"  {what} by {entry.actor}, entry {entry.seq}: {_LONG[backed[entry.seq]]}"
 
 
 # Entries and revisions.
@@ -111,8 +108,8 @@ def summarise_entry(payload: Recorded[Payload], backed: Backed) -> dict[str, Any
     }
 
 
-def print_history(console: Console, payloads: Sequence[Recorded[Payload]], backed: Backed) -> None:
-    """Print log entries, one line each, and who stands behind them."""
+def present_history(payloads: Sequence[Recorded[Payload]], backed: Backed) -> Iterator[Block]:
+    """Present log entries, one line each, and who stands behind them."""
     rows = [
         (
             str(payload.entry.seq),
@@ -124,8 +121,8 @@ def print_history(console: Console, payloads: Sequence[Recorded[Payload]], backe
         )
         for payload in payloads
     ]
-    print_legend(console)
-    console.print(build_table(("entry", "at", "by", "backed by", "kind", "what"), rows, numbers=("entry",)))
+    yield from present_legend()
+    yield Table(("entry", "at", "by", "backed by", "kind", "what"), rows, numbers=("entry",))
 
 
 def describe(payload: Payload) -> str:
@@ -309,8 +306,8 @@ def summarise_trace(trail_entry: TrailEntry, backed: Backed) -> dict[str, Any]:
     return {"entry": to_document(trail_entry.entry), "payload": payload, "erased": erased, "backed_by": backing}
 
 
-def print_trail(console: Console, traces: Sequence[TrailEntry], backed: Backed) -> None:
-    """Print log entries, one line each, and who stands behind them."""
+def present_trail(traces: Sequence[TrailEntry], backed: Backed) -> Iterator[Block]:
+    """Present log entries, one line each, and who stands behind them."""
     rows = [
         (
             str(trace.entry.seq),
@@ -322,8 +319,8 @@ def print_trail(console: Console, traces: Sequence[TrailEntry], backed: Backed) 
         )
         for trace in traces
     ]
-    print_legend(console)
-    console.print(build_table(("entry", "at", "by", "backed by", "kind", "what"), rows, numbers=("entry",)))
+    yield from present_legend()
+    yield Table(("entry", "at", "by", "backed by", "kind", "what"), rows, numbers=("entry",))
 
 
 def summarise_report(report: LogReport) -> dict[str, Any]:
@@ -340,29 +337,29 @@ def summarise_report(report: LogReport) -> dict[str, Any]:
         for checkpoint in report.checkpoints
     ]
     parts = {"origin": report.origin, "entries": report.entries, "erased": report.erased, "root": report.root}
-    return {**parts, "checkpoints": checkpoints, "given_out_since": report.given_out_since, "lacks_nodes": report.lacks_nodes}
+    return {**parts, "checkpoints": checkpoints, "published_since": report.given_out_since, "lacks_nodes": report.lacks_nodes}
 
 
-def print_report(console: Console, report: LogReport, rows: int | None) -> None:
-    """Print a check that found nothing wrong, with what it rests on."""
+def present_report(report: LogReport, rows: int | None) -> Iterator[Block]:
+    """Present a check that found nothing wrong, with what it rests on."""
     one = report.erased == 1
-    console.print(f"{report.origin or 'the log'}: {_count(report.entries, 'entry', 'entries')}, gapless, every leaf fits its text")
+    yield f"{report.origin or 'the log'}: {_count(report.entries, 'entry', 'entries')}, gapless, every leaf fits its text"
     if report.erased:
-        console.print(f"  the text of {report.erased} {'is' if one else 'are'} erased, and {'an entry says' if one else 'entries say'} why")
-    console.print(f"  root      {report.root}")
+        yield f"  the text of {report.erased} {'is' if one else 'are'} erased, and {'an entry says' if one else 'entries say'} why"
+    yield f"  root      {report.root}"
     if rows is None:
-        console.print("  rows      not compared with their statements")
+        yield "  rows      not compared with their statements"
     else:
-        console.print(f"  rows      {rows:,} are what their statements give")
+        yield f"  rows      {rows:,} are what their statements give"
     if report.lacks_nodes:
-        console.print("  subtrees  none is kept: nothing rests on them, proofs are slower; the next entry makes them anew")
+        yield "  subtrees  none is kept: nothing rests on them, proofs are slower; the next entry makes them anew"
     # Published files name roots that no kept checkpoint covers.
     if report.given_out_since:
-        console.print(f"  WARNING: {tell_given_out(report)}", soft_wrap=True)
+        yield f"  WARNING: {tell_given_out(report)}"
     elif not report.checkpoints:
-        console.print("  NO checkpoint: nothing but these entries themselves says that they are what they were; caveat log checkpoint")
+        yield "  NO checkpoint: nothing but these entries themselves says that they are what they were; caveat log checkpoint"
     for checked in report.checkpoints:
-        console.print(f"  checkpoint at {checked.checkpoint.size}: fits, {_tell_signed(report, checked)}")
+        yield f"  checkpoint at {checked.checkpoint.size}: fits, {_tell_signed(report, checked)}"
 
 
 def summarise_log(ledger: Ledger, log_summary: LogSummary) -> dict[str, Any]:
@@ -396,7 +393,7 @@ def build_logs_table(logs: Sequence[dict[str, Any]]) -> Table:
         )
         for log in logs
     ]
-    return build_table(("log", "", "entries", "checkpoint", "cosigned by", "keys"), rows, numbers=("entries",))
+    return Table(("log", "", "entries", "checkpoint", "cosigned by", "keys"), rows, numbers=("entries",))
 
 
 def _tell(trail_entry: TrailEntry) -> str:
@@ -446,10 +443,10 @@ def describe_state(state: KeyState) -> dict[str, Any]:
     }
 
 
-def print_keys(console: Console, origin: str, states: Sequence[KeyState], here: Mapping[str, str]) -> None:
-    """Print a table of keys, with the file of each secret that is here."""
+def present_keys(origin: str, states: Sequence[KeyState], here: Mapping[str, str]) -> Iterator[Block]:
+    """Present a table of keys, with the file of each secret that is here."""
     if not states:
-        console.print(f"The log {origin or '(without a name yet)'} names no key: caveat key add makes one.")
+        yield f"The log {origin or '(without a name yet)'} names no key: caveat key add makes one."
         return
     rows = [
         (
@@ -462,34 +459,32 @@ def print_keys(console: Console, origin: str, states: Sequence[KeyState], here: 
         )
         for state in states
     ]
-    console.print(f"Keys of {origin}")
-    console.print(build_table(("key", "signs", "algorithm", "entry", "standing", "secret"), rows))
+    yield f"Keys of {origin}"
+    yield Table(("key", "signs", "algorithm", "entry", "standing", "secret"), rows)
 
 
-def print_shown(console: Console, states: Sequence[KeyState], *, is_public_only: bool) -> None:
-    """Print each key with its fingerprint in groups and what others verify with, or the last alone."""
+def present_shown(states: Sequence[KeyState], *, is_public_only: bool) -> Iterator[Block]:
+    """Present each key with its fingerprint in groups and what others verify with, or the last alone."""
     for state in states:
         if not is_public_only:
-            _print_head(console, state)
-        _print_public(console, state)
+            yield from _present_head(state)
+        yield from _present_public(state)
 
 
-def _print_head(console: Console, state: KeyState) -> None:
-    said, entry = state.added.payload, state.added.entry
-    console.print(
-        f"{said.purpose.value.capitalize()} key of {entry.actor}, {said.algorithm.value}, by entry {entry.seq}: {_describe_standing(state)}"
-    )
-    console.print("  fingerprint (SHA-256 of the public key)")
+def _present_head(state: KeyState) -> Iterator[Block]:
+    said, entry, standing = state.added.payload, state.added.entry, _describe_standing(state)
+    yield f"{said.purpose.value.capitalize()} key of {entry.actor}, {said.algorithm.value}, by entry {entry.seq}: {standing}"
+    yield "  fingerprint (SHA-256 of the public key)"
     for line in format_fingerprint(state.fingerprint).splitlines():
-        console.print(f"    {line}")
-    console.print("  certificate" if said.certificate else "  verifier key")
+        yield f"    {line}"
+    yield "  certificate" if said.certificate else "  verifier key"
 
 
-def _print_public(console: Console, state: KeyState) -> None:
+def _present_public(state: KeyState) -> Iterator[Block]:
     payload = state.added.payload
     text = payload.vkey or payload.public or format_certificate(payload.certificate or "").rstrip("\n")
     # Verifier keys and certificates are never wrapped, so that they can be copied.
-    console.print(text, soft_wrap=True, no_wrap=True, overflow="ignore", crop=False)
+    yield Verbatim(text)
 
 
 def _describe_standing(state: KeyState) -> str:

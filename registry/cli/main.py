@@ -143,7 +143,7 @@ def _run(app: App) -> None:
 
 def _show_usage_error(error: click.ClickException) -> None:
     """Print usage and message; what the user typed may have come from a file, so it must not drive the terminal either."""
-    from registry.cli.terminal_output import show
+    from registry.present.answers import show
 
     context = error.ctx if isinstance(error, click.UsageError) else None
     if context is not None:
@@ -158,11 +158,11 @@ def _end(app: App, error: Exception, faults: tuple[Fault, ...], exit_code: int) 
     if app.json:
         import json
 
-        from registry.cli.terminal_output import fault_document
+        from registry.present.answers import fault_document
 
         click.echo(json.dumps(fault_document(faults), indent=2), err=True)
     else:
-        from registry.cli.terminal_output import show
+        from registry.present.answers import show
 
         click.echo(show(format_faults(faults)), err=True)
     sys.exit(exit_code)

@@ -54,9 +54,9 @@ def add(app: App, *, version: str, predecessor: str | None, released: str | None
         ):
             found = f"is registered as following {known.payload.predecessor or 'nothing'}, by entry {known.entry.seq}"
             raise ConflictError(Fault("lineage-differs", version, found))
-    app.report(
+    app.answer(
         {"schema": "caveat/model-add/1", "model": str(wanted.model), "new": known is None},
-        lambda console: console.print(f"{'Registered' if known is None else 'Registered already:'} {wanted.model}"),
+        f"{'Registered' if known is None else 'Registered already:'} {wanted.model}",
     )
 
 
@@ -65,7 +65,7 @@ def add(app: App, *, version: str, predecessor: str | None, released: str | None
 @pass_app
 def list_(app: App) -> None:
     """List model versions as trees: each under the one it comes from."""
-    from registry.cli.model_presenter import print_forest, summarise_version
+    from registry.cli.model_presenter import present_forest, summarise_version
 
     with app.view() as view:
         models = [one.payload for one in view.list_models()]
@@ -74,9 +74,8 @@ def list_(app: App) -> None:
         notes = {
             model_event.entry.seq: model_event.payload.reason for model_event in view.list_model_events() if model_event.payload.reason
         }
-    app.report(
-        {"schema": "caveat/models/1", "models": [summarise_version(one, lineage) for one in models]},
-        lambda console: print_forest(console, models, lineage, notes),
+    app.answer(
+        {"schema": "caveat/models/1", "models": [summarise_version(one, lineage) for one in models]}, present_forest(models, lineage, notes)
     )
 
 
@@ -86,7 +85,7 @@ def list_(app: App) -> None:
 @pass_app
 def show(app: App, *, version: str) -> None:
     """Show one model version: what it comes from, what followed it, whether it is offered, and how many claims are about it."""
-    from registry.cli.model_presenter import VersionFile, print_file, summarise_file
+    from registry.cli.model_presenter import VersionClaims, VersionPage, find_deprecation, present_version
     from registry.records.claim_status import Staleness
     from registry.records.verdict import RestrictionStatus
     from registry.registration.model_lineage import ENDED, require_model
@@ -96,28 +95,31 @@ def show(app: App, *, version: str) -> None:
         require_model(view, wanted)
         found = view.find_model(wanted)
         claims = [claim.status for claim in view.list_claims(model=wanted)]
-        lineage, said = view.lineage(), view.list_model_events(wanted)
-        names = view.list_endpoint_names()
-        statements = tuple(
-            endpoint_statement for endpoint_statement in view.list_endpoint_statements() if endpoint_statement.payload.model == wanted
-        )
+        lineage, events = view.lineage(), view.list_model_events(wanted)
+        names, statements = view.list_endpoint_names(), view.list_endpoint_statements()
     # Withdrawn, rejected and superseded claims need no attention.
-    standing = [one for one in claims if one.lifecycle not in ENDED]
-    file = VersionFile(
+    current = [status for status in claims if status.lifecycle not in ENDED]
+    page = VersionPage(
         model=wanted,
-        version=found.payload if found else None,
-        lineage=lineage,
-        claims=len(standing),
-        audited=sum(one.restriction is not RestrictionStatus.UNAUDITED for one in standing),
-        potential=sum(one.staleness is Staleness.POTENTIALLY_STALE for one in standing),
-        confirmed=sum(one.staleness is Staleness.STALE for one in standing),
-        ended=len(claims) - len(standing),
-        said=said,
-        names=tuple(name for name in names if name.model == wanted),
-        conflicts=find_endpoint_conflicts(names, wanted),
-        statements=statements,
+        registered=found.payload if found else None,
+        comes_from=tuple(lineage.preceding(wanted)),
+        ancestors=tuple(lineage.ancestors(wanted)),
+        followed_by=tuple(lineage.following(wanted)),
+        newest=tuple(lineage.newest(wanted)),
+        deprecation=find_deprecation(lineage, wanted),
+        claims=VersionClaims(
+            current=len(current),
+            audited=sum(status.restriction is not RestrictionStatus.UNAUDITED for status in current),
+            potentially_stale=sum(status.staleness is Staleness.POTENTIALLY_STALE for status in current),
+            stale=sum(status.staleness is Staleness.STALE for status in current),
+            ended=len(claims) - len(current),
+        ),
+        endpoint_names=tuple(name for name in names if name.model == wanted),
+        endpoint_conflicts=find_endpoint_conflicts(names, wanted),
+        endpoint_statements=tuple(statement for statement in statements if statement.payload.model == wanted),
+        events=events,
     )
-    app.report(summarise_file(file), lambda console: print_file(console, file))
+    app.report(present_version(page))
 
 
 @model.command()
@@ -137,11 +139,9 @@ def deprecate(app: App, *, version: str, reason: str, last: str | None) -> None:
         stale = sum(1 for _ in writer.list_stale(model=wanted))
     until = f" after {on}" if isinstance(on, date) else ""
     told = f"Recorded, entry {entry}" if is_new else f"Nothing changes, it is on record as entry {entry}"
-    app.report(
-        {"schema": "caveat/model-deprecate/1", "model": str(wanted), "entry": entry, "new": is_new, "on": str(on) if on else None,
+    app.answer({"schema": "caveat/model-deprecate/1", "model": str(wanted), "entry": entry, "new": is_new, "on": str(on) if on else None,
          "stale": stale},
-        lambda console: console.print(f"{told}: {wanted} is no longer offered{until}. {_tell_stale(stale, version)}"),
-    )  # fmt: skip
+        f"{told}: {wanted} is no longer offered{until}. {_tell_stale(stale, version)}")  # fmt: skip
 
 
 @model.command()
@@ -156,9 +156,9 @@ def reinstate(app: App, *, version: str, reason: str) -> None:
     with refusing("--reason"), app.ledger.write(actor=app.config.authority) as writer:
         entry = reinstate_model(writer, wanted, reason=reason)
         stale = sum(1 for _ in writer.list_stale(model=wanted))
-    app.report(
+    app.answer(
         {"schema": "caveat/model-reinstate/1", "model": str(wanted), "entry": entry.seq, "stale": stale},
-        lambda console: console.print(f"Recorded, entry {entry.seq}: {wanted} is offered again. {_tell_stale(stale, version)}"),
+        f"Recorded, entry {entry.seq}: {wanted} is offered again. {_tell_stale(stale, version)}",
     )
 
 
@@ -178,9 +178,9 @@ def unlink(app: App, *, new: str, old: str, reason: str) -> None:
     with refusing("--reason"), app.ledger.write(actor=app.config.authority) as writer:
         entry = unlink_model(writer, after, before, reason=reason)
         stale = sum(1 for _ in writer.list_stale(model=before))
-    app.report(
+    app.answer(
         {"schema": "caveat/model-unlink/1", "model": str(after), "predecessor": str(before), "entry": entry.seq, "stale": stale},
-        lambda console: console.print(f"Recorded, entry {entry.seq}: {after} does not come from {before}. {_tell_stale(stale, old)}"),
+        f"Recorded, entry {entry.seq}: {after} does not come from {before}. {_tell_stale(stale, old)}",
     )
 
 
@@ -198,7 +198,7 @@ def endpoint(app: App, *, version: str, name: str, reason: str, source: str | No
     locked, letter by letter. A snapshot or a quantisation is a version of its own. A name that is stated for two versions does not
     tell which of them was asked: it is recorded, and every outcome that rests on it says so.
     """
-    from registry.cli.model_presenter import print_endpoint
+    from registry.cli.model_presenter import present_endpoint
     from registry.codec.canonical_documents import to_document
     from registry.registration.model_lineage import retract_endpoint, state_endpoint
 
@@ -214,11 +214,9 @@ def endpoint(app: App, *, version: str, name: str, reason: str, source: str | No
     if done.conflicts and not retract:
         others = ", ".join(f"{conflict.model} (by {', '.join(conflict.by)})" for conflict in done.conflicts)
         app.say(f"warning: {name} is stated for {others} too; while it is, it does not tell which of them was asked")
-    app.report(
-        {"schema": "caveat/model-endpoint/1", "model": str(wanted), "name": name, "retracted": retract, "entry": done.entry,
+    app.answer({"schema": "caveat/model-endpoint/1", "model": str(wanted), "name": name, "retracted": retract, "entry": done.entry,
          "new": done.is_new, "names": [one.name for one in names], "conflicts": [to_document(one) for one in done.conflicts]},
-        lambda console: print_endpoint(console, wanted, name, done, names, is_retracted=retract),
-    )  # fmt: skip
+        present_endpoint(wanted, name, done, names, is_retracted=retract))  # fmt: skip
 
 
 def _tell_stale(number: int, version: str) -> str:
@@ -275,7 +273,7 @@ def update(app: App, *, old: str, new: str, descent: str, released: str | None, 
     Versions that are new are registered; the same again changes nothing. Claims about OLD become potentially stale, until each is
     carried to NEW or a person decides; after a fine-tune they stay as they are. No claim about OLD speaks for NEW in any case.
     """
-    from registry.cli.model_presenter import print_aftermath, summarise_aftermath
+    from registry.cli.model_presenter import present_aftermath
     from registry.registration.model_lineage import update_model
 
     before, after = parse_model(old, where="OLD"), parse_model(new, where="NEW")
@@ -287,7 +285,7 @@ def update(app: App, *, old: str, new: str, descent: str, released: str | None, 
 
     # In a dry run the whole update is made and rolled back, so that its numbers are exact.
     found = record(app, work, dry_run=dry_run)
-    app.report(summarise_aftermath(found, dry_run=dry_run), lambda console: print_aftermath(console, found, dry_run=dry_run))
+    app.report(present_aftermath(found, dry_run=dry_run))
 
 
 def find_aftermath(writer: "Writer", done: "ModelUpdateResult") -> Aftermath:

@@ -2,16 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-from rich.console import Console
-from rich.text import Text
-from rich.tree import Tree
+from datetime import date
+from typing import TYPE_CHECKING, Any, Literal
 
 from registry.cli.claim_presenter import shorten
 from registry.cli.log_presenter import describe
-from registry.cli.terminal_output import build_table, show
 from registry.codec.canonical_documents import to_document
+from registry.present.answers import Answer
+from registry.present.blocks import Block, Branch, Facts, Title, Verbatim
 from registry.records.dossier import Recorded
 from registry.records.estimates import Differential
 from registry.records.model_version import (
@@ -25,6 +23,7 @@ from registry.records.model_version import (
     ModelRef,
     ModelVersion,
 )
+from registry.records.record import Record
 from registry.registration.model_lineage import name_descent, write_model
 from registry.report.number_format import format_range, format_signed
 
@@ -36,43 +35,63 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VersionFile:
-    """Everything there is to say of one model version."""
+class Deprecation(Record):
+    """Since when a model version is no longer offered, and why."""
+
+    on: date | None
+    reason: str | None
+    entry: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionClaims(Record):
+    """How many claims are about a model version."""
+
+    current: int
+    """Neither withdrawn, rejected nor superseded; the next three are among them."""
+    audited: int
+    potentially_stale: int
+    stale: int
+    """Confirmed by a person."""
+    ended: int
+    """Withdrawn, rejected or superseded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionPage(Record):
+    """One model version: the document of `caveat model show`."""
 
     model: ModelRef
-    version: ModelVersion | None
-    """As registered; None for one that only claims name."""
-    lineage: "Lineage"
-    claims: int
-    """That are neither withdrawn, rejected nor superseded."""
-    audited: int
-    """Of those, with an outcome."""
-    potential: int
-    """Of those, potentially stale."""
-    confirmed: int
-    """Of those, stale because a person said so."""
-    ended: int
-    """Claims that are withdrawn, rejected or superseded."""
-    said: tuple[Recorded[ModelEvent], ...]
-    """What was said of it after its registration, on either side of a link, in log order; also what was taken back."""
-    names: tuple[EndpointName, ...] = ()
-    """Its endpoint names in force."""
-    conflicts: tuple[EndpointName, ...] = ()
+    registered: ModelVersion | None
+    """None for one that only claims name."""
+    comes_from: tuple[ModelLink, ...]
+    ancestors: tuple[ModelRef, ...]
+    followed_by: tuple[ModelLink, ...]
+    newest: tuple[ModelRef, ...]
+    """What took its place in the end."""
+    deprecation: Deprecation | None
+    claims: VersionClaims
+    endpoint_names: tuple[EndpointName, ...]
+    """In force."""
+    endpoint_conflicts: tuple[EndpointName, ...]
     """Of these, the names that are stated for other versions too."""
-    statements: tuple[Recorded[ModelEndpoint], ...] = ()
-    """On its endpoint names, in log order; also what was taken back."""
+    endpoint_statements: tuple[Recorded[ModelEndpoint], ...]
+    """In log order; also those that were retracted."""
+    events: tuple[Recorded[ModelEvent], ...]
+    """After its registration, on either side of a link, in log order; also those that were taken back."""
+    schema: Literal["caveat/model/1"] = "caveat/model/1"
 
 
-def summarise_aftermath(aftermath: "Aftermath", *, dry_run: bool) -> dict[str, Any]:
-    """Return what `caveat model update --json` prints."""
+def present_aftermath(aftermath: "Aftermath", *, dry_run: bool) -> Answer:
+    """Present what `caveat model update` recorded, and the claims that need review since."""
     update, stale = aftermath.update, aftermath.stale
-    return {
+    document = {
         "schema": "caveat/model-update/1",
         **to_document(update.link),
         "new": update.is_new,
         "dry_run": dry_run,
         "registered": [to_document(one) for one in update.registered],
-        "beside": [to_document(one) for one in update.beside],
+        "other_successors": [to_document(one) for one in update.beside],
         "claims_about_predecessor": aftermath.about_old,
         "stale_about_earlier": aftermath.earlier,
         "stale": {
@@ -85,37 +104,38 @@ def summarise_aftermath(aftermath: "Aftermath", *, dry_run: bool) -> dict[str, A
         },
         "next": _list_next(aftermath),
     }
+    return Answer(document, _list_aftermath_blocks(aftermath, dry_run=dry_run))
 
 
-def print_aftermath(console: Console, aftermath: "Aftermath", *, dry_run: bool) -> None:
-    """Print what `caveat model update` recorded, and what became stale."""
+def _list_aftermath_blocks(aftermath: "Aftermath", *, dry_run: bool) -> Iterator[Block]:
+    """Yield what `caveat model update` recorded, and what became stale."""
     update, link = aftermath.update, aftermath.update.link
     what = f"{link.model} as {name_descent(link.descent)} of {link.predecessor}"
     # The same sentence must not read as done when it was only tried.
     if dry_run:
-        console.print(f"Nothing is recorded (--dry-run). {f'To be recorded: {what}.' if update.is_new else f'On record: {what}.'}")
+        yield f"Nothing is recorded (--dry-run). {f'To be recorded: {what}.' if update.is_new else f'On record: {what}.'}"
     elif update.is_new:
-        console.print(f"Recorded {what}, entry {link.entry}.")
+        yield f"Recorded {what}, entry {link.entry}."
     else:
-        console.print(f"Nothing changes: {what} is on record, entry {link.entry}.")
+        yield f"Nothing changes: {what} is on record, entry {link.entry}."
     if update.registered:
-        console.print(f"{'To be registered' if dry_run else 'Registered'} on the way: {', '.join(map(str, update.registered))}.")
+        yield f"{'To be registered' if dry_run else 'Registered'} on the way: {', '.join(map(str, update.registered))}."
     if update.beside:
         # A branch is recorded on purpose, and everyone who follows the lineage must see it.
-        console.print(f"The lineage branches: {', '.join(map(str, update.beside))} took the place of {link.predecessor} too.")
-    console.print(_tell_claims(aftermath))
+        yield f"The lineage branches: {', '.join(map(str, update.beside))} took the place of {link.predecessor} too."
+    yield _tell_claims(aftermath)
     if aftermath.earlier:
         noun = "claim" if aftermath.earlier == 1 else "claims"
-        console.print(f"{aftermath.earlier:,} {noun} about versions before {link.predecessor} may no longer stand, as before.")
+        yield f"{aftermath.earlier:,} {noun} about versions before {link.predecessor} may no longer stand, as before."
     if aftermath.stale.claims:
-        _print_stale(console, aftermath)
+        yield from _present_stale(aftermath)
     following = _list_next(aftermath)
     if following:
-        console.print("\nNext:\n" + "\n".join(f"  {one}" for one in following), soft_wrap=True, no_wrap=True)
+        yield Verbatim("\nNext:\n" + "\n".join(f"  {one}" for one in following))
 
 
-def print_forest(console: Console, versions: Sequence[ModelVersion], lineage: "Lineage", notes: Mapping[int, str]) -> None:
-    """Print the lineage as trees, one for each version that comes from none.
+def present_forest(versions: Sequence[ModelVersion], lineage: "Lineage", notes: Mapping[int, str]) -> Iterator[Block]:
+    """Present the lineage as trees, one for each version that comes from none.
 
     One with two origins stands under each of them, and what follows from it under the first: else branches that meet again and again
     would double the list each time.
@@ -124,15 +144,15 @@ def print_forest(console: Console, versions: Sequence[ModelVersion], lineage: "L
         notes: what was said of links, by entry.
     """
     if not versions:
-        console.print("No model versions.")
+        yield "No model versions."
     forest = _Forest(by_model={version.model: version for version in versions}, lineage=lineage, notes=notes)
     for one in versions:
         # Trees begin at versions without a predecessor.
         if not lineage.preceding(one.model):
-            console.print(forest.grow(one.model))
+            yield forest.grow(one.model)
     for one in versions:
         if one.model not in forest.grown:  # in a cycle, which only another registry's log could bring
-            console.print(forest.grow(one.model))
+            yield forest.grow(one.model)
 
 
 def summarise_version(version: ModelVersion, lineage: "Lineage") -> dict[str, Any]:
@@ -140,76 +160,52 @@ def summarise_version(version: ModelVersion, lineage: "Lineage") -> dict[str, An
     return {
         **to_document(version),
         "comes_from": [to_document(one) for one in lineage.preceding(version.model)],
-        "deprecation": _summarise_deprecation(lineage, version.model),
+        "deprecation": to_document(deprecation) if (deprecation := find_deprecation(lineage, version.model)) else None,
     }
 
 
-def summarise_file(file: VersionFile) -> dict[str, Any]:
-    """Return what `caveat model show --json` prints."""
-    lineage, model = file.lineage, file.model
-    return {
-        "schema": "caveat/model/1",
-        "model": to_document(model),
-        "registered": to_document(file.version) if file.version else None,
-        "comes_from": [to_document(one) for one in lineage.preceding(model)],
-        "ancestors": [to_document(one) for one in lineage.ancestors(model)],
-        "followed_by": [to_document(one) for one in lineage.following(model)],
-        "newest": [to_document(one) for one in lineage.newest(model)],
-        "deprecation": _summarise_deprecation(lineage, model),
-        "claims": {
-            "standing": file.claims,
-            "audited": file.audited,
-            "potentially_stale": file.potential,
-            "stale": file.confirmed,
-            "ended": file.ended,
-        },
-        "endpoint_names": [to_document(one) for one in file.names],
-        "endpoint_conflicts": [to_document(conflict) for conflict in file.conflicts],
-        "endpoint_statements": [
-            {"entry": statement.entry.seq, "by": statement.entry.actor, **to_document(statement.payload)} for statement in file.statements
-        ],
-        "events": [{"entry": one.entry.seq, "by": one.entry.actor, **to_document(one.payload)} for one in file.said],
-    }
+def present_version(page: VersionPage) -> Answer:
+    """Present one model version."""
+    return Answer(to_document(page), _list_version_blocks(page))
 
 
-def print_file(console: Console, file: VersionFile) -> None:
-    """Print one model version as a person reads it."""
-    lineage, model = file.lineage, file.model
-    version = file.version
-    console.print(show(str(model)), style="bold")
-    newest = lineage.newest(model)
-    claims = f"{file.claims}, of which {file.audited} audited, {file.potential} potentially stale, {file.confirmed} stale"
+def _list_version_blocks(page: VersionPage) -> Iterator[Block]:
+    """Yield one model version as a person reads it."""
+    model, version, counts = page.model, page.registered, page.claims
+    yield Title(str(model))
+    claims = f"{counts.current}, of which {counts.audited} audited, {counts.potentially_stale} potentially stale, {counts.stale} stale"
     rows = [
         ("registered", "yes" if version else f"no; claims alone name it. caveat model add {write_model(model)} registers it"),
         ("released", str(version.released) if version and version.released else "not stated"),
         *((("note", version.note),) if version and version.note else ()),
-        *(("comes from", f"{one.predecessor}, {name_descent(one.descent)}, entry {one.entry}") for one in lineage.preceding(model)),
+        *(("comes from", f"{link.predecessor}, {name_descent(link.descent)}, entry {link.entry}") for link in page.comes_from),
         # A single ancestor is the predecessor, which has its own row.
-        *((("ancestors", ", ".join(map(str, lineage.ancestors(model)))),) if len(lineage.ancestors(model)) > 1 else ()),
-        *(("followed by", f"{one.model}, {name_descent(one.descent)}, entry {one.entry}") for one in lineage.following(model)),
-        *((("newest", ", ".join(map(str, newest))),) if newest else ()),
-        ("deprecated", _tell_deprecation(lineage, model)),
-        *(_list_endpoints(file)),
-        ("claims", claims + (f"; {file.ended} more withdrawn, rejected or superseded" if file.ended else "")),
+        *((("ancestors", ", ".join(map(str, page.ancestors))),) if len(page.ancestors) > 1 else ()),
+        *(("followed by", f"{link.model}, {name_descent(link.descent)}, entry {link.entry}") for link in page.followed_by),
+        *((("newest", ", ".join(map(str, page.newest))),) if page.newest else ()),
+        ("deprecated", _describe_deprecation(page.deprecation)),
+        *_list_endpoints(page),
+        ("claims", claims + (f"; {counts.ended} more withdrawn, rejected or superseded" if counts.ended else "")),
     ]
-    console.print(build_table(("", ""), rows))
-    said: list[Recorded[Any]] = [*file.said, *file.statements]
+    yield Facts(rows)
+    statements: list[Recorded[Any]] = [*page.events, *page.endpoint_statements]
     # Events and endpoint statements in one order, that of the log.
-    for one in sorted(said, key=lambda one: one.entry.seq):
-        told = _tell_endpoint(one.payload) if isinstance(one.payload, ModelEndpoint) else describe(one.payload)
-        console.print(show(f"  entry {one.entry.seq}, {one.entry.at:%Y-%m-%d}, {one.entry.actor}: {told}"))
-    if file.potential + file.confirmed:
-        console.print(f"\nNext: caveat claim stale --model {write_model(model)}")
+    for recorded in sorted(statements, key=lambda recorded: recorded.entry.seq):
+        payload, entry = recorded.payload, recorded.entry
+        text = _tell_endpoint(payload) if isinstance(payload, ModelEndpoint) else describe(payload)
+        yield f"  entry {entry.seq}, {entry.at:%Y-%m-%d}, {entry.actor}: {text}"
+    if counts.potentially_stale + counts.stale:
+        yield f"\nNext: caveat claim stale --model {write_model(model)}"
 
 
-def print_endpoint(
-    console: Console, model: ModelRef, name: str, done: "EndpointStatement", names: Sequence[EndpointName], *, is_retracted: bool
-) -> None:
-    """Print what `caveat model endpoint` recorded, and which names the version has now."""
+def present_endpoint(
+    model: ModelRef, name: str, done: "EndpointStatement", names: Sequence[EndpointName], *, is_retracted: bool
+) -> Iterator[Block]:
+    """Present what `caveat model endpoint` recorded, and which names the version has now."""
     told = f"Recorded, entry {done.entry}" if done.is_new else f"Nothing changes, it is on record as entry {done.entry}"
     what = f"{name} is no longer stated for {model}" if is_retracted else f"endpoints return {model} as {name}"
-    console.print(show(f"{told}: {what}."))
-    console.print(show(f"Its endpoint names: {', '.join(one.name for one in names) or 'none'}."))
+    yield f"{told}: {what}."
+    yield f"Its endpoint names: {', '.join(one.name for one in names) or 'none'}."
 
 
 def _tell_endpoint(said: ModelEndpoint) -> str:
@@ -217,13 +213,13 @@ def _tell_endpoint(said: ModelEndpoint) -> str:
     return f"{verb} the endpoint name {said.name}: {said.reason}{f' ({said.source})' if said.source else ''}"
 
 
-def _list_endpoints(file: VersionFile) -> Iterator[tuple[str, str]]:
+def _list_endpoints(page: VersionPage) -> Iterator[tuple[str, str]]:
     """Give a row for each endpoint name in force, with who states it and which other version it is stated for."""
-    if not file.names:
+    if not page.endpoint_names:
         # Without a stated name no response can be shown to come from this version.
         yield "endpoint name", "none stated: no outcome can show that it was asked"
-    for name in file.names:
-        others = [f"{one.model} (by {', '.join(one.by)})" for one in file.conflicts if one.name == name.name]
+    for name in page.endpoint_names:
+        others = [f"{one.model} (by {', '.join(one.by)})" for one in page.endpoint_conflicts if one.name == name.name]
         conflict = f"; CONFLICT: also stated for {', '.join(others)}" if others else ""
         entries = ", ".join(map(str, name.entries))
         yield (
@@ -254,27 +250,27 @@ class _Forest:
     grown: set[ModelRef] = field(default_factory=set)
     """Versions that stand in a tree."""
 
-    def grow(self, root: ModelRef) -> Tree:
+    def grow(self, root: ModelRef) -> Branch:
         """Return the tree of *root*; a version never stands below itself."""
-        tree = Tree(self._label(root, None))
-        self._branch_out(tree, (root,))
-        return tree
+        return self._branch(root, None, ())
 
-    def _branch_out(self, tree: Tree, path: tuple[ModelRef, ...]) -> None:
-        self.grown.add(path[-1])
-        for link in self.lineage.following(path[-1]):
-            # A cycle can only come with another registry's log; it must not loop for ever.
-            if link.model in path:
-                continue
-            label = self._label(link.model, link)
-            # What follows a version is printed once: branches that meet again would double the list
+    def _branch(self, model: ModelRef, link: ModelLink | None, path: tuple[ModelRef, ...], *, is_repeated: bool = False) -> Branch:
+        """Return *model* with what follows it; *path* is what it comes from, the root first."""
+        note, following = self._describe(model, link), self.lineage.following(model)
+        if is_repeated:
+            return Branch(str(model), f"{note}  and what follows, as above" if following else note)
+        self.grown.add(model)
+        below = [
+            # What follows a version is listed once: branches that meet again would double the list
             # each time.
-            if link.model not in self.grown:
-                self._branch_out(tree.add(label), (*path, link.model))
-            else:
-                tree.add(label.append("  and what follows, as above", style="not bold") if self.lineage.following(link.model) else label)
+            self._branch(next_link.model, next_link, (*path, model), is_repeated=next_link.model in self.grown)
+            for next_link in following
+            # A cycle can only come with another registry's log; it must not loop for ever.
+            if next_link.model not in (*path, model)
+        ]
+        return Branch(str(model), note, tuple(below))
 
-    def _label(self, model: ModelRef, link: ModelLink | None) -> Text:
+    def _describe(self, model: ModelRef, link: ModelLink | None) -> str:
         version, deprecated = self.by_model.get(model), self.lineage.deprecation(model)
         parts = [
             f"  {name_descent(link.descent)}" if link else "",
@@ -282,24 +278,20 @@ class _Forest:
             f"  deprecated{f', offered until {deprecated.on}' if deprecated.on else ''}" if deprecated else "",
             *(f"  ({note})" for note in (version and version.note, link and self.notes.get(link.entry)) if note),
         ]
-        return Text(show(str(model)), style="bold").append(show("".join(parts)), style="not bold")
+        return "".join(parts)
 
 
-def _summarise_deprecation(lineage: "Lineage", model: ModelRef) -> dict[str, Any] | None:
-    said = lineage.deprecation(model)
-    return {"on": _date(said), "reason": said.reason, "entry": lineage.deprecation_entry(model)} if said else None
+def find_deprecation(lineage: "Lineage", model: ModelRef) -> Deprecation | None:
+    """Return the deprecation of *model* that is in force; None where it is offered."""
+    event, entry = lineage.deprecation(model), lineage.deprecation_entry(model)
+    return None if event is None or entry is None else Deprecation(on=event.on, reason=event.reason, entry=entry)
 
 
-def _date(model_event: ModelEvent) -> str | None:
-    return model_event.on.isoformat() if model_event.on else None
-
-
-def _tell_deprecation(lineage: "Lineage", model: ModelRef) -> str:
-    said = lineage.deprecation(model)
-    if said is None:
+def _describe_deprecation(deprecation: Deprecation | None) -> str:
+    if deprecation is None:
         return "no"
-    until = f"offered until {said.on}: " if said.on else ""
-    return f"yes, entry {lineage.deprecation_entry(model)}: {until}{said.reason}"
+    until = f"offered until {deprecation.on}: " if deprecation.on else ""
+    return f"yes, entry {deprecation.entry}: {until}{deprecation.reason}"
 
 
 def _tell_claims(aftermath: "Aftermath") -> str:
@@ -324,14 +316,14 @@ def _tell_claims(aftermath: "Aftermath") -> str:
     return f"\n{number} about {link.predecessor} may no longer stand{stood}. None speaks for {link.model} until it is carried and audited."
 
 
-def _print_stale(console: Console, aftermath: "Aftermath") -> None:
-    console.print(f"  by property class: {_count(aftermath.classes)}\n  by card: {_count(aftermath.cards)}\n")
+def _present_stale(aftermath: "Aftermath") -> Iterator[Block]:
+    yield f"  by property class: {_count(aftermath.classes)}\n  by card: {_count(aftermath.cards)}\n"
     for one in aftermath.first:
-        console.print(f"{one.claim.claim}@{one.claim.revision}  {name_outcome(one)}; ED {_list_differentials(one)}")
-        console.print(f"  “{shorten(one.claim.quote)}”" if one.claim.quote is not None else "  (text erased)")
+        yield f"{one.claim.claim}@{one.claim.revision}  {name_outcome(one)}; ED {_list_differentials(one)}"
+        yield f"  “{shorten(one.claim.quote)}”" if one.claim.quote is not None else "  (text erased)"
     more = len(aftermath.stale.claims) - len(aftermath.first)
     if more:
-        console.print(f"… and {more:,} more.")
+        yield f"… and {more:,} more."
 
 
 def _count(numbers: Mapping[str, int]) -> str:

@@ -1,6 +1,6 @@
 """Commands about a registry as a whole: init, db, rebuild, backup, restore, export, import, schema and explain."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -11,12 +11,12 @@ from registry.cli.application import App, as_of_option, key_options, pass_app, r
 from registry.cli.main import find_commands
 from registry.configuration import EXAMPLE
 from registry.errors import ConflictError, Fault, InputError, NotFoundError, find_entry, list_explanations
+from registry.present.blocks import Block, Verbatim
 from registry.records.record import Authority, AuthorityRole
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from registry.exchange.bundle_transfer import ImportResult
+    from registry.present.answer_formats import AnswerFormat
     from registry.store.log_writer import Writer
 
 # `caveat init`: a registry of one's own.
@@ -70,7 +70,7 @@ def init(app: App, *, code: str | None, example: bool, join: bool, name: str | N
         "config": config,
         "keys": keys,
     }
-    app.report(document, lambda console: _print(console, document))
+    app.answer(document, _present(document))
 
 
 def _choose_code(app: App, code: str | None, *, example: bool) -> str:
@@ -130,15 +130,15 @@ def _register(app: App, writer: "Writer", authority: Authority, passphrase: str 
     }
 
 
-def _print(console: "Console", document: Mapping[str, Any]) -> None:
+def _present(document: Mapping[str, Any]) -> Iterator[Block]:
     code, speaker, keys = document["authority"], document["speaks_as"], document["keys"]
-    console.print(f"Registry {document['registry']} is ready; you act as {speaker}.", soft_wrap=True)
+    yield f"Registry {document['registry']} is ready; you act as {speaker}."
     if speaker != code:
-        console.print(f"To act as {code}, set `authority = {code}` in registry.cfg.", soft_wrap=True)
+        yield f"To act as {code}, set `authority = {code}` in registry.cfg."
     if keys is not None:
         state = "encrypted" if keys["encrypted"] else "not encrypted, readable by you alone"
-        console.print(f"Its log is {keys['log']}; the secret keys are in {keys['folder']} ({state}). Keep a copy of them elsewhere.")
-    console.print("Next: caveat card add CARD.pdf --title … --publisher …   then: caveat claim propose CARD", soft_wrap=True)
+        yield f"Its log is {keys['log']}; the secret keys are in {keys['folder']} ({state}). Keep a copy of them elsewhere."
+    yield "Next: caveat card add CARD.pdf --title … --publisher …   then: caveat claim propose CARD"
 
 
 def _write_config(app: App, code: str) -> str | None:
@@ -169,9 +169,9 @@ def upgrade(app: App, *, revision: str) -> None:
     refuse_memory(app.config.url)
     upgrade(app.config.url, revision)
     state = check(app.config.url)
-    app.report(
+    app.answer(
         {"schema": "caveat/db/1", "registry": describe_url(app.config.url), "revision": state.current},
-        lambda console: console.print(f"{describe_url(app.config.url)} is at revision {state.current}."),
+        f"{describe_url(app.config.url)} is at revision {state.current}.",
     )
 
 
@@ -185,9 +185,9 @@ def downgrade(app: App, *, revision: str) -> None:
 
     refuse_missing(app.config.url)
     downgrade(app.config.url, revision)
-    app.report(
+    app.answer(
         {"schema": "caveat/db/1", "registry": describe_url(app.config.url), "revision": revision},
-        lambda console: console.print(f"{describe_url(app.config.url)} is at revision {revision}."),
+        f"{describe_url(app.config.url)} is at revision {revision}.",
     )
 
 
@@ -212,9 +212,7 @@ def check_(ctx: click.Context, app: App) -> None:
     # The revision is right and the tables differ, so someone changed them by hand.
     if state.differences and state.current == state.head:
         words = "the tables are not as they should be; next: caveat rebuild URL replays the log into sound ones"
-    app.report(
-        document, lambda console: console.print("\n".join([f"revision {state.current} of {state.head}: {words}", *state.differences]))
-    )
+    app.answer(document, ["\n".join([f"revision {state.current} of {state.head}: {words}", *state.differences])])
     ctx.exit(0 if state.is_current else 1)
 
 
@@ -233,9 +231,9 @@ def rebuild(app: App, *, target: str) -> None:
         outcome = rebuild(app.config.url, target, progress)
     from registry.codec.canonical_documents import to_document
 
-    app.report(
+    app.answer(
         {"schema": "caveat/rebuild/1", **to_document(outcome)},
-        lambda console: console.print(f"Replayed {outcome.entries} entries into {describe_url(target)}; every leaf is what it was."),
+        f"Replayed {outcome.entries} entries into {describe_url(target)}; every leaf is what it was.",
     )
 
 
@@ -263,14 +261,11 @@ def backup(app: App, *, file: Path) -> None:
         done = back_up(app.ledger, file, keys=keys, actor=app.config.authority, progress=count_up(progress))
     others = "".join(f"\nwith {log.size} entries of {log.origin}" for log in done.logs)
     signed = "signed" if done.is_signed else "NOT signed, because no log key is here: it shows accidents, no forgery"
-    app.report(
+    app.answer(
         {"schema": "caveat/backup/1", **to_document(done)},
-        lambda console: console.print(
-            f"Wrote {done.path}: {done.entries} entries of {done.origin}, every leaf checked.{others}\n"
-            f"Its checkpoint is {done.checkpoint}, {signed}. Keep a copy of it elsewhere.\n"
-            f"The secret keys are not in it: keep a copy of {app.config.keys.name} too.",
-            soft_wrap=True,
-        ),
+        f"Wrote {done.path}: {done.entries} entries of {done.origin}, every leaf checked.{others}\n"
+        f"Its checkpoint is {done.checkpoint}, {signed}. Keep a copy of it elsewhere.\n"
+        f"The secret keys are not in it: keep a copy of {app.config.keys.name} too.",
     )
 
 
@@ -316,14 +311,11 @@ def restore(
     with track(app, f"restoring {file.name}", unit="entries") as progress:
         done = restore(file, app.config.url, note=note, given=given, progress=count_up(progress))
     until = f", the last of {done.last_at:%Y-%m-%d %H:%M:%S} UTC" if done.last_at else ""
-    app.report(
+    app.answer(
         {"schema": "caveat/restore/1", "registry": describe_url(app.config.url), **to_document(done)},
-        lambda console: console.print(
-            f"Restored {done.entries} entries of {done.origin} into {describe_url(app.config.url)}{until}.\n"
-            f"{_tell_check(done.checkpoint.size if done.checkpoint else None, done.entries, done.signer, is_own_word=done.is_own_word)}\n"
-            f"Secret keys are not in a backup: put them back into {app.config.keys.name} from your copy.",
-            soft_wrap=True,
-        ),
+        f"Restored {done.entries} entries of {done.origin} into {describe_url(app.config.url)}{until}.\n"
+        f"{_tell_check(done.checkpoint.size if done.checkpoint else None, done.entries, done.signer, is_own_word=done.is_own_word)}\n"
+        f"Secret keys are not in a backup: put them back into {app.config.keys.name} from your copy.",
     )
 
 
@@ -348,10 +340,7 @@ def _tell_check(size: int | None, entries: int, signer: str | None, *, is_own_wo
 
 @click.command()
 @click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="The new file; .caveat is compressed, .jsonl is not. Default: CODE-SIZE.caveat.",
+    "-o", "--output", type=click.Path(path_type=Path), help="The new file; .caveat is compressed, .jsonl is not. Default: CODE-SIZE.caveat."
 )
 @click.option("--since", type=click.IntRange(0), default=0, metavar="SIZE", help="Leave out the first SIZE entries, which they have.")
 @click.option("--without-cards", is_flag=True, help="Leave out the texts of cards, which are third-party texts.")
@@ -375,14 +364,11 @@ def export(app: App, *, output: Path | None, since: int, without_cards: bool, ex
             done = export_bundle(view, note, path, since=since, cards=not without_cards, example=example, progress=progress)
     erased = f"; {done.erased} of them without text, which was erased" if done.erased else ""
     texts = f", {done.contents} card {'text' if done.contents == 1 else 'texts'}" if done.contents else ""
-    app.report(
+    app.answer(
         {"schema": "caveat/export/1", **to_document(done)},
-        lambda console: console.print(
-            f"Wrote {done.path}: entries {done.since + 1} to {done.size} of {done.origin}{erased}{texts}.\n"
-            f"root {done.root}\nsha256 {done.sha256}\n"
-            "Next: send it, and tell your verifier key some other way: caveat key show",
-            soft_wrap=True,
-        ),
+        f"Wrote {done.path}: entries {done.since + 1} to {done.size} of {done.origin}{erased}{texts}.\n"
+        f"root {done.root}\nsha256 {done.sha256}\n"
+        "Next: send it, and tell your verifier key some other way: caveat key show",
     )
 
 
@@ -443,7 +429,7 @@ def import_(app: App, *, file: Path, example: bool, vkeys: tuple[str, ...], key_
         done = take_over(app.ledger, file, actor=app.config.authority, given=given, example=example, progress=progress)
     if done.equivocations:
         app.say(f"WARNING: {done.origin} signed two histories; others may be shown another one. See: caveat log show")
-    app.report({"schema": "caveat/import/1", **to_document(done)}, lambda console: console.print(_tell(done), soft_wrap=True))
+    app.answer({"schema": "caveat/import/1", **to_document(done)}, [_tell(done)])
 
 
 def _tell(done: "ImportResult") -> str:
@@ -464,6 +450,7 @@ def _tell(done: "ImportResult") -> str:
 # `caveat schema`: the JSON Schemas of the files that people write.
 
 _ELSEWHERE = "caveat.schemas"
+_ANSWERS = "caveat.answers"
 
 
 def _find_nouns() -> dict[str, type]:
@@ -496,28 +483,40 @@ def _find_nouns() -> dict[str, type]:
     }
 
 
+def list_answer_formats() -> "dict[str, AnswerFormat]":
+    """Return the formats of all documents that commands print with `--json`, by name."""
+    formats = [found for entry_point in find_commands(_ANSWERS).values() for found in entry_point.load()()]
+    return {answer_format.name: answer_format for answer_format in sorted(formats, key=lambda answer_format: answer_format.name)}
+
+
 @click.command()
 @click.argument("name", required=False)
 @pass_app
 def schema(app: App, /, *, name: str | None) -> None:
-    """Print the JSON Schema of a file format, or the names of all."""
+    """Print the JSON Schema of a format, or the names of all.
+
+    NAME is a file format, or answers/NAME for what a command prints with --json: answers/model-add is caveat/model-add/1.
+    """
     from registry.codec.canonical_documents import json_schema
 
     nouns, elsewhere = _find_nouns(), find_commands(_ELSEWHERE)
-    names = sorted({*nouns, *elsewhere})
+    answers = {f"answers/{key}": answer_format for key, answer_format in list_answer_formats().items()} if "/" in (name or "/") else {}
+    names = [*sorted({*nouns, *elsewhere}), *answers]
     if name is None:
-        app.report({"schema": "caveat/schemas/1", "names": names}, lambda console: console.print("\n".join(names)))
+        app.answer({"schema": "caveat/schemas/1", "names": names}, [Verbatim("\n".join(names))])
     elif name == "context":
         from registry.registration.context_specification import context_schema
 
-        app.report(context_schema())
+        app.answer(context_schema())
     elif name in nouns:
-        app.report(json_schema(nouns[name]))
+        app.answer(json_schema(nouns[name]))
     elif name in elsewhere:
-        found: dict[str, Any] = elsewhere[name].load()()
-        app.report(found)
+        app.answer(elsewhere[name].load()())
+    elif name in answers:
+        app.answer(answers[name].build_schema())
     else:
-        raise NotFoundError(Fault("unknown-name", name, f"no such file format; there are {', '.join(names)}"))
+        known = "; see caveat schema" if "/" in name else f"; there are {', '.join(names)}, and answers/NAME"
+        raise NotFoundError(Fault("unknown-name", name, f"no such format{known}"))
 
 
 # `caveat explain`: the catalogue of errors, offline.
@@ -541,22 +540,14 @@ def explain(app: App, /, *, code: str | None) -> None:
     codes = list(list_explanations())
     if code is None:
         titles = {entry.code: entry.title for entry in map(find_entry, codes) if entry}
-        app.report(
-            {"schema": "caveat/explanations/1", "titles": titles},
-            lambda console: console.print("\n".join(f"{name}: {title}" for name, title in titles.items())),
-        )
+        lines = "\n".join(f"{name}: {title}" for name, title in titles.items())
+        app.answer({"schema": "caveat/explanations/1", "titles": titles}, [Verbatim(lines)])
         return
     # A code copied from a message ends with its colon.
     entry = find_entry(code.removesuffix(":"))
     if entry is None:
         close = get_close_matches(code, codes, n=1, cutoff=0.5)
-        raise NotFoundError(
-            Fault(
-                "unknown-name",
-                code,
-                "no message has this code",
-                advice=f"did you mean {close[0]}?" if close else "caveat explain lists them",
-            )
-        )
+        advice = f"did you mean {close[0]}?" if close else "caveat explain lists them"
+        raise NotFoundError(Fault("unknown-name", code, "no message has this code", advice=advice))
     text = f"{entry.code}: {entry.title}\n\n{entry.meaning}" + (f"\n\nnext: {entry.advice}" if entry.advice else "")
-    app.report({"schema": "caveat/explanation/1", **asdict(entry)}, lambda console: console.print(text))
+    app.answer({"schema": "caveat/explanation/1", **asdict(entry)}, text)

@@ -395,13 +395,7 @@ def _build_publisher(app: App, key: "SigningKey | None", *, publishes: bool) -> 
 
 
 def _build_wish(
-    subjects: "Sequence[Identifier]",
-    formats: "Sequence[OutputFormat]",
-    view: "View",
-    *,
-    is_kept: bool,
-    publishes: bool,
-    proves: bool,
+    subjects: "Sequence[Identifier]", formats: "Sequence[OutputFormat]", view: "View", *, is_kept: bool, publishes: bool, proves: bool
 ) -> "FolderRequest":
     """Return what is asked of the folder; raises as `Collector.collect` where the registry has no supplement of a subject."""
     from registry.folder.folder_plan import FolderRequest

@@ -1,11 +1,14 @@
 """`caveat spec`: properties, scoring functions, contexts, cue inventories and methods."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
 from registry.cli.application import SPEC, App, as_of_option, pass_app
+from registry.present.answers import render_json
+from registry.present.blocks import Block, Table, Verbatim
 from registry.records.record import Identifier
 from registry.records.specification import BODIES, ContextSpec, SpecBody, SpecKind, SpecVersion
 
@@ -35,9 +38,9 @@ def add(app: App, *, kind: str, slug: str, file: Path, why: str | None) -> None:
     with app.ledger.write(actor=app.config.authority) as writer:
         registered, is_new = register_spec(writer, SpecKind(kind), slug, body, owner=app.config.authority, why=why)
     reference = format_reference(registered)
-    app.report(
+    app.answer(
         {"schema": "caveat/spec-add/1", "spec": reference, "new": is_new},
-        lambda console: console.print(f"{'Registered' if is_new else 'Registered already:'} {reference} ({kind} {slug})"),
+        f"{'Registered' if is_new else 'Registered already:'} {reference} ({kind} {slug})",
     )
 
 
@@ -47,16 +50,15 @@ def add(app: App, *, kind: str, slug: str, file: Path, why: str | None) -> None:
 @pass_app
 def list_(app: App, *, kind: str | None) -> None:
     """List specifications, the latest version of each."""
-    from registry.cli.terminal_output import build_table
     from registry.codec.canonical_documents import to_document
     from registry.registration.specification_registration import format_reference
 
     with app.view() as view:
         specs = [one.payload for one in view.list_specs(SpecKind(kind) if kind else None)]
     rows = [(format_reference(one), one.kind.value, one.slug, one.owner, _describe_body(one)) for one in specs]
-    app.report(
+    app.answer(
         {"schema": "caveat/specs/1", "specs": [to_document(one) for one in specs]},
-        lambda console: console.print(build_table(("spec", "kind", "short name", "owner", "what"), rows) if rows else "No specifications."),
+        [Table(("spec", "kind", "short name", "owner", "what"), rows) if rows else "No specifications."],
     )
 
 
@@ -84,14 +86,11 @@ def seal(app: App, *, kind: str, slug: str, file: Path, output: Path | None, why
         sealed, is_new = seal_spec(writer, seal_request, owner=app.config.authority, draw=secrets.token_bytes)
     reference = format_reference(sealed)
     document = {"schema": "caveat/spec-seal/1", "spec": reference, "commitment": sealed.commitment, "file": str(path), "new": is_new}
-    app.report(
+    app.answer(
         document,
-        lambda console: console.print(
-            f"{'Sealed' if is_new else 'Sealed already:'} {reference} ({kind} {slug}): commitment {sealed.commitment}\n"
-            f"Keep {path}, and keep it secret: without it nobody can ever show what was sealed.\n"
-            f"To show it to everybody: caveat spec reveal {path}",
-            soft_wrap=True,
-        ),
+        f"{'Sealed' if is_new else 'Sealed already:'} {reference} ({kind} {slug}): commitment {sealed.commitment}\n"
+        f"Keep {path}, and keep it secret: without it nobody can ever show what was sealed.\n"
+        f"To show it to everybody: caveat spec reveal {path}",
     )
 
 
@@ -110,9 +109,9 @@ def reveal(app: App, *, file: Path, why: str | None) -> None:
     with app.ledger.write(actor=app.config.authority) as writer:
         entry = reveal_spec(writer, kept, why=why, actor=app.config.authority)
     reference = kept.opening.spec
-    app.report(
+    app.answer(
         {"schema": "caveat/spec-reveal/1", "spec": reference, "entry": entry.seq},
-        lambda console: console.print(f"Revealed {reference}, recorded as entry {entry.seq}: caveat spec show {reference}"),
+        f"Revealed {reference}, recorded as entry {entry.seq}: caveat spec show {reference}",
     )
 
 
@@ -122,7 +121,7 @@ def reveal(app: App, *, file: Path, why: str | None) -> None:
 @pass_app
 def show(app: App, *, spec_id: Identifier) -> None:
     """Show one specification, sealed or revealed, and what was said against it; contexts as they are composed."""
-    from registry.cli.spec_presenter import describe_disclosure, print_context_spec, print_disputes
+    from registry.cli.spec_presenter import describe_disclosure, present_context_spec, present_disputes
     from registry.codec.canonical_documents import to_document
     from registry.registration.specification_registration import format_reference
 
@@ -142,17 +141,17 @@ def show(app: App, *, spec_id: Identifier) -> None:
     if disputes:
         document["contestations"] = [to_document(dispute) for dispute in disputes]
 
-    def text(console: Any) -> None:
+    def text() -> Iterator[Block]:
         if found.body is None:
-            console.print(describe_disclosure(found, revealed, reference))
-        print_disputes(console, disputes)
+            yield describe_disclosure(found, revealed, reference)
+        yield from present_disputes(disputes)
         if isinstance(body, ContextSpec):
-            print_context_spec(console, found, body, reference)
+            yield from present_context_spec(found, body, reference)
         elif found.body is None and body is not None:
-            console.print_json(data=to_document(body))
+            yield Verbatim(render_json(to_document(body)))
 
     is_text = isinstance(body, ContextSpec) or found.body is None or bool(disputes)
-    app.report(document, text if is_text else None)
+    app.answer(document, text() if is_text else None)
 
 
 @spec.command()
@@ -165,7 +164,7 @@ def diff(app: App, *, spec_id: Identifier, old: int | None) -> None:
 
     What was taken out stands between [- and -], what was put in between {+ and +}.
     """
-    from registry.cli.spec_presenter import compare_specs, print_changes
+    from registry.cli.spec_presenter import compare_specs, present_changes
     from registry.registration.specification_registration import format_reference
 
     with app.view() as view:
@@ -182,7 +181,7 @@ def diff(app: App, *, spec_id: Identifier, old: int | None) -> None:
     }
     if untold is not None:
         document["not_compared"] = untold
-    app.report(document, lambda console: console.print(untold) if changes is None else print_changes(console, changes))
+    app.answer(document, [untold or ""] if changes is None else present_changes(changes))
 
 
 def _name_file(slug: str) -> str:

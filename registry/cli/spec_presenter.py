@@ -1,61 +1,57 @@
 """Specifications in a terminal: a context distribution composed, and two versions compared word by word."""
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from registry.cli.terminal_output import show
 from registry.codec.canonical_documents import to_document
+from registry.present.blocks import Block, Quotation
 from registry.records.specification import ContextBlock, ContextEdit, ContextItem, ContextSpec, Parts, SpecVersion
 from registry.registration.context_specification import derive, list_names, list_texts
 from registry.report.quoted_text import RunChange, build_redline
 from registry.report.status_account import describe_state
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from registry.records.dossier import ContestationFile, Recorded
     from registry.records.specification import Reveal
     from registry.store.registry_view import View
 
-_BAR = "  │ "
-"""Before each line of a text, so that no text can look like a line of ours."""
 _LONGEST_KEPT = 160
 """Characters of an unchanged stretch that a comparison shows."""
 _MARKS = {RunChange.KEPT: "{}", RunChange.REMOVED: "[-{}-]", RunChange.ADDED: "{{+{}+}}"}
 
 
-def print_context_spec(console: "Console", version: SpecVersion, spec: ContextSpec, reference: str) -> None:
-    """Print *spec* with every context composed from its blocks, and what its edits derive."""
-    console.print(f"{reference}  {version.kind.value} {_line(version.slug)} of {version.owner}")
-    console.print(_line(spec.name))
-    console.print(f"  {_line(spec.description)}")
+def present_context_spec(version: SpecVersion, spec: ContextSpec, reference: str) -> Iterator[Block]:
+    """Present *spec* with every context composed from its blocks, and what its edits derive."""
+    yield f"{reference}  {version.kind.value} {_line(version.slug)} of {version.owner}"
+    yield _line(spec.name)
+    yield f"  {_line(spec.description)}"
     for label, text in (("construction", spec.construction), ("why", version.why)):
         if text:
-            console.print(f"  {label}: {_line(text)}")
+            yield f"  {label}: {_line(text)}"
     for item in spec.contexts:
-        _print_lines(console, ["", f"context {_line(item.id)}", *_list_context(item, spec.blocks or {})])
+        yield f"\ncontext {_line(item.id)}"
+        yield from _list_context(item, spec.blocks or {})
     for name, block in (spec.blocks or {}).items():
-        _print_lines(console, _list_block(name, block, spec))
+        yield from _list_block(name, block, spec)
     for edit in spec.edits:
         derived = ", ".join(item.id for item in derive(spec, edit))
-        console.print(f"\nedit {_line(edit.name)}{' (placebo)' if edit.placebo else ''}: {_describe_edit(edit)}")
+        yield f"\nedit {_line(edit.name)}{' (placebo)' if edit.placebo else ''}: {_describe_edit(edit)}"
         told = f"; {edit.description}" if edit.description else ""
-        console.print(f"  {_line(f'derives {derived}{told}')}")
+        yield f"  {_line(f'derives {derived}{told}')}"
 
 
-def print_changes(console: "Console", changes: Sequence[Mapping[str, Any]]) -> None:
-    """Print what the fields in *changes* (field, before, after) went through: `[-taken out-]`, `{+put in+}`."""
+def present_changes(changes: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
+    """Present what the fields in *changes* (field, before, after) went through: `[-taken out-]`, `{+put in+}`."""
     if not changes:
-        console.print("no difference")
+        yield "no difference"
     for change in changes:
         before = dict(_flatten(change["field"], change["before"]))
         # Nested fields are compared one by one, so that a small change in a long list shows.
         after = dict(_flatten(change["field"], change["after"]))
         for place in dict.fromkeys((*before, *after)):
             if before.get(place) != after.get(place):
-                console.print(_line(place))
-                _print_lines(console, _quote(_compare(before.get(place), after.get(place)), console.width))
+                yield _line(place)
+                yield Quotation(_compare(before.get(place), after.get(place)))
 
 
 def compare_specs(view: "View", earlier: str, later: str) -> tuple[list[dict[str, Any]] | None, str | None]:
@@ -80,24 +76,12 @@ def describe_disclosure(version: SpecVersion, revealed: "Recorded[Reveal] | None
     return f"{head}\nrevealed by {revealed.entry.actor} on {revealed.entry.at:%Y-%m-%d}, entry {revealed.entry.seq}{why}"
 
 
-def print_disputes(console: "Console", disputes: "Sequence[ContestationFile]") -> None:
-    """Print each of *disputes* in one line."""
+def present_disputes(disputes: "Sequence[ContestationFile]") -> Iterator[Block]:
+    """Present each of *disputes* in one line."""
     for dispute in disputes:
         payload = dispute.contestation.payload
         opened = f"{dispute.contestation.entry.at:%Y-%m-%d}"
-        console.print(
-            f"contested: {payload.contestation} by {payload.by} since {opened}, {describe_state(dispute)}: {_line(payload.grounds)}"
-        )
-
-
-def _print_lines(console: "Console", lines: Sequence[str]) -> None:
-    for line in lines:
-        first, bar, text = line.partition(_BAR)
-        if bar and not first:
-            for piece in _quote(text, console.width):
-                console.print(piece, no_wrap=True)
-        else:
-            console.print(line)
+        yield f"contested: {payload.contestation} by {payload.by} since {opened}, {describe_state(dispute)}: {_line(payload.grounds)}"
 
 
 def _line(text: str) -> str:
@@ -105,14 +89,7 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _quote(text: str, width: int) -> list[str]:
-    """Return the lines of *text*, each behind a bar and none wider than *width*."""
-    room = max(width - len(_BAR), 20)
-    lines = [piece for line in show(text).split("\n") for piece in (textwrap.wrap(line, room, drop_whitespace=False) or [""])]
-    return [f"{_BAR}{line.rstrip()}".rstrip() for line in lines]
-
-
-def _list_context(item: ContextItem, blocks: Mapping[str, ContextBlock]) -> Iterator[str]:
+def _list_context(item: ContextItem, blocks: Mapping[str, ContextBlock]) -> Iterator[Block]:
     yield from _list_parts("system prompt", item.system, blocks)
     for turn in item.messages:
         yield from _list_parts(turn.role.value, turn.content, blocks)
@@ -124,40 +101,41 @@ def _list_context(item: ContextItem, blocks: Mapping[str, ContextBlock]) -> Iter
             yield f"  {label}: {_line(text)}"
 
 
-def _list_parts(label: str, parts: Parts | None, blocks: Mapping[str, ContextBlock]) -> Iterator[str]:
+def _list_parts(label: str, parts: Parts | None, blocks: Mapping[str, ContextBlock]) -> Iterator[Block]:
     if not parts:
         yield f"  {label}: {'not known' if parts is None else 'none'}"
         return
     yield f"  {label}"
     if isinstance(parts, str):
-        yield from (f"{_BAR}{line}" for line in parts.split("\n"))
+        yield Quotation(parts)
         return
     for name in parts:
         block = blocks.get(name)
         yield f"  ┌ {_line(name)}{f' · cue: {_line(block.cue)}' if block and block.cue else ''}"
         if block and block.by:
-            yield f"{_BAR}(by the task's {_line(block.by.field)}: see block {_line(name)})"
+            yield Quotation(f"(by the task's {_line(block.by.field)}: see block {_line(name)})")
         elif block and block.text:
-            yield from (f"{_BAR}{line}" for line in block.text.strip("\r\n").split("\n"))
+            yield Quotation(block.text.strip("\r\n"))
 
 
-def _list_block(name: str, block: ContextBlock, spec: ContextSpec) -> list[str]:
-    """Return what the contexts do not show of a block: where it is used, what it is, and texts that no context shows."""
+def _list_block(name: str, block: ContextBlock, spec: ContextSpec) -> Iterator[Block]:
+    """Yield what the contexts do not show of a block: where it is used, what it is, and texts that no context shows."""
     users = [item.id for item in spec.contexts if name in list_names(item)]
     edits = [edit.name for edit in spec.edits if name in (edit.replace or {}).values()]
-    used = ", ".join([*(f"context {user}" for user in users), *(f"edit {one}" for one in edits)])
-    lines = ["", f"block {_line(name)}: {f'in {_line(used)}' if used else 'not used'}"]
-    said = (("cue", block.cue), ("what", block.description), ("source", block.source))
-    lines += [f"  {label}: {_line(text)}" for label, text in said if text]
+    used = ", ".join([*(f"context {user}" for user in users), *(f"edit {edit}" for edit in edits)])
+    yield f"\nblock {_line(name)}: {f'in {_line(used)}' if used else 'not used'}"
+    for label, text in (("cue", block.cue), ("what", block.description), ("source", block.source)):
+        if text:
+            yield f"  {label}: {_line(text)}"
     if block.by is not None:
         labels = [f"{block.by.field} {value}" for value in block.by.texts]
         for label, text in zip((*labels, f"any other {block.by.field}, or none"), list_texts(block), strict=False):
-            lines += [f"  {_line(label)}", *(f"{_BAR}{line}" for line in text.strip("\r\n").split("\n"))]
+            yield f"  {_line(label)}"
+            yield Quotation(text.strip("\r\n"))
         if block.by.fallback is None:
-            lines.append(f"  no fallback: a task with another {_line(block.by.field)} cannot be asked")
+            yield f"  no fallback: a task with another {_line(block.by.field)} cannot be asked"
     elif not users:
-        lines += [f"{_BAR}{line}" for line in (block.text or "").strip("\r\n").split("\n")]
-    return lines
+        yield Quotation((block.text or "").strip("\r\n"))
 
 
 def _describe_edit(edit: ContextEdit) -> str:

@@ -1,20 +1,36 @@
-"""One result, two reporters: JSON for programs, text for people."""
+"""Answers on standard output: JSON for programs, blocks rendered as text for people."""
 
 import errno
 import json
 import os
 import re
 import sys
-import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
+from rich.padding import Padding
+from rich.table import Table as Grid
 from rich.text import Text
+from rich.tree import Tree
 
 from registry.cli.standard_streams import can_encode
-from registry.errors import Fault
+from registry.present.answers import render_json, show
+from registry.present.blocks import (
+    Block,
+    Branch,
+    Checks,
+    Facts,
+    IntervalFigure,
+    IntervalRow,
+    Quotation,
+    Remark,
+    Subtitle,
+    Table,
+    Title,
+    Verbatim,
+)
 
 
 def print_json(document: Mapping[str, Any]) -> None:
@@ -23,14 +39,6 @@ def print_json(document: Mapping[str, Any]) -> None:
     _check_open()
     sys.stdout.write(_escape_missing(render_json(document)) + "\n")
     sys.stdout.flush()
-
-
-def render_json(document: Mapping[str, Any]) -> str:
-    """Return *document* as JSON, its schema first, two spaces deep; what does not show is escaped, so that data cannot drive a terminal."""
-    # The schema comes first, so that a reader knows what follows.
-    first = {"schema": document["schema"]} if "schema" in document else {}
-    # NaN is no JSON.
-    return escape_json(json.dumps({**first, **document}, ensure_ascii=False, indent=2, allow_nan=False))
 
 
 def _escape_missing(text: str) -> str:
@@ -42,19 +50,15 @@ def _escape_missing(text: str) -> str:
     return text.translate(missing) if missing else text
 
 
-def escape_json(text: str) -> str:
-    """Return the JSON *text* with control, direction and other characters that leave no mark written as `\\uXXXX`."""
-    hidden = {ord(character): json.dumps(character)[1:-1] for character in set(text) if not _is_harmless(character)}
-    return text.translate(hidden) if hidden else text
-
-
-def print_text(text: Callable[[Console], None]) -> None:
-    """Let *text* print to standard output, without markup, as wide as the terminal (100 columns when piped)."""
+def print_blocks(blocks: Iterable[Block]) -> None:
+    """Print *blocks* to standard output, without markup, as wide as the terminal (100 columns when piped)."""
     _check_open()
     # Piped output has no width of its own; a fixed one makes it the same everywhere.
     width = None if sys.stdout.isatty() else 100
     # Markup and highlighting are off: texts of cards contain brackets.
-    text(_CarefulConsole(file=sys.stdout, markup=False, highlight=False, emoji=False, width=width, soft_wrap=False))
+    console = _CarefulConsole(file=sys.stdout, markup=False, highlight=False, emoji=False, width=width, soft_wrap=False)
+    for block in blocks:
+        _print_block(console, block)
 
 
 def _check_open() -> None:
@@ -70,7 +74,7 @@ _LABEL = re.compile(r"\s*(?:[\w-]+: +|\S+ {2,})?")
 # Terminal safety lies here and not in each command (decision of 2026-11-21): everything that
 # reaches a stream passes through it. The cost is that tests walk the whole tree of commands.
 class _CarefulConsole(Console):
-    """Shows what texts hide, whether or not the command that prints them thought of it, and wraps a line under its own text."""
+    """Shows what texts hide, whether or not the presenter that yields them thought of it, and wraps a line under its own text."""
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print *objects*; a text too long for a line goes on under its beginning, not under its indent or label."""
@@ -92,29 +96,86 @@ class _CarefulConsole(Console):
         return super().render_str(show(text), **options)
 
 
-def build_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[str] = ()) -> Table:
-    """Return a quiet table; the columns named in *numbers* are right-aligned."""
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+def _print_block(console: Console, block: Block) -> None:  # noqa: C901, PLR0912  (one case for each kind of block)
+    match block:
+        case str():
+            console.print(block)
+        case Title():
+            console.print(block.text, style="bold")
+        case Subtitle():
+            console.print(f"\n{block.text}", style="bold")
+        case Remark():
+            console.print(block.text, style="dim")
+        case Verbatim():
+            console.print(block.text, soft_wrap=True, no_wrap=True, overflow="ignore", crop=False)
+        case Quotation():
+            for line in _quote(block.text, console.width):
+                console.print(line, no_wrap=True)
+        case Facts():
+            console.print(_build_grid(("", ""), block.rows))
+        case Table():
+            console.print(_build_grid(block.columns, block.rows, block.numbers))
+        case Checks():
+            rows = list(block.rows)
+            grid = _build_grid([""] * len(rows[0]), rows)
+            grid.show_header = False
+            # Checks belong to the line before them.
+            console.print(Padding(grid, (0, 0, 0, 2)))
+        case Branch():
+            console.print(_grow(block))
+        case IntervalFigure():
+            for line in _draw(block):
+                console.print(line, no_wrap=True, crop=False)
+
+
+def _build_grid(columns: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[str] = ()) -> Grid:
+    grid = Grid(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for column in columns:
         # Identifiers and commands are folded, never cut off.
-        table.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+        grid.add_column(show(column), justify="right" if column in numbers else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(show(cell)) for cell in row))
-    return table
+        grid.add_row(*(Text(show(cell)) for cell in row))
+    return grid
 
 
-def show(text: object) -> str:
-    """Return *text* for a terminal: control and bidirectional characters made visible, so that data cannot drive the terminal."""
-    return "".join(character if _is_harmless(character) else f"[U+{ord(character):04X}]" for character in str(text))
+_BAR = "  │ "
+"""Before each line of a quotation, so that no text can look like a line of ours."""
 
 
-def _is_harmless(character: str) -> bool:
-    return character.isprintable() or character in "\n\t" or unicodedata.category(character) == "Zs"
+def _quote(text: str, width: int) -> list[str]:
+    """Return the lines of *text*, each behind a bar and none wider than *width*."""
+    room = max(width - len(_BAR), 20)
+    lines = [piece for line in show(text).split("\n") for piece in (textwrap.wrap(line, room, drop_whitespace=False) or [""])]
+    return [f"{_BAR}{line.rstrip()}".rstrip() for line in lines]
 
 
-def fault_document(faults: Sequence[Fault]) -> dict[str, Any]:
-    """Return the faults as the document that `--json` prints on standard error."""
-    return {
-        "schema": "caveat/error/1",
-        "faults": [{"code": fault.code, "where": fault.where, "found": fault.found, "advice": fault.advice} for fault in faults],
-    }
+def _grow(branch: Branch, tree: Tree | None = None) -> Tree:
+    label = Text(show(branch.label), style="bold").append(show(branch.note), style="not bold")
+    grown = Tree(label) if tree is None else tree.add(label)
+    for below in branch.branches:
+        _grow(below, grown)
+    return grown
+
+
+_AXIS = 41
+"""Columns of an interval figure, odd, so that 0 can stand in the middle."""
+
+
+def _draw(figure: IntervalFigure) -> list[str]:
+    """Return one line for each row, its interval drawn between the ends of the axis, then the axis."""
+    width = max((len(row.label) for row in figure.rows), default=0)
+    return [*(f"{row.label:<{width}}  {_draw_row(row, figure)}" for row in figure.rows), f"{'':<{width}}  {figure.axis}"]
+
+
+def _draw_row(row: IntervalRow, figure: IntervalFigure) -> str:
+    def place(value: float) -> int:
+        return round((value / figure.reach + 1) / 2 * (_AXIS - 1))
+
+    cells = [" "] * _AXIS
+    if row.low is not None and row.high is not None:
+        cells[place(row.low) : place(row.high) + 1] = "─" * (place(row.high) - place(row.low) + 1)
+    cells[place(-figure.margin)] = cells[place(figure.margin)] = "┆"
+    cells[place(0.0)] = "│"
+    if row.value is not None:
+        cells[place(row.value)] = "◆"
+    return "".join(cells)

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +11,10 @@ import click
 from registry.cli.application import App, pass_app
 from registry.configuration import Config
 from registry.errors import Fault, InputError, UnavailableError
+from registry.present.answers import describe_fault
+from registry.present.blocks import Block, Checks
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from registry.store.ledger import Ledger
     from registry.verify.file_verification import Demand, FileVerification
     from registry.verify.proof_checks import CheckName
@@ -61,9 +61,9 @@ def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
     found = _verify(app, tuple(dict.fromkeys(files)), means, options["proof"], redraw=is_redrawn)
     # With files the registry's word was believed; alone it is what is checked.
     beside = _name_registry(means) if files else None
-    app.report(
+    app.answer(
         {"schema": "caveat/verify/1", "registry": beside, "files": [_to_document(one, demand) for one in found]},
-        lambda console: _print(console, found, demand, beside=beside, is_verbose=options["verbose"]),
+        _present(found, demand, beside=beside, is_verbose=options["verbose"]),
     )
     # After the report, so that the answer is printed whatever the code.
     click.get_current_context().exit(find_exit_code(found, demand))
@@ -147,9 +147,7 @@ def _to_document(file_verification: "FileVerification", demand: "Demand") -> dic
         "wrong": [one.name.value for one in find_wrong(file_verification.checks, required=demand.required)],
         "required_and_not_made": [one.value for one in find_missing(file_verification.checks, required=demand.required)],
         "summary": summarise(file_verification, demand),
-        "faults": [
-            {"code": fault.code, "where": fault.where, "found": fault.found, "advice": fault.advice} for fault in file_verification.faults
-        ],
+        "faults": [describe_fault(fault) for fault in file_verification.faults],
     }
 
 
@@ -160,13 +158,10 @@ def _name_registry(means: "VerificationMeans") -> str | None:
     return None if means.ledger is None else describe_url(means.ledger.url)
 
 
-def _print(
-    console: "Console", file_verifications: "Sequence[FileVerification]", demand: "Demand", *, beside: str | None, is_verbose: bool
-) -> None:
+def _present(
+    file_verifications: "Sequence[FileVerification]", demand: "Demand", *, beside: str | None, is_verbose: bool
+) -> Iterator[Block]:
     """The verdict comes first. The words stand beside the marks: neither colour nor a symbol carries a meaning alone."""
-    from rich.padding import Padding
-
-    from registry.cli.terminal_output import build_table
     from registry.verify.file_verification import find_verdict, format_verdict, summarise
 
     # The verdict comes first; `-v` prints the checks that are in order.
@@ -175,18 +170,16 @@ def _print(
         # One word for all files: the worst.
         worst = next(one for one in ("FAIL", "INCOMPLETE", "PASS") if one in verdicts)
         counts = ", ".join(f"{verdicts.count(one)} {one.value}" for one in dict.fromkeys(verdicts))
-        console.print(f"{worst}  {len(file_verifications)} files: {counts}")
+        yield f"{worst}  {len(file_verifications)} files: {counts}"
     for one, verdict in zip(file_verifications, verdicts, strict=True):
-        console.print(f"{format_verdict(verdict, one.checks)}  {one.name}", soft_wrap=True)
-        console.print(f"  {summarise(one, demand)}")
+        yield f"{format_verdict(verdict, one.checks)}  {one.name}"
+        yield f"  {summarise(one, demand)}"
         shown = [check for check in one.checks if is_verbose or check.answer.value != "yes"]
         rows = [(_MARKS[check.answer.value], check.answer.value, check.name.value, _shorten(check.note)) for check in shown]
-        table = build_table(("", "", "", ""), rows)
-        table.show_header = False
         if rows:
-            console.print(Padding(table, (0, 0, 0, 2)))
+            yield Checks(rows)
     if beside is not None:
-        console.print(f"Beside the registry {beside}: its word and its keys are believed.")
+        yield f"Beside the registry {beside}: its word and its keys are believed."
 
 
 def _shorten(note: str) -> str:

@@ -278,7 +278,7 @@ def test_three_revisions_are_one_history(caveat: Caveat, tmp_path: Path) -> None
     shown = caveat("card", "diff", card, "--from", "1").out
     between = caveat("card", "diff", card, "--from", "1", "--to", "2", "--json").document
 
-    assert {one["claim"]: (one["quoted"], one["fate"]) for one in latest["claims"]} == {
+    assert {one["claim"]: (one["quoted"], one["match"]) for one in latest["claims"]} == {
         schemes: (f"{card}@1", "unchanged"),
         refuses.replace("@1", "@2"): (f"{card}@2", "reworded"),
         covert: (f"{card}@1", "unchanged"),

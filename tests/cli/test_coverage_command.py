@@ -143,6 +143,6 @@ def test_what_was_erased_is_named_and_not_counted(caveat: Caveat, tmp_path: Path
     assert "No survey of this revision stands in the log any more" in answer.out
     assert "by 2 statements (" in answer.out
     assert sorted(one["seq"] for one in document["erased"]) == sorted(gone[:2])
-    assert document["untold"] == [claim]
+    assert document["not_counted"] == [claim]
     assert f"a statement that 1 claim rests on ({claim})" in answer.out
     assert document["total"]["registered"] == 2

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from audit.cli.demo_presenter import print_recognition
+from audit.cli.demo_command import present_recognition
 from audit.demo_sequel import JUDGE, run_recognition
 from audit.demo_story import SECOND_CONCLUDED, DemoStory
+from registry.cli import terminal_output
 from tests.cli.conftest import Caveat
 
 OUTCOMES = [
@@ -47,7 +48,8 @@ def check_recognition(caveat: Caveat, document: dict[str, Any], folder: Path) ->
     refused = caveat(*command, "--audit", rating["audits"][0], "--registry", registry)
     page = io.StringIO()
     story = DemoStory(url=registry, cards=(), audits=(), concluded=SECOND_CONCLUDED)
-    print_recognition(Console(file=page, width=80), run_recognition(story, folder))
+    for block in present_recognition(run_recognition(story, folder)):
+        terminal_output._print_block(Console(file=page, width=80), block)
 
     assert again.document == single, "the command in the demo's folder reads the same recording"
     assert (single["single"]["correct"], single["single"]["answered"], pairs["pairwise"]["complete"]) == (5, 9, 6)
@@ -105,7 +107,7 @@ def test_the_second_act_follows_the_first(caveat: Caveat, tmp_path: Path) -> Non
     }
     assert all(step["finding"] for one in moved.values() for step in one["steps"]), "scores are compared task by task"
     assert "57.3" not in moved["CLM-EXAMPLE-2026-0006-J"]["after"]["restricted"], "no figure of the version before is repeated"
-    assert told.document["update"]["drawn"] == 11
+    assert told.document["update"]["rendered"] == 11
     newer = [name for name in digests(tmp_path / "demo" / "supplements") if ".entry-" in name]
     assert len([name for name in newer if not name.endswith(".tlog-proof")]) == 2 * 9, "without PDF: HTML and JSON of each"
     assert (

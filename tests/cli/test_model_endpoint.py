@@ -180,5 +180,5 @@ def test_statements_are_shown_repeated_and_refused_as_they_should_be(caveat: Cav
     assert ("model-not-registered" in unknown.err, "not-valid" in blank.err) == (True, True)
     shown = caveat("model", "show", MODEL, "--json").document
     assert [one["name"] for one in shown["endpoint_names"]] == ["claude-test-1-20261101"]
-    assert [one["event"] for one in shown["endpoint_statements"]] == ["state", "state", "retract"]
+    assert [one["payload"]["event"] for one in shown["endpoint_statements"]] == ["state", "state", "retract"]
     assert "retracts the endpoint name m-1" in " ".join(caveat("model", "show", MODEL).out.split())

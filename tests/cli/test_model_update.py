@@ -154,7 +154,7 @@ def test_unlink_takes_back_what_was_wrong(caveat: Caveat) -> None:
     assert (again.code, again.err.partition(":")[0]) == (2, "nothing-to-retract")
     assert _update(caveat, "1", "2", "--as", "fine-tune").code == 0
     events = caveat("model", "show", "LAB/M/2", "--json").document["events"]
-    assert [one["event"] for one in events] == ["follow", "unfollow", "follow"]
+    assert [one["payload"]["event"] for one in events] == ["follow", "unfollow", "follow"]
 
 
 @pytest.mark.usefixtures("registered")
@@ -234,7 +234,7 @@ def test_show_counts_claims_by_what_is_known_of_them(caveat: Caveat, registered:
     caveat("claim", "withdraw", registered[1], "--reason", "misread")
 
     told = caveat("model", "show", "LAB/M/1", "--json").document
-    assert told["claims"] == {"standing": 2, "audited": 1, "potentially_stale": 1, "stale": 1, "ended": 1}
+    assert told["claims"] == {"current": 2, "audited": 1, "potentially_stale": 1, "stale": 1, "ended": 1}
     assert [one["version"] for one in told["newest"]] == ["3"]
     newest = caveat("model", "show", "LAB/M/3", "--json").document
     assert [one["version"] for one in newest["ancestors"]] == ["2", "1"]

@@ -2,11 +2,11 @@
 
 import pytest
 
-from registry.cli.terminal_output import print_text
+from registry.cli.terminal_output import print_blocks
 
 
 def lines(text: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
-    print_text(lambda console: console.print(text))
+    print_blocks([text])
     return capsys.readouterr().out.splitlines()
 
 

@@ -188,7 +188,7 @@ def report_plan(app: App, known_card: KnownCard, outline: Outline, options: Mapp
     tokens = f"about {amount.input_tokens:,} input tokens and at most {amount.output_tokens:,} output tokens"
     message = f"{format_items(amount.calls, 'call')} to {asking.model}: {tokens}; {cost}" if amount.calls else "no call is to be made"
     heading = f"{plan.windows:,} windows, {plan.answered:,} of them answered in {folder}"
-    app.report(document, lambda console: console.print(f"{heading}\n{message}", markup=False))
+    app.answer(document, f"{heading}\n{message}")
 
 
 def propose(app: App, known_card: KnownCard, outline: Outline, options: Mapping[str, Any]) -> Proposals:

@@ -123,7 +123,7 @@ def _answer(app: App, known_card: "KnownCard", offered: "ProposalAnswer", option
         write_whole(output, text)
         app.say(f"{output} is written: {'read it, change it, take claims out' if proposals.proposals else 'it holds no claim'}")
     if app.json:
-        app.report(to_document(proposals))
+        app.answer(to_document(proposals))
     elif output is None:
         click.echo(text.encode(), nl=False)  # YAML is in UTF-8, whatever the terminal is in
     app.say(_tell_next(proposals, output or Path("claims.yaml")))

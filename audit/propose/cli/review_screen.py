@@ -21,7 +21,7 @@ from rich.text import Text
 
 from audit.propose.proposal_review import ProposalDecision, ProposalReview, ProposalVerdict, QuoteSurroundings
 from audit.propose.proposed_claims_file import DraftEntry, describe_awareness, describe_comparison, describe_place, list_missing
-from registry.cli.terminal_output import show
+from registry.present.answers import show
 from registry.records.claim import Form, Reported
 from registry.records.claim_draft import ClaimDraft, Proposal
 from registry.records.model_version import ModelRef

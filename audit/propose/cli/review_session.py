@@ -44,11 +44,11 @@ from audit.propose.proposal_review import (
     write_whole,
 )
 from audit.propose.proposed_claims_file import ClaimsSheet, DraftEntry, KnownModels, build_entry, render_drafts, render_sheet
-from registry.cli.terminal_output import show
 from registry.codec.canonical_documents import from_document, to_document
 from registry.codec.file_io import parse_document
 from registry.errors import CaveatError, Fault, InputError, UnavailableError, format_faults
 from registry.intake.quote_anchor import AnchoredText
+from registry.present.answers import show
 from registry.records.claim_draft import ClaimDraft, ClaimsFile, OmissionDraft, Proposal
 from registry.records.specification import PropertySpec
 from registry.records.system_card import CardText, Outline

@@ -7,7 +7,8 @@ from io import StringIO
 from pathlib import Path
 from xml.etree.ElementTree import Element, tostring
 
-from audit.cli.shared_presentation import write_cell
+from markupsafe import Markup
+
 from audit.contamination.published_figures import format_measure, format_plain
 from audit.contamination.skill_contrasts import NO_BASELINE
 from audit.skills.cli.contamination_figures import FigureRow, FigureValue, ScatterDot, draw_intervals, draw_scatter, element
@@ -33,33 +34,33 @@ from audit.sources.skill_study_records import (
     SkillContrasts,
     TaskPatterns,
 )
-from registry.cli.terminal_output import render_json
 from registry.codec.canonical_documents import to_document
 from registry.codec.file_io import write_file
 from registry.configuration import find_resource
+from registry.present.answers import render_json, show, write_cell
+from registry.present.blocks import Block, Remark, Table, Title
+from registry.present.html_fragment import render_fragment
 from registry.records.estimates import Measure
 from registry.report.number_format import format_count, format_items, format_number, format_p, format_range, format_signed, share
 
 # The tables of the page of a skill-contamination study, and what its sections are made of.
 
-Cell = str | Element
+_DIGITS = 12
 
 
-def build_section(title: str, *children: Element | None) -> Element:
-    """Return one section of the page."""
-    return element("section", element("h2", title), *children, class_="part")
+def build_section(title: str, *parts: Element | Iterable[Block]) -> Markup:
+    """Return one section of the page: figures as they are, and blocks rendered."""
+    return Markup('<section class="part">{}</section>').format(Markup("").join([render_fragment([Title(title)]), *map(_render, parts)]))
+
+
+def _render(part: Element | Iterable[Block]) -> Markup:
+    # What is drawn is escaped by ElementTree.
+    return Markup(tostring(part, encoding="unicode", method="html")) if isinstance(part, Element) else render_fragment(part)  # noqa: S704
 
 
 def build_figure(drawn: Element, text: str) -> Element:
     """Return a drawing with its caption."""
     return element("figure", drawn, element("figcaption", text))
-
-
-def build_table(columns: Sequence[str], rows: Iterable[Sequence[Cell]], class_: str | None = None) -> Element:
-    """Return a table; a cell that is an element stands as it is."""
-    head = element("thead", element("tr", *(element("th", name, scope="col") for name in columns)))
-    body = [element("tr", *(cell if isinstance(cell, Element) else element("td", cell) for cell in row)) for row in rows]
-    return element("table", head, element("tbody", *body), class_=class_)
 
 
 def write_measure(measure: Measure) -> str:
@@ -70,19 +71,12 @@ def write_measure(measure: Measure) -> str:
     return f"{format_signed(measure.value)} {bounds}"
 
 
-def write_pooled(study: ContaminationStudy) -> Element:
-    """Return the table of means over skills, with the mitigation below each."""
-    rows = [row for aggregate in study.aggregates for row in _list_pooled(aggregate)]
-    columns = ("Skills", "Contrast", "n", "Published", "Here", "Interval", "p (t)", "p (W)", "d", "Over responses seen whole")
-    text = "The skill is the unit: its tasks and runs are averaged first. W: Wilcoxon."
-    return build_section("Means over skills", element("p", text), build_table(columns, rows, class_="wide"))
-
-
-def _list_pooled(aggregate: Aggregate) -> Iterator[Sequence[Cell]]:
-    name = "kept by the study" if aggregate.name == "kept" else "all"
-    for effect in aggregate.effects:
-        yield (
-            name,
+def _list_pooled(study: ContaminationStudy) -> Iterator[Block]:
+    """Yield the table of means over skills, with the mitigation of each."""
+    names = {aggregate.name: "kept by the study" if aggregate.name == "kept" else "all" for aggregate in study.aggregates}
+    rows = [
+        (
+            names[aggregate.name],
             effect.name,
             str(effect.units),
             write_points(effect.published.delta if effect.published else None),
@@ -93,16 +87,21 @@ def _list_pooled(aggregate: Aggregate) -> Iterator[Sequence[Cell]]:
             write_measure(effect.cohens_d),
             _write_seen_whole(effect),
         )
-    if aggregate.mitigation is not None:
-        yield (name, element("td", _tell_mitigation(aggregate.mitigation), colspan="9"))
+        for aggregate in study.aggregates
+        for effect in aggregate.effects
+    ]
+    yield "The skill is the unit: its tasks and runs are averaged first. W: Wilcoxon."
+    columns = ("Skills", "Contrast", "n", "Published", "Here", "Interval", "p (t)", "p (W)", "d", "Over responses seen whole")
+    yield Table(columns, rows)
+    for aggregate in study.aggregates:
+        if aggregate.mitigation is not None:
+            yield f"{names[aggregate.name]}: {_describe_mitigation(aggregate.mitigation)}"
 
 
-def _tell_mitigation(mitigation: Mitigation) -> str:
+def _describe_mitigation(mitigation: Mitigation) -> str:
     if is_without_baseline(mitigation):
-        told = (
-            "Mitigation 1 − (D−A)/(B−A): not identified, no baseline in the realistic context. Context and skill together, ratio of means"
-        )
-        return f"{told}: {format_plain(mitigation.descriptive)}"
+        reason = "not identified, no baseline in the realistic context. Context and skill together, ratio of means"
+        return f"Mitigation 1 − (D−A)/(B−A): {reason}: {format_plain(mitigation.descriptive)}"
     return f"Mitigation 1 − (D−E)/(B−A), a ratio of means: {format_plain(mitigation.identified)}"
 
 
@@ -111,119 +110,76 @@ def is_without_baseline(mitigation: Mitigation) -> bool:
     return mitigation.identified.value is None and mitigation.identified.reason == NO_BASELINE
 
 
-def write_properties(kept: Aggregate) -> Element:
-    """Return the table of dimensions and patterns."""
+def _list_properties(kept: Aggregate) -> Iterator[Block]:
+    """Yield the table of dimensions and patterns."""
+    yield "The judge's four dimensions, and the patterns that were looked for; means over the kept skills, not adjusted for their number."
     rows = [
-        (
-            property_.property.replace("_", " "),
-            property_.contrast,
-            f"{property_.range[0]:g} to {property_.range[1]:g}",
-            str(property_.skills),
-            write_measure(property_.measure),
-        )
-        for property_ in kept.properties
+        (one.property.replace("_", " "), one.contrast, f"{one.range[0]:g} to {one.range[1]:g}", str(one.skills), write_measure(one.measure))
+        for one in kept.properties
     ]
-    text = "The judge's four dimensions, and the patterns that were looked for; means over the kept skills, not adjusted for their number."
-    return build_section(
-        "Dimension by dimension", element("p", text), build_table(("Property", "Contrast", "Range", "Skills", "Here"), rows, class_="wide")
+    yield Table(("Property", "Contrast", "Range", "Skills", "Here"), rows)
+
+
+def _list_skills(study: ContaminationStudy) -> Iterator[Block]:
+    """Yield the table of every contrast of every skill, then the mitigation of each."""
+    yield "W: Wilcoxon. Published p-values come from the normal curve over pairs of runs. *: left out of the aggregates by the study."
+    names = {skill.skill: skill.skill + (" *" if skill.left_out else "") for skill in study.skills}
+    columns = ("Skill", "Contrast", "Published", "p then, t / W", "d then", "Here", "p by task, t / W", "Holm", "d by task", _SEEN_WHOLE)
+    rows = [(names[skill.skill], *_list_contrast_cells(effect)) for skill in study.skills for effect in skill.effects]
+    yield Table(columns, rows)
+    ratios = [
+        (names[skill.skill], "–" if one.published is None else format_number(one.published), _describe_mitigation(one))
+        for skill in study.skills
+        if (one := skill.mitigation) is not None
+    ]
+    if ratios:
+        yield Table(("Skill", "Published", "Mitigation"), ratios)
+
+
+def _list_contrast_cells(effect: Effect) -> Sequence[str]:
+    printed = effect.published
+    return (
+        effect.name,
+        write_points(printed.delta if printed else None),
+        "–" if printed is None else f"{format_p(printed.t_p)} / {format_p(printed.wilcoxon_p)}",
+        write_points(printed.cohens_d if printed else None),
+        write_measure(effect.measure),
+        f"{format_p(effect.paired_t.p)} / {format_p(effect.wilcoxon.p)}",
+        format_p(effect.p_holm),
+        write_measure(effect.cohens_d),
+        _write_seen_whole(effect),
     )
-
-
-def write_skills(study: ContaminationStudy) -> Element:
-    """Return the table of every contrast of every skill."""
-    rows = [row for skill in study.skills for row in _list_contrast_cells(skill)]
-    columns = (
-        "Skill",
-        "",
-        "Published",
-        "p then, t / W",
-        "d then",
-        "Here",
-        "p by task, t / W",
-        "Holm",
-        "d by task",
-        "Seen whole by the judge",
-    )
-    text = "W: Wilcoxon. Published p-values come from the normal curve over pairs of runs. *: left out of the aggregates by the study."
-    return build_section("Every skill", element("p", text), build_table(columns, rows, class_="wide dense"))
-
-
-def _list_contrast_cells(skill: SkillContrasts) -> Iterator[Sequence[Cell]]:
-    """Give one row per contrast; the first carries the name of the skill beside them all."""
-    for position, effect in enumerate(skill.effects):
-        printed = effect.published
-        name = element(
-            "th",
-            skill.skill + (" *" if skill.left_out else ""),
-            rowspan=len(skill.effects) + (skill.mitigation is not None),
-            scope="rowgroup",
-        )
-        yield (
-            *((name,) if position == 0 else ()),
-            effect.name,
-            write_points(printed.delta if printed else None),
-            "–" if printed is None else f"{format_p(printed.t_p)} / {format_p(printed.wilcoxon_p)}",
-            write_points(printed.cohens_d if printed else None),
-            write_measure(effect.measure),
-            f"{format_p(effect.paired_t.p)} / {format_p(effect.wilcoxon.p)}",
-            format_p(effect.p_holm),
-            write_measure(effect.cohens_d),
-            _write_seen_whole(effect),
-        )
-    if skill.mitigation is not None:
-        text = _tell_mitigation(skill.mitigation)
-        printed_ratio = "–" if skill.mitigation.published is None else format_number(skill.mitigation.published)
-        yield ("", printed_ratio, element("td", text, colspan="7"))
 
 
 def _write_seen_whole(effect: Effect) -> str:
     if not effect.seen_whole_units:
         return "none" if effect.seen_whole.value is None else write_measure(effect.seen_whole)
-    return f"{write_measure(effect.seen_whole)}, {effect.seen_whole_units} {effect.unit}{'' if effect.seen_whole_units == 1 else 's'}"
+    return f"{write_measure(effect.seen_whole)}, {format_items(effect.seen_whole_units, effect.unit)}"
 
 
-def write_inventory(study: ContaminationStudy) -> Element:
-    """Return what was read: counts per arm, exclusions, skills left out, notes."""
+def _list_inventory(study: ContaminationStudy) -> Iterator[Block]:
+    """Yield what was read: counts per arm, exclusions, skills left out, notes."""
     inventory = study.inventory
+    columns = ("Arm", "Skills", "Responses", "Without a score", *_ARM_COUNTS)
     rows = [
         (
             f"{arm.arm} {arm.condition}",
-            str(arm.skills),
-            str(arm.responses),
-            str(arm.excluded),
-            write_count(arm.beyond_judge),
-            write_count(arm.at_token_limit),
-            write_count(arm.cached),
-            write_count(arm.judge_cached),
+            *(str(count) for count in (arm.skills, arm.responses, arm.excluded)),
+            *(write_count(count) for count in (arm.beyond_judge, arm.at_token_limit, arm.cached, arm.judge_cached)),
         )
         for arm in inventory.arms
     ]
-    columns = (
-        "Arm",
-        "Skills",
-        "Responses",
-        "Without a score",
-        "Longer than the judge saw",
-        "At the token limit",
-        "From a cache",
-        "Judged from a cache",
-    )
-    lines = [
-        f"{exclusion.skill}, task {exclusion.task_id}, run {exclusion.run}, arm {exclusion.arm}: no score, {exclusion.reason}"
-        for exclusion in inventory.exclusions
-    ]
-    lines += [f"{one.skill}: left out of the aggregates by the study ({one.reason})" for one in inventory.left_out]
-    lines += [f"{note.where}: {note.message}" for note in inventory.notes]
-    lines += describe_absent(study.absent)
-    return build_section(
-        "What was read", build_table(columns, rows), element("ul", *(element("li", line) for line in lines)) if lines else None
-    )
+    yield Table(columns, rows, numbers=columns[1:])
+    for exclusion in inventory.exclusions:
+        yield f"{exclusion.skill}, task {exclusion.task_id}, run {exclusion.run}, arm {exclusion.arm}: no score, {exclusion.reason}"
+    yield from (f"{one.skill}: left out of the aggregates by the study ({one.reason})" for one in inventory.left_out)
+    yield from (f"{note.where}: {note.message}" for note in inventory.notes)
+    yield from describe_absent(study.absent)
 
 
-def write_states(study: ContaminationStudy) -> Element | None:
-    """Return the table of earlier states; None without any."""
-    if not study.states:
-        return None
+def _list_states(study: ContaminationStudy) -> Iterator[Block]:
+    """Yield the table of earlier states."""
+    yield "The present files replaced these. Points then and now; a change after the result was seen is for the reader to weigh."
     rows = [
         (
             state.skill,
@@ -238,105 +194,79 @@ def write_states(study: ContaminationStudy) -> Element | None:
         )
         for state in study.states
     ]
-    columns = (
-        "Skill",
-        "State",
-        "Scored",
-        "Compared",
-        "Texts differ",
-        "Scores differ",
-        "Same text, other score",
-        "Failed then",
-        "B−A",
-        "D−A",
-    )
-    text = "The present files replaced these. Points then and now; a change after the result was seen is for the reader to weigh."
-    return build_section("States on record", element("p", text), build_table(columns, rows, class_="wide"))
+    counts = ("Compared", "Texts differ", "Scores differ", "Same text, other score", "Failed then")
+    yield Table(("Skill", "State", "Scored", *counts, "B−A", "D−A"), rows, numbers=counts)
 
 
-def write_files(study: ContaminationStudy) -> Element:
-    """Return part by part how many published figures were recomputed, how many compared with a copy alone, how many agree."""
-    parts: list[Element] = []
+def _list_files(study: ContaminationStudy) -> Iterator[Block]:
+    """Yield part by part how many published figures were recomputed, how many compared with a copy alone, how many agree."""
     if study.compatibility is not None:
         compatibility = study.compatibility
-        parts.append(element("p", describe_figures(compatibility.total)))
+        yield describe_figures(compatibility.total)
         rows = [
             (name, *map(format_count, (one.recomputed, one.reproduced, one.copied, one.copies_agree)))
             for name, one in compatibility.by_part.items()
         ]
-        columns = ("Part", "Recomputed here", "Of these, agree", "Compared with a copy alone", "Of these, agree")
-        parts.append(build_table(columns, rows))
-        if compatibility.differ:
-            lines = [f"{one.path}: published {one.published:g}, found {one.recomputed}" for one in compatibility.differ[:50]]
-            parts.append(element("ul", *(element("li", line) for line in lines)))
-    names = element("p", f"{len(study.files)} files were read; their SHA-256 stand in results.json.", class_="quiet")
-    return build_section("The published figures, compared" if study.compatibility is not None else "Files", *parts, names)
+        columns = ("Part", "Recomputed here", "Of these, agree", "Compared with a copy alone", "Of the copies, agree")
+        yield Table(columns, rows, numbers=columns[1:])
+        yield from (f"{one.path}: published {one.published:g}, found {one.recomputed}" for one in compatibility.differ[:50])
+    yield Remark(f"{len(study.files)} files were read; their SHA-256 stand in results.json.")
+
+
+_SEEN_WHOLE = "Seen whole by the judge"
+_ARM_COUNTS = ("Longer than the judge saw", "At the token limit", "From a cache", "Judged from a cache")
 
 
 # The patterns that define a match, with their files, and the matches made anew, on the page; all of it is shown as data.
 
-_DIGITS = 12
 
-
-def write_rematch(study: ContaminationStudy) -> Element:
-    """Return what matching anew gave, with every difference."""
+def _list_rematch(study: ContaminationStudy) -> Iterator[Block]:
+    """Yield what matching anew gave, with every difference."""
+    yield from describe_rematch(study.rematch)
     rows = [
         (
-            item.skill,
-            item.task_id,
-            str(item.run),
-            item.arm,
-            KINDS[item.kind],
-            _write_code(item.pattern),
+            *(item.skill, item.task_id, str(item.run), item.arm, KINDS[item.kind], item.pattern),
             *("found" if matched else "not found" for matched in (item.recorded, item.matched)),
         )
         for item in study.rematch.differ
     ]
-    columns = ("Skill", "Task", "Run", "Arm", "Kind", "Pattern", "Recorded", "Here")
-    lines = [element("p", line) for line in describe_rematch(study.rematch)]
-    return build_section("Patterns matched anew", *lines, build_table(columns, rows, class_="wide") if rows else None)
+    if rows:
+        yield Table(("Skill", "Task", "Run", "Arm", "Kind", "Pattern", "Recorded", "Here"), rows)
 
 
-def write_pattern_sources(study: ContaminationStudy) -> Element:
+def _write_pattern_sources(study: ContaminationStudy) -> Markup:
     """Return the appendix with every pattern as its file writes it, by skill, with file and digest."""
-    text = "Regular expressions as the files write them, and where the study says that they come from."
     skills: dict[str, list[TaskPatterns]] = {}
     for item in study.patterns:
         skills.setdefault(item.skill, []).append(item)
-    return build_section("Pattern sources", element("p", text), *(_write_skill(name, tasks) for name, tasks in skills.items()))
+    # Folded: the appendix is longer than the rest of the page.
+    parts = [
+        Markup("<details><summary>{}</summary>{}</details>").format(
+            show(f"{name}: {format_items(sum(len(task.patterns) for task in tasks), 'pattern')}"), render_fragment(_list_sources(tasks))
+        )
+        for name, tasks in skills.items()
+    ]
+    text = "Regular expressions as the files write them, and where the study says that they come from."
+    title = render_fragment([Title("Pattern sources"), text])
+    return Markup('<section class="part">{}</section>').format(Markup("").join([title, *parts]))
 
 
-def _write_skill(name: str, tasks: Sequence[TaskPatterns]) -> Element:
-    count = sum(len(task.patterns) for task in tasks)
+def _list_sources(tasks: Sequence[TaskPatterns]) -> Iterator[Block]:
     files = {task.file: task.sha256 for task in tasks if task.file is not None}
     digests = [f"{file}, SHA-256 {digest[:_DIGITS] if digest else 'unknown'}" for file, digest in files.items()]
-    origin = "; ".join(digests) or "no file names them"
-    rows = [row for task in tasks for row in _list_rows(task)]
-    table = build_table(("Task", "Kind", "Pattern", "Responses", "Found"), rows, class_="wide")
-    origins = [element("li", f"{task.task_id}: {_join(source.url, source.description)}") for task in tasks for source in task.sources]
-    return element(
-        "details",
-        element("summary", f"{name}: {format_items(count, 'pattern')}"),
-        element("p", origin, class_="quiet"),
-        table,
-        element("ul", *origins) if origins else None,
-    )
+    yield Remark("; ".join(digests) or "no file names them")
+    yield Table(("Task", "Kind", "Pattern", "Responses", "Found"), [row for task in tasks for row in _list_rows(task)])
+    for task in tasks:
+        for source in task.sources:
+            yield f"{task.task_id}: {source.url}{f' ({source.description})' if source.description else ''}"
 
 
-def _list_rows(task: TaskPatterns) -> Iterator[Sequence[Cell]]:
+def _list_rows(task: TaskPatterns) -> Iterator[Sequence[str]]:
     if not task.patterns:
-        yield (task.task_id, element("td", f"none: {task.reason}", colspan="4"))
+        yield (task.task_id, f"none: {task.reason}", "", "", "")
     for item in task.patterns:
         kind = KINDS[item.kind] + (", as written: no regular expression" if item.literal else "")
-        yield (task.task_id, kind, _write_code(item.pattern), str(item.responses), str(item.found))
-
-
-def _write_code(pattern: str) -> Element:
-    return element("td", element("code", pattern))
-
-
-def _join(url: str, description: str | None) -> str:
-    return url if description is None else f"{url} ({description})"
+        yield (task.task_id, kind, item.pattern, str(item.responses), str(item.found))
 
 
 # Figures of what single conditions of a skill-contamination study add, skill by skill.
@@ -359,7 +289,7 @@ def list_effects(study: ContaminationStudy, name: str) -> list[tuple[SkillContra
     return sorted(found, key=lambda pair: (pair[0].left_out is not None, pair[1].measure.value or 0.0, pair[0].skill))
 
 
-def draw_within(study: ContaminationStudy) -> Element | None:
+def draw_within(study: ContaminationStudy) -> Markup | None:
     """Return B−D, and D−E where that baseline was run; None when no skill was tried in a realistic context."""
     rows = []
     has_baseline = False
@@ -379,7 +309,7 @@ def draw_within(study: ContaminationStudy) -> Element | None:
     return build_section("The skill alone against the realistic context", build_figure(figure, text))
 
 
-def draw_references(study: ContaminationStudy) -> Element | None:
+def draw_references(study: ContaminationStudy) -> Markup | None:
     """Return the skills that were tried without their references; None without any."""
     rows = []
     for skill, effect in list_effects(study, "B−C"):
@@ -399,7 +329,7 @@ def draw_references(study: ContaminationStudy) -> Element | None:
     return build_section("What the references add", build_figure(figure, text))
 
 
-def draw_net_negative(study: ContaminationStudy) -> Element | None:
+def draw_net_negative(study: ContaminationStudy) -> Markup | None:
     """Return B−A of the skills of the category net_negative, with what their intervals say; None without one."""
     pairs = [(skill, effect) for skill, effect in list_effects(study, "B−A") if skill.test_category == NET_NEGATIVE]
     if not pairs:
@@ -424,7 +354,7 @@ def tell_net(measure: Measure) -> str:
     return "net help" if measure.low > 0 else "not told apart from 0"
 
 
-def draw_patterns(study: ContaminationStudy) -> Element | None:
+def draw_patterns(study: ContaminationStudy) -> Markup | None:
     """Return the shares of patterns found, skill by skill; None where none were looked for."""
     figures = []
     for name in dict.fromkeys(pattern.property for skill in study.skills for pattern in skill.patterns):
@@ -462,12 +392,11 @@ main { max-width: 60rem; }
 .part svg { display: block; width: 100%; height: auto; font-family: "Source Sans 3", sans-serif; }
 figcaption { color: var(--quiet); font-size: 0.9em; padding-top: 0.5em; line-height: 1.4; }
 .lead { font-size: 1.42em; line-height: 1.28; margin-top: 0.7em; }
-.changes th { width: 17%; font-weight: 600; } .changes td { width: 27%; }
 .lead + .quiet { margin-top: 0.6em; }
-.wide { table-layout: auto; } .wide td, .wide th { overflow-wrap: normal; padding-right: 0.7em; }
-.dense { font-size: 0.74em; } .dense td { white-space: nowrap; } .dense tbody th { font-weight: 600; }
+.part table { table-layout: auto; font-size: 0.85em; } .part td, .part th { padding-right: 0.7em; }
+.part td { overflow-wrap: anywhere; white-space: pre-wrap; } .part td.number { text-align: right; white-space: nowrap; }
 @media (max-width: 46rem) { .part table { min-width: 42rem; } .part svg { min-width: 640px; } }
-details { margin: 0.5em 0; } summary { cursor: pointer; font-weight: 600; } td code { overflow-wrap: anywhere; white-space: pre-wrap; }
+details { margin: 0.5em 0; } summary { cursor: pointer; font-weight: 600; }
 .fig-band-line { stroke: var(--hair); } .fig-faint { opacity: 0.45; } .fig-printed { stroke: var(--degraded); }
 """
 
@@ -488,21 +417,27 @@ def build_page(study: ContaminationStudy) -> str:
         *(
             []
             if kept is None
-            else [_draw_correlations(study, kept), _draw_groups(study, kept), write_pooled(study), write_properties(kept)]
+            else [
+                _draw_correlations(study, kept),
+                _draw_groups(study, kept),
+                build_section("Means over skills", _list_pooled(study)),
+                build_section("Dimension by dimension", _list_properties(kept)),
+            ]
         ),
         draw_patterns(study),
-        write_skills(study),
-        write_inventory(study),
-        write_states(study),
-        write_rematch(study),
-        write_files(study),
-        write_pattern_sources(study),
+        build_section("Every skill", _list_skills(study)),
+        build_section("What was read", _list_inventory(study)),
+        build_section("States on record", _list_states(study)) if study.states else None,
+        build_section("Patterns matched anew", _list_rematch(study)),
+        build_section("Files" if study.compatibility is None else "The published figures, compared", _list_files(study)),
+        _write_pattern_sources(study),
     ]
     title = "Skill contamination, read again" if has_published(study) else "Skill contamination"
     head = element("head", element("meta", charset="utf-8"), _build_policy(), element("title", title), element("style", _build_style()))
     head.append(element("meta", name="viewport", content="width=device-width, initial-scale=1"))
-    page = element("html", head, element("body", element("main", *(part for part in parts if part is not None))), lang="en")
-    return "<!DOCTYPE html>\n" + tostring(page, encoding="unicode", method="html") + "\n"
+    body = Markup("").join(part if isinstance(part, Markup) else _render(part) for part in parts if part is not None)
+    page = Markup('<!DOCTYPE html>\n<html lang="en">{}<body><main>{}</main></body></html>\n').format(_render(head), body)
+    return str(page)
 
 
 def has_published(study: ContaminationStudy) -> bool:
@@ -554,15 +489,15 @@ def _write_head(study: ContaminationStudy) -> Element:
     )
 
 
-def _write_changes(study: ContaminationStudy) -> Element | None:
-    rows = [(element("th", change.about, scope="row"), change.published, change.ours, change.why) for change in study.changes]
+def _write_changes(study: ContaminationStudy) -> Markup | None:
+    rows = [(change.about, change.published, change.ours, change.why) for change in study.changes]
     if not rows:
         return None
     text = f"Intervals at {share(study.level)}. Holm: {study.family}."
-    return build_section("What changes", element("p", text), build_table(("", "Published", "Here", "Why"), rows, class_="changes"))
+    return build_section("What changes", [text, Table(("", "Published", "Here", "Why"), rows)])
 
 
-def _draw_forest(study: ContaminationStudy) -> Element | None:
+def _draw_forest(study: ContaminationStudy) -> Markup | None:
     pairs = list_effects(study, "B−A")
     if not pairs:
         return None
@@ -591,7 +526,7 @@ def _note(skill: SkillContrasts, effect: Effect) -> str:
     return f"{format_items(effect.units, 'task')}; {then}{by_task}"
 
 
-def _draw_contexts(study: ContaminationStudy) -> Element | None:
+def _draw_contexts(study: ContaminationStudy) -> Markup | None:
     rows = []
     for skill, effect in list_effects(study, "B−A"):
         realistic = find_effect(skill, "D−A")
@@ -616,7 +551,7 @@ def _draw_contexts(study: ContaminationStudy) -> Element | None:
     return build_section("The skill alone and in a realistic context", build_figure(figure, text))
 
 
-def _draw_correlations(study: ContaminationStudy, kept: Aggregate) -> Element | None:
+def _draw_correlations(study: ContaminationStudy, kept: Aggregate) -> Markup | None:
     known = {one.skill: one for one in study.skills if one.left_out is None}
     figures: list[Element] = []
     for correlation in kept.correlations:
@@ -638,7 +573,7 @@ def _draw_correlations(study: ContaminationStudy, kept: Aggregate) -> Element | 
     return build_section("Structural score and behavioural change", *figures) if figures else None
 
 
-def _draw_groups(study: ContaminationStudy, kept: Aggregate) -> Element | None:
+def _draw_groups(study: ContaminationStudy, kept: Aggregate) -> Markup | None:
     drawn: list[Element] = []
     for by, name in _NAMES.items():
         rows = []

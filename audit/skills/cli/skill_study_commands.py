@@ -12,10 +12,9 @@ from audit.cli.analysis_options import FILE
 from audit.cli.score_commands import JudgeOptions, judge_options
 from registry.cli.application import App, pass_app
 from registry.errors import CaveatError
+from registry.present.blocks import Block
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from audit.cli.run_session import RunSession
     from audit.replay.run_store import RunStore
     from audit.skills.study_file import StudyFile
@@ -186,7 +185,7 @@ def run_study(app: App, /, *, path: Path, folder: Path | None, **options: Any) -
         _report_forecast(app, session, file)
         return
     document, study, ended = _carry_out(app, session, file)
-    app.report(document, lambda console: _print_end(console, document, study))
+    app.answer(document, _present_end(document, study))
     if ended is not None:
         raise _advise(ended, session)
 
@@ -196,14 +195,14 @@ def _carry_out(
 ) -> "tuple[dict[str, Any], ContaminationStudy | None, CaveatError | None]":
     """Return what came of the stages, the analysis, and what ended them early; the analysis is None exactly where something did."""
     from audit.cli.replay_commands import find_early_end, make_all_calls
-    from audit.cli.replay_presenter import summarise_run
+    from audit.cli.replay_presenter import present_run
     from audit.skills.study_plan import PartStore, select_part
     from registry.codec.canonical_documents import to_document
 
     options = session.options
     _show_stage(app, "ask")
     summary, arms = make_all_calls(app, session)
-    document = _start_document(session, file, summarise_run(session, summary, arms))
+    document = _start_document(session, file, present_run(session, summary, arms).document)
     if ended := find_early_end(session, summary):
         return document, None, ended
     selection = select_part(file, skills=options["skills_"], tasks=options["tasks"], conditions=options["conditions"])
@@ -253,21 +252,15 @@ def _list_more(options: "Mapping[str, Any]") -> list[str]:
 
 
 def _report_forecast(app: App, session: "RunSession", file: "StudyFile") -> None:
-    from audit.cli.replay_presenter import print_forecast, summarise_forecast
+    from audit.cli.replay_presenter import present_forecast
 
-    judging = _forecast_judging(session, file)
-    document = {**summarise_forecast(session), "judging": judging}
-
-    def write(console: "Console") -> None:
-        print_forecast(console, session)
-        if judging is None:
-            console.print("The study names no judge: patterns make no call.")
-        else:
-            most = f"at most {judging['most_verdicts']:,} verdicts and {judging['most_output_tokens']:,} output tokens"
-            message = f"Judge {judging['model']}: {most}; input tokens and cost unknown: {judging['reason']}."
-            console.print(message, markup=False)
-
-    app.report(document, write)
+    forecast, judging = present_forecast(session), _forecast_judging(session, file)
+    if judging is None:
+        message = "The study names no judge: patterns make no call."
+    else:
+        most = f"at most {judging['most_verdicts']:,} verdicts and {judging['most_output_tokens']:,} output tokens"
+        message = f"Judge {judging['model']}: {most}; input tokens and cost unknown: {judging['reason']}."
+    app.answer({**forecast.document, "judging": judging}, [*(forecast.blocks or ()), message])
 
 
 def _forecast_judging(session: "RunSession", file: "StudyFile") -> dict[str, Any] | None:
@@ -288,18 +281,17 @@ def _forecast_judging(session: "RunSession", file: "StudyFile") -> dict[str, Any
     }
 
 
-def _print_end(console: "Console", document: "Mapping[str, Any]", study: "ContaminationStudy | None") -> None:
-    from audit.skills.cli.skill_study_presenter import print_study
-    from registry.cli.terminal_output import show
+def _present_end(document: "Mapping[str, Any]", study: "ContaminationStudy | None") -> Iterator[Block]:
+    from audit.skills.cli.skill_study_presenter import present_study
 
     if study is not None:
-        print_study(console, study)
+        yield from present_study(study)
         for place in document["written"]:
-            console.print(show(f"written: {place}"))
-        console.print(show(f"All {len(_STAGES)} stages are finished; the responses are in {document['folder']}"))
+            yield f"written: {place}"
+        yield f"All {len(_STAGES)} stages are finished; the responses are in {document['folder']}"
         return
     for number, (name, reason) in enumerate(document["stages"].items(), start=1):
-        console.print(show(f"stage {number} {name}: {reason or 'finished'}"))
+        yield f"stage {number} {name}: {reason or 'finished'}"
 
 
 def _advise(error: CaveatError, session: "RunSession") -> CaveatError:
@@ -330,7 +322,7 @@ def skills() -> None:
 def list_(app: App, /, *, path: Path, folder: Path | None) -> None:
     """List the skills of STUDY, and what was generated and scored of each so far."""
     from audit.replay.run_store import DATABASE
-    from audit.skills.cli.skill_study_presenter import print_listing, summarise_listing
+    from audit.skills.cli.skill_study_presenter import present_listing, summarise_listing
     from audit.skills.study_file import read_study
     from audit.skills.study_plan import StudySelection, build_replay, plan_calls
     from audit.skills.study_recording import count_stages, list_outcomes
@@ -345,7 +337,7 @@ def list_(app: App, /, *, path: Path, folder: Path | None) -> None:
         stages = count_stages(outcomes)
         planned |= {one.cell for outcome in outcomes.values() for one in outcome}
     document = summarise_listing(file, planned, stages, run)
-    app.report(document, lambda console: print_listing(console, document))
+    app.answer(document, present_listing(document))
 
 
 @skills.command()
@@ -359,12 +351,12 @@ def generate(app: App, /, *, path: Path, folder: Path | None, **options: Any) ->
     are kept with their reason. The key is read from ANTHROPIC_API_KEY, and kept nowhere.
     """
     from audit.cli.replay_commands import carry_out
-    from audit.cli.replay_presenter import print_forecast, summarise_forecast
+    from audit.cli.replay_presenter import present_forecast
     from audit.skills.cli.skill_study_session import open_study_session
 
     session = open_study_session(path, folder or path.with_suffix(".run"), options)
     if options["dry_run"]:
-        app.report(summarise_forecast(session), lambda console: print_forecast(console, session))
+        app.report(present_forecast(session))
         return
     carry_out(app, session)
 
@@ -383,7 +375,7 @@ def score(app: App, /, *, path: Path, folder: Path | None, **options: Any) -> No
     The judge sees task and response, the whole of it, and never the condition. It is asked only for verdicts that the run folder does
     not hold yet; patterns are looked for anew each time, which makes no call.
     """
-    from audit.skills.cli.skill_study_presenter import print_scored, summarise_scored
+    from audit.skills.cli.skill_study_presenter import present_scored, summarise_scored
     from audit.skills.study_file import read_study
     from audit.skills.study_plan import PartStore, select_part
     from audit.skills.study_recording import count_stages, list_outcomes
@@ -402,7 +394,7 @@ def score(app: App, /, *, path: Path, folder: Path | None, **options: Any) -> No
         stages = count_stages(list_outcomes(store, file))
         lines = list_judging_lines(store, file)
     document = {**summarise_scored(file, stages, run), "patterns_changed": changed, "verdicts_new": verdicts, "judging": lines}
-    app.report(document, lambda console: print_scored(console, document))
+    app.answer(document, present_scored(document))
     if ended is not None:
         raise ended
 
@@ -421,7 +413,7 @@ def analyze(app: App, /, *, path: Path, folder: Path | None, skills_: tuple[str,
     mean over skills.
     """
     from audit.contamination.skill_contrasts import build_settings
-    from audit.skills.cli.skill_study_presenter import print_study
+    from audit.skills.cli.skill_study_presenter import present_study
     from audit.skills.study_file import read_study
     from registry.codec.canonical_documents import to_document
 
@@ -431,7 +423,7 @@ def analyze(app: App, /, *, path: Path, folder: Path | None, skills_: tuple[str,
         study, written = analyze_run(store, file, options, names=skills_, output=options["output"])
     for place in written:
         app.say(f"written: {place}")
-    app.report(to_document(study), lambda console: print_study(console, study))
+    app.answer(to_document(study), present_study(study))
 
 
 skills.add_command(run_study)
@@ -459,7 +451,7 @@ def contamination(app: App, /, *, folder: Path, output: Path | None, names: tupl
     from audit.contamination.contamination_analysis import build_study
     from audit.contamination.skill_contrasts import build_settings
     from audit.skills.cli.contamination_page import write_results
-    from audit.skills.cli.skill_study_presenter import print_study
+    from audit.skills.cli.skill_study_presenter import present_study
     from audit.sources.skill_run_folder import read_recording
     from registry.cli.application import track
     from registry.codec.canonical_documents import to_document
@@ -472,4 +464,4 @@ def contamination(app: App, /, *, folder: Path, output: Path | None, names: tupl
     if output is not None:
         for path in write_results(study, recording, output):
             app.say(f"written: {path}")
-    app.report(to_document(study), lambda console: print_study(console, study))
+    app.answer(to_document(study), present_study(study))

@@ -1,15 +1,12 @@
 """How a skill-contamination study, its parts and its pattern matches look in a terminal and as JSON."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
-from audit.cli.shared_presentation import print_warnings
+from audit.cli.analysis_presenter import present_warnings
 from audit.records.model_response import ReplayCell
 from audit.skills.study_file import StudyFile
 from audit.skills.study_recording import ConditionProgress
@@ -23,7 +20,7 @@ from audit.sources.skill_study_records import (
     Rematch,
     SkillContrasts,
 )
-from registry.cli.terminal_output import build_table, show
+from registry.present.blocks import Block, Subtitle, Table, Title
 from registry.records.estimates import Measure
 from registry.report.number_format import Unit, format_count, format_items, format_p, format_range, format_signed, share
 
@@ -70,10 +67,10 @@ def summarise_listing(
     }
 
 
-def print_listing(console: Console, document: Mapping[str, Any]) -> None:
-    """Print the listing: one row per skill, and what was left out and why."""
+def present_listing(document: Mapping[str, Any]) -> Iterator[Block]:
+    """Present the listing: one row per skill, and what was left out and why."""
     judge = f"judge {document['judge']}" if document["judge"] else "no judge, patterns only"
-    console.print(show(f"{document['study']}: model {document['model']}, {judge}, samples: {document['samples']}"), style="bold")
+    yield Title(f"{document['study']}: model {document['model']}, {judge}, samples: {document['samples']}")
     columns = ("skill", "risk, category", "score", "tasks", "arms", "answered", "patterns", "judged")
     rows = [
         (
@@ -87,15 +84,15 @@ def print_listing(console: Console, document: Mapping[str, Any]) -> None:
         )
         for one in document["skills"]
     ]
-    console.print(build_table(columns, rows, numbers=("score", "tasks", "answered", "patterns", "judged")))
+    yield Table(columns, rows, numbers=("score", "tasks", "answered", "patterns", "judged"))
     for one in document["skills"]:
         if one["left_out"]:
-            console.print(show(f"* {one['name']}: left out of the means over skills ({one['left_out']})"))
+            yield f"* {one['name']}: left out of the means over skills ({one['left_out']})"
     cells = [one for skill in document["skills"] for one in skill["conditions"]]
     is_whole = all(cell["answered"] == cell["calls"] for cell in cells)
     run = f"--run {quote(document['folder'])}"
     verb = f"analyze {quote(document['path'])} {run}" if is_whole else f"generate {quote(document['path'])} --dry-run"
-    console.print(show(f"Next: caveat skills {verb}"))
+    yield f"Next: caveat skills {verb}"
 
 
 def summarise_scored(file: StudyFile, stages: Mapping[str, Sequence[ConditionProgress]], folder: Path) -> dict[str, Any]:
@@ -110,17 +107,16 @@ def summarise_scored(file: StudyFile, stages: Mapping[str, Sequence[ConditionPro
     }
 
 
-def print_scored(console: Console, document: Mapping[str, Any]) -> None:
-    """Print what is scored so far, by skill."""
+def present_scored(document: Mapping[str, Any]) -> Iterator[Block]:
+    """Present what is scored so far, by skill."""
     columns = ("skill", *_COUNTS)
     rows = [(one["name"], *(_sum(one["conditions"], name) for name in _COUNTS)) for one in document["skills"]]
-    console.print(build_table(columns, rows, numbers=_COUNTS))
-    for line in document["judging"]:
-        console.print(show(line))
+    yield Table(columns, rows, numbers=_COUNTS)
+    yield from document["judging"]
     if document["judge"] is None:
-        console.print("The study names no judge: there are patterns, and no composite score.")
-    console.print(f"new: {document['patterns_changed']:,} pattern scores, {document['verdicts_new']:,} verdicts")
-    console.print(show(f"Next: caveat skills analyze {quote(document['path'])} --run {quote(document['folder'])} -o DIR"))
+        yield "The study names no judge: there are patterns, and no composite score."
+    yield f"new: {document['patterns_changed']:,} pattern scores, {document['verdicts_new']:,} verdicts"
+    yield f"Next: caveat skills analyze {quote(document['path'])} --run {quote(document['folder'])} -o DIR"
 
 
 def _count(stage: ConditionProgress | None) -> dict[str, int]:
@@ -158,18 +154,17 @@ def describe_rematch(rematch: Rematch) -> list[str]:
     return lines
 
 
-def print_patterns(console: Console, study: ContaminationStudy) -> None:
-    """Print where the patterns come from, what matching them anew gave, and the first differences."""
+def present_patterns(study: ContaminationStudy) -> Iterator[Block]:
+    """Present where the patterns come from, what matching them anew gave, and the first differences."""
     files = {item.file for item in study.patterns if item.file is not None}
     count = sum(len(item.patterns) for item in study.patterns)
     patterns = f"{format_items(count, 'pattern')} from {format_items(len(files), 'file')}; results.json and the page list them with digests"
-    console.print("\n" + (patterns if count else "No patterns: no file names any"), style="bold")
-    for line in describe_rematch(study.rematch):
-        console.print(show(line))
+    yield Subtitle("" + (patterns if count else "No patterns: no file names any"))
+    yield from describe_rematch(study.rematch)
     for difference in study.rematch.differ[:_MOST_LINES]:
-        console.print(show("  " + _describe_difference(difference)))
+        yield "  " + _describe_difference(difference)
     if len(study.rematch.differ) > _MOST_LINES:
-        console.print(f"  and {format_count(len(study.rematch.differ) - _MOST_LINES)} more, in results.json")
+        yield f"  and {format_count(len(study.rematch.differ) - _MOST_LINES)} more, in results.json"
 
 
 def _describe_difference(item: PatternDifference) -> str:
@@ -182,60 +177,48 @@ def _describe_difference(item: PatternDifference) -> str:
 
 _PUBLISHED = ("published", "p then")
 _COLUMNS = ("", "published", "p then", "ours", "interval", "p", "Holm")
-_NUMBERS = (
-    "published",
-    "p then",
-    "ours",
-    "interval",
-    "p",
-    "Holm",
-    "skills",
-    "responses",
-    "no score",
-    "cut for the judge",
-)
+_NUMBERS = ("published", "p then", "ours", "interval", "p", "Holm", "skills", "responses", "no score", "cut for the judge")
 _NAMES = {"kept": "Means over the {n} skills that the study kept, by skill", "all": "Means over all {n} skills, by skill"}
 
 
-def print_study(console: Console, study: ContaminationStudy) -> None:
-    """Print what was read, the contrasts, what changes, and what to keep in mind."""
-    _print_inventory(console, study.inventory)
+def present_study(study: ContaminationStudy) -> Iterator[Block]:
+    """Present what was read, the contrasts, what changes, and what to keep in mind."""
+    yield from _present_inventory(study.inventory)
     margin = Unit(low=study.range[0], high=study.range[1]).given_difference(study.margin)
-    console.print(f"intervals at {share(study.level)}, margin ±{margin}, scores from 1 to 5; conditional on these conditions")
+    yield f"intervals at {share(study.level)}, margin ±{margin}, scores from 1 to 5; conditional on these conditions"
     if any(effect.measure.value is not None for skill in study.skills for effect in skill.effects):
-        _print_contrasts(console, study)
+        yield from _present_contrasts(study)
     else:
-        _print_patterns(console, study)
-    _print_changes(console, study)
-    _print_states(console, study)
+        yield from _present_patterns(study)
+    yield from _present_changes(study)
+    yield from _present_states(study)
     if study.compatibility is not None:
         compatibility = study.compatibility
-        console.print("\n" + describe_figures(compatibility.total), style="bold")
+        yield Subtitle("" + describe_figures(compatibility.total))
         for one in compatibility.differ[:10]:
-            console.print(show(f"  {one.path}: published {one.published:g}, found {one.recomputed}"))
-    print_patterns(console, study)
-    for line in describe_absent(study.absent):
-        console.print(show(line))
+            yield f"  {one.path}: published {one.published:g}, found {one.recomputed}"
+    yield from present_patterns(study)
+    yield from describe_absent(study.absent)
     for note in study.inventory.notes:
-        console.print(show(f"note: {note.kind}: {note.where}: {note.message}"))
-    print_warnings(console, study.warnings)
+        yield f"note: {note.kind}: {note.where}: {note.message}"
+    yield from present_warnings(study.warnings)
 
 
-def _print_inventory(console: Console, inventory: Inventory) -> None:
+def _present_inventory(inventory: Inventory) -> Iterator[Block]:
     made = f" by {', '.join(inventory.generators)}" if inventory.generators else ""
     judged = f", judged by {', '.join(inventory.judges)}" if inventory.judges else ""
     pairs = ((inventory.skills, "skill"), (inventory.tasks, "task"), (inventory.responses, "response"))
     counts = ", ".join(format_items(count, noun) for count, noun in pairs)
-    console.print(show(f"{counts}{made}{judged}"), style="bold")
+    yield Title(f"{counts}{made}{judged}")
     rows = [
         (f"{arm.arm} {arm.condition}", str(arm.skills), str(arm.responses), str(arm.excluded), write_count(arm.beyond_judge))
         for arm in inventory.arms
     ]
-    console.print(build_table(("arm", "skills", "responses", "no score", "cut for the judge"), rows, numbers=_NUMBERS))
+    yield Table(("arm", "skills", "responses", "no score", "cut for the judge"), rows, numbers=_NUMBERS)
 
 
-def _print_aggregate(console: Console, aggregate: Aggregate) -> None:
-    console.print("\n" + _NAMES[aggregate.name].format(n=aggregate.skills), style="bold")
+def _present_aggregate(aggregate: Aggregate) -> Iterator[Block]:
+    yield Subtitle("" + _NAMES[aggregate.name].format(n=aggregate.skills))
     columns = ("", "published", "ours", "interval", "p", "skills", "seen whole by the judge")
     rows = [
         (
@@ -249,30 +232,30 @@ def _print_aggregate(console: Console, aggregate: Aggregate) -> None:
         )
         for effect in aggregate.effects
     ]
-    console.print(_build_table(columns, rows))
+    yield _build_table(columns, rows)
 
 
 def _build_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     """Return the table without the columns about published figures where nothing was published."""
     kept = [place for place, name in enumerate(columns) if name not in _PUBLISHED or any(row[place] not in ("", "–") for row in rows)]
-    return build_table([columns[place] for place in kept], [[row[place] for place in kept] for row in rows], numbers=_NUMBERS)
+    return Table([columns[place] for place in kept], [[row[place] for place in kept] for row in rows], numbers=_NUMBERS)
 
 
 def _write_seen_whole(measure: Measure) -> str:
     return write_points(measure.value) + ("" if measure.low is None else f" {write_interval(measure)}")
 
 
-def _print_contrasts(console: Console, study: ContaminationStudy) -> None:
+def _present_contrasts(study: ContaminationStudy) -> Iterator[Block]:
     for aggregate in study.aggregates:
         if aggregate.effects:
-            _print_aggregate(console, aggregate)
-    console.print("\nThe skill against the baseline (B−A), by task", style="bold")
-    console.print(_build_table(_COLUMNS, [_list_cells(skill, "B−A") for skill in study.skills]))
+            yield from _present_aggregate(aggregate)
+    yield Subtitle("The skill against the baseline (B−A), by task")
+    yield _build_table(_COLUMNS, [_list_cells(skill, "B−A") for skill in study.skills])
     if any(skill.left_out for skill in study.skills):
-        console.print("* left out of the aggregates by the study; not in the family of Holm's rule")
+        yield "* left out of the aggregates by the study; not in the family of Holm's rule"
 
 
-def _print_patterns(console: Console, study: ContaminationStudy) -> None:
+def _present_patterns(study: ContaminationStudy) -> Iterator[Block]:
     """What there is where no judge gave a score."""
     rows = [
         (
@@ -287,9 +270,9 @@ def _print_patterns(console: Console, study: ContaminationStudy) -> None:
         for pattern in skill.patterns
     ]
     if rows:
-        console.print("\nShares of patterns found, by task; no response has a composite score", style="bold")
+        yield Subtitle("Shares of patterns found, by task; no response has a composite score")
         numbers = ("tasks", "ours", "interval")
-        console.print(build_table(("skill", "", "contrast", *numbers), rows, numbers=numbers))
+        yield Table(("skill", "", "contrast", *numbers), rows, numbers=numbers)
 
 
 def _list_cells(skill: SkillContrasts, name: str) -> Sequence[str]:
@@ -309,18 +292,18 @@ def _list_cells(skill: SkillContrasts, name: str) -> Sequence[str]:
     )
 
 
-def _print_changes(console: Console, study: ContaminationStudy) -> None:
+def _present_changes(study: ContaminationStudy) -> Iterator[Block]:
     if not study.changes:
         return
-    console.print("\nWhat changes", style="bold")
+    yield Subtitle("What changes")
     for change in study.changes:
-        console.print(show(f"{change.about}\n  published: {change.published}\n  here:      {change.ours}\n  why:       {change.why}"))
+        yield f"{change.about}\n  published: {change.published}\n  here:      {change.ours}\n  why:       {change.why}"
 
 
-def _print_states(console: Console, study: ContaminationStudy) -> None:
+def _present_states(study: ContaminationStudy) -> Iterator[Block]:
     if not study.states:
         return
-    console.print("\nEarlier states on record", style="bold")
+    yield Subtitle("Earlier states on record")
     rows = [
         (
             f"{state.skill} ({state.state})",
@@ -332,7 +315,7 @@ def _print_states(console: Console, study: ContaminationStudy) -> None:
         )
         for state in study.states
     ]
-    console.print(build_table(("skill", "scored", "texts changed", "scores changed", "of", "B−A", "D−A"), rows, numbers=("of",)))
+    yield Table(("skill", "scored", "texts changed", "scores changed", "of", "B−A", "D−A"), rows, numbers=("of",))
 
 
 def write_points(value: float | None) -> str:

@@ -1,0 +1,233 @@
+"""The documents that commands of audits print with `--json`: one declaration each, from which the JSON Schemas are made."""
+
+from typing import Any, Literal, NotRequired
+
+from audit.modules.recognition_passages import CandidateCount
+from audit.records.contrast_result import Contrasts
+from audit.records.model_response import ImportedLog
+from audit.sources.skill_study_records import ContaminationStudy, RiskLevel
+from registry.present.answer_formats import AnswerFormat, answer, group
+from registry.records.analysis_plan import Deviation, Exploration, Lock
+from registry.records.claim_draft import Proposals
+from registry.records.dossier import AuditFile
+from registry.records.estimates import Estimate
+from registry.records.model_version import ModelRef
+from registry.records.module_findings import Ablation, JudgeReport, Naturalness, RealismJudge, Recognition, RecognitionLinks, Shift
+from registry.records.replay_run import ModelIdentity, RunHistory
+from registry.records.specification import Cue, Scorer
+from registry.records.supplement import ClaimChange
+from registry.records.verdict import (
+    Basis,
+    ChecklistItem,
+    ClaimClass,
+    Condition,
+    Mode,
+    ReadingVerdict,
+    Restriction,
+    Standing,
+    Verdict,
+    VerdictStanding,
+)
+
+_WARNING = group(code=str, message=str)
+_AMOUNT = group(calls=int, input_tokens=int, output_tokens=int, usd=float | None)
+_FAULT = group(code=str, where=str, found=str, advice=str | None)
+_MOST: dict[str, Any] = {"calls": int, "model": str, "input_tokens": int, "most_output_tokens": int, "most_usd": float | None}
+"""What calls would come to at most."""
+_ESTIMATED: dict[str, Any] = {"input_tokens_are": str, "output_tokens_are": str}
+
+
+def list_formats() -> tuple[AnswerFormat, ...]:
+    """Return the formats of the commands of audits."""
+    return (*_list_analyses(), *_list_audits(), *_list_runs(), *_list_scores(), *_list_recognition(), *_list_studies(), *_list_others())
+
+
+def _list_analyses() -> tuple[AnswerFormat, ...]:
+    return (
+        answer("estimate", "estimate", Estimate),
+        answer(
+            "classification", "classify", verdict=str, readings=list[ReadingVerdict], inversion_margin=float | None, original_claim=str,
+            restricted_claim=str, estimate=Estimate | None, conditions_not_checked=list[Condition], checklist=list[ChecklistItem],
+        ),
+        answer("contrasts", "contrast", Contrasts),
+        answer("ablation", "ablation", Ablation),
+        answer("judges", "judge", reports=list[JudgeReport]),
+        answer("shift", "audit shift", Shift),
+        answer("recognition-link", "audit link", RecognitionLinks),
+        answer(
+            "cues", "audit cues", file=str, cues=list[Cue], held_out=str | None, held_out_cues=int, named_for_other_items=int
+        ),
+    )  # fmt: skip
+
+
+def _list_audits() -> tuple[AnswerFormat, ...]:
+    listed = group(
+        audit=str, claim=str, auditor=str, locked_at=str | None, verdict=Verdict | None, verdict_standing=VerdictStanding | None,
+        valid_until=str | None, expired=bool, class_=ClaimClass | None, standing=Standing | None, mode=Mode | None, basis=Basis | None,
+    )  # fmt: skip
+    return (
+        answer("audit-new", "audit new", claim=str, files=list[str]),
+        answer(
+            "audit-lock", "audit lock", audit=str, claim=str, new=bool, locked_at=str | None, entry=int | None, lock=Lock | None,
+            not_fixed=list[str],
+        ),
+        answer("audit-open", "audit open", audit=str, claim=str, new=bool),
+        answer(
+            "audit-import", "audit import", audit=str, new=bool, restriction=Restriction, checklist=list[ChecklistItem],
+            imported=NotRequired[ImportedLog],
+        ),
+        answer("audits", "audit list", audits=list[listed]),
+        answer(
+            "audit-show", "audit show", AuditFile, runs_under_lock=list[RunHistory], checklist=list[ChecklistItem],
+            asked_now=ModelIdentity | None,
+        ),
+        answer("task-order", "audit order", seed=int, tasks=list[str]),
+        answer("audit-deviate", "audit deviate", new=bool, entry=int, deviation=Deviation),
+        answer("audit-explore", "audit explore", new=bool, entry=int, exploration=Exploration),
+        answer("audit-table", "audit table", table=str, rows=int, imported=ImportedLog),
+    )  # fmt: skip
+
+
+_RUN: dict[str, Any] = {
+    "replay": str, "folder": str, "audits": list[str], "complete": bool, "stopped": str | None, "interrupted": bool, "answered": int,
+    "failures": dict[str, int], "settled_before": int, "lost": int, "maybe_billed_twice": int, "requests": int, "input_tokens": int,
+    "output_tokens": int, "spent": _AMOUNT, "models": dict[str, list[str]], "elapsed_s": float,
+    "arms": list[
+        group(
+            arm=str, spec=str | None, cue_removed=str | None, cells=int, answered=int, refused=int, truncated=int, empty=int, open=int,
+            failures=dict[str, int],
+        )
+    ],
+}  # fmt: skip
+
+
+def _list_runs() -> tuple[AnswerFormat, ...]:
+    budget = group(calls=int | None, input_tokens=int | None, output_tokens=int | None, usd=float | None)
+    judging = group(model=str, most_verdicts=int, input_tokens=int | None, most_output_tokens=int, usd=float | None, reason=str)
+    job = group(
+        replay=str | None,
+        run=str | None,
+        recording=str | None,
+        renews=list[str],
+        audits=list[str],
+        planned=int | None,
+        settled=int | None,
+        failed=int | None,
+        lost=int | None,
+        to_make=_AMOUNT | None,
+        judge=str | None,
+        answered=int | None,
+        faults=list[_FAULT],
+    )
+    renewal = group(
+        claim=str,
+        revision=str,
+        renews=str,
+        audit=str | None,
+        before=ModelRef,
+        after=ModelRef,
+        state=Literal["concluded", "planned", "locked", "elsewhere", "failed"],
+        notes=list[str],
+        not_measured=list[str],
+        change=ClaimChange | None,
+    )
+    left = group(claim=str, audit=str | None, to_be_done=bool, code=str, where=str, found=str, advice=str | None)
+    return (
+        answer(
+            "run-forecast", ("audit run", "skills generate", "skills run"), replay=str, folder=str, audits=list[str], planned=int,
+            shared=int, settled=int, failed=int, lost=int, calls=int, models=list[group(_AMOUNT, model=str)], budget=budget, **_ESTIMATED,
+            judging=NotRequired[judging | None],
+        ),
+        answer("run", ("audit run", "skills generate"), **_RUN),
+        answer(
+            "renewal", "audit renew", log_size=int, model_asked=str | None, folder=str, dry_run=bool, complete=bool, interrupted=bool,
+            replays=list[job], calls=_AMOUNT, **_ESTIMATED, renewals=list[renewal], newly_inverted=list[str],
+            transitions=list[group(before=str, after=str, claims=int)], left=list[left],
+        ),
+    )  # fmt: skip
+
+
+def _list_scores() -> tuple[AnswerFormat, ...]:
+    side = group(
+        arm=str,
+        spec=str | None,
+        cue_removed=str | None,
+        rows=int,
+        scored=int,
+        mean=float | None,
+        excluded=dict[str, int],
+        unanswered=int,
+        cut=int,
+        refused=int,
+        empty=int,
+    )
+    arm = group(arm=str, responses=int, judged=int, excluded=dict[str, int], cut=int, mentions_scoring=int)
+    judging = group(judge=str, judge_uncertainty=str | None, arms=list[arm], structured=int, plain=int, retried=int)
+    return (
+        answer(
+            "score", "score", scorer=Scorer, scorer_sha256=str, changed=int, files=dict[str, str], sides=list[side],
+            warnings=list[_WARNING], audits=list[str], judging=NotRequired[judging],
+        ),
+        answer("judging-plan", ("score", "skills score"), **_MOST, judgments=int, settled=int),
+        answer("label-sheet", "score", sheet=str, file=str, items=int),
+    )  # fmt: skip
+
+
+def _list_recognition() -> tuple[AnswerFormat, ...]:
+    return (
+        answer(
+            "probe-candidates", "probe", evaluation=str, patterns=str, is_rate_of_recognition=bool, groups=list[CandidateCount]
+        ),
+        answer("probe-plan", "probe", **_MOST),
+        answer("probe", "probe", Recognition),
+        answer(
+            "rating-sheets", "audit rate sheet", folder=str, key=str, seed=int, raters=list[str], items_test=int, items_deploy=int,
+            warnings=list[_WARNING],
+        ),
+        answer("rating-plan", "audit rate judge", **_MOST),
+        answer("naturalness", "audit rate answers", Naturalness),
+        answer("realism-judge", "audit rate judge", RealismJudge),
+    )  # fmt: skip
+
+
+def _list_studies() -> tuple[AnswerFormat, ...]:
+    counts: dict[str, Any] = dict.fromkeys(("planned", "answered", "failed", "matched", "judged"), int)
+    skill = group(
+        name=str,
+        risk_level=RiskLevel,
+        test_category=str,
+        structural_score=float,
+        left_out=str | None,
+        chars=int,
+        references=int,
+        tasks=int,
+        conditions=list[group(arm=str, calls=int, **counts)],
+    )
+    study: dict[str, Any] = {"study": str, "path": str, "folder": str, "judge": str | None}
+    scores: dict[str, Any] = {"patterns_changed": int, "verdicts_new": int, "judging": list[str]}
+    return (
+        answer("skill-list", "skills list", **study, model=str, samples=int, skills=list[skill]),
+        answer(
+            "skill-scores", "skills score", **study, **scores, skills=list[group(name=str, conditions=list[group(arm=str, **counts)])]
+        ),
+        answer(
+            "skill-run", "skills run", study=str, folder=str, complete=bool, stages=dict[str, str | None],
+            generation=group(**_RUN, schema=Literal["caveat/run/1"]), scores=group(**scores) | None, written=list[str],
+            analysis=ContaminationStudy | None,
+        ),
+        answer("contamination", ("contamination", "skills analyze"), ContaminationStudy),
+    )  # fmt: skip
+
+
+def _list_others() -> tuple[AnswerFormat, ...]:
+    audit = group(audit=str, claim=str, class_=ClaimClass, standing=Standing | None, basis=Basis)
+    rating = group(run=str, audits=list[str], judgments=list[RealismJudge], recorded=bool, reason=str)
+    update = group(audits=list[str], changes=list[ClaimChange], rendered=int, files=list[str])
+    return (
+        answer(
+            "demo", "demo", registry=str, cards=list[str], audits=list[audit], files=list[group(path=str, sha256=str)], rating=rating,
+            recognition_link=group(value=float | None, reason=str, responses=int, candidates=int), update=NotRequired[update],
+        ),
+        answer("proposals", "claim propose", Proposals),
+        answer("proposal-plan", "claim propose", **_MOST, windows=int, answered=int),
+    )  # fmt: skip
