@@ -7,7 +7,7 @@ from typing import NamedTuple
 from audit.records.contrast_result import Contrast, ContrastKind, Contrasts
 from registry.codec.canonical_documents import to_document
 from registry.present.answers import Answer
-from registry.present.blocks import Block, IntervalFigure, IntervalRow, Remark, Subtitle, Table, Title
+from registry.present.blocks import Block, IntervalFigure, IntervalLine, Remark, Subtitle, Table, Title
 from registry.records.analysis_plan import IntervalMethod
 from registry.records.estimates import (
     Bands,
@@ -344,7 +344,7 @@ def _build_forest(ablation: Ablation, unit: Unit) -> IntervalFigure:
     """Return one row for each cue, with its interval after Holm where there is one."""
     bands = [(change, change.holm or _range(change.change)) for change in ablation.changes]
     rows = [
-        IntervalRow(_name_cue(change), change.change.value, band.low if band else None, band.high if band else None)
+        IntervalLine(_name_cue(change), change.change.value, band.low if band else None, band.high if band else None)
         for change, band in bands
     ]
     figure = IntervalFigure(rows, ablation.margin, "")

@@ -45,7 +45,7 @@ from audit.replay.run_store import (
     put_version,
 )
 from audit.score.scorers import check_scorable
-from audit.sources.near_duplicate_tasks import find_alike_tasks, warn_of_near_duplicates
+from audit.sources.score_table import find_alike_tasks, warn_of_near_duplicates
 from registry.cli.application import App
 from registry.codec.canonical_documents import to_document
 from registry.errors import CaveatError, ConflictError, Fault, InputError, UnavailableError

@@ -15,8 +15,7 @@ from audit.replay.run_store import DATABASE, RunStore, get_replay, get_tasks, op
 from audit.score.answer_extraction import NOT_FOUND
 from audit.score.judging import account_judging, describe_judge, describe_repeats
 from audit.score.scorers import build_settled, describe_procedure, digest_scorer, get_judge, list_dimensions, list_marks, read_scorer
-from audit.sources.near_duplicate_tasks import find_alike_tasks, note_near_duplicates
-from audit.sources.score_table import read_table
+from audit.sources.score_table import find_alike_tasks, note_near_duplicates, read_table
 from audit.statistics.design_remarks import DesignRemark
 from audit.statistics.responses import ScoreTable, TableFile
 from registry.errors import ConflictError, Fault, InputError

@@ -26,9 +26,8 @@ from audit.sources.log_rows import (
     verify_accounts,
     warn_of_pairing,
 )
-from audit.sources.near_duplicate_tasks import find_near_duplicates, note_near_duplicates
 from audit.sources.score_columns import COLUMNS, IDS, RawColumn, RawTable
-from audit.sources.score_table import build_table, read_table
+from audit.sources.score_table import build_table, find_near_duplicates, note_near_duplicates, read_table
 from audit.statistics.responses import ScoreTable
 from registry.errors import Fault, InputError
 

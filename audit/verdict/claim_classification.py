@@ -18,8 +18,17 @@ from audit.verdict.verdict_conditions import (
     is_above_floor,
     is_test_wholly_failing,
 )
-from audit.verdict.verdict_phrases import VerdictPhrases, describe_verdicts, find_expected_sign, find_sign
-from audit.verdict.verdict_remarks import CONDITIONAL, NOT_MET, NOT_MET_BY_CARD, POST_HOC, format_off_lock
+from audit.verdict.verdict_phrases import (
+    CONDITIONAL,
+    NOT_MET,
+    NOT_MET_BY_CARD,
+    POST_HOC,
+    VerdictPhrases,
+    describe_verdicts,
+    find_expected_sign,
+    find_sign,
+    format_off_lock,
+)
 from audit.verdict.verdict_standing import (
     NEEDS_LOG,
     AuditConduct,

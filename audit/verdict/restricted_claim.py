@@ -4,8 +4,7 @@ from dataclasses import dataclass, replace
 
 from audit.verdict.claim_classification import build_at_level
 from audit.verdict.verdict_conditions import build_facts
-from audit.verdict.verdict_phrases import VerdictPhrases, describe_verdicts, fold
-from audit.verdict.verdict_remarks import CONDITIONAL, POST_HOC, format_applied, format_off_lock
+from audit.verdict.verdict_phrases import CONDITIONAL, POST_HOC, VerdictPhrases, describe_verdicts, fold, format_applied, format_off_lock
 from registry.records.audit_case import Case
 from registry.records.claim import Form, Relation
 from registry.records.estimates import BoundedEstimate, Estimate, SpecEstimate

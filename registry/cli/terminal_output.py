@@ -23,7 +23,7 @@ from registry.present.blocks import (
     Checks,
     Facts,
     IntervalFigure,
-    IntervalRow,
+    IntervalLine,
     Quotation,
     Remark,
     Subtitle,
@@ -167,7 +167,7 @@ def _draw(figure: IntervalFigure) -> list[str]:
     return [*(f"{row.label:<{width}}  {_draw_row(row, figure)}" for row in figure.rows), f"{'':<{width}}  {figure.axis}"]
 
 
-def _draw_row(row: IntervalRow, figure: IntervalFigure) -> str:
+def _draw_row(row: IntervalLine, figure: IntervalFigure) -> str:
     def place(value: float) -> int:
         return round((value / figure.reach + 1) / 2 * (_AXIS - 1))
 

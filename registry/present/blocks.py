@@ -76,7 +76,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class IntervalRow:
+class IntervalLine:
     """A row of an interval figure, in the unit of the figure; None for what is not known."""
 
     label: str
@@ -89,7 +89,7 @@ class IntervalRow:
 class IntervalFigure:
     """Intervals on a common axis that is symmetric about 0."""
 
-    rows: Sequence[IntervalRow]
+    rows: Sequence[IntervalLine]
     margin: float
     """Drawn on both sides of 0; in the unit of the rows, at least 0."""
     axis: str
@@ -107,5 +107,5 @@ Block = str | Title | Subtitle | Remark | Verbatim | Quotation | Facts | Table |
 """A plain text is a paragraph: one line or several, an indented line being a detail of the line before it."""
 
 
-def _list_ends(row: IntervalRow) -> tuple[float | None, ...]:
+def _list_ends(row: IntervalLine) -> tuple[float | None, ...]:
     return (row.value,) if row.low is None or row.high is None else (row.low, row.high)

@@ -14,7 +14,7 @@ from registry.present.blocks import (
     Checks,
     Facts,
     IntervalFigure,
-    IntervalRow,
+    IntervalLine,
     Quotation,
     Remark,
     Subtitle,
@@ -100,7 +100,7 @@ def _render_figure(figure: IntervalFigure) -> Markup:
     return _wrap("table", _wrap("caption", figure.axis.strip()), _wrap("tbody", *rows), class_="intervals")
 
 
-def _draw(row: IntervalRow, figure: IntervalFigure) -> Markup:
+def _draw(row: IntervalLine, figure: IntervalFigure) -> Markup:
     """Return the interval of *row* as a drawing: axis, margin, line and point."""
 
     def place(value: float) -> str:

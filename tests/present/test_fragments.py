@@ -11,7 +11,7 @@ from registry.present.blocks import (
     Checks,
     Facts,
     IntervalFigure,
-    IntervalRow,
+    IntervalLine,
     Quotation,
     Remark,
     Subtitle,
@@ -34,7 +34,7 @@ BLOCKS = {
     "table": Table((HOSTILE, "n"), [(HOSTILE, "1")], numbers=("n",)),
     "checks": Checks([(HOSTILE, "yes")]),
     "tree": Branch(HOSTILE, HOSTILE, (Branch(HOSTILE),)),
-    "figure": IntervalFigure([IntervalRow(HOSTILE, 0.1, -0.1, 0.3)], 0.2, HOSTILE),
+    "figure": IntervalFigure([IntervalLine(HOSTILE, 0.1, -0.1, 0.3)], 0.2, HOSTILE),
 }
 
 
@@ -110,7 +110,7 @@ def test_lines_become_paragraphs_and_an_indented_line_is_a_detail() -> None:
 
 def test_an_interval_figure_is_drawn_on_one_axis() -> None:
     """The largest end lies at the end of the axis in HTML and in a terminal, and 0 in the middle."""
-    figure = IntervalFigure([IntervalRow("a", 0.5, 0.0, 1.0), IntervalRow("b", None, None, None)], 0.2, "−1 to +1")
+    figure = IntervalFigure([IntervalLine("a", 0.5, 0.0, 1.0), IntervalLine("b", None, None, None)], 0.2, "−1 to +1")
     page = str(render_fragment([figure]))
     assert figure.reach == 1.0
     assert 'x1="200.0" x2="400.0"' in page
@@ -120,7 +120,7 @@ def test_an_interval_figure_is_drawn_on_one_axis() -> None:
 
 def test_a_terminal_draws_an_interval_figure_with_its_axis(capsys: pytest.CaptureFixture[str]) -> None:
     """Interval, value, margin and zero each have their mark, and rows without a value have none."""
-    print_blocks([IntervalFigure([IntervalRow("a", 0.5, 0.1, 1.0), IntervalRow("bb", None, None, None)], 0.2, "−1 to +1")])
+    print_blocks([IntervalFigure([IntervalLine("a", 0.5, 0.1, 1.0), IntervalLine("bb", None, None, None)], 0.2, "−1 to +1")])
     first, second, axis = capsys.readouterr().out.splitlines()
     assert first.startswith("a   ")
     assert (first.count("◆"), first.count("┆"), first.count("│")) == (1, 2, 1)

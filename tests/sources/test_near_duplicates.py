@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from audit.records.model_response import ImportedFile, ImportedLog
-from audit.sources.near_duplicate_tasks import find_alike_tasks, find_near_duplicates, note_near_duplicates, warn_of_near_duplicates
+from audit.sources.score_table import find_alike_tasks, find_near_duplicates, note_near_duplicates, warn_of_near_duplicates
 from registry.intake.text_similarity import find_alike
 from registry.records.estimates import Estimate
 from registry.records.replay_definition import Task

@@ -1,5 +1,6 @@
 """`caveat skills` and `caveat contamination`: a skill-contamination study run as an audit, or read again."""
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
@@ -16,6 +17,7 @@ from registry.present.blocks import Block
 
 if TYPE_CHECKING:
     from audit.cli.run_session import RunSession
+    from audit.replay.replay_file import ReplayFile
     from audit.replay.run_store import RunStore
     from audit.skills.study_file import StudyFile
     from audit.sources.skill_study_records import ContaminationStudy
@@ -172,12 +174,11 @@ def run_study(app: App, /, *, path: Path, folder: Path | None, **options: Any) -
     """
     from audit.contamination.skill_contrasts import build_settings
     from audit.replay.run_budget import check_prices
-    from audit.skills.cli.skill_study_session import open_study_session
     from audit.skills.study_file import read_study
 
     build_settings(level=options["level"], margin=options["margin"])
     file = read_study(path)
-    session = open_study_session(path, folder or path.with_suffix(".run"), options, verb="run", more=_list_more(options))
+    session = _open_session(path, folder or path.with_suffix(".run"), options, verb="run", more=_list_more(options))
     if file.judge is not None:
         check_prices(session.replay.budget, session.prices, {file.judge.model, session.replay.policy.model})
     _show_stage(app, "plan")
@@ -352,9 +353,8 @@ def generate(app: App, /, *, path: Path, folder: Path | None, **options: Any) ->
     """
     from audit.cli.replay_commands import carry_out
     from audit.cli.replay_presenter import present_forecast
-    from audit.skills.cli.skill_study_session import open_study_session
 
-    session = open_study_session(path, folder or path.with_suffix(".run"), options)
+    session = _open_session(path, folder or path.with_suffix(".run"), options)
     if options["dry_run"]:
         app.report(present_forecast(session))
         return
@@ -465,3 +465,60 @@ def contamination(app: App, /, *, folder: Path, output: Path | None, names: tupl
         for path in write_results(study, recording, output):
             app.say(f"written: {path}")
     app.answer(to_document(study), present_study(study))
+
+
+# A skill study, or a part of it, as a session of calls.
+
+
+def _open_session(
+    path: Path, folder: Path, options: Mapping[str, Any], *, verb: str = "generate", more: Sequence[str] = ()
+) -> "RunSession":
+    """Return what is to be done for the study in *path*; nothing is sent or written.
+
+    Args:
+        verb: the command of `caveat skills` that this is a call of; its limits on the run folder, where it takes any, replace the study's.
+        more: further options that resuming needs.
+
+    Raises:
+        InputError: the study, its files, its prices or the part that is asked for do not hold together.
+    """
+    from audit.cli.run_session import RunSession, look_ahead
+    from audit.model_endpoint import choose_version
+    from audit.replay.run_budget import check_prices, read_prices
+    from audit.skills.study_file import read_study
+    from audit.skills.study_plan import build_replay, keep_study, plan_calls, select_part
+
+    study = read_study(path)
+    selection = select_part(study, skills=options["skills_"], tasks=options["tasks"], conditions=options["conditions"])
+    file = _limit(build_replay(study, samples=options["samples"]), options)
+    planned = plan_calls(study, file, selection)
+    policy = file.replay.policy
+    choose_version(policy)
+    prices = read_prices(options["prices"]) if options["prices"] else {}
+    check_prices(file.replay.budget, prices, {policy.model})
+    return RunSession(
+        path=path,
+        folder=folder,
+        file=file,
+        planned=planned,
+        prices=prices,
+        forecast=look_ahead(planned, prices, folder, options),
+        options=options,
+        words=("skills", verb),
+        more=(*_list_study_part(options), *more),
+        following=shlex.join(["caveat", "skills", "score", str(path), "--run", str(folder)]),
+        keep=lambda store: keep_study(store, study),
+    )
+
+
+def _limit(file: "ReplayFile", options: Mapping[str, Any]) -> "ReplayFile":
+    """Return the replay with the limits that the command line sets for its run folder, instead of the study's."""
+    limits = {name: options[f"max_{name}"] for name in ("calls", "usd") if options.get(f"max_{name}") is not None}
+    return replace(file, replay=replace(file.replay, budget=replace(file.replay.budget, **limits))) if limits else file
+
+
+def _list_study_part(options: Mapping[str, Any]) -> list[str]:
+    words = [word for name in options["skills_"] for word in ("--skill", name)]
+    words += [word for name in options["tasks"] for word in ("--task", name)]
+    words += [word for name in options["conditions"] for word in ("--condition", name)]
+    return [*words, "--samples", str(options["samples"])] if options["samples"] else words
