@@ -191,10 +191,10 @@ def run_update(story: DemoStory, folder: Path, *, time_limit_s: float, progress:
     """Record the update, carry the locked plans out again on the recorded responses, and publish what is due; twice changes nothing.
 
     Args:
-        story: the first act, told and given out.
+        story: the first act, concluded and published.
         folder: the demo's.
         time_limit_s: for each PDF.
-        progress: is told how many more supplements are drawn.
+        progress: called with how many more supplements are drawn.
     """
     ledger = open_story(story, UPDATED)
     try:

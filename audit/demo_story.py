@@ -320,7 +320,7 @@ def _begin_log(url: str, clock: "_Clock", salts: Iterator[str]) -> None:
 
 
 def read_demo_keys() -> KeyRing:
-    """Return the keys of the demo; the same for everybody, and so nobody's."""
+    """Return the keys of the demo; public, and so without secrecy."""
     seeds = {name: hashlib.sha256(f"caveat demo, {name}".encode()).digest() for name in ("log", "log key", "document key")}
     log = make_key(KeyAlgorithm.ED25519, format_origin(AUTHORITY.code, seeds["log"].hex()[:32]), seed=seeds["log key"])
     return KeyRing(
@@ -330,7 +330,7 @@ def read_demo_keys() -> KeyRing:
 
 
 def make_demo_statement_key() -> SigningKey:
-    """Return the key that signs what the demo's authority states; like the others, the same for everybody."""
+    """Return the key that signs what the demo's authority states; like the others, public."""
     return make_statement_key(AUTHORITY.code, seed=hashlib.sha256(b"caveat demo, statement key").digest())
 
 
@@ -345,7 +345,7 @@ def _get_document_key(ring: KeyRing) -> SigningKey:
 
 
 def _survey(ledger: Ledger, card: Card, text: CardText) -> None:
-    """Record which passages of the card are proposed as claims by rules, so that its supplement tells what nobody has decided on."""
+    """Record which passages of the card are proposed as claims by rules, so that its supplement tells what no one has decided on."""
     reference = f"{card.card}@{card.revision}"
     # An engine is a plug-in: nothing imports `audit.propose`.
     (engine,) = distribution("caveat").entry_points.select(group="caveat.surveys", name="rules")

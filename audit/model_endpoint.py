@@ -303,14 +303,14 @@ def _find_faults(parts: SplitResult) -> Iterator[tuple[str, str]]:
         yield f"ends with {parts.path.rstrip('/')}, and /v1/messages is added to it", "leave /v1 out"
 
 
-# What became of a request that has no answer: one kind of error, with what it says about trying again and about money.
+# Outcome of a request that has no answer: one kind of error, with what it says about trying again and about money.
 
 LONGEST_BODY = 300
 """Characters that are kept of an error's body that is no error document, such as a gateway's page."""
 
 
 class RequestTrouble(StrEnum):
-    """What became of a request that has no answer; docs/replay.md has a line for each."""
+    """Outcome of a request that has no answer; docs/replay.md has a line for each."""
 
     KEY_REFUSED = "api-key-refused"
     NOT_FOUND = "endpoint-model-unknown"
@@ -406,7 +406,7 @@ def read_error_body(body: object) -> tuple[str | None, str | None]:
 # The one door to a language model: an endpoint that speaks the Messages API, through the `anthropic` SDK.
 #
 # One call of `send` is one HTTP request: retries are the engine's, because the SDK obeys `retry-after` without a ceiling and tells
-# nobody that a repeated request may be billed twice. What is sent are the canonical bytes that the request's digest is of. The key
+# no one that a repeated request may be billed twice. What is sent are the canonical bytes that the request's digest is of. The key
 # comes from the environment, and is taken out of every message that leaves here.
 
 _Got = TypeVar("_Got")

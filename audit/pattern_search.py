@@ -21,7 +21,7 @@ _FLAGS = ((re.IGNORECASE, "i"), (re.MULTILINE, "m"), (re.DOTALL, "s"), (re.VERBO
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatternMatch:
-    """What became of one pattern in one text."""
+    """Outcome of one pattern in one text."""
 
     pattern: str
     kind: PatternKind

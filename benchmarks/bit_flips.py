@@ -77,7 +77,7 @@ def list_places(size: int, every: int) -> Iterator[tuple[int, int]]:
 def try_file(name: str, data: bytes, is_caught: Callable[[bytes], bool], places: Iterable[tuple[int, int]]) -> list[Where]:
     """Return the flips of *data* that *is_caught* does not catch; the file itself must be good."""
     if is_caught(data):
-        raise AssertionError(f"{name}: what nobody flipped is refused")
+        raise AssertionError(f"{name}: what no one flipped is refused")
     started, count, missed = time.perf_counter(), 0, []
     for place, bit in places:
         count += 1
@@ -130,7 +130,7 @@ def try_pdf(data: bytes, every: int) -> list[Where]:
 def try_record(record: bytes, proof: bytes, trust: Trust, every: int) -> list[Where]:
     together, alone = answer(record, proof=proof, trust=trust), answer(proof, proof=None, trust=trust)
     if together is None or alone is None:
-        raise AssertionError("what nobody flipped is refused")
+        raise AssertionError("what no one flipped is refused")
 
     def is_less(now: frozenset[str] | None, before: frozenset[str]) -> bool:
         return now is None or not before <= now
@@ -185,7 +185,7 @@ def try_column(database: Database, name: str, every: int) -> list[Where]:
     query, statement = COLUMNS[name]
     stored = database.read(query)
     if database.find_altered():
-        raise AssertionError("what nobody flipped is refused")
+        raise AssertionError("what no one flipped is refused")
     started, count, missed = time.perf_counter(), 0, []
     for place, bit in list_places(max(map(len, stored.values())), every):
         changed = {seq: text for seq, text in stored.items() if place < len(text)}

@@ -1,7 +1,7 @@
 """Coverage in worlds beyond the grid: those of `benchmarks.verdict_worlds` that break an assumption, and a few more.
 
 They are reported and nothing is demanded of them. Where the scores are drawn with families or templates, the interval is made as if
-nobody had declared them; `group` says which tasks or contexts belong together, for the interval with the declaration.
+no one had declared them; `group` says which tasks or contexts belong together, for the interval with the declaration.
 """
 
 import math
@@ -49,7 +49,7 @@ def list_worlds() -> Iterator[World]:
 
 
 def build_template_world(contexts: int, templates: int, *, tasks: int = 50, share: float = 0.9) -> World:
-    """Contexts made from few templates, that share most of what makes contexts differ; nobody declares them."""
+    """Contexts made from few templates, that share most of what makes contexts differ; no one declares them."""
     spread = math.hypot(TASK_SD, CROSSED_SD, 2 * CONTEXT_SD)
     centers = [find_center(rate, np.zeros(1), spread) for rate in (0.3, 0.5)]
 

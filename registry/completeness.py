@@ -23,7 +23,7 @@ _MOVING = re.compile(r"\b(?:latest|newest|most recent)\b", re.IGNORECASE)
 # The same, where they are the whole of it; as a part they may be a release's own name ("stable 2.1").
 _MOVING_ALONE = re.compile(r"(?:current|stable|default|production|prod|live|main|head|nightly|rolling)", re.IGNORECASE)
 
-# Words that tell what kind of version it was, and not which: nobody could ask for "a near-final snapshot".
+# Words that tell what kind of version it was, and not which: no one could ask for "a near-final snapshot".
 _INDEFINITE = re.compile(
     r"(?:(?:an?|the|our|this|one|near|not|yet|quite|pre|final|finalised|finalized|early|earlier|older|newer|later|late|intermediate|"
     r"initial|previous|prior|training|trained|post|release|released|unreleased|launch|launched|deployed|deployment|public|internal|"

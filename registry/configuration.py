@@ -12,7 +12,7 @@ from pathlib import Path
 from registry.errors import Fault, InputError
 from registry.records.record import Authority, AuthorityRole
 
-# `registry.cfg` and the environment become one frozen Config; nobody else reads either.
+# `registry.cfg` and the environment become one frozen Config; no one else reads either.
 
 FILE_NAME = "registry.cfg"
 EXAMPLE = "EXAMPLE"

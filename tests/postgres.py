@@ -58,7 +58,7 @@ def run_server() -> Iterator[str]:
 
 
 def create_database(server: str, template: str = "template0") -> str:
-    """Databases go with their server; nobody drops them."""
+    """Databases go with their server; no one drops them."""
     name = f"test_{os.getpid()}_{next(_numbers)}"
     engine = open_engine(server.replace("NAME", "postgres")).execution_options(isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
@@ -89,7 +89,7 @@ def _find_memory() -> str | None:
 
 
 def _is_open(programs: Path) -> bool:
-    """Whether everybody may walk to *programs*: a checkout in root's home is closed to the user that PostgreSQL runs as."""
+    """Whether everyone may walk to *programs*: a checkout in root's home is closed to the user that PostgreSQL runs as."""
     return all(folder.stat().st_mode & 0o001 for folder in (programs, *programs.parents))
 
 

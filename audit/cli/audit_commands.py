@@ -687,7 +687,7 @@ def deviate(app: App, /, *, audit_id: Identifier, item: str, done: str | None, p
     )
 
 
-# `caveat audit explore`: scores looked at with settings that nobody fixed before.
+# `caveat audit explore`: scores looked at with settings that were not fixed before.
 
 
 @click.command()

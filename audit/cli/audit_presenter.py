@@ -253,7 +253,7 @@ def _list_concluded_blocks(concluded: AuditConclusion, items: Sequence[Checklist
 
 
 def present_outcome(restriction: Restriction, items: Sequence[ChecklistItem]) -> Iterator[Block]:
-    """Present what became of a claim, and which of the *items* of minimum reporting are missing."""
+    """Present the outcome of a claim, and which of the *items* of minimum reporting are missing."""
     yield Title(restriction.text.verdict)
     if restriction.post_hoc:
         yield "Post hoc: the scores could have been seen before the plan was fixed."

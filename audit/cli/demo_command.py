@@ -34,7 +34,7 @@ def demo(app: App, /, *, output: Path, update: bool, no_pdf: bool) -> None:
     An example card with its claims, five retrospective audits of published evaluations, three audits of a recorded pilot with a real
     model, two of its larger replay under locked plans; a second card with three audits of another recorded replay under locked plans,
     large enough to establish a verdict; and all supplements, signed and proven. A model judge of the first replay's prompts, recorded
-    too, is shown beside them. The clock of the demo stands still, and everybody has its keys, so everybody gets the same bytes. Doing it
+    too, is shown beside them. The clock of the demo stands still, and its keys are public, so every run gives the same bytes. Doing it
     twice changes nothing.
 
     With `--update` the story goes on with the first card instead of the second: claims become stale, two locked plans are carried out

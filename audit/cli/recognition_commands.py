@@ -193,7 +193,7 @@ def _build_probe(source: _Source, options: dict[str, Any]) -> "Probe":
     if model is None:
         raise click.UsageError("name the model that classifies with --judge MODEL, or mark candidates alone with --patterns-only")
     tokens = options["max_tokens"] or (planned.max_tokens if planned else 1024)
-    # Transcripts go nowhere that the replay did not go, unless somebody says so.
+    # Transcripts go nowhere that the replay did not go, unless asked for.
     address = options["base_url"] or (planned.base_url if planned else None) or source.base_url
     return Probe(model=model, max_tokens=tokens, base_url=address)
 

@@ -324,7 +324,7 @@ def _conclude(app: App, renewal: Renewal, job: RenewalJob, claim_renewal: ClaimR
 
 
 def _check_answered(store: RunStore, job: RenewalJob, renewal: Renewal, app: App) -> None:
-    """Refuse a run with failed calls that nobody asked to send again: a lock is for one outcome, and they would be excluded for good."""
+    """Refuse a run with failed calls that were not sent again: a lock is for one outcome, and they would be excluded for good."""
     failures: Counter[str] = Counter()
     for arm in count_arm_outcomes(store):
         failures.update(arm.failures)

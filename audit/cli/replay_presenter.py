@@ -156,7 +156,7 @@ def _document_arm(arm_cell_counts: ArmCellCounts) -> dict[str, Any]:
     return {**{name: getattr(arm_cell_counts, name) for name in names}, "failures": arm_cell_counts.failures}
 
 
-# A renewal as a document: what was chosen, what it takes, what became of it, and what is left.
+# A renewal as a document: what was chosen, what it takes, its outcome, and what is left.
 
 SCHEMA = "caveat/renewal/1"
 
@@ -266,7 +266,7 @@ def present_plan(renewal: Renewal, *, is_forecast: bool) -> Iterator[Block]:
 
 
 def present_renewal(renewal: Renewal, changes: Sequence[ClaimChange]) -> Iterator[Block]:
-    """Present what became of a renewal: newly inverted claims, what moved, how the texts changed, and what is left."""
+    """Present the outcome of a renewal: newly inverted claims, what moved, how the texts changed, and what is left."""
     yield from present_movement(changes)
     for job in renewal.jobs:
         yield from _present_job(job)

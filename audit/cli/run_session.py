@@ -71,7 +71,7 @@ class ReplayLock:
     told: str
     """Which claim it is about, for a person to see that it is the one meant."""
     departures: tuple[LockDeviation, ...]
-    """In what the replay is not the locked one, and nobody has told yet."""
+    """In what the replay is not the locked one, without an explanation."""
 
 
 def check_lock(file: ReplayFile, name: str, view: View | None, path: Path, *, begun: datetime | None) -> ReplayLock:
@@ -223,7 +223,7 @@ def seal_replay(app: App, path: Path, *, dry_run: bool = False) -> None:
 # What one call of `caveat audit run` works with: the replay, its design, its folder, and what it would take.
 
 _TOLD = (("concurrency", "--concurrency", 256), ("timeout_s", "--time-out", 600), ("served_by", "--served-by", None))
-"""Options that a run goes on with, each with what it is where nobody says it."""
+"""Options that a run goes on with, each with what it is if not stated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -87,7 +87,7 @@ def read_seen_whole(visible_chars: int) -> Score:
 
 
 def choose_seen_whole(visible_chars: int | None, *, is_whole: bool) -> Score | None:
-    """Return the composite of what the judge saw whole; None when nobody says what it saw."""
+    """Return the composite of what the judge saw whole; None if what it saw is not stated."""
     if is_whole:
         return read_composite
     return None if visible_chars is None else read_seen_whole(visible_chars)
@@ -238,7 +238,7 @@ NO_BASELINE = "not identified: no baseline was run in the realistic context, so 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitRows:
-    """The rows of one set of units, and the same rows with only what the judge saw whole (None when nobody says what it saw)."""
+    """The rows of one set of units, and the same rows with only what the judge saw whole (None if what it saw is not stated)."""
 
     unit: str
     rows: Sequence[ScoredRow]

@@ -111,7 +111,7 @@ def contrast(
 ) -> Contrasts:
     """Return the contrasts *asked* for, in that order, with p-values adjusted by Holm's rule over all of them.
 
-    Rows whose context had a cue taken out, and arms that nobody asks for, are left out with a warning. With several judges every
+    Rows whose context had a cue taken out, and arms that are not asked for, are left out with a warning. With several judges every
     contrast is given for each, and Holm's rule runs within each. The bits of the result do not depend on the order of rows.
 
     Args:

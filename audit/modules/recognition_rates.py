@@ -173,7 +173,7 @@ class PassageAnswer:
 
     @property
     def class_(self) -> RecognitionClass | None:
-        """The class; None without one. A recognised passage of which nobody knows whether the prompt told is `aware` here."""
+        """The class; None without one. A recognised passage for which it is unknown whether the prompt told is `aware` here."""
         if self.reading.value is None:
             return None
         recognition_class = RecognitionClass(self.reading.value)

@@ -241,7 +241,7 @@ def is_letter_spaced(text: str) -> bool:
 
 def is_description(words: str) -> bool:
     """Whether they say how something was done or is meant, quote a dialogue or a source, or are code."""
-    # A quoted sentence is somebody else's words or a model's output, not a statement of the card.
+    # A quoted sentence is another's words or a model's output, not a statement of the card.
     return _DESCRIPTIONS.search(words) is not None or _QUOTED.match(words) is not None
 
 

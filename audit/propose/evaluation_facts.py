@@ -449,7 +449,7 @@ NOT_THE_MODEL = (
     r"researchers?) (?:are|were|was|is|became|remain\w*) (?:\w+ )?aware\b"
     r"|\bwe (?:\w+ )?(?:recogni[sz]e|acknowledge|reali[sz]e)\b|\b(?:public|cyber|security|health|spatial|cultural) awareness\b"
 )
-"""Awareness of somebody else, or of something else."""
+"""Awareness of another person or thing."""
 
 _STATEMENTS = tuple((re.compile(pattern, re.IGNORECASE), layer) for pattern, layer in STATEMENTS)
 _NOT_THE_MODEL = re.compile(NOT_THE_MODEL, re.IGNORECASE)

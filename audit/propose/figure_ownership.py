@@ -121,7 +121,7 @@ class OwnFigure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SortedFigures:
-    """What became of the figures of a passage."""
+    """Outcome of the figures of a passage."""
 
     own: tuple[OwnFigure, ...]
     """In the order of the passage; empty where every figure belongs to something else."""
@@ -148,7 +148,7 @@ _PARTY_REACH = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedParty:
-    """Somebody a figure may belong to."""
+    """What a figure may belong to."""
 
     start: int
     """First character in the words."""

@@ -49,7 +49,7 @@ class ThresholdFigure:
     relation: Relation | None
     """None where the words leave open which side is claimed ("improving over"): the figures decide."""
     is_of_another: bool
-    """Whether it is the result of something else ("improving over Model A (6 %)") and not a line somebody drew."""
+    """Whether it is the result of something else ("improving over Model A (6 %)") and not a threshold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +134,7 @@ def is_condition(words: str, card_figure: CardFigure) -> bool:
 
 
 def is_goal(words: str, card_figure: CardFigure) -> bool:
-    """Whether a figure is what somebody aims for, expects or plans, not what came out."""
+    """Whether a figure is an aim, expects or plans, not what came out."""
     before, after = words[max(0, card_figure.start - _FAR) : card_figure.start], words[card_figure.stop : card_figure.stop + _FORM_REACH]
     ends = [found.end() for found in _FORM_CLAUSE_END.finditer(before)]
     clause = before[ends[-1] :] if ends else before

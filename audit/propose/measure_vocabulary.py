@@ -375,7 +375,7 @@ UNWANTED = (
     r"\bincidents?\b|\binstances? of\b|\b(?:this|such|these) behaviou?rs?\b|\bflagged\b|\bwe (?:saw|observed|found) (?:this|it|such)\b|"
     r"\bsurfac\w*|escalat\w*|circumvent\w*|bypass\w*|\bexploit\w*|\bdisabl\w*|deactivat\w*|\bleak\w*|\berrors?\b|\brarely\b|\bwas rare\b"
 )
-"""Words of a rate of conduct nobody wants, where no measure is named."""
+"""Words of a rate of unwanted conduct, where no measure is named."""
 
 WANTED = (
     r"\bsafe(?:ly)?\b|robust\w*|resist\w*|appropriate\w*|\bcorrect\w*|\baligned\b|\bpass(?:ed|es)?\b|prevent\w*|\bblock(?:s|ed)\b|"

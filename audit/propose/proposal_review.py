@@ -336,7 +336,7 @@ class ProposalReview:
         return sum(decision.verdict is verdict for decision in self.decisions.values())
 
     def is_open(self, at: int) -> bool:
-        """Whether nobody has decided on the proposal at *at*, or it was skipped."""
+        """Whether the proposal is undecided at *at*, or it was skipped."""
         return at not in self.decisions or self.decisions[at].verdict is ProposalVerdict.SKIPPED
 
 
@@ -364,7 +364,7 @@ def replay_steps(steps: Iterable[ReviewStep]) -> ProposalReview:
 
 
 def find_open(review: ProposalReview, total: int, *, after: int | None) -> int | None:
-    """Return the first proposal after *after* that nobody decided on, going round; those skipped come last. None: all are decided on."""
+    """Return the first proposal after *after* that is undecided, going round; those skipped come last. None: all are decided on."""
     start = 0 if after is None else after + 1
     order = [(start + step) % total for step in range(total)] if total else []
     # Skipped proposals come last, so that a person who skips does not see the same one again at once.
@@ -418,7 +418,7 @@ class JournalOpening(Record):
 
 
 class ReviewJournal:
-    """The open journal of one review; nobody else can open it meanwhile."""
+    """The open journal of one review; no one else can open it meanwhile."""
 
     def __init__(self, path: Path, stream: BinaryIO, opening: JournalOpening, review: ProposalReview) -> None:
         self.path = path
@@ -531,7 +531,7 @@ def write_whole(path: Path, text: str) -> None:
             _write(stream, text.encode())
         part.replace(path)
     except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error  # nobody knows the name of the part
+        raise OSError(error.errno, error.strerror, str(path)) from error  # no one knows the name of the part
     finally:
         with suppress(FileNotFoundError):
             part.unlink()

@@ -103,7 +103,7 @@ def count_locks(view: View, file: AuditFile) -> tuple[int, int]:
     """Return how many other audits of the claim of *file* are locked, and how many of them have no outcome.
 
     Counted are those of every revision about the same model version: of another, scores are no choice beside these. Replays under the
-    rival of a contestation are not counted: they answer to somebody else's specification.
+    rival of a contestation are not counted: they answer to another party's specification.
     """
     this = file.audit.payload
     # Several locks of one claim are counted and not forbidden: honest repetition gets a sentence on page one, and a
@@ -305,7 +305,7 @@ def _record_run(writer: Writer, file: AuditFile, scored: ScoredTable, outcome: C
 
 
 def _record_departures(writer: Writer, file: AuditFile, scored: ScoredTable, outcome: CaseOutcome) -> tuple[Deviation, ...]:
-    """Record in what the scores depart from the lock and nobody has told; return it."""
+    """Record in what the scores depart from the lock without an explanation; return it."""
     untold = list_untold(file, weigh_departures(writer, file, scored, outcome.estimate))
     audit = file.audit.payload.audit
     found = tuple(Deviation(audit=audit, item=one.item, planned=one.planned, done=one.done, reason=None, found=True) for one in untold)
@@ -424,7 +424,7 @@ def deviate(
 
     Args:
         planned: what was planned; None for what the lock says of it.
-        done: what was done; None explains the departures in *item* that were found and that nobody has explained.
+        done: what was done; None explains the departures in *item* that were found and that are not explained.
         why: the reason; never empty.
 
     Raises:
@@ -457,7 +457,7 @@ def _refuse_computed(item: LockedItem, audit: str) -> None:
 
 
 def _find_unexplained(file: AuditFile, item: LockedItem) -> LockDeviation:
-    """Return the one departure in *item* that was found and that nobody has explained."""
+    """Return the one departure in *item* that was found and that are not explained."""
     audit = file.audit.payload.audit
     departures = list_departures(deviation.payload for deviation in file.deviations)
     open_ = [departure for departure in departures if departure.item is item and departure.reason is None]

@@ -127,7 +127,7 @@ def find_scores(body: FindingBody) -> str | None:
 # the scores could be seen. Cost: honest labs without locks get weaker verdicts.
 
 TEST_ARM, DEPLOY_ARM = "test", "deploy"
-"""What the two arms of a score table are called unless somebody says otherwise; under a lock nobody can."""
+"""What the two arms of a score table are called unless stated otherwise; under a lock they cannot be."""
 
 _DAY = re.compile(r"\b\d{4}-\d{2}-\d{2}")
 
@@ -140,14 +140,14 @@ class ScoredTable:
     source: str
     """File names, as the report prints them."""
     started_at: datetime | None
-    """When the first response was made; None when nobody says, and then no lock can have preceded it."""
+    """When the first response was made; None if it is not stated, and then no lock can have preceded it."""
     provenance: Provenance = Provenance()
     test_arm: str = TEST_ARM
     deploy_arm: str = DEPLOY_ARM
     is_dated_by_data: bool = False
     """Whether `started_at` comes from the responses or logs themselves, and not from an option alone."""
     unanswered: int = 0
-    """Planned calls of a run folder that were never answered, and that were left out by somebody's choice."""
+    """Planned calls of a run folder that were never answered, and that were left out by choice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,7 +251,7 @@ def weigh(view: View, file: AuditFile, scored: ScoredTable | None) -> OutcomeBas
 
 
 def weigh_departures(view: View, file: AuditFile, scored: ScoredTable, estimate: Estimate | None) -> tuple[LockDeviation, ...]:
-    """Return in what *scored* departs from the lock of *file*: as found now, then as somebody told it before."""
+    """Return in what *scored* departs from the lock of *file*: as found now, then as it was explained before."""
     if file.lock is None:
         return ()
     lock = file.lock.payload
@@ -270,7 +270,7 @@ def weigh_departures(view: View, file: AuditFile, scored: ScoredTable, estimate:
 def _list_reused(view: View, file: AuditFile, scored: ScoredTable) -> Iterator[LockDeviation]:
     """Give each audit of another model version that has these very responses on record: they cannot be of both.
 
-    Of responses that nobody can tell apart, the same scores for the same claim count as the same.
+    Of indistinguishable responses, the same scores for the same claim count as the same.
     """
     this = file.audit.payload
     for other in view.list_audits():

@@ -24,7 +24,7 @@ class ContrastKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContrastRequest(Record):
-    """A contrast that somebody asks for."""
+    """A requested contrast."""
 
     kind: ContrastKind
     arms: tuple[str, ...]

@@ -102,7 +102,7 @@ class Response(Record):
             raise ValueError("a call has either an answer or a failure")
 
 
-# What an import of somebody else's log read, what it left out, and why: the counts that must agree.
+# What an import of another tool's log read, what it left out, and why: the counts that must agree.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

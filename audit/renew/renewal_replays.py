@@ -160,7 +160,7 @@ def _list_run(folder: Path) -> Iterator[ReplayFile]:
 
 
 def _is_run_database(path: Path) -> bool:
-    """Tell whether *path* begins as the database of a run: opening one of somebody else would write tables into it."""
+    """Tell whether *path* begins as the database of a run: opening a foreign one would write tables into it."""
     try:
         with path.open("rb") as file:
             head = file.read(100)

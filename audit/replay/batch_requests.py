@@ -56,7 +56,7 @@ class BatchView:
 
 
 def is_certain(error: ModelError) -> bool:
-    """Whether *error* says that a submission was not accepted; otherwise nobody knows, and it may be worked on and billed."""
+    """Whether *error* says that a submission was not accepted; otherwise it is unknown, and it may be worked on and billed."""
     return error.trouble in _CERTAIN
 
 

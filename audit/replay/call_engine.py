@@ -164,7 +164,7 @@ class RunSummary:
     stopped: CaveatError | None = None
     """Why the run ended before its last call; None when it did not, or was interrupted."""
     interrupted: bool = False
-    """Whether somebody asked it to end."""
+    """Whether it was asked to end."""
     is_waiting: bool = False
     """Whether batches are still being worked on at the endpoint: the run has not ended."""
 
@@ -418,7 +418,7 @@ async def run_calls(
     Args:
         progress: told how things stand, ten times a second at most.
         clock: the time that is written down.
-        stop: how somebody else ends the run.
+        stop: how the run is ended from outside.
 
     Raises:
         ConflictError: another process works in this folder.
@@ -562,7 +562,7 @@ class _CallRun:
         """
         try:
             await self._complete(call)
-        except Exception as error:  # noqa: BLE001 (told by `_drain`; before its place is free, so that nobody is let in for it)
+        except Exception as error:  # noqa: BLE001 (told by `_drain`; before its place is free, so that no one is let in for it)
             # Recorded before the slot is freed. Otherwise the next call would start in a run that can no longer write
             # outcomes.
             self._failed = self._failed or error

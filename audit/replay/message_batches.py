@@ -398,7 +398,7 @@ class BatchSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchSummary:
-    """What became of the calls of one run by batches."""
+    """Outcome of the calls of one run by batches."""
 
     run: RunSummary
     submitted: int
@@ -430,7 +430,7 @@ async def run_batches(
         progress: told how things stand after each chunk.
         tell: told in a sentence what becomes of each chunk.
         clock: the time that is written down.
-        stop: how somebody else ends the run: once, when the request under way is answered; twice, at once. Batches go on.
+        stop: how the run is ended from outside: once, when the request under way is answered; twice, at once. Batches go on.
 
     Raises:
         ConflictError: another process works in this folder.
@@ -559,7 +559,7 @@ class _BatchRun:
             yield call
 
     async def _send(self, chunk: BatchChunk, bodies: Mapping[str, Mapping[str, Json]], intents: Iterable[CallIntent]) -> None:
-        """Submit *chunk* until the endpoint takes it or refuses it; when nobody knows what it did, it stays open to be looked for."""
+        """Submit *chunk* until the endpoint takes it or refuses it; if it is unknown what it did, it stays open to be looked for."""
         requests = [(custom_id, bodies[key]) for custom_id, key in chunk.custom_ids.items() if key in bodies]
         wait_s = self._batching.first_wait_s
         for attempt in range(self._batching.patience):
@@ -613,7 +613,7 @@ class _BatchRun:
     # Waiting
 
     async def wait(self) -> BatchSummary:
-        """Visit the open chunks until none is left, or somebody says stop."""
+        """Visit the open chunks until none is left, or it is stopped."""
         wait_s = self._batching.first_wait_s
         while self._open:
             for chunk in list(self._open):
@@ -699,7 +699,7 @@ class _BatchRun:
             raise build_unreachable(self._endpoint, error)
 
     def _give_up(self, chunk: BatchChunk, why: str) -> None:
-        """Settle the calls of a chunk that nobody can say anything of; running again with `repeat_lost` makes them again."""
+        """Settle the calls of a chunk of which nothing is known; running again with `repeat_lost` makes them again."""
         intents = list(chunk.find_open(self._store).values())
         self._fail(intents, Failure(code=LOST, message=why), batch=chunk.batch)
         self._tally.lost += len(intents)

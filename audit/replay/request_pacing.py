@@ -121,7 +121,7 @@ class RequestLimiter:
         self._grow()
 
     def refuse(self, number: int, quotas: Iterable[RateQuota], *, retry_after_s: float) -> None:
-        """Request *number* was refused for there being too many; everybody waits *retry_after_s* seconds."""
+        """Request *number* was refused for there being too many; all requests wait *retry_after_s* seconds."""
         self._learn(number, quotas)
         now = self._clock()
         # Refusals of requests that were under way together are one signal. Halving for each would bring the limit to 1
@@ -262,7 +262,7 @@ def build_retrying(patience: RetryLimits, sleep: Callable[[float], Awaitable[Non
 
 
 def find_pause(error: ModelError, patience: RetryLimits) -> float | None:
-    """Return for how many seconds nobody should send because of *error*; None when it says nothing about the others."""
+    """Return for how many seconds no request should be sent because of *error*; None when it says nothing about the others."""
     if error.trouble not in _SHARED:
         return None
     return patience.first_wait_s if error.retry_after_s is None else min(error.retry_after_s, patience.longest_wait_s)

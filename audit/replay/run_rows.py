@@ -107,7 +107,7 @@ class TableRow:
 
     @property
     def excluded_reason(self) -> str | None:
-        """Why there is no score: the code of the failed call, the scorer's reason, or that nobody scored it yet."""
+        """Why there is no score: the code of the failed call, the scorer's reason, or that it is not scored yet."""
         if self.response.failure is not None:
             return self.response.failure.code
         return NOT_SCORED if self.score is None else self.score.excluded_reason

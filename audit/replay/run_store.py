@@ -83,7 +83,7 @@ class Database:
                 raise build_not_writable(self.path, error) from error
 
     def _read(self, sql: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
-        """Give rows from a cursor of their own, so that a long reading holds no memory and nobody up."""
+        """Give rows from a cursor of their own, so that a long reading holds no memory and no one up."""
         with self._lock:
             # Each query has its own cursor and holds the lock only while it fetches a block of rows. A writer can
             # therefore work while a long list is read, and the memory used does not depend on the size of the run.

@@ -196,7 +196,7 @@ class Judgment:
     """Key of the response."""
     repeat: int
     attempt: int
-    """From 0; above it only where an earlier attempt gave no verdict and somebody asked for another."""
+    """From 0; above it only where an earlier attempt gave no verdict and another was asked for."""
     structured: bool
     """Whether the endpoint is asked to hold the answer to a schema."""
     shown: ResponseExcerpt

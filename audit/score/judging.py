@@ -193,7 +193,7 @@ def _add(store: RunStore, block: list[Score]) -> int:
 
 
 def _build_score(scorer: JudgeScorer, judgment: Judgment, answer: Response) -> Score:
-    """The score; without a judge's name after a call that nobody answered."""
+    """The score; without a judge's name after an unanswered call."""
     mark = read_verdict(scorer, answer)
     detail = {
         **mark.detail,

@@ -43,7 +43,7 @@ def digest_scorer(scorer: Scorer) -> str:
 
 
 def is_deterministic(scorer: Scorer) -> TypeGuard[Deterministic]:
-    """Tell whether *scorer* asks nobody, neither a model nor a person."""
+    """Whether *scorer* asks neither a model nor a person."""
     return not isinstance(scorer, JudgeScorer | LabelScorer)
 
 
@@ -319,7 +319,7 @@ def sample_sheet(store: RunStore, tasks: Mapping[str, Task], *, seed: str, items
     Args:
         store: the run folder's.
         tasks: by identifier, those that were asked.
-        seed: a text that nobody can guess; the same makes the same sheet.
+        seed: a text that cannot be guessed; the same makes the same sheet.
         items: how many, drawn by chance; None for all.
 
     Raises:

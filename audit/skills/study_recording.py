@@ -200,7 +200,7 @@ def _build_response(cell_outcome: CellOutcome, texts: PatternTexts) -> Scored:
 
 
 def list_found(score: Score | None) -> list[Mapping[str, object]]:
-    """Return what became of each pattern; empty before the scoring, and where a pattern ran out of time."""
+    """Return the outcome of each pattern; empty before the scoring, and where a pattern ran out of time."""
     listed = (score.detail or {}).get("patterns") if score is not None and score.score is not None else None
     return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list | tuple) else []
 

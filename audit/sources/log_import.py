@@ -191,7 +191,7 @@ def read_logs(paths: Sequence[str], reading: LogOptions, *, low: float, high: fl
         high: highest possible score.
 
     Raises:
-        TableError: several formats at once, an arm that nobody states, or whatever is wrong inside; all faults of a kind at once.
+        TableError: several formats at once, an arm that is not stated, or whatever is wrong inside; all faults of a kind at once.
     """
     source = ", ".join(Path(path).name for path in paths)
     if find_format(paths) is SourceFormat.TABLE:
@@ -377,7 +377,7 @@ def refuse_options(paths: Sequence[str], reading: LogOptions, *, what: str) -> N
 
 
 def _check_arms(paths: Sequence[str], reading: LogOptions, format_: SourceFormat) -> None:
-    """Refuse a log of which nobody says the arm, and one of which two say it."""
+    """Refuse a log whose arm is not stated, and one of which two say it."""
     faults = []
     for path in paths:
         # The arm must have exactly one source. With two that differ, either choice could turn the sign of ED.

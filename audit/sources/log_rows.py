@@ -104,7 +104,7 @@ _OF_RESPONSES = ("models_returned", "unnamed_responses")
 
 @dataclass(slots=True)
 class FileCounts:
-    """What became of the responses of one file, counted as it is read."""
+    """Outcome of the responses of one file, counted as it is read."""
 
     scored: int = 0
     counts: Counter[tuple[str, bool]] = field(default_factory=Counter)
@@ -366,7 +366,7 @@ def choose_score(text: str | None, texts: Collection[str], *, where: str, option
 def read_score(value: object, values: Mapping[str, float], *, where: str) -> tuple[float | None, str | None]:
     """Return the number that a score stands for, or None and why there is none.
 
-    What has no number has a reason; what has one that nobody stated is refused, for leaving it out could be a choice of responses.
+    What has no number has a reason; what has one that was not stated is refused, for leaving it out could be a choice of responses.
 
     Args:
         value: as it stands in the log: a number, a truth value, a text, null or anything else.

@@ -421,7 +421,7 @@ Telling = list[tuple[str, tuple[str, ...]]]
 """Columns with their values."""
 
 _MOST_VALUES = 100
-"""A column with more values than this numbers responses rather than kinds of them, and nobody would choose rows by it."""
+"""A column with more values than this numbers responses rather than kinds of them, and no one would choose rows by it."""
 
 
 def check_keys(tables: Sequence[RawTable], columns: Mapping[str, TextColumn], faults: FaultList, *, read: Read) -> None:

@@ -125,7 +125,8 @@ def build_table(tables: Sequence[RawTable], *, low: float, high: float, read: Re
         tables: at least one; a log is a table too once it was read.
         low: lowest possible score.
         high: highest possible score, above *low*.
-        read: reads the tables again with further columns, to tell which of them tells repeated rows apart; None where nobody can.
+        read: reads the tables again with further columns, to tell which of them tells repeated rows apart; None if they cannot be told
+        apart.
 
     Raises:
         TableError: with every fault, 20 in full and the number of the others.

@@ -268,7 +268,7 @@ class SkillResponse:
     """Why there is no composite score; None when all four dimensions are there."""
 
     patterns: Patterns | None
-    """As they match the text where it is there, else as the file says; None where nobody looked for them."""
+    """As they match the text where it is there, else as the file says; None if they were not looked for."""
 
     chars: int | None
     """Length of the response; None without its text."""
@@ -346,7 +346,7 @@ class SkillSetFacts:
     """What skills.json says of the study as a whole."""
 
     visible_chars: int | None = None
-    """How many characters of a response the judge was shown; None when nobody says, and when it was shown all."""
+    """How many characters of a response the judge was shown; None if it is not stated, and when it was shown all."""
 
     is_seen_whole: bool = False
     """Whether it says that the judge was shown every response to its end."""

@@ -127,7 +127,7 @@ def _list_notes(skill: SkillRuns, file: str, recording: StudyRecording) -> Itera
 
 
 def _build_provenance(recording: StudyRecording, scorer: str) -> Provenance:
-    """When the responses were made nobody says: the files date their scores alone."""
+    """When the responses were made is not stated: the files date their scores alone."""
     judges = sorted({skill.judge for skill in recording.skills if skill.judge})
     models = sorted({skill.generator for skill in recording.skills if skill.generator})
     is_judged = scorer in ("composite", *DIMENSIONS)

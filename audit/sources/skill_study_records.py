@@ -192,7 +192,7 @@ class Inventory(Record):
     generators: tuple[str, ...]
     judges: tuple[str, ...]
     visible_chars: int | None
-    """How much of a response the judge was shown; None when nobody says."""
+    """How much of a response the judge was shown; None if it is not stated."""
     token_limit: int | None
     arms: tuple[ArmCount, ...]
     exclusions: tuple[Exclusion, ...]

@@ -79,7 +79,7 @@ def weigh_recognition(evidence: Evidence, floor: float) -> RecognitionWeight:
     """Return what *evidence* of recognition weighs.
 
     A statement without a rate suspends: a rate that is not known is not zero. So does a number that is no rate (a count without its base,
-    a unit that is not known), and a perturbation against the claim that nobody verified, which has no rate of recognition.
+    a unit that is not known), and an unverified perturbation against the claim, which has no rate of recognition.
 
     Args:
         evidence: available evidence that shows recognition (`audit.verdict.verdict_conditions.is_recognition`).

@@ -44,7 +44,7 @@ class LockedRuns:
     is_recorded: bool
     """Whether the log has the start of the run that gave the scores; without it other runs cannot be ruled out."""
     text: str
-    """What became of each, as a clause without full stop."""
+    """Outcome of each, as a clause without full stop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

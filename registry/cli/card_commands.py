@@ -213,7 +213,7 @@ _PREFIX = "CRD-"
 @as_of_option
 @pass_app
 def diff(app: App, /, *, old: str, newer: str | None, record: bool, whole: bool, claims: Path | None, **revisions: int | None) -> None:
-    """Show what became of the claims of a card in another revision of it, and what else changed.
+    """Show the outcome of the claims of a card in another revision of it, and what else changed.
 
     One CARD: its latest revision (or --to, or CRD-…@n) beside the one before it (or --from). Two: the first is the older; each
     is CRD-…@n or a file, which need not be registered.

@@ -30,7 +30,9 @@ def count_fates(passages: Sequence[ComparedPassage]) -> dict[str, int]:
 
 
 def describe_fates(fates: Counter[MatchResult], respelled: int) -> str:
-    """Return the counts on one line, such as "18 unchanged, 2 reworded (in spelling alone), 2 gone"; fates that nobody met are left out."""
+    """Return the counts on one line, such as "18 unchanged, 2 reworded (in spelling alone), 2 gone"; fates that no passage met are left
+    out.
+    """
     told = []
     for fate in MatchResult:
         alone = "" if fate is not MatchResult.REWORDED or not respelled else " (in spelling alone)"
@@ -88,7 +90,7 @@ def summarise_comparison(revision_comparison: RevisionComparison) -> dict[str, A
 
 
 def present_comparison(revision_comparison: RevisionComparison, *, whole: bool) -> Iterator[Block]:
-    """Present what became of each claim, then what else changed: of each list the first, or the *whole*."""
+    """Present the outcome of each claim, then what else changed: of each list the first, or the *whole*."""
     yield Title(f"{revision_comparison.old.name} → {revision_comparison.new.name}")
     if revision_comparison.is_backwards:
         yield "compared backwards: from the newer to the older"

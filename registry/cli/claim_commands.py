@@ -25,7 +25,7 @@ _MOST_WORDS = 50
 
 @click.group(cls=LazyGroup, entry_points="caveat.commands.claim")
 def claim() -> None:
-    """Claims: register them from a file, show what became of them, revise, withdraw, contest."""
+    """Claims: register them from a file, show their outcomes, revise, withdraw, contest."""
 
 
 @claim.command()
@@ -85,7 +85,7 @@ def list_(app: App, *, card: Identifier | None, model: str | None, restriction: 
 @as_of_option
 @pass_app
 def show(app: App, *, claim_id: Identifier) -> None:
-    """Show one claim, its passage, what it states of its figure, and what became of it."""
+    """Show one claim, its passage, what it states of its figure, and its outcome."""
     from registry.cli.claim_presenter import present_dossier, present_elsewhere
     from registry.cli.log_presenter import list_backed, name_backing, present_backed
     from registry.codec.canonical_documents import to_document
@@ -415,12 +415,12 @@ def reject(app: App, *, contestation_id: Identifier, note: str) -> None:
 @click.option("--to", metavar="CODE", help="The authority that is to decide; from then on it alone does.")
 @pass_app
 def escalate(app: App, *, contestation_id: Identifier, note: str, to: str | None) -> None:
-    """Hand a contestation to somebody else to decide."""
+    """Hand a contestation to another authority to decide."""
     report_step(app, contestation_id, ContestationStep.ESCALATED, note=note, to=to)
 
 
 @contest.command("list")
-@click.option("--open", "only_open", is_flag=True, help="Only those that nobody settled.")
+@click.option("--open", "only_open", is_flag=True, help="Only those that are not settled.")
 @click.option("--target", type=CONTESTABLE, help="Only those of this claim or specification, in any of its versions or in one (@n).")
 @as_of_option
 @pass_app

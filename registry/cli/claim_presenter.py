@@ -66,13 +66,13 @@ def describe_form(claim: ClaimRevision) -> str:
 
 
 def describe_status(status: Status) -> str:
-    """Return the four axes in the order in which they are always told."""
+    """Return the four axes in the order in which they are always shown."""
     axes = (status.lifecycle, status.dispute, status.staleness)
     return " · ".join([*(_words(axis.value) for axis in axes), get_words(status.restriction)])
 
 
 def present_dossier(dossier: Dossier) -> Iterator[Block]:
-    """Present one claim, its passage, and what became of it."""
+    """Present one claim, its passage, and its outcome."""
     # A reserved identifier has nothing else to show, and one next step.
     if not dossier.revisions:
         yield f"{dossier.claim} is reserved and has no text yet. Next: caveat claim add FILE, with `id: {dossier.claim}`"

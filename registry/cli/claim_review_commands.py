@@ -224,7 +224,7 @@ def _parse_causes(texts: Sequence[str]) -> "list[NamedCause] | None":
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CarryResult:
-    """What became of one claim."""
+    """Outcome of one claim."""
 
     before: str
     """`CLM-…@n` as it was."""

@@ -29,7 +29,7 @@ def key() -> None:
 @as_of_option
 @pass_app
 def list_(app: App) -> None:
-    """List the keys that the log names, with what became of each and whether its secret is here."""
+    """List the keys that the log names, with the outcome of each and whether its secret is here."""
     from registry.cli.log_presenter import describe_state, present_keys
     from registry.registration.key_registration import list_keys
     from registry.seal.key_files import list_key_files
@@ -73,7 +73,7 @@ def show(app: App, *, fingerprint: str | None, public: bool) -> None:
 def add(app: App, *, algorithm: str, statements: bool) -> None:
     """Make a key where there is none for its purpose, and record it.
 
-    With --statements, your authority signs from the next entry on what it states. Nobody can have signed the entry that records an
+    With --statements, your authority signs from the next entry on what it states. No key can have signed the entry that records an
     authority's first key, so the operator of the registry asserts it: tell those who verify its fingerprint some other way.
     """
     from registry.registration.key_registration import KeyFolder, make_another_key, make_authors_key, refuse_key_in_force
@@ -103,7 +103,7 @@ def rotate(app: App, *, algorithm: str, statements: bool, why: str) -> None:
     """Put a new key in the place of one that is in force, and keep its file as NAME.retired.pem.
 
     What the old key signed stays good. For a log key, both sign a checkpoint that ends with this entry, so that who trusts the old one
-    can follow. For a statement key, the old one signs the entry that records the new one. If somebody else may have the old one, revoke
+    can follow. For a statement key, the old one signs the entry that records the new one. If others may have the old one, revoke
     it too.
     """
     from registry.registration.key_registration import KeyFolder, get_key, replace_authors_key, replace_key

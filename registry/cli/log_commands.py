@@ -79,7 +79,7 @@ def check(app: App, *, fast: bool, notes: Texts, keys: Texts, origin: str | None
     """Check that the log is what it was: every entry, the tree, every checkpoint, every row. Exit code 1 if something does not fit.
 
     What is altered is named, and since when: which checkpoint still fits and which does not. A checkpoint kept elsewhere (--note) holds
-    the log to what it was when somebody took it away; those in the registry could have been altered with it.
+    the log to what it was when it was taken away; those in the registry could have been altered with it.
     """
     from registry.cli.application import count_up, track
     from registry.cli.log_presenter import present_report, summarise_report
@@ -422,7 +422,7 @@ def _read(note: Path, proof: Path | None) -> "tuple[str, ConsistencyProof | None
 @output_option
 @pass_app
 def prove(app: App, *, entry: int | None, since: int | None, size: int | None, no_text: bool, output: Path | None) -> None:
-    """Prove that ENTRY stands in the log (a .tlog-proof), or with --since that nothing of what somebody saw was changed.
+    """Prove that ENTRY stands in the log (a .tlog-proof), or with --since that nothing of what was seen was changed.
 
     The proof leads to a signed checkpoint: a new one where the log key is here, otherwise the last that is kept. Anybody checks it
     without this registry: caveat verify, or any program that knows C2SP tlog-proof.

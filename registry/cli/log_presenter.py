@@ -388,7 +388,7 @@ def build_logs_table(logs: Sequence[dict[str, Any]]) -> Table:
             "own" if log["own"] else "taken over",
             f"{log['entries']:,}",
             "none" if log["checkpoint"] is None else f"at {log['checkpoint']:,}",
-            ", ".join(log["cosigned_by"]) or "nobody",
+            ", ".join(log["cosigned_by"]) or "no witness",
             ", ".join(vkey.split("+")[1] for vkey in log["vkeys"]) or "none",
         )
         for log in logs
@@ -409,7 +409,7 @@ def _tell_signed(report: LogReport, checked: CheckedCheckpoint) -> str:
     signed = {True: "signed by the log", False: "NOT signed by the log", None: "no key here to say who signed it"}[checked.is_signed]
     witnesses = _list_witnesses(report, checked)
     kept = "" if checked.at is not None else " (brought along)"
-    return f"{signed}, {'cosigned by ' + ', '.join(witnesses) if witnesses else 'cosigned by nobody known here'}{kept}"
+    return f"{signed}, {'cosigned by ' + ', '.join(witnesses) if witnesses else 'cosigned by no known witness'}{kept}"
 
 
 def _list_witnesses(report: LogReport, checked: CheckedCheckpoint) -> list[str]:
@@ -424,7 +424,7 @@ def _count(number: int, text: str, many: str) -> str:
 
 
 def describe_state(state: KeyState) -> dict[str, Any]:
-    """Return a key and what became of it, for `--json`."""
+    """Return a key and its outcome, for `--json`."""
     said, revoked = state.added.payload, state.revoked
     since = revoked.payload.untrusted_from if revoked else None
     return {

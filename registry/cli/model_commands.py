@@ -250,7 +250,7 @@ class Aftermath:
     first: "list[KnownOutcome]"
     """Those that matter most, with what is on record of them."""
     near: list[ModelRef]
-    """Versions called much like the earlier one that claims are about, where none is about that and nobody had registered it."""
+    """Versions called much like the earlier one that claims are about, where none is about that and no one had registered it."""
     earlier: int
     """Claims about versions before the earlier one that may no longer stand: they stay so until each is carried or decided."""
 

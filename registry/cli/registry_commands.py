@@ -92,7 +92,7 @@ def _choose_code(app: App, code: str | None, *, example: bool) -> str:
 
 
 def _refuse_second(writer: "Writer", code: str) -> None:
-    """Refuse a further authority nobody asked for: its files would be signed with the keys of the log's owner."""
+    """Refuse a further authority no one asked for: its files would be signed with the keys of the log's owner."""
     from registry.registration.key_registration import find_owner
 
     if writer.log_size == 0 and not writer.log_origin:
@@ -104,7 +104,7 @@ def _refuse_second(writer: "Writer", code: str) -> None:
 
 
 def _is_begun(app: App) -> bool:
-    """Whether the log has a name or entries: then no keys are made here, and nobody is asked for a passphrase."""
+    """Whether the log has a name or entries: then no keys are made here, and no one is asked for a passphrase."""
     with app.ledger.view() as view:
         return view.log_size > 0 or bool(view.log_origin)
 
@@ -329,7 +329,7 @@ def _tell_check(size: int | None, entries: int, signer: str | None, *, is_own_wo
     rest = f" Entries {size + 1} to {entries} came after it, and nothing vouches for them." if size < entries else ""
     # Without a signature anyone could have written the checkpoint of the backup.
     if signer is None:
-        return f"It agrees with the checkpoint at {size}, which nobody signed: that shows accidents, no forgery.{rest}"
+        return f"It agrees with the checkpoint at {size}, which is unsigned: that shows accidents, no forgery.{rest}"
     name = shorten_vkey(signer)
     own = ", a key known from the backup alone: give yours with --vkey to be sure" if is_own_word else ""
     return f"It agrees with the checkpoint at {size}, signed with {name}{own}.{rest}"

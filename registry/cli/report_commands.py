@@ -32,7 +32,7 @@ _CLASHING = {
     "sources": "--from draws a report again without a registry; --since makes one of a registry.",
     "seals": "--confidential shows sealed specifications, of which a change report shows none.",
     "stale": "--stale makes its change report itself, since the folder was last gone through; --since makes one alone.",
-    "publish": "--publish records that supplements of claims and cards were given out; a change report is about neither. Sign it: --sign.",
+    "publish": "--publish records that supplements of claims and cards were published; a change report is about neither. Sign it: --sign.",
 }
 
 

@@ -89,8 +89,8 @@ def seal(app: App, *, kind: str, slug: str, file: Path, output: Path | None, why
     app.answer(
         document,
         f"{'Sealed' if is_new else 'Sealed already:'} {reference} ({kind} {slug}): commitment {sealed.commitment}\n"
-        f"Keep {path}, and keep it secret: without it nobody can ever show what was sealed.\n"
-        f"To show it to everybody: caveat spec reveal {path}",
+        f"Keep {path}, and keep it secret: without it, no one can ever show what was sealed.\n"
+        f"To reveal it: caveat spec reveal {path}",
     )
 
 
@@ -99,7 +99,7 @@ def seal(app: App, *, kind: str, slug: str, file: Path, output: Path | None, why
 @click.option("--why", help="Why it is shown now.")
 @pass_app
 def reveal(app: App, *, file: Path, why: str | None) -> None:
-    """Show a sealed specification to everybody: the text and salt of a seal FILE go into the log, and must open the commitment.
+    """Reveal a sealed specification: the text and salt of a seal FILE go into the log, and must open the commitment.
 
     Only its owner can, once, and it is not taken back.
     """

@@ -68,7 +68,7 @@ def compare_specs(view: "View", earlier: str, later: str) -> tuple[list[dict[str
 
 
 def describe_disclosure(version: SpecVersion, revealed: "Recorded[Reveal] | None", reference: str) -> str:
-    """Return what is known of a sealed version: its commitment, and since when its text is there for everybody."""
+    """Return what is known of a sealed version: its commitment, and since when its text is public."""
     head = f"{reference}  {version.kind.value} {_line(version.slug)} of {version.owner}: sealed, commitment {version.commitment}"
     if revealed is None:
         return f"{head}\nIts text is not in the log; its owner can show it: caveat spec reveal SEAL-FILE"

@@ -366,7 +366,7 @@ def new_file(path: Path, *, mode: int = 0o600) -> Iterator[BinaryIO]:
 def working_folder(path: Path) -> Iterator[Path]:
     """Give a new folder beside *path*, for what is not whole yet; it is removed with all that is left in it.
 
-    A process that is killed leaves it behind: its name says what it was for, and nobody reads it.
+    A process that is killed leaves it behind: its name says what it was for, and no one reads it.
     """
     with TemporaryDirectory(prefix=f".{path.name}.", suffix=".part", dir=path.parent) as name:
         yield Path(name)
@@ -376,7 +376,7 @@ def place_new_file(part: Path, path: Path, *, mode: int = 0o600) -> None:
     """Let *part*, a whole file in a folder beside it, become the new file *path*, written through to the disk.
 
     Raises:
-        ConflictError: `file-exists`: somebody made it meanwhile.
+        ConflictError: `file-exists`: it was made meanwhile.
     """
     part.chmod(mode)
     sync(part)

@@ -182,7 +182,7 @@ def list_named(record: object, document: Json = None) -> Iterator[EntryReference
     What superseded it came after the log that it is proven in, and is left out.
 
     Args:
-        document: what *record* was read from. A payload is hashed as it stands there, so that what was given out before a field was
+        document: what *record* was read from. A payload is hashed as it stands there, so that what was published before a field was
             added to its kind can still be proven.
     """
     match record:

@@ -260,7 +260,7 @@ def read_whole(path: Path, *, progress: Callable[[int], None] = lambda _more: No
     """Return the bundle in the file *path* after all of it was read and every leaf and root computed.
 
     Args:
-        progress: is told how many more entries were read, now and then.
+        progress: called with how many more entries were read, now and then.
 
     Raises:
         InputError: as `registry.exchange.bundle_format.read_bundle`; `unknown-statement` where a newer caveat wrote it; `log-broken`,

@@ -107,7 +107,7 @@ def export_bundle(
         since: leave out so many entries: those who get the bundle have them.
         cards: with the texts of the cards that its statements name; they are third-party texts.
         example: let statements of EXAMPLE out, which are for demonstrations.
-        progress: is told how many more entries were written, now and then.
+        progress: called with how many more entries were written, now and then.
 
     Raises:
         InputError: nothing comes after *since*; `example-not-exported`.
@@ -292,7 +292,7 @@ def take_over(
     Args:
         given: keys to believe; none: those that earlier bundles or checkpoints of the log were verified with.
         example: take statements of EXAMPLE, which are for demonstrations.
-        progress: is told how many more entries were read.
+        progress: called with how many more entries were read.
 
     Raises:
         InputError: it is no sound bundle, or not signed by a key that is believed; nothing is recorded.

@@ -31,7 +31,7 @@ class ForeignClaim(Record):
     origin: str
     """Name of the log."""
     is_doubtful: bool
-    """Whether it signed two histories: somebody may be shown another one."""
+    """Whether it signed two histories: readers may be shown another one."""
     claim: str
     """`CLM-…@n`."""
     status: Status | None
@@ -96,7 +96,7 @@ def _add_outcome(foreign_claim: ForeignClaim, dossier: Dossier) -> ForeignClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdoptionResult(Record):
-    """What became of adopting a claim."""
+    """Outcome of adopting a claim."""
 
     claim: str
     """The claim here, `CLM-…@n`."""

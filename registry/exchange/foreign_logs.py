@@ -348,7 +348,7 @@ class CosigningResult(Record):
     entry: int
     """Which records it."""
     is_new: bool
-    """False where the same checkpoint was cosigned before, and its note is given out again."""
+    """False where the same checkpoint was cosigned before, and its note is published again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -528,7 +528,7 @@ def _sign(ledger: Ledger, ring: KeyRing, offered: OfferedCheckpoint, known_log: 
 
 
 def _drop_lines(offered: OfferedCheckpoint, keys: Sequence[VerifierKey]) -> str:
-    """The note without lines that are, or pretend to be, of *keys*: of ours, only what is signed now is given out."""
+    """The note without lines that are, or pretend to be, of *keys*: of ours, only what is signed now is published."""
     # Lines under our key names that we did not verify must not be published with our signature.
     own = {(key.name, key.key_id) for key in keys}
     rows = offered.text.partition("\n\n")[2].splitlines(keepends=True)

@@ -62,7 +62,7 @@ def back_up(
 
     Args:
         keys: that sign the log's checkpoints; where there is none, the checkpoint is not signed.
-        progress: is told the number of entries checked.
+        progress: called with the number of entries checked.
 
     Raises:
         AlteredError: with *keys*: the log was cut off or altered since it was sealed, and is not sealed again.
@@ -79,7 +79,7 @@ def back_up(
     with ledger.view() as view:
         size = view.log_size
     if keys and size:
-        _seal(ledger, keys, actor, size)  # so that it is in the copy too, where nobody else writes meanwhile
+        _seal(ledger, keys, actor, size)  # so that it is in the copy too, where no one else writes meanwhile
     # In the same folder, so that the finished file can be moved without copying.
     with working_folder(path) as folder:
         part = folder / "registry.db"
@@ -164,7 +164,7 @@ class RestoreResult(Record):
     checkpoint: Checkpoint | None
     """What it was held against; None where it was held against nothing, as was asked."""
     signer: str | None
-    """The verifier key that signed that checkpoint; None where nobody did."""
+    """The verifier key that signed that checkpoint; None if there is none."""
     is_own_word: bool
     """Whether that key is known from the backup alone: it shows no forgery, only accidents."""
 
@@ -197,11 +197,11 @@ def restore(
     Args:
         note: the checkpoint, signed or the bare text; None holds it against nothing but the checkpoints inside.
         given: keys that may have signed it; none: those that the backup itself names.
-        progress: is told the number of entries done.
+        progress: called with the number of entries done.
 
     Raises:
         AnswerNoError: `backup-shorter`, `backup-altered`, or everything that is altered in it, and since when; nothing is restored.
-        InputError: it is no backup, or nobody believed signed its checkpoint.
+        InputError: it is no backup, or no one believed signed its checkpoint.
         ConflictError: the registry at *url* is not empty.
     """
     file = find_file(url)

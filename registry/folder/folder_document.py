@@ -90,7 +90,7 @@ class FolderItem(Record):
     why: str | None = None
     """Why its files were drawn anew; None while they are the first."""
     audit: str | None = None
-    """`AUD-…` that leads; None for a card, and for a claim that nobody has audited."""
+    """`AUD-…` that leads; None for a card, and for a claim that has not been audited."""
     told: SupplementDigest | None = None
     """None in folders made before this was kept."""
 

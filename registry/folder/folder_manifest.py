@@ -285,7 +285,7 @@ FileMark = tuple[int, int, int, int]
 
 
 class FileState(StrEnum):
-    """What became of a file of the folder."""
+    """Outcome of a file of the folder."""
 
     DRAWN = "drawn"
     """As it was drawn: a draft, which a newer one may replace."""
@@ -304,7 +304,7 @@ class FileState(StrEnum):
 
     @property
     def is_given_out(self) -> bool:
-        """Whether somebody may hold the file to be valid, so that it stays as it is."""
+        """Whether a reader may hold the file to be valid, so that it stays as it is."""
         return self in (FileState.SIGNED, FileState.PROVEN)
 
 
@@ -313,7 +313,7 @@ class FileStates:
     """What was compared, and when."""
 
     marks: dict[str, tuple[FileMark, str, FileState]] = field(default_factory=dict)
-    """By path: the file as it was then, the digest of what was drawn, and what became of it."""
+    """By path: the file as it was then, the digest of what was drawn, and its outcome."""
     before_ns: int = 0
     """Marks of files that changed from this time on may miss a change."""
 
@@ -334,7 +334,7 @@ def read_seen(folder: Path) -> FileStates:
 
 
 def write_seen(folder: Path, files: Iterable[FolderFile], compared: Mapping[str, tuple[FileMark, FileState]]) -> None:
-    """Write down what became of each of *files*; those in *compared* are not read again."""
+    """Write down the outcome of each of *files*; those in *compared* are not read again."""
     marks: dict[str, list[int | str]] = {}
     for file in files:
         mark, state = compared.get(file.path) or (find_mark(folder / file.path), find_state(folder, file))
@@ -345,7 +345,7 @@ def write_seen(folder: Path, files: Iterable[FolderFile], compared: Mapping[str,
 
 
 def compare(folder: Path, files: Iterable[FolderFile], seen: FileStates) -> tuple[dict[str, FileState], dict[str, FileMark]]:
-    """Return what became of each of *files*, by path, and as what those were seen that are there."""
+    """Return the outcome of each of *files*, by path, and as what those were seen that are there."""
     states: dict[str, FileState] = {}
     marks: dict[str, FileMark] = {}
     for file in files:
@@ -363,7 +363,7 @@ def compare(folder: Path, files: Iterable[FolderFile], seen: FileStates) -> tupl
 
 
 def find_state(folder: Path, file: FolderFile) -> FileState:
-    """Return what became of *file*, by reading it."""
+    """Return the outcome of *file*, by reading it."""
     path = folder / file.path
     # A broken link stands in the way, too.
     if not os.path.lexists(path):

@@ -281,7 +281,7 @@ def _build_row(name: str, items: Mapping[str, FolderItem], proofs: Collection[st
 
 
 def _list_older(name: str, items: Mapping[str, FolderItem], proofs: Collection[str]) -> tuple[EarlierSupplement, ...]:
-    """What the newest revision *name* took the place of: earlier revisions as they are told now, and earlier files of each."""
+    """What the newest revision *name* took the place of: earlier revisions as they are described now, and earlier files of each."""
     bare = name.partition("@")[0]
     # Newest first.
     revisions = sorted((one for one in items if one.partition("@")[0] == bare), key=order_names, reverse=True)

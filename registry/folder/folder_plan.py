@@ -156,7 +156,7 @@ def build_plan(
     Args:
         states: digest of what each record depends on, by name.
         folder: as it is known; None for a new one.
-        found: what became of the files of *folder*, by path.
+        found: the outcome of the files of *folder*, by path.
         wanted: names, as `list_wanted` gives them.
         formats: those asked for.
         template: digest of the templates as they are now.
@@ -218,7 +218,7 @@ class _Judge:
         if item.name in self.misread:
             yield DueKind.MANIFEST
         if item.template != self.template and not any(self._is_fixed(file.path) for file in item.files):
-            yield DueKind.TEMPLATE  # what was given out says the same, and is not given out again for its looks
+            yield DueKind.TEMPLATE  # what was published says the same, and is not published again for its looks
         if set(self.formats) - {file.format for file in item.files}:
             yield DueKind.FORMAT
         states = {self.found[file.path] for file in item.files}
@@ -242,7 +242,7 @@ _WORDS: Mapping[StatementKind, str] = {
     StatementKind.CONTESTATION: "an objection",
     StatementKind.CLAIM_REVISION: "a claim was registered or revised",
     StatementKind.CLAIM_EVENT: "an event of a claim",
-    StatementKind.STALENESS_REVIEW: "somebody decided whether a change touches it",
+    StatementKind.STALENESS_REVIEW: "a person decided whether a change affects it",
     StatementKind.MODEL_EVENT: "an event of its model version",
     StatementKind.MODEL_VERSION: "another version of its model was registered",
     StatementKind.MODEL_ENDPOINT: "an endpoint name was stated or retracted",
@@ -264,7 +264,7 @@ _WORDS: Mapping[StatementKind, str] = {
     StatementKind.AUDIT: "an audit was opened",
     StatementKind.SURVEY: "its card was searched for claims",
     StatementKind.OMISSION: "a passage of its card was left out",
-    StatementKind.AUTHORITY: "who somebody is was stated",
+    StatementKind.AUTHORITY: "an authority's identity was stated",
 }
 """By kind of statement, most important first."""
 _BY_EVENT: Mapping[ClaimEventKind | ModelEventKind, str] = {
@@ -442,7 +442,7 @@ class FolderState:
     reasons: dict[str, RenderingReason]
     """Why each is due, by name."""
     states: dict[str, FileState]
-    """What became of the files, by path."""
+    """Outcome of the files, by path."""
     marks: dict[str, FileMark]
     """As what the files that are there were seen, by path."""
     template: str
@@ -554,13 +554,15 @@ def _list_altered_pages(folder: Path, known: Folder) -> tuple[str, ...]:
 
 
 def _list_damaged(folder: Folder | None, found: Mapping[str, FileState]) -> tuple[str, ...]:
-    """Return what was altered and is not drawn again. What is gone was taken away: somebody may have to, and the list has no link to it."""
+    """Return what was altered and is not drawn again. What is gone was taken away: that may be necessary, and the list has no link to
+    it.
+    """
     today = {file.path for item in folder.items for file in item.files} if folder else frozenset()
     return tuple(path for path, state in found.items() if state is FileState.ALTERED and path not in today)
 
 
 def _compare(folder: Path, known: Folder | None) -> tuple[dict[str, FileState], dict[str, FileMark]]:
-    """Return what became of the files; those that a killed command drew and did not put in place are there."""
+    """Return the outcome of the files; those that a killed command drew and did not put in place are there."""
     if known is None:
         return {}, {}
     states, marks = compare(folder, list_files(known), read_seen(folder))
@@ -577,7 +579,7 @@ def _compare(folder: Path, known: Folder | None) -> tuple[dict[str, FileState], 
 def _list_in_the_way(
     folder: Path, known: Folder | None, found: Mapping[str, FileState], plan: FolderPlan, digests: Collection[str]
 ) -> tuple[str, ...]:
-    """Return what stands where a supplement belongs. A published file that the folder does not know stays, and is in nobody's way."""
+    """Return what stands where a supplement belongs. A published file that the folder does not know stays, and is not in the way."""
     wanted = {*plan.current}
     altered = [file.path for item in (known.items if known else ()) if item.name in wanted for file in item.files]
     paths = [path for path in altered if found[path] is FileState.ALTERED]

@@ -114,7 +114,7 @@ class FailedSupplement:
 
 @dataclass(slots=True, kw_only=True)
 class RenderingOutcome:
-    """What became of all that was due."""
+    """Outcome of everything that was due."""
 
     items: dict[str, FolderItem] = field(default_factory=dict)
     """What took its place, by name."""
@@ -150,7 +150,7 @@ def carry_out(
         open_view: opens the registry; one view is open at a time.
         pen: how.
         why: the reason for which a supplement takes the place of another, in words.
-        progress: told how many more supplements are done with.
+        progress: called with how many more supplements are done with.
     """
     outcome = RenderingOutcome()
     source = _SupplementSource(open_view, outcome, progress)
@@ -342,7 +342,7 @@ def _list_untouched(folder: Path, looked: FolderState) -> Iterator[tuple[str, Fi
 
 
 def _forget_gone(folder: Path, known: Folder) -> Folder:
-    """Return *known* without earlier files and change reports that somebody took away since."""
+    """Return *known* without earlier files and change reports that were removed since."""
 
     def keep(files: tuple[FolderFile, ...]) -> tuple[FolderFile, ...]:
         return tuple(file for file in files if (folder / file.path).is_file())
@@ -467,7 +467,7 @@ def update(
         publisher: records and signs; published is what `looked.wish` says.
         sign: whether PDF files are signed, with the publisher's key, although they are not published.
         is_whole: whether the change report and the next one go with this.
-        progress: told how many more supplements are done with.
+        progress: called with how many more supplements are done with.
 
     Raises:
         ConflictError: `file-in-the-way`, every file that stands where a supplement belongs; nothing was changed.

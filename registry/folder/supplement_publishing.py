@@ -79,7 +79,7 @@ class SupplementSubject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupplementFacts:
-    """What of a supplement is said again when its files are given out; the supplement itself need not be kept for that."""
+    """What of a supplement is said again when its files are published; the supplement itself need not be kept for that."""
 
     name: str
     """`CLM-…@n` or `CRD-…@n`."""
@@ -87,14 +87,14 @@ class SupplementFacts:
     """Record digest, hexadecimal."""
     log_size: int
     audit: str | None
-    """`AUD-…` that leads; None for a card, and for a claim that nobody has audited."""
+    """`AUD-…` that leads; None for a card, and for a claim that has not been audited."""
     is_recordable: bool = True
-    """Whether the log can say that it was given out: a publication names a claim or a card, and a change report is about neither."""
+    """Whether the log can say that it was published: a publication names a claim or a card, and a change report is about neither."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenFile:
-    """What became of one file."""
+    """Outcome of one file."""
 
     name: str
     """`CLM-…@n` or `CRD-…@n`."""
@@ -111,7 +111,7 @@ class WrittenFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderedSupplement:
-    """What became of one supplement, in all formats that were asked for."""
+    """Outcome of one supplement, in all formats that were asked for."""
 
     place: int
     """Its number among the supplements, from 0."""
@@ -322,7 +322,7 @@ def write_supplements(
 
 
 def collect_facts(subject: SupplementSubject) -> SupplementFacts:
-    """Return what of *subject* is said again when its files are given out."""
+    """Return what of *subject* is said again when its files are published."""
     supplement = subject.supplement
     audit = supplement.audit.opening.payload.audit if isinstance(supplement, Supplement) and supplement.audit else None
     # A publication names a claim or a card, and a change report is about neither.
@@ -348,9 +348,9 @@ def sign_written(written_files: Iterable[WrittenFile], key: "SigningKey", *, at:
 
 
 def build_publication(written_file: WrittenFile) -> Publication:
-    """Return the statement that a file was given out; raises ValueError for one that was not written, or is a change report's."""
+    """Return the statement that a file was published; raises ValueError for one that was not written, or is a change report's."""
     if written_file.sha256 is None or written_file.facts is None:
-        raise ValueError("a file that was not written cannot be given out")
+        raise ValueError("a file that was not written cannot be published")
     if not written_file.facts.is_recordable:
         raise ValueError(f"a publication names a claim or a card, and {written_file.name} is about neither")
     facts = written_file.facts

@@ -73,7 +73,7 @@ LINE_END_HYPHEN = re.compile(
 
 
 def encode_hyphen(match: re.Match[str]) -> str:
-    """Return a hyphen that may be left out, or a hard one between digits, which nobody hyphenates."""
+    """Return a hyphen that may be left out, or a hard one between digits, which no one hyphenates."""
     before, after = match.string[match.start() - 1], match.string[match.end() : match.end() + 1]
     is_hard = match[0][0] in "\u2013\u2014" or (before.isdigit() and after.isdigit())
     return "-" if is_hard else SOFT_HYPHEN

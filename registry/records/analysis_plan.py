@@ -235,7 +235,7 @@ def _is_part_same(name: str, before: dict[str, str], after: dict[str, str]) -> b
 
 
 def _is_same_policy(before: str | None, after: str | None) -> bool:
-    """Whether both ask in the same way, whatever the model and its endpoint; where one is known by its digest alone, nobody can tell."""
+    """Whether both ask in the same way, whatever the model and its endpoint; where one is known by its digest alone, no one can tell."""
     if before is None or after is None:
         return before is after
     # A digest cannot be compared without its model name. Nothing else in the lock contradicts it,
@@ -298,13 +298,13 @@ class Deviation(Record):
     planned: str
     done: str
     reason: str | None
-    """Somebody's word; None where Caveat found the departure and nobody has explained it."""
+    """The reason given; None where Caveat found the departure and it is not explained."""
     found: bool = False
-    """Whether Caveat found it by comparing, rather than somebody telling it."""
+    """Whether Caveat found it by comparing, rather than being told of it."""
 
     def __post_init__(self) -> None:
         if not self.found and not (self.reason and self.reason.strip()):
-            raise ValueError("a deviation that somebody tells needs its reason")
+            raise ValueError("a stated deviation needs its reason")
 
     @property
     def departure(self) -> tuple[LockedItem, str, str]:
@@ -313,7 +313,7 @@ class Deviation(Record):
 
 
 def list_departures(deviations: Iterable[Deviation]) -> tuple[Deviation, ...]:
-    """Return each departure once, in the order in which it came to be known, with the first reason that somebody gave for it."""
+    """Return each departure once, in the order in which it came to be known, with the first reason given for it."""
     found: dict[tuple[LockedItem, str, str], Deviation] = {}
     for deviation in deviations:
         # The same deviation can be found by comparison and explained by a person. It is listed

@@ -32,7 +32,7 @@ class Access(StrEnum):
 
 
 class AccessLevel(StrEnum):
-    """What somebody needs to look at a layer (paper, Table 3)."""
+    """Access that a layer needs (paper, Table 3)."""
 
     API = "api"
     """An endpoint: prompts in, responses out."""
@@ -116,7 +116,7 @@ class Evidence(Record):
     expected_direction: Sign = Sign.UNKNOWN
     """Sign of ED that a departure leads to expect."""
     verified: bool = False
-    """Whether somebody checked it beyond the source's word."""
+    """Whether it was checked beyond the source's word."""
     finding: PublishedFigure | None = None
     """The number, with its n; for recognition, the rate in the evaluation."""
     in_deployment: PublishedFigure | None = None

@@ -207,7 +207,7 @@ class OmissionDraft(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurveyDraft(Record):
-    """Which passages an engine proposed; written by `caveat claim propose`, so that coverage knows what nobody decided on."""
+    """Which passages an engine proposed; written by `caveat claim propose`, so that coverage knows what is undecided."""
 
     by: str
     """The engine with its version."""

@@ -119,7 +119,7 @@ class Lifecycle(StrEnum):
 
 
 class Dispute(StrEnum):
-    """Whether somebody objects."""
+    """Whether there is an objection."""
 
     UNDISPUTED = "undisputed"
     CONTESTED = "contested"
@@ -133,7 +133,7 @@ class Staleness(StrEnum):
 
     CURRENT = "current"
     POTENTIALLY_STALE = "potentially_stale"
-    """Something changed, and nobody has looked at it yet."""
+    """Something changed, and it has not been reviewed."""
     STALE = "stale"
     """A person confirmed that a change took away what the claim rests on."""
 
@@ -146,7 +146,7 @@ class CauseKind(StrEnum):
     DEPRECATION = "deprecation"
     """The claim's model version is no longer offered."""
     CARD = "card"
-    """The passage is not in the newest revision of its card, or nobody has looked."""
+    """The passage is not in the newest revision of its card, or it has not been looked for."""
     SPEC = "spec"
     """A definition it refers to has a newer version."""
     METHOD = "method"
@@ -251,7 +251,7 @@ class ContestationState(StrEnum):
     UPHELD = "upheld"
     REJECTED = "rejected"
     REJECTED_BY_OWNER = "rejected_by_owner"
-    """By whoever owns what is contested, alone: nobody judges their own cause, so the dispute goes on."""
+    """By whoever owns what is contested, alone: no one judges their own cause, so the dispute goes on."""
 
 
 SETTLED = frozenset({ContestationState.UPHELD, ContestationState.REJECTED})
@@ -304,7 +304,7 @@ class ContestationEvent(Record):
     step: ContestationStep
     note: str
     to: str | None = None
-    """Code of the authority it is escalated to; None for other steps, or where nobody is named."""
+    """Code of the authority it is escalated to; None for other steps, or if none is named."""
 
     def __post_init__(self) -> None:
         if not self.note.strip():

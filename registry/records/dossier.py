@@ -89,7 +89,7 @@ class ContestationFile(Record):
 
     @property
     def is_settled(self) -> bool:
-        """Whether somebody else than the owner decided it, or a party gave way."""
+        """Whether another than the owner decided it, or a party gave way."""
         return self.state in SETTLED
 
 
@@ -105,7 +105,7 @@ class Dossier(Record):
     """In order, the last is the current one; empty for a claim that is only reserved."""
     status: Status
     authorities: tuple[Recorded[Authority], ...] = ()
-    """Everybody who is named in it."""
+    """All authorities that are named in it."""
     card: Recorded[Card] | None = None
     """The card revision that the current claim revision quotes."""
     newer_cards: tuple[Recorded[Card], ...] = ()

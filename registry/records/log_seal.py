@@ -30,7 +30,7 @@ class KeyPurpose(StrEnum):
 
 
 class KeyEventKind(StrEnum):
-    """What became of a key."""
+    """Outcome of a key."""
 
     ADD = "add"
     ROTATE = "rotate"
@@ -155,7 +155,7 @@ class Witnessing(Record):
     vkey: str
     """The key that signed it."""
     note: str
-    """The signed note as it was given out, with the cosignature."""
+    """The signed note as it was published, with the cosignature."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

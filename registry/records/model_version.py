@@ -55,7 +55,7 @@ class ModelVersion(Record):
     note: str | None = None
 
     released: date | None = None
-    """The day it was first offered; None when nobody says."""
+    """The day it was first offered; None if it is not stated."""
 
 
 class ModelEventKind(StrEnum):
@@ -82,7 +82,7 @@ class ModelEvent(Record):
     descent: Descent | None = None
     """Given exactly for follow."""
     on: date | None = None
-    """The last day on which a deprecated version is offered; None when nobody says, and for other events."""
+    """The last day on which a deprecated version is offered; None if it is not stated, and for other events."""
     reason: str | None = None
     """Required but for follow."""
     branch: bool = False
@@ -165,7 +165,7 @@ class EndpointName(Record):
 def list_endpoint_names(statements: Iterable["Recorded[ModelEndpoint]"]) -> tuple[EndpointName, ...]:
     """Return the endpoint names in force after *statements*, in the order in which they were first stated.
 
-    Each authority speaks for itself: one that retracts a name takes back its own statement and nobody else's.
+    Each authority speaks for itself: one that retracts a name takes back its own statement and no other.
     """
     stated: dict[tuple[ModelRef, str], dict[str, int]] = {}
     for one in sorted(statements, key=lambda statement: statement.entry.seq):

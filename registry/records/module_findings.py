@@ -379,7 +379,7 @@ class MentionDifference(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassifierAccuracy(Record):
-    """How the classifier and the recall filter do on passages that somebody labelled."""
+    """How the classifier and the recall filter do on labelled passages."""
 
     source: str
     """File name of the labelled set."""

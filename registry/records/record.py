@@ -171,7 +171,7 @@ class AuthorityRole(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authority(Record):
-    """Somebody who registers statements. The code `EXAMPLE` never leaves a registry."""
+    """An authority that registers statements. The code `EXAMPLE` never leaves a registry."""
 
     code: str
     """Two to twelve capital letters and digits, a letter first."""

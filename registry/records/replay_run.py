@@ -51,7 +51,7 @@ class RequestedArm(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmOutcomes(Record):
-    """What became of the planned responses of one arm, specification and edit."""
+    """Outcome of the planned responses of one arm, specification and edit."""
 
     arm: str
     spec: str | None
@@ -157,7 +157,7 @@ class Provenance(Record):
     model_returned: str | None = None
     """In words, as printed; who was asked is decided by `models_returned` alone."""
     models_returned: tuple[str, ...] = ()
-    """The model names that the responses themselves carry, sorted, each once; nobody can state them beside the data."""
+    """The model names that the responses themselves carry, sorted, each once; no one can state them beside the data."""
     unnamed_responses: int = 0
     """How many scored responses carry no model name."""
     accessed: str | None = None
@@ -337,7 +337,7 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", 
 
 
 def describe_runs(runs: Sequence[RunHistory], *, gave: RunHistory | None = None) -> str | None:
-    """Return what became of all runs under one lock, as a clause without full stop; None without any.
+    """Return the outcome of all runs under one lock, as a clause without full stop; None without any.
 
     Args:
         gave: the run that gave the outcome, where it is not marked as imported yet.

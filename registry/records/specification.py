@@ -357,7 +357,7 @@ class Cue(Record):
     category: str
     description: str | None = None
     count: int | None = None
-    """How often it was named; None where nobody counted."""
+    """How often it was named; None if it was not counted."""
     sources: tuple[str, ...] = ()
     """Who named it, and how often each: `raters: 7`, `model raters: 2`, `probe: 3`."""
     spellings: tuple[str, ...] = ()
@@ -366,7 +366,7 @@ class Cue(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CueInventorySpec(Record):
-    """The cues somebody found in a distribution."""
+    """The cues found in a distribution."""
 
     name: str
     cues: tuple[Cue, ...]
@@ -434,7 +434,7 @@ class SpecVersion(Record):
 # asked. The cost: nothing else can be redacted.
 
 _SALT = re.compile(r"[0-9a-f]{64}")
-KEEP = "Keep this file and keep it secret: without it nobody can ever show what was sealed, and whoever has it can."
+KEEP = "Keep this file and keep it secret: without it, no one can ever show what was sealed, and whoever has it can."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -449,7 +449,7 @@ class SpecOpening(Record):
     """`CTX-…@n` and the like."""
     spec_kind: SpecKind
     salt: str
-    """32 bytes, hexadecimal: without it nobody can try bodies until one fits."""
+    """32 bytes, hexadecimal: without it, no one can try bodies until one fits."""
     body: SpecBody
 
     def __post_init__(self) -> None:
@@ -459,7 +459,7 @@ class SpecOpening(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reveal(Record):
-    """A sealed specification is shown to everybody; it must open the commitment."""
+    """A sealed specification is revealed; it must open the commitment."""
 
     opening: SpecOpening
     why: str | None = None

@@ -30,7 +30,7 @@ class OutputFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publication(Record):
-    """One file given out, and the record it was made of."""
+    """One file published, and the record it was made of."""
 
     subject: str
     """`CLM-…@n` or `CRD-…@n`."""

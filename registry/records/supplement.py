@@ -28,7 +28,7 @@ from registry.records.verdict import ChecklistItem, ClaimClass, Completeness, Mo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassageCounts(Record):
-    """What became of the passages of one section, or of all."""
+    """Outcome of the passages of one section, or of all."""
 
     proposed: int | None
     """Passages that an engine proposed; None when no survey of this card revision is recorded."""
@@ -39,7 +39,7 @@ class PassageCounts(Record):
     restricted: int
     """Families whose gravest outcome narrows or suspends the claim, or does not support it."""
     left_out: int
-    """Passages that somebody deliberately left out."""
+    """Passages left out on purpose."""
     undecided: int | None
     """Proposed passages that overlap neither a registered claim nor a passage left out; None without a survey."""
     undetermined: int | None = None
@@ -61,7 +61,7 @@ class SectionCoverage(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnreviewedPassage(Record):
-    """A passage that was proposed, and of which nobody said anything since."""
+    """A passage that was proposed, and that has not been reviewed since."""
 
     start: int
     stop: int
@@ -77,7 +77,7 @@ class Coverage(Record):
     """What of a card revision was proposed, registered, audited, restricted, and deliberately left out."""
 
     surveyed_by: tuple[str, ...]
-    """The engines whose surveys are recorded, in order; empty when nobody recorded one."""
+    """The engines whose surveys are recorded, in order; empty if none is recorded."""
     total: PassageCounts
     sections: tuple[SectionCoverage, ...]
     """In the order of the card; sections of which nothing is known at all are left out."""
@@ -209,7 +209,7 @@ class SpecRole(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupplementParty(Record):
-    """Somebody named in a supplement."""
+    """An authority named in a supplement."""
 
     code: str
     name: str | None
@@ -257,7 +257,7 @@ class SpecPart(Record):
     """The latest version, when it is not this one."""
     contestations: tuple[ContestationFile, ...]
     reveal: Recorded[Reveal] | None = None
-    """Of a sealed one that was shown to everybody since."""
+    """Of a sealed one that was revealed since."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -379,7 +379,7 @@ class AuditSummary(Record):
     departures: int | None = None
     """How many things were done otherwise than locked; None in supplements made before this was told."""
     unexplained: int | None = None
-    """How many of `departures` nobody has explained."""
+    """How many of `departures` are not explained."""
     model: ModelRef | None = None
     """The version that the revision it audited is about; None in supplements made before this was told."""
 
@@ -400,7 +400,7 @@ class ThreeFigures(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supplement(Record):
-    """One claim as a reader is told of it, as of log entry `log_size`."""
+    """One claim as a reader sees it, as of log entry `log_size`."""
 
     schema: Literal["caveat/supplement/1"] = "caveat/supplement/1"
     identifier: str
@@ -426,7 +426,7 @@ class Supplement(Record):
     layers: tuple[LayerPart, ...]
     """Always all four."""
     audit: AuditPart | None
-    """None for a claim that nobody has audited."""
+    """None for a claim that has not been audited."""
     checklist: tuple[ChecklistItem, ...]
     """Minimum reporting as of `log_size`; empty without an outcome."""
     not_made: tuple[MissingPart, ...]
@@ -456,7 +456,7 @@ class Supplement(Record):
     model_endpoints: tuple[Recorded[ModelEndpoint], ...] = ()
     """What is stated of the endpoint names that tell who was asked, in log order."""
     models: tuple[Recorded[ModelVersion], ...] = ()
-    """The claim's model version and those that follow it, as they were registered; without those that nobody registered."""
+    """The claim's model version and those that follow it, as they were registered; without those that are not registered."""
     cause_entries: tuple[Entry, ...] = ()
     """Those that `status.causes` number, in log order, so that they are proven too."""
     drift: Drift | None = None
@@ -542,7 +542,7 @@ class ClaimRow(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardSupplement(Record):
-    """Every registered claim of one card revision: what was audited, what became of it, and what nobody looked at."""
+    """Every registered claim of one card revision: what was audited, its outcome, and what was not reviewed."""
 
     schema: Literal["caveat/card-supplement/1"] = "caveat/card-supplement/1"
     identifier: str
@@ -560,7 +560,7 @@ class CardSupplement(Record):
     coverage: Coverage | None = None
     """What of the card was proposed, registered, audited and left out, by section; None in supplements made before this was told."""
     erased: tuple[str, ...] = ()
-    """Claims of which nothing is told, because the text of a statement that they rest on was erased."""
+    """Claims that are not shown, because the text of a statement that they rest on was erased."""
     inclusion: Inclusion | None = None
     """As in `Supplement`."""
     superseded: EntrySupersession | None = None
@@ -584,7 +584,7 @@ class CardSupplement(Record):
 
     @property
     def potentially_stale(self) -> tuple[ClaimRow, ...]:
-        """The claims that may be stale, and that nobody has looked at."""
+        """The claims that may be stale, and that have not been reviewed."""
         return tuple(row for row in self.claims if row.status.staleness is Staleness.POTENTIALLY_STALE)
 
     @property
@@ -705,7 +705,7 @@ class ChangeReport(Record):
     claims: tuple[str, ...] | None = None
     """The claims it is limited to, `CLM-…`, ascending; None for every claim of the registry."""
     erased: tuple[str, ...] = ()
-    """Claims in scope that changed and of which nothing is told, because the text of a statement that they rest on was erased."""
+    """Claims in scope that changed and are not shown, because the text of a statement that they rest on was erased."""
     inclusion: Inclusion | None = None
     """That every entry named here stands in the log at `log_size`."""
 

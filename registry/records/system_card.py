@@ -243,7 +243,7 @@ class Survey(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Omission(Record):
-    """A passage that somebody deliberately did not register as a claim."""
+    """A passage left unregistered on purpose as a claim."""
 
     card: str
     """`CRD-…@n`."""
@@ -257,7 +257,7 @@ class Omission(Record):
 
 
 class MatchResult(StrEnum):
-    """What became of a claim's passage in another revision of its card."""
+    """Outcome of a claim's passage in another revision of its card."""
 
     UNCHANGED = "unchanged"
     """Word for word, in the same section; layout may differ."""

@@ -253,7 +253,7 @@ class SpecVerdict(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingVerdict(Record):
-    """One reading of the claim and what became of it."""
+    """One reading of the claim and its outcome."""
 
     form: Form
     class_: ClaimClass

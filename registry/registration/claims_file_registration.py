@@ -34,7 +34,7 @@ Place = tuple[str, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OmissionResult:
-    """What became of the passages that a file leaves out."""
+    """Outcome of the passages that a file leaves out."""
 
     added: int
     unchanged: int
@@ -214,7 +214,7 @@ _IMPLIED = {Form.UPPER_BOUND: Relation.AT_MOST, Form.LOWER_BOUND: Relation.AT_LE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegistrationResult:
-    """What became of a claims file."""
+    """Outcome of a claims file."""
 
     added: tuple[str, ...]
     """`CLM-…@1`, in the order of the file."""

@@ -138,7 +138,7 @@ def list_keys(reader: LogReader) -> tuple[KeyState, ...]:
 
 
 def build_states(events: Iterable[Recorded[KeyEvent]]) -> tuple[KeyState, ...]:
-    """Return what became of each key that *events*, in log order, name; raises ConflictError `key-differs`, all of them at once."""
+    """Return the outcome of each key that *events*, in log order, name; raises ConflictError `key-differs`, all of them at once."""
     said = list(events)
     added = [one for one in said if one.payload.event is not KeyEventKind.REVOKE]
     faults = [fault for one in added if (fault := _find_difference(one))]
@@ -235,7 +235,7 @@ def find_owner(reader: LogReader) -> str:
 
 
 def refuse_publishing(reader: LogReader, actor: str) -> None:
-    """Refuse files of a real authority in a log of EXAMPLE: they would be signed with keys that stand for nobody.
+    """Refuse files of a real authority in a log of EXAMPLE: they would be signed with keys of no real authority.
 
     Raises:
         ConflictError: `example-log`.
@@ -491,7 +491,7 @@ def make_another_key(writer: Writer, authority: Authority, algorithm: KeyAlgorit
 def make_authors_key(writer: Writer, authority: Authority, folder: KeyFolder) -> tuple[SigningKey, Entry]:
     """Write a new statement key of *authority*, record it, and return it with its entry; then `settle_keys`. Errors as above.
 
-    Nobody can have signed the entry that records an authority's first key: the operator of the registry asserts it.
+    No key can have signed the entry that records an authority's first key: the operator of the registry asserts it.
     """
     return _add(writer, make_statement_key(authority.code), folder)
 
@@ -583,7 +583,7 @@ class ExcludedCosignature(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CosignatureResult(Record):
-    """What became of the lines of a note that came back."""
+    """Outcome of the lines of a note that came back."""
 
     checkpoint: Checkpoint
     kept: tuple[str, ...]
@@ -600,9 +600,9 @@ def list_witness_keys(view: View) -> tuple[VerifierKey, ...]:
 
 
 def attach_cosignatures(writer: Writer, text: str, trusted: Collection[VerifierKey], *, where: str) -> CosignatureResult:
-    """Keep the cosignatures of the signed note *text* that verify under keys of *trusted*, and return what became of each line.
+    """Keep the cosignatures of the signed note *text* that verify under keys of *trusted*, and return the outcome of each line.
 
-    A line whose key is not known here is left out: nobody could say later whose word it is.
+    A line whose key is not known here is left out: no one could say later whose word it is.
 
     Args:
         where: what the note is called, for messages.
@@ -626,7 +626,7 @@ def attach_cosignatures(writer: Writer, text: str, trusted: Collection[VerifierK
     for line, row in zip(note.lines, text.partition("\n\n")[2].splitlines(), strict=True):
         result = checked.get(line)
         if result is not None and result.at is not None:
-            if (line.name, line.key_id) not in held:  # one of each key: else a witness could fill the note until nobody reads it
+            if (line.name, line.key_id) not in held:  # one of each key: else a witness could fill the note until no one reads it
                 add_cosignature(writer, note.checkpoint.size, row, result.at)
                 held.add((line.name, line.key_id))
             kept.append(line.name)

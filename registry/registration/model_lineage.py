@@ -95,7 +95,7 @@ ENDED = frozenset({Lifecycle.WITHDRAWN, Lifecycle.REJECTED, Lifecycle.SUPERSEDED
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelUpdateResult:
-    """What became of one call of `update_model`."""
+    """Outcome of one call of `update_model`."""
 
     link: ModelLink
     """As it is on record now."""
@@ -109,7 +109,7 @@ class ModelUpdateResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CarriedClaim:
-    """What became of one claim that was to be carried."""
+    """Outcome of one claim that was to be carried."""
 
     before: ClaimRevision
     after: Recorded[ClaimRevision]
@@ -134,7 +134,7 @@ def update_model(
     """Record that *new* comes from *old*, and both versions where they are new; the same again records nothing.
 
     Args:
-        released: the day *new* was first offered; None when nobody says.
+        released: the day *new* was first offered; None if it is not stated.
         note: what is to be said of the link; it stays in the record.
         branch: let *new* take the place of *old* although another version did.
 
@@ -218,7 +218,7 @@ def reinstate_model(writer: Writer, model: ModelRef, *, reason: str) -> Entry:
 
 
 def require_model(view: View, model: ModelRef, *, register: bool = False) -> None:
-    """Refuse a version that nobody registered, with what may have been meant.
+    """Refuse a version that is not registered, with what may have been meant.
 
     Args:
         register: register it where claims are about it already: a claims file names a version without registering it. Takes a Writer.
@@ -396,7 +396,7 @@ def _find_doubles(view: View, new: Sequence[ClaimRevision]) -> Iterator[Fault]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointStatement:
-    """What became of one statement."""
+    """Outcome of one statement."""
 
     entry: int
     """That says so."""

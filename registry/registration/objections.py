@@ -1,4 +1,4 @@
-"""Objections to what is registered, and the steps that follow, each by somebody who may take it."""
+"""Objections to what is registered, and the steps that follow, each by an authority that may take it."""
 
 from collections.abc import Iterator
 
@@ -34,7 +34,7 @@ def record_step(writer: Writer, contestation_event: ContestationEvent, *, actor:
 
     Raises:
         ConflictError: it is not *actor* who may take this step, or the contestation is settled.
-        InputError: no such contestation, or an escalation to nobody who is registered.
+        InputError: no such contestation, or an escalation to no registered authority.
     """
     file = writer.find_contestation(contestation_event.contestation)
     # An unknown or resolved objection is left to the store's rules, which have the message for it.
@@ -54,7 +54,7 @@ def get_contestation(view: View, identifier: str) -> ContestationFile:
 
 
 def find_instance(file: ContestationFile) -> str | None:
-    """Return the authority that the contestation was last escalated to; None where it was not, or to nobody by name."""
+    """Return the authority that the contestation was last escalated to; None where it was not, or to no named authority."""
     escalated = [event.payload.to for event in file.events if event.payload.step is ContestationStep.ESCALATED]
     # Only the last escalation counts: it may be passed on.
     return escalated[-1] if escalated else None

@@ -198,7 +198,7 @@ class ComparedPassage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevisionComparison:
-    """What became of the passages, and what else changed."""
+    """Outcome of the passages, and what else changed."""
 
     old: ComparedText
     new: ComparedText
@@ -401,7 +401,7 @@ def find_rewording(view: View, claim_id: str, quote: str | None) -> Rewording:
 
 
 def check_turns(rewording: Rewording, words: str | None) -> None:
-    """Refuse a wording whose sense changed and of which nobody says why it is the same claim all the same.
+    """Refuse a wording whose sense changed and without a reason why it is the same claim.
 
     Raises:
         InputError: a negation, an opposite, how far it holds, or a name changed, and *words* are none.

@@ -236,7 +236,7 @@ def _read_share(match: re.Match[str]) -> float | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurveyResult:
-    """What became of the passages that an engine proposed."""
+    """Outcome of the passages that an engine proposed."""
 
     added: int
     unchanged: int

@@ -80,7 +80,7 @@ _LONGEST = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuantityFigure:
-    """One number that somebody states of a model, and what it is stated of."""
+    """One number stated of a model, and what it is stated of."""
 
     claim: str | None
     """`CLM-…@n`; None for what is only proposed."""
@@ -378,7 +378,7 @@ class RestatedPair:
 def build_figure(claim: ClaimRevision, property_: SpecVersion) -> QuantityFigure | None:
     """Return the number that *claim* states: its figure, or its bound where only that is printed.
 
-    None for a claim without a number, for a threshold without a figure (θ is what somebody wants, not what was measured), and
+    None for a claim without a number, for a threshold without a figure (θ is a requirement, not a measurement), and
     where the property is sealed.
     """
     body = property_.body

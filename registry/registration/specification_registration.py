@@ -157,7 +157,7 @@ def seal_spec(writer: Writer, seal_request: SealRequest, *, owner: str, draw: Ca
     """Write the seal file, record the commitment, and return the sealed version and whether it is new.
 
     Args:
-        draw: gives so many random bytes, that nobody can guess.
+        draw: gives so many random bytes, that cannot be guessed.
 
     Raises:
         ConflictError: the seal file holds another opening; or the short name is in use, and no reason for a new version is given.

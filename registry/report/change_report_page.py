@@ -160,7 +160,7 @@ def find_margins(state: ClaimState) -> tuple[float, ...]:
 
 
 def count_claims(report: ChangeReport) -> int:
-    """Return how many claims the report is about: those that changed, those that did not, those of which nothing is told."""
+    """Return how many claims the report is about: those that changed, those that did not, those that are not shown."""
     return len(report.changes) + report.unchanged + len(report.erased)
 
 

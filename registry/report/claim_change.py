@@ -64,7 +64,7 @@ def describe_steps(file: ContestationFile, *, since: int) -> Iterator[tuple[str,
 
 
 def describe_review(staleness_review: Recorded[StalenessReview]) -> str:
-    """Return what somebody decided of changes that a claim may not have survived, without full stop."""
+    """Return what was decided about changes that a claim may not have survived, without full stop."""
     # The causes are named as they were when the review was recorded; later ones are a new question.
     named = ", ".join(cause.what for cause in staleness_review.payload.causes)
     verb = "takes away what it rests on" if staleness_review.payload.verdict is StalenessVerdict.CONFIRMED else "does not touch it"
@@ -85,7 +85,7 @@ def describe_revision(before: ClaimRevision, after: Recorded[ClaimRevision]) -> 
 
 
 def quote(text: str) -> str:
-    """Return what somebody wrote in quotation marks, on one line; what is longer than a few lines is cut, which shows."""
+    """Return a written text in quotation marks, on one line; what is longer than a few lines is cut, which shows."""
     folded = " ".join(text.split())
     return f"“{folded}”" if len(folded) <= _LONGEST else f"“{folded[:_LONGEST].rstrip()} …”"
 
@@ -375,5 +375,5 @@ def _pick(recorded: Iterable[Recorded[Said]], since: int) -> Iterator[Recorded[S
 
 
 def _end(sentence: str) -> str:
-    """Return *sentence* with its full stop; one that ends with somebody's own words may have it already."""
+    """Return *sentence* with its full stop; one that ends with quoted words may have it already."""
     return sentence if sentence.endswith((".”", "!”", "?”")) else f"{sentence}."

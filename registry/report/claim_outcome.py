@@ -87,7 +87,7 @@ def find_other_findings(dossier: Dossier, leading: AuditFile | None) -> tuple[Re
 
 
 def find_other_explorations(dossier: Dossier, leading: AuditFile | None) -> tuple[Recorded[Exploration], ...]:
-    """Return what was looked at in other audits of the current revision: somebody may have looked before the plan that leads."""
+    """Return what was looked at in other audits of the current revision: there may have been a look before the plan that leads."""
     reference = dossier.current.payload.reference
     others = (file for file in dossier.audits if file is not leading and file.audit.payload.claim == reference)
     return tuple(sorted((exploration for file in others for exploration in file.explorations), key=lambda one: one.entry.seq))
@@ -287,7 +287,7 @@ def describe_beside(status: Status) -> str | None:
 # consequence, because an absent section reads as if nothing was wrong.
 
 CHANCE = 0.5
-"""How often somebody is right who tells test from deployment by tossing a coin."""
+"""How often a coin toss tells test from deployment."""
 
 _NATURALNESS = MissingPart(
     section=Section.NATURALNESS,
@@ -306,7 +306,7 @@ _MODULES = {FindingKind.NATURALNESS: _NATURALNESS, FindingKind.ABLATION: _ABLATI
 
 
 def find_not_made(kinds: Iterable[FindingKind]) -> tuple[MissingPart, ...]:
-    """Return the modules that found nothing because nobody made them, each with its consequence; *kinds* are those on record."""
+    """Return the modules that found nothing because they were not made, each with its consequence; *kinds* are those on record."""
     made = set(kinds)
     return tuple(part for kind, part in _MODULES.items() if kind not in made)
 

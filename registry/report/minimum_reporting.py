@@ -651,7 +651,7 @@ def _describe_sizes(estimate: Estimate) -> str:
 
 
 def _families(material: AuditMaterial) -> Answer:
-    """Unknown is not "none": without the texts nobody looked for near-duplicates."""
+    """Unknown is not "none": without the texts there was no search for near-duplicates."""
     if material.estimate is None or not material.has_scores:
         return _without_scores(material)
     # Families are a declaration of the plan; the search for near-duplicates checks it.

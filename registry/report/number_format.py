@@ -211,11 +211,11 @@ class Unit:
         return f"{self.numbers(low, high, *cuts)} {self.points}"
 
     def given(self, value: float) -> str:
-        """Return a number somebody chose (θ, δ) with all its digits, `10 %`."""
+        """Return a chosen number (θ, δ) with all its digits, `10 %`."""
         return _plain(self._scaled(value)) + (" %" if self.is_share else "")
 
     def given_difference(self, value: float) -> str:
-        """Return a difference somebody chose with all its digits, `5 percentage points`."""
+        """Return a chosen difference with all its digits, `5 percentage points`."""
         return f"{_plain(self._scaled(value))} {self.points}"
 
     def numbers(self, low: float, high: float, *cuts: float) -> str:

@@ -56,7 +56,7 @@ class DepartureRow:
     is_late: bool
     """Whether it came to be known after the outcome."""
     told: tuple[Recorded[Deviation], ...]
-    """Each reason that somebody gave, in log order: a later one takes no earlier one's place."""
+    """Each reason given, in log order: a later one takes no earlier one's place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +103,7 @@ def _is_of_tasks(deviation: Deviation) -> bool:
 
 
 def find_departures(audit: AuditPart | None) -> tuple[Deviation, ...]:
-    """Return each departure from the lock of *audit* once, with the reason that somebody gave, if anybody did."""
+    """Return each departure from the lock of *audit* once, with its reason, if one was given."""
     return list_departures(deviation.payload for deviation in audit.deviations) if audit else ()
 
 
@@ -159,7 +159,7 @@ def build_departure_reasons(audit: AuditPart) -> Iterator[StatusReason]:
 
 
 def describe_lock_runs(audit: AuditPart | None) -> str | None:
-    """Return what became of every run under the lock of *audit*, as a sentence; None without a lock or without a run."""
+    """Return the outcome of every run under the lock of *audit*, as a sentence; None without a lock or without a run."""
     if audit is None or audit.lock is None:
         return None
     text = describe_runs(list_runs(audit.starts, audit.ends, audit.runs))
@@ -218,9 +218,9 @@ def _sum_up(departures: list[Deviation]) -> str:
     items = ", ".join(dict.fromkeys(get_words(departure.item) for departure in departures))
     open_ = sum(one.reason is None for one in departures)
     if len(departures) == 1:
-        told = "nobody has explained it" if open_ else "it is explained"
+        told = "it is not explained" if open_ else "it is explained"
         return f"One thing was done otherwise than locked ({items}); {told}."
-    told = f"{format_count(open_)} of them nobody has explained" if open_ else "each is explained"
+    told = f"{format_count(open_)} of them are not explained" if open_ else "each is explained"
     return f"{format_count(len(departures))} things were done otherwise than locked ({items}); {told}."
 
 

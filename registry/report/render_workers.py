@@ -53,7 +53,7 @@ class RenderJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderedFile:
-    """What became of a job: either data or an error."""
+    """Outcome of a job: either data or an error."""
 
     key: str
     format: OutputFormat
@@ -108,7 +108,7 @@ class _Batch:
         self._take(ahead)
 
     def collect(self, threads: Sequence[threading.Thread], progress: Progress | None) -> Iterator[RenderedFile]:
-        """Yield what is done until all is, and the workers have ended; they end too when nobody collects any more."""
+        """Yield what is done until all is, and the workers have ended; they end too when the results are no longer collected."""
         try:
             number = 0
             while number < self._taken:
@@ -276,7 +276,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 def serve() -> None:
     """Draw what comes in on standard input until it ends: the other side of `PdfWorker`.
 
-    Where nobody is left to take a drawing, because the command was killed, the process ends without a word.
+    Where no one is left to take a drawing, because the command was killed, the process ends without a word.
     """
     try:
         _serve()

@@ -45,7 +45,7 @@ class CauseRow:
     remedy: str | None
     """What would settle it, such as `settled by a person`; None where it is unknown, a person confirmed it, or a newer revision stands."""
     confirmed: Recorded[StalenessReview] | None
-    """The review by which the claim is stale; None where nobody confirmed it."""
+    """The review by which the claim is stale; None if it was not confirmed."""
 
 
 def name_causes(supplement: Supplement | CardSupplement, find_entry: Callable[[int], Entry | None]) -> Supplement | CardSupplement:
@@ -110,7 +110,7 @@ def describe_staleness(status: Status, reviews: Sequence[Recorded[StalenessRevie
     # One review can confirm several causes; it is named once.
     each = {one.confirmed.entry.seq: one.confirmed for one in rows if one.confirmed is not None}
     told = _shorten([_tell_confirmed(one, rows) for one in each.values()]) or "a person confirmed it"
-    return f"It is stale: {told}." + (f" Nobody has looked at this yet: {waiting}." if waiting else "")
+    return f"It is stale: {told}." + (f" This has not been reviewed yet: {waiting}." if waiting else "")
 
 
 def _find_last(reviews: Sequence[Recorded[StalenessReview]], claim: str) -> dict[tuple[CauseKind, str], Recorded[StalenessReview]]:

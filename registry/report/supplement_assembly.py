@@ -64,7 +64,7 @@ _SCORER_FAILED = "scorer-not-invariant"
 def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
     """Return the supplement of the claim in *dossier*, dated *made_at* (UTC).
 
-    The latest outcome leads: the restriction with the highest log sequence number. A claim that nobody audited gives a
+    The latest outcome leads: the restriction with the highest log sequence number. A claim that was not audited gives a
     supplement that says so.
 
     Raises:

@@ -44,11 +44,11 @@ SHAPES: Mapping[str, str] = {
     "existence_only": "○",
     "not_resolved": "○",
 }
-"""A shape for each class and restriction, so that nothing is told by colour alone."""
+"""A shape for each class and restriction, so that nothing is shown by colour alone."""
 
 TITLES: Mapping[Section, str] = {
     Section.SPECIFICATION: "Claim specification",
-    Section.READINGS: "Readings and what became of each",
+    Section.READINGS: "Readings and the outcome of each",
     Section.CONTEXTS: "Test and deployment contexts",
     Section.ESTIMATES: "Estimates",
     Section.MULTIPLICITY: "Several deployment specifications",

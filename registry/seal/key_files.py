@@ -168,12 +168,12 @@ def read_keys(folder: Path, *, ask: Callable[[], str | None]) -> KeyRing:
 
     Args:
         folder: where `write_key` put them.
-        ask: gives the passphrase, None if there is nobody to ask; called once at most, and only for an encrypted key.
+        ask: gives the passphrase, None if there is no one to ask; called once at most, and only for an encrypted key.
 
     Raises:
         InputError: `file-open-to-others`: others than the owner can read a file, or change the folder; `key-file-damaged`: it holds no
             key, or not the one whose public part it shows; `passphrase-wrong`.
-        UnavailableError: `passphrase-missing`: it is encrypted, and nobody can be asked; `file-not-accessible`.
+        UnavailableError: `passphrase-missing`: it is encrypted, and there is no terminal to ask at; `file-not-accessible`.
     """
     files = [key_file for key_file in list_key_files(folder) if not key_file.is_new and key_file.slot.authority is None]
     # Asked once: all keys of a folder share one passphrase.

@@ -105,7 +105,7 @@ class SignatureLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedNote:
-    """A checkpoint with signatures that nobody has checked yet."""
+    """A checkpoint with signatures that are not checked yet."""
 
     checkpoint: Checkpoint
     text: str
@@ -116,7 +116,7 @@ class SignedNote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifiedLine:
-    """What became of one signature line of a known key."""
+    """Outcome of one signature line of a known key."""
 
     name: str
     algorithm: KeyAlgorithm
@@ -488,7 +488,7 @@ _LONGEST_CONSISTENCY_PATH = 63
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsistencyProof:
-    """What is said to lead from the first *old* entries of a log to a checkpoint; nobody has checked it yet."""
+    """What is said to lead from the first *old* entries of a log to a checkpoint; it is not checked yet."""
 
     old: int
     """Number of entries that it begins with, at most those of the checkpoint."""

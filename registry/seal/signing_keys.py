@@ -435,7 +435,7 @@ class Backing(StrEnum):
     AUTHOR = "author"
     """Its author signed it, with a key that was in force then and is trusted."""
     OPERATOR = "operator"
-    """Nobody signed it: the registry's operator asserts that its author made this statement."""
+    """No one signed it: the registry's operator asserts that its author made this statement."""
     WITHDRAWN = "withdrawn"
     """Its author signed it with a key that was revoked later, for what it signed then too: it counts as the operator's assertion."""
 

@@ -19,7 +19,7 @@ from registry.store.status_derivation import TERMINAL, FactFinder
 
 @dataclass(frozen=True, slots=True)
 class ClaimSummary(Record):
-    """The current revision of a claim, and what became of it."""
+    """The current revision of a claim, and its outcome."""
 
     claim: str
     """The identifier, `CLM-…`."""
@@ -79,8 +79,8 @@ def list_summaries(reader: LogReader, narrowed: Sequence[ColumnElement[bool]] = 
 
 
 def list_stale(reader: LogReader, narrowed: Sequence[ColumnElement[bool]] = ()) -> Iterator[ClaimSummary]:
-    """Yield summaries of claims that are stale, or may be, in log order; without those at their end: nobody has to do anything."""
-    # Claims at their end are excluded: nobody can revise them, so there is nothing to decide.
+    """Yield summaries of claims that are stale, or may be, in log order; without those at their end: no one has to do anything."""
+    # Claims at their end are excluded: no one can revise them, so there is nothing to decide.
     for summary in list_summaries(reader, narrowed):
         if summary.status.staleness is not Staleness.CURRENT and summary.status.lifecycle not in TERMINAL:
             yield summary

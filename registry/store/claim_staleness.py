@@ -229,9 +229,9 @@ class CauseFinder:
         return StaleCause(kind=CauseKind.CARD, what=f"{name}@{newest}", entry=entry, text=unseen if head.has_passage else newer)
 
     def _fates(self, heads: Sequence[ClaimHead]) -> dict[Reference, tuple[MatchResult, int]]:
-        """Return what became of the passages of claim revisions in the newest revision of their card, where somebody looked.
+        """Return the outcome of the passages of claim revisions in the newest revision of their card, where they were looked for.
 
-        One that is reworded in its spelling alone counts as unchanged: it asks nobody for a decision.
+        One that is reworded in its spelling alone counts as unchanged: it asks no one for a decision.
         """
         newest = self._cards if sighting.name in self._filled else {}
         # Only claims whose card has a newer revision need a lookup.

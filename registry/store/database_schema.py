@@ -271,7 +271,7 @@ def _is_empty(connection: Connection) -> bool:
 
 @contextmanager
 def _migrating(url: str) -> Iterator[Connection]:
-    """One transaction around all steps, on SQLite too, where DDL is transactional if nobody interferes."""
+    """One transaction around all steps, on SQLite too, where DDL is transactional if no one interferes."""
     engine = open_engine(url)
     try:
         with engine.connect() as connection:

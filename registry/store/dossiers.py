@@ -192,7 +192,7 @@ def find_sightings(reader: LogReader, *, card: str | None, claim: str | None) ->
 
 
 def find_model(reader: LogReader, model: ModelRef) -> Recorded[ModelVersion] | None:
-    """Return the registered version *model*; None when nobody registered it."""
+    """Return the registered version *model*; None if it is not registered."""
     table = model_version
     same = (table.c.developer == model.developer) & (table.c.name == model.name) & (table.c.version == model.version)
     return reader.first_recorded(select(table.c.seq).where(reader.visible(table), same))
@@ -423,7 +423,7 @@ class _Gatherer:
         for one in recorded:
             codes.add(one.entry.actor)
             # The payload types name people in different fields. A field that is missing simply
-            # names nobody.
+            # names no one.
             codes |= {value for name in ("auditor", "owner", "by", "to") if isinstance(value := getattr(one.payload, name, None), str)}
         for code in codes - self._authorities.keys():
             wanted = select(authority.c.seq).where(self._reader.visible(authority), authority.c.code == code)

@@ -103,7 +103,7 @@ class Ledger:
 
         Raises:
             ConflictError: it contradicts what is recorded.
-            UnavailableError: somebody else writes for too long, or the database cannot be reached.
+            UnavailableError: another process writes for too long, or the database cannot be reached.
         """
         # Decision of 2026-11-21: one statement is one entry, and the statements of one file share
         # one transaction. So a file is recorded completely or not at all. The cost: a very large

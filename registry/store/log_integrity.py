@@ -272,7 +272,7 @@ class LogReport(Record):
     first_unfitting: CheckedCheckpoint | None
     """The smallest checkpoint that the entries do not give any more; None when all fit."""
     given_out_since: int
-    """Files that were given out after the last checkpoint, though giving out seals the log where its key is: a checkpoint may be gone."""
+    """Files that were published after the last checkpoint, though giving out seals the log where its key is: a checkpoint may be gone."""
     lacks_nodes: bool
     """Whether no subtree is kept where some could be: nothing rests on them; an alteration is told less closely, proofs are slower."""
     findings: tuple[Fault, ...]
@@ -298,7 +298,7 @@ def check_log(
 
     Args:
         vkeys: keys whose signatures are verified; without one for this log, whether its checkpoints are signed is left open.
-        progress: is told the number of entries done.
+        progress: called with the number of entries done.
         log: origin of another registry's log that was taken over, held against the notes it was taken over by; None: the own log.
         notes: signed notes kept elsewhere, such as at a witness, that the log is held against beside its own.
 
@@ -346,16 +346,16 @@ def check_log(
 
 
 def tell_given_out(report: LogReport) -> str:
-    """Say that files were given out and no checkpoint of that time is kept."""
+    """Say that files were published and no checkpoint of that time is kept."""
     return _describe_unsealed(report.given_out_since, max((checkpoint.checkpoint.size for checkpoint in report.checkpoints), default=0))
 
 
 def _describe_unsealed(count: int, sealed: int) -> str:
-    """Say that *count* files were given out after the checkpoint of *sealed* entries; 0 where none is kept."""
+    """Say that *count* files were published after the checkpoint of *sealed* entries; 0 where none is kept."""
     files = "1 file was" if count == 1 else f"{count:,} files were"
     kept = f"the last checkpoint is of {sealed} entries" if sealed else "no checkpoint is kept"
     since = " since" if sealed else ""
-    return f"{kept}, although {files} given out{since}, which seals the log where its key is; ask for one kept elsewhere"
+    return f"{kept}, although {files} published{since}, which seals the log where its key is; ask for one kept elsewhere"
 
 
 def _missing_checkpoint(count: int, sealed: int) -> Fault:
@@ -425,7 +425,7 @@ class _LogCheck:
         return CheckedCheckpoint(checkpoint=checkpoint, at=at, fits=fits, is_signed=signed, lines=lines)
 
     def _compare_times(self, size: int, lines: Sequence[VerifiedLine], where: str) -> Iterator[Fault]:
-        """Nobody can have cosigned an entry before it was written: if it says so, the clock was ahead.
+        """No witness can have cosigned an entry before it was written: if it says so, the clock was ahead.
 
         The contrary is no evidence: entries written after a checkpoint may well be older than its cosignature.
         """
@@ -580,7 +580,7 @@ def check_rows(reader: LogReader, entries: Collection[int], names: Collection[st
 
 
 class RowCheck:
-    """One reading of a registry, for all subjects that are given out of it: texts are searched once, and an entry is compared once."""
+    """One reading of a registry, for all subjects that are published of it: texts are searched once, and an entry is compared once."""
 
     def __init__(self, reader: LogReader) -> None:
         self._reader = reader

@@ -596,7 +596,7 @@ class Signing:
 
         Raises:
             ConflictError: `key-not-registered`, `key-not-in-force`: the key that is here is not the one that the log has in force.
-            UnavailableError: `passphrase-missing`: the key is encrypted, and nobody can be asked.
+            UnavailableError: `passphrase-missing`: the key is encrypted, and there is no terminal to ask at.
         """
         # The key is looked up once per transaction. Opening an encrypted key asks for a passphrase.
         if not self._is_asked:

@@ -140,7 +140,7 @@ def add_checkpoint(writer: Writer, note_text: str, said: Checkpoint) -> None:
 
 
 def add_cosignature(writer: Writer, size: int, line: str, at: datetime) -> None:
-    """Keep a signature line that somebody added to the checkpoint of *size* entries, verified by who calls; the same is not kept twice.
+    """Keep an added signature line to the checkpoint of *size* entries, verified by who calls; the same is not kept twice.
 
     Args:
         line: as C2SP signed-note has it, without its line end.

@@ -103,7 +103,7 @@ class LineageRules:
                     yield Fault("nothing-to-retract", str(model_event.model), "it is not deprecated, so there is nothing to take back")
 
     def review(self, staleness_review: StalenessReview) -> Iterator[Fault]:
-        """It is of a claim's current revision, and of causes that this has, or would have if nobody had dismissed them."""
+        """It is of a claim's current revision, and of causes that this has, or would have if no one had dismissed them."""
         head = self._view.find_claim(staleness_review.claim.partition("@")[0])
         name, revision = split_reference(staleness_review.claim)
         if head is None or revision > head.payload.revision:

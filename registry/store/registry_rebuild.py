@@ -67,7 +67,7 @@ def rebuild(source_url: str, target_url: str, progress: Callable[[int], None]) -
     """Replay the log at *source_url* into the empty database at *target_url*: the same leaves, the same rows.
 
     Args:
-        progress: is told the number of entries done, now and then and at the end.
+        progress: called with the number of entries done, now and then and at the end.
 
     Raises:
         ConflictError: the target holds a log already.
@@ -298,7 +298,7 @@ def copy_registry(ledger: Ledger, target: Path, progress: Callable[[int], None])
     was erased. PostgreSQL's log is replayed, as one snapshot sees it, which verifies every leaf on the way.
 
     Args:
-        progress: is told the number of entries done; never called where SQLite copies, which takes about 4 µs an entry.
+        progress: called with the number of entries done; never called where SQLite copies, which takes about 4 µs an entry.
 
     Raises:
         InputError: a replayed log is altered.

@@ -224,7 +224,7 @@ class View(LogReader):
         return self.first_recorded(wanted.order_by(table.c.seq.desc()))
 
     def find_reveal(self, spec_id: str, version: int) -> Recorded[Reveal] | None:
-        """Return what shows one sealed version of a specification to everybody; None where it is not revealed."""
+        """Return what shows one sealed version of a specification publicly; None where it is not revealed."""
         return next(iter(dossiers.find_reveals(self, [(spec_id.partition("@")[0], version)])), None)
 
     def find_opened(self, spec_id: str, version: int | None = None) -> SpecBody | None:
@@ -361,7 +361,7 @@ class View(LogReader):
         return dossiers.find_surveys(self, card)
 
     def list_omissions(self, card: str) -> tuple[Recorded[Omission], ...]:
-        """Return what somebody left out of a card, `CRD-…` (of all its revisions) or `CRD-…@n`, in log order; nothing that was erased."""
+        """Return what was left out of a card, `CRD-…` (of all its revisions) or `CRD-…@n`, in log order; nothing that was erased."""
         return dossiers.find_omissions(self, card)
 
     def list_erased_of(self, card: str) -> tuple[Entry, ...]:

@@ -169,7 +169,7 @@ def find_rival_faults(view: View, target: str, rival: str) -> Iterator[Fault]:
 
 
 def find_step_faults(view: View, contestation_event: ContestationEvent) -> Iterator[Fault]:
-    """Yield why *said* cannot follow: what somebody else than the owner decided is settled; only an escalation goes to somebody."""
+    """Yield why *said* cannot follow: what another than the owner decided is settled; only an escalation names an authority."""
     contestation = view.find_contestation(contestation_event.contestation)
     # Decision of 2026-11-22: anyone except the objector may decide, and a party may give way. A
     # rejection by the owner is shown as the owner's and resolves nothing, so `is_settled` does not
@@ -490,7 +490,7 @@ class StatementRules:
             yield self._unknown("claim", claim_event.successor)
 
     def relation(self, said: ClaimRelation) -> Iterator[Fault]:
-        """Both claims exist, and nobody said it before."""
+        """Both claims exist, and no one said it before."""
         for name in (said.claim, said.other):
             if not self._view.claim_exists(name):
                 yield self._unknown("claim", name)

@@ -140,7 +140,7 @@ class Lineage:
         return [event.entry for event in self._events if event.event.model in known or event.event.predecessor in known]
 
     def registration(self, model: ModelRef) -> int | None:
-        """Return the entry that registered *model*; None where nobody did."""
+        """Return the entry that registered *model*; None if there is none."""
         return self._registered.get(model)
 
     def _apply(self, version_history: VersionHistory, links: dict[tuple[ModelRef, ModelRef], ModelLink]) -> None:
@@ -236,7 +236,7 @@ def name_models(row: Any) -> tuple[ModelRef, ModelRef | None]:
 
 
 def _restore(row: Any) -> ModelEvent:
-    """Return what the row of an event says whose text is gone, though nobody may erase it: what it decided still counts."""
+    """Return what the row of an event says whose text is gone, though no one may erase it: what it decided still counts."""
     model, predecessor = name_models(row)
     return ModelEvent(
         model=model,

@@ -239,7 +239,7 @@ def verify_files(
         redraw: whether to render again also files whose very bytes are proven to be published.
         time_limit_s: seconds that drawing one of them may take.
         workers: how many processes draw at once.
-        progress: told how many more files are checked.
+        progress: called with how many more files are checked.
 
     Raises:
         CaveatError: none of them is anything that can be verified; one that is not, among others that are, is answered by its faults.
@@ -582,7 +582,7 @@ def summarise(file_verification: FileVerification, demand: Demand) -> str:
     # Reasons, names and titles are composed from statements. Only a publication, a registry or a
     # known signature vouches for them (decision of 2026-11-22).
     if _is_unvouched(checks):
-        told += " Nobody vouches for what is composed in it, such as reasons and names: see entries."
+        told += " No signature covers what is composed in it, such as reasons and names: see entries."
     if is_unseen(checks):
         told += " What is printed in it was held against nothing, so it may say anything: see bytes and record."
     return told

@@ -38,7 +38,7 @@ class CheckAnswer(StrEnum):
 
 
 class CheckName(StrEnum):
-    """What is checked, in the order in which it is told; docs/verifying.md says of each what it proves."""
+    """What is checked, in the order in which it is printed; docs/verifying.md says of each what it proves."""
 
     LOG = "log"
     ROWS = "rows"
@@ -300,7 +300,7 @@ def check_witnesses(note: SignedNote, trust: Trust) -> Check:
     if others:
         listed = ", ".join(others[:6])
         return not_checked(CheckName.WITNESSES, f"cosigned in the name of {listed}, whose keys are not known here; give them with --key")
-    return not_checked(CheckName.WITNESSES, "nobody cosigned it: whether the log shows others another history cannot be seen from here")
+    return not_checked(CheckName.WITNESSES, "no witness cosigned it: whether the log shows others another history cannot be seen from here")
 
 
 def _tell_unknown(note: SignedNote, trust: Trust) -> Check:

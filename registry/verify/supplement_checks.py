@@ -88,7 +88,7 @@ def check_entries(carried: SupplementInFile) -> Check:
 
 
 def check_publication(carried: SupplementInFile, sealed: SupplementSeals, ledger: "Ledger | None") -> Check:
-    """Return whether this very file was given out, by its digest: as its proof says, or without one as the registry here says."""
+    """Return whether this very file was published, by its digest: as its proof says, or without one as the registry here says."""
     # Without proof and signature: the log recorded the rendered file before they existed.
     sha256 = hashlib.sha256(sealed.drawn).hexdigest()
     if sealed.broken is not None:
@@ -174,13 +174,13 @@ def _check_published(carried: SupplementInFile, sha256: str, ledger: "Ledger | N
                 found = view.find_publications(sha256)
         if found:
             entry = found[0].entry
-            note = f"no proof here; the registry recorded in entry {entry.seq} on {entry.at:%Y-%m-%d} that this file was given out"
+            note = f"no proof here; the registry recorded in entry {entry.seq} on {entry.at:%Y-%m-%d} that this file was published"
             return yes(CheckName.PUBLISHED, note)
     # A publication names a claim or a card.
     if carried.subject is None:
-        note = "a change report is about no one claim or card, so no log says that it was given out; see signature and registry"
+        note = "a change report is about no one claim or card, so no log says that it was published; see signature and registry"
         return not_checked(CheckName.PUBLISHED, note)
-    note = "no proof that it was given out: ask for the file NAME.tlog-proof, and put it beside this one"
+    note = "no proof that it was published: ask for the file NAME.tlog-proof, and put it beside this one"
     return not_checked(CheckName.PUBLISHED, note)
 
 
@@ -264,7 +264,7 @@ def _describe_record(error: InputError, *, is_published: bool) -> Check:
     if error.code in _BROKEN:
         return no(CheckName.RECORD, f"{error.code}: {fault.found}")
     told = f"it does not fit the form that it names ({fault.where}: {fault.found})"
-    if is_published:  # by a key that is known: so another version of Caveat wrote it, and nobody altered it since
+    if is_published:  # by a key that is known: so another version of Caveat wrote it, and no one altered it since
         return not_checked(CheckName.RECORD, f"{told}: another version of Caveat made it; what it says was not checked")
     return no(CheckName.RECORD, f"{told}: it was altered")
 
@@ -309,9 +309,9 @@ def _find_publication_in_logs(content: bytes, ledger: "Ledger | None") -> Check:
             if published := view.find_publications(sha256):
                 return yes(
                     CheckName.PUBLISHED,
-                    f"no proof here; the registry recorded in entry {published[0].entry.seq} that this file was given out",
+                    f"no proof here; the registry recorded in entry {published[0].entry.seq} that this file was published",
                 )
-    note = f"no proof that it was given out: ask for the file NAME{proofs.PROOF_SUFFIX}, and put it beside this one"
+    note = f"no proof that it was published: ask for the file NAME{proofs.PROOF_SUFFIX}, and put it beside this one"
     return not_checked(CheckName.PUBLISHED, note)
 
 
@@ -443,7 +443,7 @@ def _check_bytes(supplement_examination: SupplementExamination, made: "RenderedF
 
 
 def _find_other_version(supplement_examination: SupplementExamination) -> str | None:
-    """Who says that other templates drew the file, in words that “names” ends; None where nobody does.
+    """Who says that other templates drew the file, in words that “names” ends; None where no one does.
 
     The log does, under a checkpoint that is trusted; or the proof beside it, or the file itself, of which neither is believed for more
     than this: that it cannot be compared here. So an altered file may escape a *no* by such words, and gets no *yes* by them.

@@ -54,7 +54,7 @@ def caveat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captur
 
 @pytest.fixture(scope="session")
 def given_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a registry whose supplements were given out; to be copied, not changed."""
+    """A folder with a registry whose supplements were published; to be copied, not changed."""
     from tests.cli.given_out import build
 
     folder = tmp_path_factory.mktemp("given-out")

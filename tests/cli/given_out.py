@@ -1,4 +1,4 @@
-"""A registry with a locked audit, its supplements given out and proven: made once, and copied for each test."""
+"""A registry with a locked audit, its supplements published and proven: made once, and copied for each test."""
 
 import contextlib
 import io

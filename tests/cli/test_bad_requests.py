@@ -153,7 +153,7 @@ def test_before_init_every_command_says_so_and_makes_nothing(caveat: Caveat, tmp
 
 
 def test_a_second_authority_is_told_from_the_one_who_speaks(caveat: Caveat) -> None:
-    """Registering another code changes nobody's name, and says how to."""
+    """Registering another code changes no one's name, and says how to."""
     caveat("init", "--code", "AISI")
 
     again = caveat("init", "--code", "AISI", "--json").document

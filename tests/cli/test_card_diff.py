@@ -1,4 +1,4 @@
-"""What became of a card's claims in its next revision, from the command line."""
+"""Outcome of a card's claims in its next revision, from the command line."""
 
 from pathlib import Path
 
@@ -266,7 +266,7 @@ def test_what_stands_needs_no_rewording(caveat: Caveat, tmp_path: Path) -> None:
 
 
 def test_three_revisions_are_one_history(caveat: Caveat, tmp_path: Path) -> None:
-    """What became of a claim in the latest revision is told from whichever it quotes; a figure that a claim quotes there has a claim."""
+    """Outcome of a claim in the latest revision is told from whichever it quotes; a figure that a claim quotes there has a claim."""
     schemes, refuses, covert = register(caveat, tmp_path)
     second = revise(caveat, tmp_path, ("refused 92% of harmful", "declined 92% of all harmful"), ("5 % of cases", "6 % of cases"))
     add_revision(caveat, second)

@@ -144,7 +144,7 @@ def test_claims_and_cards_limit_it(caveat: Caveat, tmp_path: Path, told: Told) -
 
 
 def test_the_end_may_be_earlier_than_now(caveat: Caveat, tmp_path: Path, told: Told) -> None:
-    """As of the entry of the new model, nobody had carried anything."""
+    """As of the entry of the new model, no one had carried anything."""
     before, linked = told.before, told.linked
 
     answer = caveat("report", "--since", str(before), "--as-of", str(linked), "--json", "-o", "out")
@@ -193,7 +193,7 @@ def test_what_makes_no_report_is_refused(caveat: Caveat, tmp_path: Path, argumen
 
 
 def test_a_signed_report_is_verified_by_its_signature(caveat: Caveat, tmp_path: Path, told: Told) -> None:
-    """No log says that it was given out, so a signature is what vouches for it elsewhere."""
+    """No log says that it was published, so a signature is what vouches for it elsewhere."""
     assert caveat("report", "--since", str(told.before), "--pdf", "--sign", "-o", "out").code == 0
     (path,) = (tmp_path / "out").iterdir()
 

@@ -122,7 +122,7 @@ def test_one_that_cannot_be_carried_keeps_all_where_they_are(caveat: Caveat, upd
 
 
 def test_a_claim_goes_along_its_lineage_only(caveat: Caveat, updated: list[str]) -> None:
-    """Neither to a version of another lineage, nor back, nor to one that nobody knows."""
+    """Neither to a version of another lineage, nor back, nor to one that no one knows."""
     caveat("model", "add", "LAB/N/1")
     caveat("claim", "carry", updated[1], "--why", "as before")
 
@@ -142,7 +142,7 @@ def test_a_claim_goes_to_the_newest_version_in_one_step(caveat: Caveat, updated:
 
 
 def test_a_fine_tune_takes_claims_only_by_name_and_with_a_warning(caveat: Caveat, registered: list[str]) -> None:
-    """It took no version's place, so it is nobody's default."""
+    """It took no version's place, so it is no one's default."""
     claim = registered[0].partition("@")[0]
     caveat("model", "update", "LAB/M/1", "LAB/M/1-law", "--as", "fine-tune")
 

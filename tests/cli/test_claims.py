@@ -116,7 +116,7 @@ def test_a_superseded_claim_takes_no_revision(caveat: Caveat, tmp_path: Path) ->
 
 
 def test_reserved_identifiers_are_filled_later(caveat: Caveat, tmp_path: Path) -> None:
-    """An identifier can be given out before its claim is written."""
+    """An identifier can be published before its claim is written."""
     register(caveat, tmp_path)
     reserved = caveat("claim", "reserve", "--json").document["claims"][0]
     card = caveat("card", "list", "--json").document["cards"][0]["card"]

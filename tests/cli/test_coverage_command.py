@@ -31,7 +31,7 @@ PASSAGES = (
 
 @pytest.fixture
 def card(caveat: Caveat, tmp_path: Path) -> str:
-    """A card with three claims; nobody searched it for more."""
+    """A card with three claims; no one searched it for more."""
     register(caveat, tmp_path)
     (one,) = caveat("card", "list", "--json").document["cards"]
     return str(one["card"])
@@ -59,7 +59,7 @@ def test_a_card_that_nobody_searched_says_so(caveat: Caveat, card: str) -> None:
 
 
 def test_a_surveyed_card_tells_what_was_decided_and_what_was_not(caveat: Caveat, tmp_path: Path, card: str) -> None:
-    """Of four passages two are claims, one is left out; “0 of 50” lies beside a claim's words, and nobody decided on it."""
+    """Of four passages two are claims, one is left out; “0 of 50” lies beside a claim's words, and no one decided on it."""
     survey(caveat, tmp_path, card)
 
     answer, document = caveat("card", "coverage", card), caveat("card", "coverage", card, "--json").document
@@ -127,7 +127,7 @@ def test_a_card_that_is_decided_is_not_called_read(caveat: Caveat, tmp_path: Pat
 
 
 def test_what_was_erased_is_named_and_not_counted(caveat: Caveat, tmp_path: Path, card: str) -> None:
-    """A survey, an omission and a claim whose text is gone: each is told as gone, and nobody is told that there never was one."""
+    """A survey, an omission and a claim whose text is gone: each is told as gone, and no one is told that there never was one."""
     survey(caveat, tmp_path, card)
     entries = caveat("log", "show", "--start", "1", "--json").document["entries"]
     claim = next(one["payload"]["claim"] for one in entries if one["entry"]["kind"] == "claim_revision")

@@ -1,4 +1,4 @@
-"""`caveat audit cues`: from raters and probe to the ablation, with cues that nobody can read before they are revealed."""
+"""`caveat audit cues`: from raters and probe to the ablation, with cues that no one can read before they are revealed."""
 
 import json
 import sqlite3

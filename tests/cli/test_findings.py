@@ -111,7 +111,7 @@ def test_a_declaration_that_a_check_contradicts_is_refused(caveat: Caveat, tmp_p
 
 
 def test_one_failure_outweighs_other_judges_that_passed(caveat: Caveat, tmp_path: Path, record: Record) -> None:
-    """Nobody clears a scorer by adding a report in which it passes."""
+    """No one clears a scorer by adding a report in which it passes."""
     claim, *_ = register(caveat, tmp_path)
     audit = lock(caveat, tmp_path, claim)
     for invariant in (True, False, True):

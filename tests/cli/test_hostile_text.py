@@ -17,7 +17,7 @@ from tests.cli.conftest import Answer, Caveat
 from tests.cli.scenario import CARD, write_scores
 from tests.postgres import NoServerError, create_database, run_server
 
-HOSTILE = " ".join(  # noqa: FLY002  (in one line nobody would read it)
+HOSTILE = " ".join(  # noqa: FLY002  (in one line no one would read it)
     (
         "<script>alert(1)</script> {{7*7}} {% raw %} {{ supplement }} ${x} %s %(a)s {0} [bold red]markup[/]",
         "\x1b[31mred\x1b]0;title\x07 \x9b31m \x7f \x85 back\x08 \u202eevil\u2066 \u200b\ufeff\ufff9",

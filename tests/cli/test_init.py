@@ -10,7 +10,7 @@ from tests.cli.terminal import Terminal
 
 
 def test_a_script_has_to_name_the_authority(caveat: Caveat, tmp_path: Path) -> None:
-    """Without a terminal there is nobody to ask; nothing is made."""
+    """Without a terminal there is no one to ask; nothing is made."""
     refused = caveat("init")
 
     assert (refused.code, refused.err.partition(":")[0]) == (2, "authority-missing")

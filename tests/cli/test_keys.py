@@ -70,7 +70,7 @@ def test_keys_are_encrypted_where_there_is_a_passphrase(caveat: Caveat, tmp_path
 
 
 def test_init_asks_twice_for_a_passphrase_on_a_terminal(caveat: Caveat, tmp_path: Path) -> None:
-    """What is typed is not shown, and encrypts the keys; nobody is asked where keys are there already."""
+    """What is typed is not shown, and encrypts the keys; no one is asked where keys are there already."""
     with Terminal(tmp_path, "init", "--code", "AISI") as terminal:
         terminal.wait_for("Passphrase for the secret keys")
         asked = terminal.press("geheim\r", "Repeat")

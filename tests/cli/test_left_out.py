@@ -185,7 +185,7 @@ def test_surveys_by_one_engine_add_up(caveat: Caveat, tmp_path: Path, card: str)
 
 
 def test_an_engine_that_proposed_nothing_has_read_the_card(caveat: Caveat, tmp_path: Path, card: str) -> None:
-    """An empty survey is recorded, once: nothing proposed is another thing than nobody looked."""
+    """An empty survey is recorded, once: nothing proposed is another thing than no one looked."""
     _write(tmp_path, card, proposed=_proposed())
     size = _size(caveat)
 
@@ -272,8 +272,8 @@ def test_what_is_restated_must_be_there(caveat: Caveat, tmp_path: Path) -> None:
     _, second, _ = (one.partition("@")[0] for one in register(caveat, tmp_path))
     card = caveat("card", "list", "--json").document["cards"][0]["card"]
     size = _size(caveat)
-    nobody = format_identifier(Kind.CLAIM, "AISI", 2026, 99)
-    _write(tmp_path, card, claims=[_claim(restates=["CLM-1", nobody, f"{second}@7", card])])
+    unknown = format_identifier(Kind.CLAIM, "AISI", 2026, 99)
+    _write(tmp_path, card, claims=[_claim(restates=["CLM-1", unknown, f"{second}@7", card])])
     named = _faults(caveat)
     _write(tmp_path, card, claims=[_claim(reported={"value": 0.92, "n": 50}, restates=[second])])
 

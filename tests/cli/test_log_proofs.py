@@ -203,7 +203,7 @@ def test_a_witness_asks_for_the_key_and_for_the_proof_it_needs(lab: At) -> None:
 
 
 def test_a_witness_does_not_go_back(lab: At) -> None:
-    """An older checkpoint is refused: it may be given out to hide what came since."""
+    """An older checkpoint is refused: it may be published to hide what came since."""
     lab("lab", "log", "checkpoint", "-o", "old.note")
     _grow(lab, "lab", "3")
     lab("lab", "log", "checkpoint", "-o", "new.note")
@@ -249,7 +249,7 @@ def test_a_longer_history_that_is_another_is_evidence_by_its_own_proof(lab: At, 
 
 
 def test_a_proof_that_leads_nowhere_is_not_cosigned_and_is_no_evidence(lab: At, tmp_path: Path) -> None:
-    """A proof may be broken by accident: nothing is signed, and nobody is accused."""
+    """A proof may be broken by accident: nothing is signed, and no one is accused."""
     _fork(lab, tmp_path, "6", "7", "8", "9", "10")
     _grow(lab, "lab", "3", "4", "5")
     lab("lab", "log", "checkpoint", "-o", "one.note")
@@ -295,7 +295,7 @@ def test_a_false_line_beside_a_good_one_of_the_same_key_is_not_kept(lab: At, tmp
 
 
 def test_one_cosignature_of_each_key_is_kept(lab: At, tmp_path: Path) -> None:
-    """A witness that signs again and again does not fill the checkpoint until nobody can read it."""
+    """A witness that signs again and again does not fill the checkpoint until no one can read it."""
     lab("lab", "log", "checkpoint", "-o", "first.note")
     note = (tmp_path / "lab" / "first.note").read_text(encoding="utf-8")
     (key,) = read_keys(tmp_path / "wit" / "caveat-keys", ask=lambda: None).log
@@ -311,7 +311,7 @@ def test_one_cosignature_of_each_key_is_kept(lab: At, tmp_path: Path) -> None:
 
 
 def test_what_pretends_to_be_the_witness_own_line_is_dropped(lab: At, tmp_path: Path) -> None:
-    """The note that is recorded and given out has one line of the witness: the one it signs now."""
+    """The note that is recorded and published has one line of the witness: the one it signs now."""
     lab("lab", "log", "checkpoint", "-o", "first.note")
     shutil.copytree(tmp_path / "wit", tmp_path / "twin")
     assert lab("twin", "log", "cosign", "../lab/first.note", "--vkey", _vkey(lab, "lab"), "-o", "back.note").code == 0
@@ -341,7 +341,7 @@ def test_a_note_without_room_for_a_line_is_not_cosigned(lab: At, tmp_path: Path)
 
 
 def test_who_stops_listening_has_the_file_all_the_same(lab: At, tmp_path: Path) -> None:
-    """What is recorded is also written, though nobody reads what is said of it (`| head -1`)."""
+    """What is recorded is also written, though no one reads what is said of it (`| head -1`)."""
     lab("lab", "log", "checkpoint", "-o", "first.note")
     vkey = _vkey(lab, "lab")
 

@@ -117,7 +117,7 @@ def test_a_sound_log_is_said_to_be_sound_and_what_that_rests_on(lab: Caveat) -> 
 
     assert (alone.code, sealed.code) == (0, 0)
     assert "NO checkpoint" in alone.out
-    assert "checkpoint at 5: fits, signed by the log, cosigned by nobody known here" in sealed.out
+    assert "checkpoint at 5: fits, signed by the log, cosigned by no known witness" in sealed.out
     assert fast["rows"] is None
     assert [(one["size"], one["fits"], one["signed"]) for one in fast["checkpoints"]] == [(5, True, True)]
 

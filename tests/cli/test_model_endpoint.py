@@ -165,7 +165,7 @@ def test_a_retracted_name_takes_the_binding_with_it(caveat: Caveat, tmp_path: Pa
 
 
 def test_statements_are_shown_repeated_and_refused_as_they_should_be(caveat: Caveat, tmp_path: Path) -> None:
-    """The same again changes nothing, another reason or a second retraction is refused, a version nobody knows too."""
+    """The same again changes nothing, another reason or a second retraction is refused, a version no one knows too."""
     register(caveat, tmp_path)
 
     again = caveat("model", "endpoint", MODEL, "m-1", "--reason", "It is served under this name", "--json")

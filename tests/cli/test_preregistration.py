@@ -237,7 +237,7 @@ def open_contestation(caveat: Caveat, folder: Path, *, rival: str | None) -> tup
     add_contexts(caveat, folder, "deploy_context", "street")
     specs = {one["slug"]: f"{one['spec']}@{one['version']}" for one in caveat("spec", "list", "--json").document["specs"]}
     extra = ("--rival", specs[rival]) if rival else ()
-    opened = caveat("contest", "open", specs["office"], "--grounds", "nobody works there", *extra, "--json")
+    opened = caveat("contest", "open", specs["office"], "--grounds", "no one works there", *extra, "--json")
     assert opened.code == 0, opened.err
     return claim, str(opened.document["contestation"])
 

@@ -19,8 +19,8 @@ def test_the_supplement_says_what_was_fixed_what_not_and_what_departed(caveat: C
 
     page = " ".join((tmp_path / "out" / f"{claim}.html").read_text(encoding="utf-8").split())
     assert "· not as locked" in page
-    assert "nobody has explained it" in page
-    assert "Nobody has explained it." in page
+    assert "it is not explained" in page
+    assert "It is not explained." in page
     assert "Not in the lock:" in page
     assert "✗ Otherwise than locked: 39 tasks" in page
 
@@ -29,7 +29,7 @@ def test_a_deviation_that_is_told_after_the_outcome_is_on_page_one(caveat: Cavea
     """The outcome knew nothing of it and stays; whoever reads the page learns both."""
     audit = lock_all(caveat, tmp_path)
     import_scores(caveat, audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
-    told = caveat("audit", "deviate", audit, "scoring", "--done", "another judge", "--why", "nobody had noticed")
+    told = caveat("audit", "deviate", audit, "scoring", "--done", "another judge", "--why", "no one had noticed")
     claim = caveat("audit", "show", audit, "--json").document["audit"]["payload"]["claim"]
 
     caveat("report", claim, "--json", "-o", "out")

@@ -95,7 +95,7 @@ def test_a_prompt_that_tells_makes_recognition_aware_but_told(caveat: Caveat, tm
 
 
 def test_an_unknown_prompt_leaves_two_classes_unknown_and_the_share_known(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
-    """Without a prompt nobody can say whether the model was told; None with its reason, never 0."""
+    """Without a prompt no one can say whether the model was told; None with its reason, never 0."""
     file = tmp_path / "texts.jsonl"
     file.write_text('{"text": "This is a test."}\n{"text": "Hello."}\n')
 

@@ -231,7 +231,7 @@ def test_a_part_that_a_model_read_is_a_survey_of_its_own(caveat: Caveat, card: s
 def test_a_part_that_was_not_read_is_told_in_the_file_and_nothing_read_makes_no_file(
     caveat: Caveat, card: str, endpoint: Endpoint, tmp_path: Path
 ) -> None:
-    """An empty list that nobody gave would be recorded as a card without claims."""
+    """An empty list that no one gave would be recorded as a card without claims."""
     answered, refused = endpoint.script, Reply(text="", stop_reason="refusal")
     words = ("claim", "propose", card, "--engine", "claude", "--with", MODEL)
     endpoint.script = lambda asked: refused if "Sabotage" in read_shown(asked) else answered(asked)
@@ -266,7 +266,7 @@ def test_what_an_older_revision_has_registered_is_not_proposed_of_the_newer(cave
 
 def test_a_card_without_claims_says_so(caveat: Caveat, tmp_path: Path) -> None:
     """It is no error; that it was looked at can be recorded."""
-    (tmp_path / "hello.md").write_text("# Hello\n\nThis page greets everybody who reads it.\n", encoding="utf-8")
+    (tmp_path / "hello.md").write_text("# Hello\n\nThis page greets everyone who reads it.\n", encoding="utf-8")
     card = register(caveat, tmp_path / "hello.md")
 
     answer = caveat("claim", "propose", card, "-o", "claims.yaml")

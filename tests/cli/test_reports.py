@@ -1,4 +1,4 @@
-"""Supplements by the command line: drawn, read back, checked, given out."""
+"""Supplements by the command line: drawn, read back, checked, published."""
 
 import json
 from dataclasses import replace
@@ -77,7 +77,7 @@ def test_a_supplement_as_of_an_earlier_entry_is_the_earlier_one(caveat: Caveat, 
 
 
 def test_publishing_is_recorded_once(caveat: Caveat, tmp_path: Path) -> None:
-    """The digests of what was given out stand in the log, with the digest of the record."""
+    """The digests of what was published stand in the log, with the digest of the record."""
     claim = audit_first_claim(caveat, tmp_path)
     size = caveat("log", "show", "--json").document["size"]
 

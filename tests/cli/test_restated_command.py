@@ -1,4 +1,4 @@
-"""`caveat claim restated`: pairs are found, told with both figures, and recorded by nobody but a person."""
+"""`caveat claim restated`: pairs are found, told with both figures, and recorded by no one but a person."""
 
 from pathlib import Path
 
@@ -95,7 +95,7 @@ def test_a_card_that_is_not_registered_is_refused(caveat: Caveat, pair: tuple[tu
 
 
 def test_more_than_the_limit_is_said(caveat: Caveat, tmp_path: Path) -> None:
-    """Nobody takes the first page for the whole."""
+    """No one takes the first page for the whole."""
     caveat("init", "--code", "AISI")
     for value in (0.05, 0.082, 0.11):
         add(caveat, tmp_path, SECOND.format(value=value), value)

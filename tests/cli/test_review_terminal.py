@@ -188,7 +188,7 @@ def test_a_split_has_two_parts(caveat: Caveat, card: str, tmp_path: Path) -> Non
         assert "expected 2 at least" in terminal.press("\n", "q: give up")
         terminal.press(" ", "quote 1")
         terminal.press("Lumen 1 refused\n", "quote 2")
-        terminal.press("what nobody said\n", "quote 3")
+        terminal.press("what no one said\n", "quote 3")
         assert "not in the card" in terminal.press("\n", "q: give up")
         terminal.press("q", "nothing changed, nothing accepted")
 

@@ -94,7 +94,7 @@ def test_a_revoked_key_signs_no_more_and_its_statements_are_the_operators(caveat
 def test_an_encrypted_key_asks_for_its_passphrase_or_nothing_is_recorded(
     caveat: Caveat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A statement is never recorded unsigned because nobody typed the passphrase."""
+    """A statement is never recorded unsigned because no one typed the passphrase."""
     monkeypatch.setenv("CAVEAT_PASSPHRASE", "geheim")
     caveat("init", "--code", "AISI")
     caveat("key", "add", "--statements")

@@ -60,7 +60,7 @@ def test_an_error_is_told_by_its_code_when_nobody_reads_errors(tmp_path: Path) -
 
 
 def test_an_answer_that_a_full_disk_swallows_is_an_error_that_names_the_output(forged: Path) -> None:
-    """`> /dev/full` fails like a full disk: no exit code of an answer that nobody can have got."""
+    """`> /dev/full` fails like a full disk: no exit code of an answer that no one can have got."""
     process = run_in(forged, "verify", "forged.json", redirection="> /dev/full")
 
     assert process.returncode == 3

@@ -35,7 +35,7 @@ def bundle(given_out: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_signature_that_was_cut_off_is_missed(caveat: Caveat, mail: Path, given_out: Path) -> None:
-    """What is left is what was drawn and its proof: that it was published is still shown, and that nobody signed it is told."""
+    """What is left is what was drawn and its proof: that it was published is still shown, and that no one signed it is told."""
     from registry.report.published_file import check_signature
 
     path = mail / PDF
@@ -60,7 +60,7 @@ def test_what_is_appended_after_the_signature_is_seen_by_several_checks(caveat: 
 
 
 def test_a_script_is_named_and_a_second_attachment_refused(caveat: Caveat, mail: Path) -> None:
-    """A PDF that acts when it is opened is told as such; of one with two attachments nobody knows which record is meant."""
+    """A PDF that acts when it is opened is told as such; of one with two attachments no one knows which record is meant."""
     import pikepdf
 
     with pikepdf.open(mail / PDF) as pdf:
@@ -128,7 +128,7 @@ def test_one_key_that_does_not_fit_switches_no_check_off(
 
 
 def test_a_published_file_whose_record_cannot_be_read_is_incomplete(caveat: Caveat, given_out: Path, tmp_path: Path) -> None:
-    """Its digest is in the log, so nobody altered it; what it says was not checked, so it is no yes either."""
+    """Its digest is in the log, so no one altered it; what it says was not checked, so it is no yes either."""
     import hashlib
 
     from registry.verify.file_verification import check_file
@@ -249,7 +249,7 @@ def test_the_signature_of_somebody_else_is_not_the_authoritys(caveat: Caveat, ma
 
 
 def test_a_bundle_is_verified_whole_and_by_its_key(caveat: Caveat, bundle: Path, given_out: Path) -> None:
-    """Plain or compressed; without the key its signer is nobody that is known."""
+    """Plain or compressed; without the key its signer is no one that is known."""
     known = caveat("verify", bundle, "--key", read_vkey(given_out), "--json")
     packed = caveat("verify", bundle.with_suffix(".caveat"), "--json")
 

@@ -59,7 +59,7 @@ def test_extra_data_that_says_something_else_is_a_no(given_out: Path, changes: d
 
 @pytest.mark.parametrize("entry", [-1, 0, 3, 10**9])
 def test_a_signer_that_the_log_does_not_prove_is_nobody(given_out: Path, entry: int) -> None:
-    """The place of the document key in the log is checked like any other; a wrong one makes the signature nobody's."""
+    """The place of the document key in the log is checked like any other; a wrong one makes the signature no one's."""
     data = (given_out / "out" / f"{NAME}.pdf").read_bytes()
     layers = split_file(data, OutputFormat.PDF)
     proof = layers.proof or b""

@@ -1,4 +1,4 @@
-"""Files that were given out, in the hands of somebody who trusts nobody: what is proven, what is swapped, what cannot be known."""
+"""Files that were published, in the hands of somebody who trusts no one: what is proven, what is swapped, what cannot be known."""
 
 import json
 import shutil
@@ -197,7 +197,7 @@ def test_a_part_that_copies_a_statement_and_says_otherwise_is_named(
 
 
 def test_what_no_entry_settles_is_said_to_be_vouched_for_by_nobody(caveat: Caveat, mail: Path, given_out: Path) -> None:
-    """Reasons and names are composed: forged they pass entries, which says so; whoever has the key sees that it was never given out."""
+    """Reasons and names are composed: forged they pass entries, which says so; whoever has the key sees that it was never published."""
     record = json.loads((mail / f"{NAME}.json").read_bytes())
     record["claimant"]["name"] = "Somebody Else"
     record["reasons"][0]["text"] = "Everything is well."
@@ -209,7 +209,7 @@ def test_what_no_entry_settles_is_said_to_be_vouched_for_by_nobody(caveat: Cavea
     alone = caveat("verify", "forged.json", "--json")
     sound = caveat("verify", f"{NAME}.json", "--key", read_vkey(given_out), "--json")
 
-    told = "Nobody vouches for what is composed in it"
+    told = "No signature covers what is composed in it"
     assert (forged.code, list_answers(forged)["entries"], list_answers(forged)["published"]) == (1, "yes", "no")
     assert (alone.code, list_answers(alone)["entries"]) == (3, "yes")
     assert "not covered is what the supplement composes from them (reasons, names," in find_note(alone, "entries")

@@ -1,4 +1,4 @@
-"""A registry that somebody edited by hand, cut off or swapped: named, with since when; and what became of what it said."""
+"""A registry that somebody edited by hand, cut off or swapped: named, with since when; and the outcome of what it said."""
 
 import json
 import os
@@ -144,8 +144,8 @@ def test_a_checkpoint_that_is_gone_is_missed_where_files_were_given_out(caveat: 
     checked, log = caveat("verify", "caveat.db", "--key", key, "--json"), caveat("log", "check")
 
     assert (checked.code, list_answers(checked)["checkpoints"], log.code) == (1, "no", 1)
-    assert "although 3 files were given out, which seals the log" in find_note(checked, "checkpoints")
-    assert "checkpoint-missing: checkpoints\n  no checkpoint is kept, although 3 files were given out" in log.err
+    assert "although 3 files were published, which seals the log" in find_note(checked, "checkpoints")
+    assert "checkpoint-missing: checkpoints\n  no checkpoint is kept, although 3 files were published" in log.err
 
 
 def test_another_registry_in_its_place_is_another_log(caveat: Caveat, registry: Path) -> None:
@@ -271,7 +271,7 @@ def test_a_registry_that_took_a_log_over_vouches_for_its_files_until_it_has_evid
 
 
 def test_what_never_ends_is_no_file(caveat: Caveat, tmp_path: Path) -> None:
-    """A pipe that nobody writes to, and a device that writes for ever, are refused before they are read."""
+    """A pipe that no one writes to, and a device that writes for ever, are refused before they are read."""
     os.mkfifo(tmp_path / "pipe")
 
     pipe, zero = caveat("verify", "pipe"), caveat("verify", "/dev/zero")

@@ -14,6 +14,6 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROO
 
 @pytest.mark.parametrize("page", [page for page in PAGES if WRITTEN.search(page.read_text(encoding="utf-8"))], ids=lambda page: page.name)
 def test_every_identifier_has_the_check_character_that_fits(page: Path) -> None:
-    """Nobody who copies an example is told that it is mistyped."""
+    """No one who copies an example is told that it is mistyped."""
     for identifier in WRITTEN.findall(page.read_text(encoding="utf-8")):
         assert parse_identifier(identifier).bare == identifier

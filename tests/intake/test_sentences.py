@@ -38,7 +38,7 @@ def test_a_stop_that_ends_nothing_splits_nothing(text: str) -> None:
         ("It failed. We stopped.", ["It failed.", "We stopped."]),
         ("Did it fail? Yes! It did.", ["Did it fail?", "Yes!", "It did."]),
         ("It beats Kestrel 1.5. We checked.", ["It beats Kestrel 1.5.", "We checked."]),
-        ("It said “no.” Nobody asked.", ["It said “no.”", "Nobody asked."]),
+        ("It said “no.” No one asked.", ["It said “no.”", "No one asked."]),
         ("We test agents, tools, etc. The rest follows.", ["We test agents, tools, etc.", "The rest follows."]),
         ("It is faster. gpt-5.2 is slower.", ["It is faster.", "gpt-5.2 is slower."]),
         ("See Appendix A. We list all.", ["See Appendix A.", "We list all."]),

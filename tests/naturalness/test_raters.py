@@ -157,7 +157,7 @@ def test_a_side_without_answers_has_no_accuracy() -> None:
     [(20, 5, 0.0, 0.0, 0.0), (40, 5, 0.5, 0.5, 0.8), (40, 8, 1.0, 0.8, 0.0), (20, 3, 0.8, 0.5, 0.8)],
 )
 def test_the_interval_covers_as_often_as_it_says(items: int, raters: int, skill: float, spread: float, bias: float) -> None:
-    """A seeded simulation: items and raters differ by *spread* on the logit, and everybody leans towards `test` by *bias*."""
+    """A seeded simulation: items and raters differ by *spread* on the logit, and everyone leans towards `test` by *bias*."""
     rng = np.random.default_rng(11)
     test = np.arange(items) < items // 2
     lean = np.where(test, bias, -bias)[:, np.newaxis]

@@ -186,7 +186,7 @@ def test_what_could_give_an_item_away_is_remarked_on() -> None:
 
 
 def test_a_text_that_stands_twice_on_a_side_counts_once() -> None:
-    """Nobody rates the same text twice."""
+    """No one rates the same text twice."""
     drawn = draw([*make(10, 10), *make(10, 10)])
 
     assert (drawn.key.drawn_from_test, drawn.key.drawn_from_deploy) == (10, 10)

@@ -49,7 +49,7 @@ def test_two_characters_are_a_quote_where_they_are_words() -> None:
 
 
 def test_a_call_without_an_answer_is_its_own_reason() -> None:
-    """The code of the failure, or that nobody asked."""
+    """The code of the failure, or that no one asked."""
     failed = Response(
         key="k", request="r", purpose=Purpose.PROBE, model_requested="m", failure=Failure(code="time-out", message="none came")
     )

@@ -132,7 +132,7 @@ def _check(*claims: Any) -> tuple[tuple[Proposal, ...], tuple[RejectedOffer, ...
 
 
 def _list_texts(one: Proposal) -> Iterator[str]:
-    """Everything of a proposal that is given out as the card's words."""
+    """Everything of a proposal that is published as the card's words."""
     yield from (one.quote, *(note.quote for note in one.awareness))
     yield from (
         text for text in (one.written, one.model, one.version, one.evaluation, one.grader, one.elicitation, one.relative_to) if text

@@ -71,7 +71,7 @@ def test_denied_words_give_no_figure(tmp_path: Path) -> None:
     ],
 )
 def test_a_figure_of_a_denied_event_is_low_and_says_so(tmp_path: Path, words: str) -> None:
-    """Nobody can tell from the words alone whose rate it is: never turned round, never sure."""
+    """No one can tell from the words alone whose rate it is: never turned round, never sure."""
     found = propose(tmp_path, words)
 
     assert found

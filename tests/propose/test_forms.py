@@ -165,7 +165,7 @@ def test_a_condition_is_no_result() -> None:
 
 
 def test_a_threshold_that_is_only_stated_claims_nothing() -> None:
-    """A line is drawn; nobody is said to stand on either side."""
+    """A line is drawn; no one is said to stand on either side."""
     words = "The threshold is 50%."
 
     assert find_thetas(words, find_quantities(words))[0].relation is None

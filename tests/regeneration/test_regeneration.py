@@ -65,7 +65,7 @@ def test_a_draft_is_replaced_and_the_manifest_says_why(folder: Regenerated) -> N
 
 
 def test_a_claim_is_not_drawn_because_of_another_of_its_card(folder: Regenerated) -> None:
-    """What became of one claim concerns the supplement of its card; what became of their model version concerns all of them."""
+    """Outcome of one claim concerns the supplement of its card; the outcome of their model version concerns all of them."""
     folder.withdraw(COVERT)
     assert folder.caveat("model", "deprecate", "LAB/M/1", "--reason", "retired").code == 0
 

@@ -276,7 +276,7 @@ def test_limits_of_the_api_cannot_be_passed(requests: int, size: int) -> None:
 
 
 def test_results_of_a_possible_batch_that_cannot_be_read_are_no_missing_list(server: Endpoint, store: RunStore) -> None:
-    """Only a refused list says that nobody can say; results that fail are asked for again, and nothing is lost."""
+    """Only a refused list says that no one can say; results that fail are asked for again, and nothing is lost."""
     server.after_batch = on("/batches", Broken.CLOSE)
     server.before_batch = on("/results", Refusal(status=404), method="GET", times=2)
 

@@ -20,7 +20,7 @@ from tests.replay.calling import open_at
 
 @pytest.mark.parametrize("answer", [Broken.CLOSE, Broken.HALF, Broken.PROSE, Refusal(status=500)])
 def test_an_accepted_submission_whose_answer_is_lost_is_found_again(server: Endpoint, store: RunStore, answer: Outcome) -> None:
-    """The batch runs though nobody was told its identifier: it is adopted from the endpoint's list, and nothing is submitted twice."""
+    """The batch runs though no one was told its identifier: it is adopted from the endpoint's list, and nothing is submitted twice."""
     server.after_batch = on("/batches", answer)
 
     summary = run(server, store, make_calls(3))
@@ -84,7 +84,7 @@ def test_a_batch_that_may_be_ours_is_waited_for_and_then_looked_at(server: Endpo
 
 
 def test_without_a_list_of_batches_calls_in_doubt_are_lost_and_not_repeated(server: Endpoint, store: RunStore) -> None:
-    """Nobody can say whether they were made: they are excluded as lost in flight, and repeated only when that is asked for."""
+    """No one can say whether they were made: they are excluded as lost in flight, and repeated only when that is asked for."""
     server.after_batch = on("/batches", Broken.CLOSE)
     server.before_batch = on("/batches", Refusal(status=404), method="GET", times=99)
 

@@ -72,7 +72,7 @@ def test_what_is_set_aside_comes_back() -> None:
 
 
 def test_a_call_that_may_have_been_billed_counts_whole() -> None:
-    """After a time-out nobody knows; the budget takes the worst."""
+    """After a time-out no one knows; the budget takes the worst."""
     purse = BudgetPurse(Budget(), {call().body["model"]: PRICE})
     purse.reserve(call())
     purse.settle(call(), None)
@@ -131,6 +131,6 @@ def test_a_small_cost_is_not_told_as_none(usd: float, told: str) -> None:
 
 @pytest.mark.parametrize("limit", ["calls", "input_tokens", "output_tokens", "usd"])
 def test_a_limit_below_nothing_is_refused(limit: str) -> None:
-    """Nobody can mean it; nothing at all is `0`."""
+    """No one can mean it; nothing at all is `0`."""
     with pytest.raises(ValueError, match=f"{limit} is 0 or more"):
         Budget(**{limit: -1})

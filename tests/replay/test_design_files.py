@@ -135,7 +135,7 @@ def test_a_file_is_preferred_to_a_name_of_the_registry(folder: Path, ledger: Led
         ("both", None, "choice-needed"),
         ("secret", None, "spec-sealed"),
         ("both", "OTHER", "choice-needed"),
-        ("nobody", None, "spec-not-found"),
+        ("no one", None, "spec-not-found"),
         ("CTX-LAB-2026-0001-X@x", None, "spec-not-found"),
         ("CTX-LAB-2026-0001@7", None, "spec-not-found"),
     ],

@@ -63,7 +63,7 @@ def test_what_passes_is_tried_again(tmp_path: Path, first: Outcome, code: str) -
 
 @pytest.mark.parametrize(("broken", "twice"), [(Broken.CLOSE, 4), (Broken.HALF, 4), (Broken.STALL, 4), (Broken.HANG, 4)])
 def test_a_repetition_that_may_be_paid_twice_is_counted(tmp_path: Path, broken: Broken, twice: int) -> None:
-    """After a connection that broke, or a request without an answer, nobody knows whether the model worked."""
+    """After a connection that broke, or a request without an answer, no one knows whether the model worked."""
     with run_endpoint(Endpoint(script=lambda asked: broken if asked.number == 0 else Reply())) as server:
         summary = run(server, tmp_path, make_calls(4), timeout_s=3.0)
 

@@ -84,7 +84,7 @@ def test_an_interrupted_run_keeps_what_was_under_way(tmp_path: Path) -> None:
 
 
 def test_a_run_that_is_asked_to_end_while_it_waits_for_its_budget_does_not_call_it_spent(tmp_path: Path) -> None:
-    """The call under way may spend less than it could, so nobody knows whether the next one would have fitted."""
+    """The call under way may spend less than it could, so no one knows whether the next one would have fitted."""
 
     class Pressed(HaltRequest):
         def listen(self, listener: Callable[[], None]) -> None:
@@ -144,7 +144,7 @@ def test_a_budget_is_not_exceeded(tmp_path: Path, budget: Budget, made: int) -> 
 
 
 def test_input_is_counted_as_the_endpoint_counts_it(tmp_path: Path) -> None:
-    """A budget of input tokens holds although nobody knows before how the endpoint counts."""
+    """A budget of input tokens holds although no one knows before how the endpoint counts."""
     with run_endpoint(Endpoint(script=lambda _: Reply(input_tokens=3))) as server:
         summary = run(server, tmp_path, make_calls(100), budget=Budget(input_tokens=60), concurrency=2)
 

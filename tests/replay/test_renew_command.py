@@ -246,7 +246,7 @@ def test_a_lock_without_a_replay_is_prepared_and_its_run_made_elsewhere(caveat: 
 
 
 def test_only_claims_of_the_version_that_is_named_are_taken(caveat: Caveat, registry: Path) -> None:
-    """Another version has no stale claims, one that does not follow on record is none to carry to, and a name that nobody knows is none."""
+    """Another version has no stale claims, one that does not follow on record is none to carry to, and a name that no one knows is none."""
     assert caveat("model", "update", "LAB/X/0", "LAB/X/1").code == 0
     other = caveat(*RENEW, "--model", "LAB/X/1", "--dry-run", "--json").document
     unknown = [caveat(*RENEW, name, "LAB/M/7", "--dry-run") for name in ("--model", "--to")]
@@ -260,7 +260,7 @@ def test_only_claims_of_the_version_that_is_named_are_taken(caveat: Caveat, regi
 
 
 def test_where_the_lineage_branches_a_version_must_be_named(caveat: Caveat, registry: Path) -> None:
-    """Two versions took the place of the claim's: nobody but a person knows which is meant."""
+    """Two versions took the place of the claim's: no one but a person knows which is meant."""
     branched = caveat("model", "update", "LAB/M/1", "LAB/M/2-mini", "--branch")
     unnamed = caveat(*RENEW, "--dry-run", "--json").document
     named = caveat(*RENEW, "--to", NEW_VERSION, "--dry-run", "--json").document

@@ -77,7 +77,7 @@ def test_an_arm_says_its_tasks_and_where_its_contexts_come_from(store: RunStore)
 
 
 def test_one_file_among_registered_specifications_leaves_the_side_without_an_owner(store: RunStore) -> None:
-    """Nobody answers for a file, so the deployment side as a whole is owned by nobody on record."""
+    """No one answers for a file, so the deployment side as a whole is owned by no one on record."""
     found = keep_contexts(store)
 
     assert found.list_references("test") == ("CTX-A@1",)

@@ -126,7 +126,7 @@ def test_a_table_without_its_run_folder_is_not_shown_to_be_of_the_locked_replay(
 
 
 def test_a_replay_that_contradicts_the_audit_file_is_never_locked(caveat: Caveat, tmp_path: Path) -> None:
-    """Another model or other tasks in one file than in the other: a plan that nobody could keep."""
+    """Another model or other tasks in one file than in the other: a plan that no one could keep."""
     claim = register(caveat, tmp_path)[0]
     write_replay(tmp_path, tasks=24)
     extra = "replay: small.yaml\nmodel: another\nplan: {tasks: 25}\n"

@@ -82,7 +82,7 @@ def test_another_server_behind_the_same_name_is_another_replay(caveat: Caveat, t
     ],
 )
 def test_the_file_of_another_server_is_refused(caveat: Caveat, tmp_path: Path, others: dict[str, Any], said: str) -> None:
-    """So are keys that nobody knows and values that cannot be."""
+    """So are keys that no one knows and values that cannot be."""
     write_replay(tmp_path, tasks=2)
     write_facts(tmp_path, **others)
     with run_endpoint(Endpoint()) as server:

@@ -57,7 +57,7 @@ def claim_at(number: int, *, claim: int = 1, of: int = 1, **changes: object) -> 
 
 
 def dossier_at(number: int, *, claim: int = 1, of: int = 1, sightings: Sequence[PassageMatch] = (), **changes: object) -> Dossier:
-    """A claim nobody audited, that quotes passage *number*."""
+    """A claim no one audited, that quotes passage *number*."""
     log = Log()
     dossier = build(log, claim_at(number, claim=claim, of=of, **changes), RestrictionStatus.UNAUDITED)
     return replace(dossier, sightings=tuple(log.say(one) for one in sightings))

@@ -328,7 +328,7 @@ def multi_spec(count: int = 12) -> Dossier:
 
 
 def unaudited() -> Dossier:
-    """A claim that nobody audited."""
+    """A claim that was not audited."""
     return build(Log(), revision(COVERT), RestrictionStatus.UNAUDITED)
 
 

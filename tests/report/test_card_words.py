@@ -45,7 +45,7 @@ def test_a_listed_quote_is_readable_and_the_told_one_exact(card_supplement: Card
 
 
 def test_a_claim_that_no_longer_stands_says_so_in_the_table(card_supplement: CardSupplement) -> None:
-    """It is counted, and a reader sees what became of it."""
+    """It is counted, and a reader sees its outcome."""
     row = card_supplement.unaudited[0]
     ended = replace(row, status=replace(row.status, lifecycle=Lifecycle.WITHDRAWN))
     before, after = (words(replace(card_supplement, claims=(one,))).count('tag-paraphrase">withdrawn') for one in (row, ended))
@@ -54,7 +54,7 @@ def test_a_claim_that_no_longer_stands_says_so_in_the_table(card_supplement: Car
 
 
 def test_of_many_claims_only_those_with_an_outcome_are_told_one_by_one(card_supplement: CardSupplement) -> None:
-    """Forty times that nobody has audited is read by nobody."""
+    """Forty times that no one has audited is read by no one."""
     row = card_supplement.unaudited[0]
     many = replace(card_supplement, claims=tuple(replace(row, identifier=f"CLM-X-{number}#0") for number in range(41)))
 

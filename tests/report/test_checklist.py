@@ -172,7 +172,7 @@ def test_half_a_budget_is_missing(lock: Lock | None, provenance: Provenance | No
 
 
 def test_coverage_needs_the_size_of_the_corpus() -> None:
-    """20 of 40 tasks, or 20 of nobody knows."""
+    """20 of 40 tasks, or 20 of no one knows."""
     known = build_checklist(build_case(theta=0.1), build_estimate(), provenance=FULL)
     unknown = build_checklist(build_case(theta=0.1), build_estimate())
 

@@ -108,7 +108,7 @@ def test_a_survey_of_another_revision_says_nothing_of_this_one() -> None:
 
 
 def test_what_was_left_out_of_another_revision_stays_left_out_where_its_words_stand_once() -> None:
-    """The reason holds for the same words; for words that stand twice nobody knows for which."""
+    """The reason holds for the same words; for words that stand twice no one knows for which."""
     said = say([survey(11, 12, of=2)], [omission(11), omission(12)])
     twice = TEXT + TEXT[span(12)[0] : span(12)[1]]
 
@@ -118,7 +118,7 @@ def test_what_was_left_out_of_another_revision_stays_left_out_where_its_words_st
 
 
 def test_outcomes_count_as_audited_and_those_that_take_something_back_as_restricted() -> None:
-    """A degraded and an inverted claim are both; one that nobody audited is neither."""
+    """A degraded and an inverted claim are both; one that no one audited is neither."""
     total = cover([inverted(), degraded(), dossier_at(11, claim=9)], PassageHistory()).total
 
     assert (total.registered, total.audited, total.restricted) == (3, 2, 2)
@@ -165,7 +165,7 @@ def test_a_claim_that_is_only_reserved_is_not_counted() -> None:
 
 @pytest.mark.parametrize("event", [Lifecycle.SUPERSEDED, Lifecycle.WITHDRAWN, Lifecycle.REJECTED])
 def test_a_claim_that_no_longer_stands_is_still_counted_and_still_decides_its_passage(event: Lifecycle) -> None:
-    """Somebody registered it, and what became of it stands with it."""
+    """Somebody registered it, and its outcome stands with it."""
     one = dossier_at(11)
     ended = replace(one, status=replace(one.status, lifecycle=event))
 

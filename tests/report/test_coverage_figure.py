@@ -74,7 +74,7 @@ def test_the_legend_names_what_is_drawn_and_nothing_else() -> None:
 
 
 def test_without_a_survey_the_bar_has_an_open_end_and_says_so() -> None:
-    """What nobody searched for is not zero."""
+    """What no one searched for is not zero."""
     figure = build_coverage_figure(coverage(counts(registered=3, undecided=None)))
     assert figure is not None
 

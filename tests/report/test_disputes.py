@@ -135,7 +135,7 @@ def test_an_opening_that_does_not_open_the_record_is_a_fault(name: str) -> None:
 
 
 def test_what_is_revealed_is_no_secret() -> None:
-    """An opening beside a reveal would mark pages CONFIDENTIAL that show nothing but what everybody may read."""
+    """An opening beside a reveal would mark pages CONFIDENTIAL that show nothing but what everyone may read."""
     shown: Recorded[Reveal] = Log().say(Reveal(opening=OPENING), "INST")
     supplement = assemble(replace(seal(inverted()), reveals=(shown,)))
 
@@ -165,7 +165,7 @@ def test_no_other_body_opens_a_commitment(name: str, description: str) -> None:
 
 
 def test_a_confidential_file_is_logged_under_the_public_record(tmp_path: Path) -> None:
-    """The log tells that it was given out, and of which record; not what it showed."""
+    """The log tells that it was published, and of which record; not what it showed."""
     subject = SupplementSubject(name="CLM-EXAMPLE-2026-0042-X@1", supplement=CONFIDENTIAL)
     facts = collect_facts(subject)
     place = tmp_path / "x"

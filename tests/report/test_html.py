@@ -180,7 +180,7 @@ def test_letters_of_other_scripts_stay_in_the_html(htmls: Mapping[str, str]) -> 
 
 
 def test_paraphrase_and_verbatim_are_told_beside_the_quote(htmls: Mapping[str, str]) -> None:
-    """Nobody takes our words for the card's."""
+    """No one takes our words for the card's."""
     assert "paraphrase: not the card’s words" in htmls["retrospective"]
     assert "verbatim from the card" in htmls["inverted"]
 
@@ -246,13 +246,13 @@ def test_a_claim_of_which_no_word_stands_is_not_printed_again(supplements: Mappi
         ("found-out-nothing", "Invariance check made, and not settled."),
         ("found-out-nothing", "No response was scored twice"),
         ("found-out-nothing", "Not corrected."),
-        ("card-untold", "Claims that nobody registered are not in this table."),
-        ("card-not-surveyed", "Claims that nobody registered are not in this table."),
+        ("card-untold", "Claims that are not registered are not in this table."),
+        ("card-not-surveyed", "Claims that are not registered are not in this table."),
         ("card-not-surveyed", "Not surveyed. No search of this revision for claims is recorded"),
         ("card-not-surveyed", "not surveyed: unknown"),
         ("card", "Proposed as claims and undecided: 62"),
-        ("card", "Of 62 of them nobody has said yet whether they are claims."),
-        ("card", "62 more passages may make claims: nobody has decided."),
+        ("card", "62 of them have not been reviewed."),
+        ("card", "62 more passages may make claims: not reviewed."),
         ("card", "no place in this revision"),
         ("sighted", "1 of 7 applicable items is missing"),
         ("card-long", "Only claims with an outcome stand here: 80 of 120."),

@@ -118,7 +118,7 @@ def test_without_a_replay_there_is_nothing_to_come_before() -> None:
     checks = [check_lock(one, is_proven=True) for one in (*others, waiting)]
 
     assert [one.answer for one in checks] == [CheckAnswer.NOT_CHECKED] * 3
-    assert [word in one.note for word, one in zip(("nobody has audited", "nothing was locked", "no replay"), checks, strict=True)] == [
+    assert [word in one.note for word, one in zip(("has not been audited", "nothing was locked", "no replay"), checks, strict=True)] == [
         True
     ] * 3
 

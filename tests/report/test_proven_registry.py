@@ -124,7 +124,7 @@ def test_the_text_of_a_statement_is_given_only_where_it_is_needed(tmp_path: Path
 
 
 def test_a_supplement_as_of_an_entry_is_proven_under_the_root_of_then(tmp_path: Path) -> None:
-    """What was given out then, and what is made of the same entry now, name one root."""
+    """What was published then, and what is made of the same entry now, name one root."""
     ledger = _open(tmp_path)
     with ledger.view() as view:
         size = next(one.entry.seq for one in view.entries() if one.entry.kind.value == "claim_revision")

@@ -102,7 +102,7 @@ def test_what_is_no_supplement_is_refused_with_a_code(data: bytes, code: str) ->
 def test_a_supplement_made_before_coverage_and_completeness_were_told_is_read_and_drawn(
     supplements: Mapping[str, Supplement], card_supplement: CardSupplement
 ) -> None:
-    """Files that were given out earlier lack the newer fields; nothing is printed in their place."""
+    """Files that were published earlier lack the newer fields; nothing is printed in their place."""
     for one in (supplements["inverted"], card_supplement):
         document = json.loads(render_json(one))
         for name in ("coverage", "completeness", "sightings"):

@@ -1,4 +1,4 @@
-"""What became of a claim after its audit is told on page one, with what would settle it, and nothing that was decided is hidden."""
+"""Outcome of a claim after its audit is told on page one, with what would settle it, and nothing that was decided is hidden."""
 
 import re
 from collections.abc import Mapping
@@ -54,12 +54,12 @@ def test_what_may_be_stale_says_on_page_one_what_would_settle_it() -> None:
 
 
 def test_what_a_person_confirmed_comes_first() -> None:
-    """Who, when and why; what nobody looked at comes after it."""
+    """Who, when and why; what was not reviewed comes after it."""
     supplement = draw(Update().stale())
     first = supplement.reasons[0].text
 
     assert first.startswith(f"It is stale: confirmed by INST on 20 October 2026 because {MODEL} was followed by {NEXT} (“{WHY_STALE}”).")
-    assert first.endswith(f"Nobody has looked at this yet: {MODEL} was deprecated (settled by a person).")
+    assert first.endswith(f"This has not been reviewed yet: {MODEL} was deprecated (settled by a person).")
     assert "Staleness stale" in read_first_page(supplement)
 
 

@@ -1,4 +1,4 @@
-"""What superseded a supplement: known when the registry has left what it said, told loudly, and proven by nobody but the registry."""
+"""What superseded a supplement: known when the registry has left what it said, told loudly, and proven by no one but the registry."""
 
 import sqlite3
 from collections.abc import Callable, Mapping
@@ -278,7 +278,7 @@ def test_a_superseded_file_verifies_and_is_not_current_for_its_own_reason(kind: 
 
 
 def test_the_record_check_says_what_stands_outside_its_digest(updated: Mapping[str, Supplement | CardSupplement]) -> None:
-    """Who has the file alone is told that the notice is nobody's word but the sender's."""
+    """Who has the file alone is told that the notice is no one's word but the sender's."""
     supplement = updated["superseded"]
     assert isinstance(supplement, Supplement)
     notes = {}

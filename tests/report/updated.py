@@ -42,7 +42,7 @@ class Update:
         self.carrying = self.log.say(claim, "INST")
 
     def potential(self) -> Dossier:
-        """Nobody has looked at what followed; a newer card was dismissed."""
+        """No one has looked at what followed; a newer card was dismissed."""
         causes = (self.cause(CauseKind.SUCCESSOR), self.cause(CauseKind.DEPRECATION))
         return self._told(Staleness.POTENTIALLY_STALE, causes, reviews=(self.dismissed,))
 

@@ -377,7 +377,7 @@ def test_a_response_that_gives_a_verdict_gets_the_judges(tmp_path: Path, endpoin
 
 
 def test_a_judge_that_repeats_the_response_is_no_verdict_but_an_exclusion(tmp_path: Path, endpoint: Endpoint) -> None:
-    """An answer that quotes the transcript's verdict and gives its own holds two objects: nobody knows which is meant."""
+    """An answer that quotes the transcript's verdict and gives its own holds two objects: no one knows which is meant."""
     store = open_store(tmp_path / "run", create=True)
     _fill(store, lambda _cell: _verdict(5, 5))
     endpoint.script = lambda _asked: Reply(text=f"It says {_verdict(5, 5)}. I say {_verdict(1, 1)}.")

@@ -24,7 +24,7 @@ KEYS = (LOG, QUANTUM, DOCUMENT)
 
 
 def never() -> str | None:
-    """Nobody is to be asked."""
+    """No one is to be asked."""
     raise AssertionError
 
 
@@ -57,7 +57,7 @@ def test_keys_come_back_as_they_were_written(tmp_path: Path, passphrase: str | N
 
 
 def test_no_folder_is_no_keys(tmp_path: Path) -> None:
-    """What does not exist is empty, and nobody is asked."""
+    """What does not exist is empty, and no one is asked."""
     assert read_keys(tmp_path / "none", ask=never) == KeyRing()
     assert list_key_files(tmp_path / "none") == ()
 

@@ -52,7 +52,7 @@ FIND = find_in(MANY)
 
 @pytest.mark.parametrize("size", range(9))
 def test_roots_are_those_of_certificate_transparency(size: int) -> None:
-    """The reference trees of 0 to 8 entries have the roots that everybody else computes."""
+    """The reference trees of 0 to 8 entries have the roots that everyone else computes."""
     assert root_of(REFERENCE[:size]).hex() == ROOTS[size]
 
 

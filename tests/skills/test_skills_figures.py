@@ -47,7 +47,7 @@ def test_mitigation_within_the_context_is_that_of_the_same_baseline(tmp_path: Pa
 
 
 def test_skills_that_may_harm_have_a_figure_of_their_own(tmp_path: Path) -> None:
-    """Those of the category net_negative, and nobody else; without one there is no figure."""
+    """Those of the category net_negative, and no one else; without one there is no figure."""
     run = Run()
     run.documents["scores/alpha-sdk.json"]["test_category"] = "net_negative"
 
@@ -90,7 +90,7 @@ def test_a_group_of_one_is_named_and_not_drawn(tmp_path: Path) -> None:
 
 
 def test_a_null_that_stands_there_says_that_the_judge_saw_all(tmp_path: Path) -> None:
-    """judge_visible_chars: null is whole; without the key nobody says."""
+    """judge_visible_chars: null is whole; without the key no one says."""
     whole, silent = Run(), Run()
     whole.documents["skills.json"]["judge_visible_chars"] = None
     del silent.documents["skills.json"]["judge_visible_chars"]

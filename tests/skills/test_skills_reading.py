@@ -35,7 +35,7 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
 
     found = find_codes(parts.write(tmp_path))
 
-    # The empty text and the judge are not valid; delta has no tasks; nobody knows epsilon; alpha's folder is not there.
+    # The empty text and the judge are not valid; delta has no tasks; no one knows epsilon; alpha's folder is not there.
     assert found == ["not-valid", "not-valid", "skill-not-found", "skill-not-listed", "tasks-not-found"]
 
 

@@ -1,4 +1,4 @@
-"""Archives as Inspect writes them, and as nobody should: made byte by byte."""
+"""Archives as Inspect writes them, and as no one should: made byte by byte."""
 
 import json
 import struct

@@ -73,7 +73,7 @@ def test_two_metrics_are_not_chosen_between(tmp_path: Path) -> None:
 
 
 def test_a_metric_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) -> None:
-    """Nobody has to open the file to learn what it holds."""
+    """No one has to open the file to learn what it holds."""
     with pytest.raises(TableError) as error:
         read_every_eval([copy_every_eval(tmp_path, EVERY_EVAL["test"])], LogOptions(scorer="accuracy"))
 

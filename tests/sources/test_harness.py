@@ -78,7 +78,7 @@ def test_results_beside_the_samples_state_counts_model_and_date(tmp_path: Path) 
 def test_a_metric_or_filter_that_is_not_there_is_told_with_those_that_are(
     tmp_path: Path, reading: LogOptions, code: str, named: str
 ) -> None:
-    """Nobody has to open the file to learn what it holds."""
+    """No one has to open the file to learn what it holds."""
     with pytest.raises(TableError) as error:
         read_harness([copy_harness(tmp_path, "test")], reading)
 

@@ -73,7 +73,7 @@ def test_texts_are_numbers_only_by_what_the_user_says(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", ["0.7", "yes", "c", "", [1, 2], float("inf"), 10**400, {"a": [1]}])
 def test_values_that_are_no_numbers_are_refused(tmp_path: Path, value: Any) -> None:
-    """Texts nobody mapped (also such that look like numbers), lists and infinity are told with the sample."""
+    """Texts no one mapped (also such that look like numbers), lists and infinity are told with the sample."""
     error = refuse(write_log(tmp_path, build_sample(value=value)), key="a" if isinstance(value, dict) else None)
 
     assert error.code == "score-not-number"

@@ -55,7 +55,7 @@ def test_an_inspect_log_as_json_is_told_by_its_beginning(tmp_path: Path) -> None
 
 
 def test_an_archive_of_something_else_is_no_log(tmp_path: Path) -> None:
-    """A spreadsheet is an archive too; nobody is asked for its arm."""
+    """A spreadsheet is an archive too; no one is asked for its arm."""
     with zipfile.ZipFile(tmp_path / "scores.xlsx", "w") as archive:
         archive.writestr("xl/workbook.xml", "<workbook/>")
     path = str(tmp_path / "scores.xlsx")
@@ -87,7 +87,7 @@ def test_a_folder_without_scores_is_nothing_that_is_known(tmp_path: Path) -> Non
 
 
 def test_formats_are_not_mixed(tmp_path: Path) -> None:
-    """Their identifiers would not agree, and nobody would see it."""
+    """Their identifiers would not agree, and no one would see it."""
     paths = [str(copy_harness(tmp_path, "test")), str(INSPECT / "pair_T1_test.eval")]
 
     with pytest.raises(TableError) as error:
@@ -155,7 +155,7 @@ def test_every_wrong_argument_is_told(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_pipe_is_no_log(tmp_path: Path) -> None:
-    """It can be read once, and nobody may ever write into it."""
+    """It can be read once, and no one may ever write into it."""
     os.mkfifo(tmp_path / "pipe.eval")
 
     with pytest.raises(InputError) as error:
@@ -293,7 +293,7 @@ def test_a_table_is_read_as_before(tmp_path: Path) -> None:
 
 
 def test_a_fault_names_the_log_and_the_sample(tmp_path: Path) -> None:
-    """Not a table that nobody has seen."""
+    """Not a table that no one has seen."""
     path = str(copy_harness(tmp_path, "test"))
 
     with pytest.raises(TableError) as error:

@@ -78,7 +78,7 @@ def test_arm_and_side_are_one_column_here_too(tmp_path: Path, suffix: str) -> No
 
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_repeated_keys_name_the_column_that_tells_rows_apart(tmp_path: Path, suffix: str) -> None:
-    """Two models in one file is the usual reason; the number of tokens also differs, and nobody chooses rows by that."""
+    """Two models in one file is the usual reason; the number of tokens also differs, and no one chooses rows by that."""
     rows = [row | {"tokens": number} for number, row in enumerate(ROWS * 20)]
     for number, row in enumerate(rows):
         row["sample"] = number // len(ROWS)
@@ -90,7 +90,7 @@ def test_repeated_keys_name_the_column_that_tells_rows_apart(tmp_path: Path, suf
 
 
 def test_a_column_that_is_no_text_is_passed_over_and_refused_when_asked_for(tmp_path: Path) -> None:
-    """Lists and raw bytes tell nobody's rows apart; the plain advice remains."""
+    """Lists and raw bytes tell no one's rows apart; the plain advice remains."""
     path = tmp_path / "scores.parquet"
     rows = [{name: row[name] for name in ("task_id", "side", "context_id", "sample", "score")} for row in ROWS]
     pq.write_table(pa.Table.from_pylist([row | {"raw": bytes([200, number]), "list": [number]} for number, row in enumerate(rows)]), path)

@@ -155,7 +155,7 @@ def test_each_judge_gives_an_estimate_of_its_own() -> None:
 
 
 def test_rows_without_a_judge_among_others_are_refused() -> None:
-    """Nobody knows whose they are."""
+    """No one knows whose they are."""
     rows, _ = draw(9, repeats=1, noise=0.1, tasks=2, contexts=2)
     table = replace(build_table(rows), judge=label([None, *["a"] * (len(rows) - 1)]))
 

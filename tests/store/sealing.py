@@ -55,7 +55,7 @@ def note_of(origin: str, size: int, root: str) -> str:
 def sealed_spec(writer: Writer) -> Reveal:
     """Record a sealed specification, and return what opens it."""
     name = make.allocate(writer, Kind.CONTEXT)
-    body = ContextSpec(name="hidden", description="nobody may see it yet")
+    body = ContextSpec(name="hidden", description="no one may see it yet")
     opening = SpecOpening(spec=f"{name}@1", spec_kind=SpecKind.DEPLOY_CONTEXT, salt="ab" * 32, body=body)
     writer.append(make.context_spec(name, slug="hidden", body=None, commitment=commitment_of(opening)))
     return Reveal(opening=opening)

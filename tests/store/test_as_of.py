@@ -90,7 +90,7 @@ def _reprint(number: int, writer: Writer) -> None:
 
 
 def _look(number: int, writer: Writer) -> None:
-    """Where the passage stands in the newest revision, if nobody looked there before."""
+    """Where the passage stands in the newest revision, if no one looked there before."""
     (latest,) = writer.list_cards()
     card = f"{latest.payload.card}@{latest.payload.revision}"
     if latest.payload.revision > 1 and not writer.list_sightings(card=card):

@@ -179,7 +179,7 @@ PARTS = {"policy": '{"max_tokens":5,"model":"m-1"}', "deploy": "sha256 ab", "tes
     ],
 )
 def test_of_a_replay_the_model_and_its_endpoint_alone_may_be_others(changed: dict[str, str], differs: tuple[str, ...]) -> None:
-    """A policy that is locked by its digest is not compared: nobody can tell its model from the rest."""
+    """A policy that is locked by its digest is not compared: no one can tell its model from the rest."""
     before = replace(make.lock("AUD-LAB-2026-0001-S", "CLM-LAB-2026-0001-A@1"), replay="12" * 32, replay_parts=PARTS)
     after = replace(before, replay="34" * 32, replay_parts=PARTS | changed)
     deploy = (LockedSpec(name="default", spec="CTX-LAB-2026-0001-Q@1", sha256="ab" * 32),)

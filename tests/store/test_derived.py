@@ -1,4 +1,4 @@
-"""Rows that were edited by hand: found before anything is given out that rests on them."""
+"""Rows that were edited by hand: found before anything is published that rests on them."""
 
 from dataclasses import replace
 

@@ -55,7 +55,7 @@ def test_names_are_read_as_of_an_entry(named: Ledger) -> None:
     ],
 )
 def test_what_contradicts_the_record_is_refused(named: Ledger, actor: str, said: object, code: str) -> None:
-    """Twice the same, taking back what one did not state, and a version that nobody registered; nothing is recorded."""
+    """Twice the same, taking back what one did not state, and a version that no one registered; nothing is recorded."""
     with pytest.raises(CaveatError, match=code), named.write(actor=actor) as writer:
         writer.append(said)  # type: ignore[arg-type]
     with named.view() as view:

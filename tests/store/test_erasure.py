@@ -48,7 +48,7 @@ def test_an_erasure_is_said_once_and_never_erased(said: Ledger) -> None:
     with pytest.raises(ConflictError, match="already-recorded"), said.write(actor="LAB") as writer:
         writer.erase(3, why="Once more.")
     with pytest.raises(InputError, match="not-erasable"), said.write(actor="LAB") as writer:
-        writer.erase(by.seq, why="Nobody need know.")
+        writer.erase(by.seq, why="No one need know.")
 
 
 def test_a_text_that_came_back_goes_again_without_another_word(said: Ledger) -> None:

@@ -98,7 +98,7 @@ def test_what_is_here_is_not_taken_over_twice(ours: Ledger, theirs: Entries) -> 
     with ours.view() as view:
         assert find_foreign_leaf(view, OTHER, 7) == theirs[6][0].leaf
         assert find_foreign_leaf(view, OTHER, 10_000) is None
-        assert find_foreign_leaf(view, "nobody", 1) is None
+        assert find_foreign_leaf(view, "no one", 1) is None
     with ours.view(log=OTHER) as view:
         assert list(view.log_entries()) == theirs
 

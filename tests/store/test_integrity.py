@@ -108,7 +108,7 @@ def test_an_empty_log_is_sound(ledger: Ledger) -> None:
 
 
 def test_without_keys_signatures_are_left_open(sealed: Ledger) -> None:
-    """Nobody looked at them, so nothing is claimed."""
+    """No one looked at them, so nothing is claimed."""
     report = _check(sealed, is_signed=False)
 
     assert [one.is_signed for one in report.checkpoints] == [None] * 3
@@ -278,8 +278,8 @@ def test_files_given_out_after_the_last_checkpoint_are_told(sealed: Ledger) -> N
     assert (before.given_out_since, after.given_out_since, none.given_out_since) == (0, 1, 1)
     faults = [[one.code for one in report.findings if one.where == "checkpoints"] for report in (before, after, none)]
     assert faults == [[], [], []]  # a log that names no key cannot have been sealed by publishing; one that does: test_verify_registry
-    assert "the last checkpoint is of 40 entries, although 1 file was given out since" in tell_given_out(after)
-    assert "no checkpoint is kept, although 1 file was given out, which seals the log" in tell_given_out(none)
+    assert "the last checkpoint is of 40 entries, although 1 file was published since" in tell_given_out(after)
+    assert "no checkpoint is kept, although 1 file was published, which seals the log" in tell_given_out(none)
 
 
 def test_a_note_of_another_log_is_refused(sealed: Ledger) -> None:

@@ -94,7 +94,7 @@ def test_identifiers_are_gapless_per_kind_authority_and_year(ledger: Ledger) -> 
 
 
 def test_a_claim_needs_its_identifier_first(ledger: Ledger) -> None:
-    """An identifier that nobody allocated or reserved is refused."""
+    """An identifier that no one allocated or reserved is refused."""
     with ledger.write(actor="LAB") as writer:
         phi = make.settle(writer)
         with pytest.raises(InputError, match="identifier-not-reserved"):
@@ -165,7 +165,7 @@ def test_all_faults_come_at_once(ledger: Ledger) -> None:
 
 
 def test_who_speaks_is_registered(ledger: Ledger) -> None:
-    """An actor nobody knows says nothing, except to introduce an authority."""
+    """An actor no one knows says nothing, except to introduce an authority."""
     with ledger.write(actor="GHOST") as writer:
         writer.append(make.authority())
         with pytest.raises(InputError, match="authority-not-registered"):

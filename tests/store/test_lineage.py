@@ -78,7 +78,7 @@ def test_the_last_word_on_two_versions_counts(links: list[tuple[int, int, Descen
 
 
 def test_versions_come_nearest_first() -> None:
-    """A chain with a branch, and a fine-tune that takes nobody's place."""
+    """A chain with a branch, and a fine-tune that takes no one's place."""
     known = lineage(follow(2, 1), follow(3, 2), follow(4, 2, Descent.SNAPSHOT), follow(5, 1, Descent.FINE_TUNE), follow(6, 5))
 
     assert known.successors(version(1)) == (version(2), version(3), version(4))
@@ -270,7 +270,7 @@ def _append_claim(writer: Writer, model: ModelRef) -> None:
 
 
 def test_a_claim_about_a_version_in_another_spelling_is_refused(chained: Ledger) -> None:
-    """Its lineage would silently not apply; also where the version is registered in the same breath. One that nobody registered stays."""
+    """Its lineage would silently not apply; also where the version is registered in the same breath. One that no one registered stays."""
     with chained.write(actor="LAB") as writer:
         _append_claim(writer, version(1))
         _append_claim(writer, version(1, "other"))

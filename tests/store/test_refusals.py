@@ -165,7 +165,7 @@ def _attack(ledger: Ledger, table: str, change: Callable[[Connection], Change] |
 TABLES = sorted(METADATA.tables)
 SECOND = {"audit": format_identifier(Kind.AUDIT, "LAB", 2026, 2), "claim": format_identifier(Kind.CLAIM, "LAB", 2026, 2), "revision": 1}
 UNSEEN = {"card_revision": 3}
-"""A revision in which nobody looked."""
+"""A revision in which no one looked."""
 CLAIM_2 = {"claim": "CLM-LAB-2026-0001-E", "revision": 2, "has_why": 1}
 
 
@@ -286,20 +286,20 @@ def test_a_result_of_another_audit_is_refused(filled: Ledger) -> None:
 
 
 ROWS: list[tuple[str, str, Change]] = [
-    ("an endpoint name of a version that nobody registered", "model_endpoint", {"version": "9"}),
+    ("an endpoint name of a version that no one registered", "model_endpoint", {"version": "9"}),
     ("an endpoint name that is empty", "model_endpoint", {"endpoint": ""}),
     ("an endpoint name that somebody guesses", "model_endpoint", {"event": "guess"}),
-    ("a name asked in an audit that nobody opened", "asked_name", {"audit": "AUD-LAB-2026-0099-X"}),
+    ("a name asked in an audit that no one opened", "asked_name", {"audit": "AUD-LAB-2026-0099-X"}),
     ("a run that is started twice", "run_start", {}),
     ("a run that is started without a lock", "run_start", {"audit": format_identifier(Kind.AUDIT, "LAB", 2026, 2)}),
     ("a run that is started under a lock that is none", "run_start", {"run": "cd" * 16, "lock": 1}),
     ("a run with half a name", "run_start", {"run": "cd" * 8}),
-    ("the end of a run that nobody started", "run_end", {"start": 1}),
+    ("the end of a run that no one started", "run_end", {"start": 1}),
     ("the end of a run of another audit", "run_end", {"audit": format_identifier(Kind.AUDIT, "LAB", 2026, 2)}),
     ("a run that ended somehow", "run_end", {"status": "somehow"}),
     ("a run of fewer than no calls", "run_end", {"calls": -1}),
     ("a last day that is none", "outcome_validity", {"valid_until": "soon"}),
-    ("a last day of an audit that nobody opened", "outcome_validity", {"audit": "AUD-LAB-2026-0099-X"}),
+    ("a last day of an audit that no one opened", "outcome_validity", {"audit": "AUD-LAB-2026-0099-X"}),
     ("a run without its lock", "run", {"audit": format_identifier(Kind.AUDIT, "LAB", 2026, 2)}),
     ("a run under a lock that is none", "run", {"lock": 1}),
     ("a run with another time for its lock", "run", {"lock_at": 0}),
@@ -319,7 +319,7 @@ ROWS: list[tuple[str, str, Change]] = [
     ("a scoring that is a property", "claim_revision", CLAIM_2 | {"scoring": "PRP-LAB-2026-0001-X"}),
     ("a version that is not there", "claim_revision", CLAIM_2 | {"property_version": 2}),
     ("a card that is not there", "claim_revision", CLAIM_2 | {"card_revision": 9}),
-    ("a claim nobody named", "claim_revision", {"claim": "CLM-LAB-2026-0009-1", "revision": 1}),
+    ("a claim no one named", "claim_revision", {"claim": "CLM-LAB-2026-0009-1", "revision": 1}),
     ("an event without reason", "claim_event", {"event": "withdraw"}),
     ("superseded by nothing", "claim_event", {"event": "supersede", "has_reason": 1}),
     ("published with a successor", "claim_event", {"successor": "CLM-LAB-2026-0002-C"}),
@@ -339,7 +339,7 @@ ROWS: list[tuple[str, str, Change]] = [
     ("a number with a gap", "identifier", {"id": "PRP-LAB-2026-0003-A", "number": 3}),
     ("a number for the second time", "identifier", {"id": "AUD-LAB-2026-0001-X", "kind": "AUD", "number": 1}),
     ("an identifier that does not agree", "identifier", {"id": "PRP-LAB-2026-0003-A", "kind": "AUD", "number": 3}),
-    ("an identifier of nobody", "identifier", {"id": "PRP-XX-2026-0001-A", "authority": "XX", "number": 1}),
+    ("an identifier of no one", "identifier", {"id": "PRP-XX-2026-0001-A", "authority": "XX", "number": 1}),
     ("an authority for the second time", "authority", {"name": "Another"}),
     ("a card file for the second time", "card_revision", {"revision": 4, "why": "x"}),
     ("a card revision without reason", "card_revision", {"revision": 4, "document": DIGEST[:31] + b"\x00"}),
@@ -349,8 +349,8 @@ ROWS: list[tuple[str, str, Change]] = [
     ("a passage that ends before it begins", "omission", {"start": 5, "stop": 5}),
     ("a passage before the text", "omission", {"start": -1}),
     ("a second sighting in one revision", "sighting", {}),
-    ("a sighting of a claim nobody made", "sighting", {"claim": "CLM-LAB-2026-0009-1"}),
-    ("a sighting of a revision nobody made", "sighting", {"revision": 2}),
+    ("a sighting of a claim no one made", "sighting", {"claim": "CLM-LAB-2026-0009-1"}),
+    ("a sighting of a revision no one made", "sighting", {"revision": 2}),
     ("a sighting of a paraphrase", "sighting", {"claim": "CLM-LAB-2026-0001-E"}),
     ("a sighting of a claim without a card", "sighting", {"claim": "CLM-LAB-2026-0002-C"}),
     ("a sighting where it is quoted from", "sighting", {"card_revision": 1}),
@@ -384,7 +384,7 @@ def test_a_row_keeps_the_rules(filled: Ledger, why: str, table: str, change: Cha
     ids=["ED below low", "ED above high", "half an interval", "replayed more than there is"],
 )
 def test_an_estimate_keeps_the_rules(filled: Ledger, change: Change) -> None:
-    """Low ≤ ED ≤ high, and nobody replays more tasks than the corpus has."""
+    """Low ≤ ED ≤ high, and no one replays more tasks than the corpus has."""
 
     def beside(connection: Connection) -> Change:
         return {"seq": _first(connection, "result")["seq"], "position": 1, "spec": "other"}

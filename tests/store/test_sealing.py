@@ -21,7 +21,7 @@ OTHER = ContextSpec(name="support", description="something else")
 
 
 def draw(size: int) -> bytes:
-    """Bytes that everybody can guess, for tests alone."""
+    """Bytes that everyone can guess, for tests alone."""
     return bytes(range(size))
 
 
@@ -109,7 +109,7 @@ def test_a_seal_file_is_never_written_over(ledger: Ledger, tmp_path: Path) -> No
 
 
 def test_two_versions_with_one_body_have_different_commitments(ledger: Ledger, tmp_path: Path) -> None:
-    """Without the salt nobody can tell that a version says what the one before it said."""
+    """Without the salt no one can tell that a version says what the one before it said."""
     settle(ledger)
     salts = iter((b"a" * 32, b"b" * 32))
     made = []
@@ -139,7 +139,7 @@ def test_what_is_public_cannot_be_sealed(ledger: Ledger, tmp_path: Path) -> None
 
 
 def test_a_reveal_shows_the_body_to_everybody_from_then_on(ledger: Ledger, tmp_path: Path) -> None:
-    """The version stays as recorded; before the reveal, and as of then, nobody reads it; a claim's dossier has the reveal."""
+    """The version stays as recorded; before the reveal, and as of then, no one reads it; a claim's dossier has the reveal."""
     settle(ledger)
     path = tmp_path / "support.seal.yaml"
     sealed, _ = seal(ledger, sealing(path))

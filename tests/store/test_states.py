@@ -80,7 +80,7 @@ BEGINNING = [("claim", 1, 1), ("claim", 2, 2), ("audit", 0, 1), ("lock", 0, 0), 
 @settings(max_examples=scale(8), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(DRAWN)
 def test_a_supplement_that_changes_changes_its_state(sqlite_template: Path, steps: list[tuple[str, int, int]]) -> None:
-    """Whatever is recorded: equal states mean equal supplements of every claim and card revision; a file given out changes none."""
+    """Whatever is recorded: equal states mean equal supplements of every claim and card revision; a file published changes none."""
     with _open(sqlite_template) as ledger:
         world = World(ledger)
         for first in BEGINNING:

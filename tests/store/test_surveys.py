@@ -80,7 +80,7 @@ FATES = [
 
 @pytest.mark.parametrize(("fate", "reason"), FATES, ids=[str(fate) for fate, _ in FATES])
 def test_a_newer_card_makes_stale_what_does_not_stand_there(ledger: Ledger, fate: MatchResult | None, reason: str | None) -> None:
-    """A passage found word for word is not stale, one that is not says how, one that nobody looked up says that."""
+    """A passage found word for word is not stale, one that is not says how, one that no one looked up says that."""
     with ledger.write(actor="LAB") as writer:
         claim, first, second = _prepare(writer)
         if fate:
@@ -125,7 +125,7 @@ def test_only_the_newest_revision_of_the_card_counts(ledger: Ledger) -> None:
 
 
 def test_a_paraphrase_has_no_passage_to_look_up(ledger: Ledger) -> None:
-    """It is stale as ever, and nobody is told to look for words that were never the card's."""
+    """It is stale as ever, and no one is told to look for words that were never the card's."""
     with ledger.write(actor="LAB") as writer:
         _, first, second = _prepare(writer)
         phi = "PRP-LAB-2026-0001-X@1"

@@ -110,7 +110,7 @@ ROWS: list[tuple[str, str, Change]] = [
     ("a short fingerprint", "key_event", {"key": SHORT}),
     ("a key that signs in no way we know", "key_event", {"key": DIGEST, "algorithm": "rsa"}),
     ("a key for anything", "key_event", {"key": DIGEST, "purpose": "anything"}),
-    ("a key of nobody", "key_event", {"key": DIGEST, "authority": "XX"}),
+    ("a key of no one", "key_event", {"key": DIGEST, "authority": "XX"}),
     ("an import with a short root", "log_import", {"root": SHORT}),
     ("a witnessing with a short root", "witnessing", {"root": SHORT}),
     ("an erasure of what comes later", "erasure", {"erased": 10_000, "leaf": DIGEST}),
@@ -132,7 +132,7 @@ def test_a_row_keeps_the_rules(filled: Ledger, why: str, table: str, change: Cha
 
 
 def test_the_own_log_has_one_number(filled: Ledger) -> None:
-    """Nobody can name a second log like the first, or give the first another name."""
+    """No one can name a second log like the first, or give the first another name."""
     with filled.connect() as connection:
         origin = _first(connection, "log")["origin"]
         for row in ((2, origin), (OWN_LOG, "another")):

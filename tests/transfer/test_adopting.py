@@ -118,7 +118,7 @@ def test_what_is_not_kept_is_not_adopted(pair: tuple[Institute, Institute, str])
     """A log that was not taken over, a claim that it does not have, and this registry's own log."""
     lab, institute, claim = pair
     for log, name, code in (
-        ("nobody.example/log", claim, "log-not-found"),
+        ("no one.example/log", claim, "log-not-found"),
         (lab.origin, builders_like(claim), "not-registered"),
         (institute.origin, claim, "own-log"),
     ):

@@ -246,7 +246,7 @@ def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_an_incremental_bundle_is_verified_by_itself(aisi: Institute, tmp_path: Path) -> None:
-    """The peaks and the leaves after them give the signed root, so nobody needs what came before to verify it."""
+    """The peaks and the leaves after them give the signed root, so no one needs what came before to verify it."""
     for since in range(1, 7):
         path = tmp_path / f"since{since}.jsonl"
         aisi.export(path, since=since)

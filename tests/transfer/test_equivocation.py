@@ -1,4 +1,4 @@
-"""A log that signs two histories: found, kept as evidence that a stranger can check, and told from what nobody signed."""
+"""A log that signs two histories: found, kept as evidence that a stranger can check, and told from what no one signed."""
 
 import json
 from collections.abc import Callable
@@ -147,7 +147,7 @@ def test_another_history_that_the_log_did_not_sign_is_no_evidence(
 
 
 def test_what_is_no_evidence_is_refused(knowing: Institute, fork: Institute, aisi: Institute, tmp_path: Path) -> None:
-    """Notes that agree, that nobody signed, of two logs, or with a proof that leads elsewhere accuse nobody."""
+    """Notes that agree, that no one signed, of two logs, or with a proof that leads elsewhere accuse no one."""
     fork.export(tmp_path / "fork.caveat", size=5)
     said = accuse(knowing, tmp_path / "fork.caveat")
     proof = json.loads(said.proof or "")

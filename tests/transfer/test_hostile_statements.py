@@ -141,7 +141,7 @@ def test_more_key_events_than_anybody_follows_are_refused(aisi: Institute, lab: 
 
 
 def test_a_claim_elsewhere_that_cannot_be_read_is_told_beside_ones_own(aisi: Institute, lab: Institute, tmp_path: Path) -> None:
-    """What another registry lost of its log keeps nobody from reading the own claim."""
+    """What another registry lost of its log keeps no one from reading the own claim."""
     own = lab.add_quoted()
     aisi.export(tmp_path / "before.jsonl")
     claim = next(seq for seq, text in enumerate(list_texts(aisi), 1) if b'"quote_status":"verbatim"' in text)

@@ -69,7 +69,7 @@ def test_a_rotation_is_followed_in_a_stretch(aisi: Institute, lab: Institute, tm
 
 
 def test_a_rotation_that_the_old_key_did_not_sign_is_not_followed(aisi: Institute, lab: Institute, tmp_path: Path) -> None:
-    """Who steals the database without the key can write a rotation, and sign with a key of their own; nobody follows."""
+    """Who steals the database without the key can write a rotation, and sign with a key of their own; no one follows."""
     thief = make_next(aisi, 66)
     first = aisi.vkey
     with aisi.ledger.write(actor=aisi.code) as writer:

@@ -121,7 +121,7 @@ def test_conflicts_are_names_of_two_versions() -> None:
 
 @pytest.mark.parametrize("text", ["", "  ", " m-1", "m-1\n", "m\n1", "m\u200b1", "m\u202e1"])
 def test_a_name_that_cannot_be_read_exactly_is_refused(text: str) -> None:
-    """Blank, with white space at its ends, or with letters that nobody sees."""
+    """Blank, with white space at its ends, or with letters that no one sees."""
     with pytest.raises(ValueError, match="endpoint name"):
         say(1, text)
 

@@ -333,7 +333,7 @@ def read_passages(app: App, known_card: KnownCard) -> Outline:
 
 
 def offer(app: App, known_card: KnownCard, outline: Outline, choice: CardSelection, options: Mapping[str, Any]) -> ProposalAnswer:
-    """Return what the engine proposes, as far as it was asked for, stands in the card, and nobody has decided on yet."""
+    """Return what the engine proposes, as far as it was asked for, stands in the card, and is undecided."""
     from registry.registration.restated_values import add_restated
 
     narrowed = choice.narrow(outline, known_card.text)

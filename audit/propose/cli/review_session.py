@@ -204,7 +204,7 @@ class ReviewBasis:
 
 
 def check_terminal() -> None:
-    """Refuse to review where nobody can press a key; raises UnavailableError."""
+    """Refuse to review without a terminal; raises UnavailableError."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         found = "a review asks for keys, and this is not a terminal"
         advice = "run it in a terminal, or write the proposals into a file (-o claims.yaml) and edit that"

@@ -1,1 +1,1 @@
-"""Two revisions of a card, aligned: what became of a passage, and what else changed."""
+"""Two revisions of a card, aligned: the outcome of a passage, and what else changed."""
