@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 GUIDES = ("for-labs", "for-auditors", "for-regulators", "for-institutes", "index", "tutorial-real-model", "threat-model")
 _LOADED = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)=\"?(?:https?:)?//[^\"\s>]+", re.IGNORECASE)
+_CODE = re.compile(r"<(pre|code|script)\b.*?</\1>", re.DOTALL)
 _FENCE = re.compile(r"^```.*?^```$\n", re.MULTILINE | re.DOTALL)
 _FETCHED = re.compile(r"(?:@import\s+|url\()\s*[\"']?(?:https?:)?//")
 
@@ -59,6 +60,14 @@ def test_a_link_out_of_docs_leads_to_its_page_on_the_site(site: Path) -> None:
     """Pages from outside docs/ are on the site, and links from and to docs/ fit."""
     assert 'href="project/benchmarks/COVERAGE.html"' in (site / "index.html").read_text(encoding="utf-8")
     assert 'href="../decisions.html"' in (site / "project/ARCHITECTURE.html").read_text(encoding="utf-8")
+
+
+def test_lists_of_the_source_are_lists_on_the_site(site: Path) -> None:
+    """No mark of a list, a table or a link is left as text: the parser reads lists and code inside items as other renderers do."""
+    marks = re.compile(r"\n(?:[*-]|\d+\.) \S.{0,40}|<p>(?:\||```).{0,40}|\w\]\(.{0,40}")
+    pages = {page.name: _CODE.sub("", page.read_text(encoding="utf-8")) for page in sorted(site.rglob("*.html"))}
+
+    assert {name: marks.findall(text) for name, text in pages.items() if marks.search(text)} == {}
 
 
 def test_every_error_code_has_a_permanent_address(site: Path) -> None:
