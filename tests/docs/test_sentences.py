@@ -36,5 +36,6 @@ def test_property_classes_are_cited_where_the_paper_has_them() -> None:
 
     assert {name: sections for name, sections in cited.items() if sections} == {
         "docs/files.md": {"3.1"},
+        "docs/record.md": {"3.1"},
         "registry/records/claim.py": {"3.1"},
     }

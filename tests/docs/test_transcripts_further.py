@@ -22,6 +22,7 @@ from tests.docs.transcripts import check_pages
         ("proposing.md",),
         ("preregistration.md",),
         ("updating.md",),
+        ("tutorial-real-model.md",),
     ],
     ids=" then ".join,
 )
