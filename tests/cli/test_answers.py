@@ -67,7 +67,7 @@ def test_schemas_are_printed_by_name(caveat: Caveat) -> None:
     assert caveat("schema", "answers/model-add").document["title"] == "caveat/model-add/1"
     refused = caveat("schema", "answers/model-ad")
     assert refused.code != 0
-    assert "unknown-schema" in refused.err
+    assert "unknown-name" in refused.err
 
 
 def test_the_check_of_answers_fails_for_what_is_not_declared() -> None:
