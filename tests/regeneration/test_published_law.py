@@ -144,12 +144,12 @@ class PublishedFiles(RuleBasedStateMachine):
 
 @pytest.mark.slow
 def test_no_command_takes_a_pass_away() -> None:
-    """Random sequences of commands over two folders; `make soak` tries many more."""
+    """Random sequences of commands over two folders; `make soak` tries more and longer ones."""
     run_state_machine_as_test(
         PublishedFiles,
         settings=settings(
-            max_examples=choose(2, 60),
-            stateful_step_count=choose(6, 25),
+            max_examples=choose(2, 12),
+            stateful_step_count=choose(6, 15),
             deadline=None,
             derandomize=choose(1, 0) == 1,
             suppress_health_check=list(HealthCheck),
