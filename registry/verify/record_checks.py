@@ -333,7 +333,7 @@ def check_lock(supplement: AnySupplement, *, is_proven: bool) -> Check:
     audit = supplement.audit
     if audit is None:
         return not_checked(
-            CheckName.LOCK, "this revision of the claim has not been audited of the claim, so there is nothing to fix before"
+            CheckName.LOCK, "this revision of the claim has not been audited, so there is nothing to fix before"
         )
     if audit.lock is None:
         note = "nothing was locked: it is not shown that θ and direction were fixed before the scores were seen"
