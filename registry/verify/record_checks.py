@@ -332,9 +332,7 @@ def check_lock(supplement: AnySupplement, *, is_proven: bool) -> Check:
         return not_checked(CheckName.LOCK, "a change report quotes no lock; verify the supplements of its claims")
     audit = supplement.audit
     if audit is None:
-        return not_checked(
-            CheckName.LOCK, "this revision of the claim has not been audited, so there is nothing to fix before"
-        )
+        return not_checked(CheckName.LOCK, "this revision of the claim has not been audited, so there is nothing to fix before")
     if audit.lock is None:
         note = "nothing was locked: it is not shown that θ and direction were fixed before the scores were seen"
         return not_checked(CheckName.LOCK, note)
