@@ -1,6 +1,6 @@
 """What the installed command `caveat` runs first: its own installation takes precedence on the search path.
 
-A module of its own, with a name that nobody else uses: a folder `registry/` on the user's PYTHONPATH would otherwise be imported instead of
+A module of its own, with a name that no other package uses: a folder `registry/` on the user's PYTHONPATH would otherwise be imported instead of
 ours before any of our code could do something about it. Child processes get this search path too.
 """
 
@@ -13,7 +13,7 @@ SUMMARIES = {
     "audit": "Audits: plan, lock, import scores or reported evidence, read the outcome.",
     "backup": "Write all that the registry holds now to the new FILE, and beside it FILE.checkpoint, which it can be held to.",
     "card": "System cards: register a file, list what is registered, show one.",
-    "claim": "Claims: register them from a file, show what became of them, revise, withdraw, contest.",
+    "claim": "Claims: register them from a file, show their outcomes, revise, withdraw, contest.",
     "classify": "Classify the claim in FILE (YAML or JSON) and say what may still be claimed.",
     "completion": "Print the completion script of SHELL.",
     "contamination": "Read a skill-contamination run again: contrasts with intervals by task, beside what was published.",
@@ -34,7 +34,7 @@ SUMMARIES = {
     "rebuild": "Replay the log of the registry into the empty database at URL, verifying every leaf on the way.",
     "report": "Draw the supplements of claims (CLM-…) and cards (CRD-…; with all their claims) into a folder.",
     "restore": "Bring the backup FILE back into the registry of this folder, which must be empty or missing.",
-    "schema": "Print the JSON Schema of a file format, or the names of all.",
+    "schema": "Print the JSON Schema of a format, or the names of all.",
     "score": "Score or re-score the responses in the run folder RUN, and write its score table.",
     "skills": "Run a skill-contamination study: does loading a skill make the generated code worse?",
     "spec": "Specifications: what is measured, how it is scored, and under which contexts.",

@@ -4,7 +4,7 @@ from alembic import context
 from sqlalchemy import text
 
 LOCK_TIMEOUT = "10s"
-"""On PostgreSQL, how long a step waits for a table somebody is using before it gives up."""
+"""On PostgreSQL, how long a step waits for a table in use before it gives up."""
 
 ADVISORY_LOCK = 0x63617665
 """Two upgrades at a time would run the same step twice; also taken by everybody who writes."""

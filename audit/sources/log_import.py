@@ -416,7 +416,8 @@ def _name_arms(rows: list[LogRow], imported: ImportedLog, reading: LogOptions) -
 def _check_families(paths: Sequence[str], rows: Sequence[LogRow], reading: LogOptions) -> None:
     """Refuse a field of families that no response has: a slip would declare nothing without a word."""
     if reading.family_field is not None and rows and not any(row.family for row in rows):
-        raise TableError(Fault("unknown-name", ", ".join(paths[:3]), f"no response has a single value at {reading.family_field}"))
+        found = f"no response has a single value at {reading.family_field}"
+        raise TableError(Fault("unknown-name", ", ".join(paths[:3]), found, advice="name a field of the samples with --family-field"))
 
 
 def _check_across(format_: SourceFormat, rows: Sequence[LogRow], reading: LogOptions) -> None:

@@ -213,7 +213,7 @@ def _compare_roots(check: Check, read: PublicationProof, ledger: "Ledger") -> Ch
 _BROKEN = frozenset({"pdf-altered", "pdf-damaged", "file-too-large", "file-not-readable", "not-json", "not-a-supplement"})
 """What a file is called when no record can be taken out of it."""
 _NEWER = "newer-format"
-_NOT_DRAWN = "not rendered again from its record; its log vouches for these very bytes if `published` is yes. To compare both: --redraw"
+_NOT_DRAWN = "it was not rendered again from its record and compared; --redraw does it"
 _OF_RECORD = (CheckName.BYTES, CheckName.ENTRIES, CheckName.AUTHORS, CheckName.LOCK, CheckName.REGISTRY, CheckName.CURRENT)
 _OF_UNREAD_PROOF = (CheckName.INCLUSION, CheckName.CHECKPOINT, CheckName.WITNESSES, CheckName.CONSISTENCY)
 

@@ -113,7 +113,7 @@ def test_all_faults_of_the_arms_come_at_once(caveat: Caveat) -> None:
     assert "no row is of arm 'arm-X'; the arms are: arm-A, arm-B, arm-D, arm-E" in answer.err
     assert "next: did you mean arm-" in answer.err
     assert "next: name arms of the table" in answer.err
-    assert "'arm-B − arm-A' stands against itself" in answer.err
+    assert "'arm-B' is compared with itself" in answer.err
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_a_signature_that_was_cut_off_is_missed(caveat: Caveat, mail: Path, give
     path = mail / PDF
     path.write_bytes(check_signature(path.read_bytes()).unsigned)
 
-    answers = list_answers(checked := caveat("verify", PDF, "--key", read_vkey(given_out), "--json"))
+    answers = list_answers(checked := caveat("verify", PDF, "--key", read_vkey(given_out), "--redraw", "--json"))
 
     assert (checked.code, answers["bytes"], answers["signature"], answers["published"]) == (0, "yes", "not_checked", "yes")
 
@@ -315,4 +315,4 @@ def test_an_opening_that_opens_nothing_is_a_fault_of_the_record(caveat: Caveat, 
     checked = caveat("verify", "copy.json", "--json")
 
     assert (checked.code, list_answers(checked)["record"]) == (1, "no")
-    assert "in the log in public" in find_note(checked, "record")
+    assert "is public in the log" in find_note(checked, "record")

@@ -46,13 +46,38 @@ def mail(given_out: Path, tmp_path: Path) -> Path:
 
 def test_one_key_is_enough_to_check_all_that_a_file_can_show(caveat: Caveat, mail: Path, given_out: Path) -> None:
     """Offline, with the log's key from elsewhere: signature, bytes, record, entries, proof and lock are in order."""
-    checked = caveat("verify", f"{NAME}.pdf", "--key", read_vkey(given_out), "--json")
+    checked = caveat("verify", f"{NAME}.pdf", "--key", read_vkey(given_out), "--redraw", "--json")
 
     answers = list_answers(checked)
     assert checked.code == 0
     assert {name for name, answer in answers.items() if answer == "not_checked"} == {"authors", "witnesses", "registry", "current"}
     assert "no" not in answers.values()
     assert find_note(checked, "signature").endswith("whether it was revoked since, a file cannot tell")
+
+
+@pytest.mark.parametrize("more", [(), ("--require", "bytes"), ("--require", "all")], ids=["plain", "bytes", "all"])
+@pytest.mark.parametrize("form", ["pdf", "html"])
+def test_a_proven_file_is_rendered_again_where_that_is_asked_for(
+    caveat: Caveat, mail: Path, given_out: Path, form: str, more: tuple[str, ...]
+) -> None:
+    """Its log proves the bytes, so rendering is left out and said to be; a requirement of that check brings it back."""
+    checked = caveat("verify", f"{NAME}.{form}", "--key", read_vkey(given_out), *more, "--json")
+
+    assert mail.is_dir()
+    assert list_answers(checked)["bytes"] == ("yes" if more else "not_checked")
+    assert ("--redraw" in find_note(checked, "bytes")) is (not more)
+    assert checked.document["files"][0]["verdict"] == ("PASS" if not more or "bytes" in more else "INCOMPLETE")
+
+
+def test_an_altered_file_is_always_rendered_again(caveat: Caveat, mail: Path, given_out: Path) -> None:
+    """No proof is of its bytes, so the comparison with its record is never left out."""
+    path = mail / f"{NAME}.html"
+    path.write_bytes(path.read_bytes().replace(b"</h1>", b"!</h1>", 1))
+
+    checked = caveat("verify", path.name, "--key", read_vkey(given_out), "--json")
+
+    answers = list_answers(checked)
+    assert (checked.code, answers["bytes"], answers["published"]) == (1, "no", "no")
 
 
 @pytest.mark.parametrize("form", ["pdf", "html"])
