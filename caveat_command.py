@@ -1,7 +1,7 @@
 """What the installed command `caveat` runs first: its own installation takes precedence on the search path.
 
-A module of its own, with a name that no other package uses: a folder `registry/` on the user's PYTHONPATH would otherwise be imported instead of
-ours before any of our code could do something about it. Child processes get this search path too.
+A module of its own, with a name that no other package uses: a folder `registry/` on the user's PYTHONPATH would otherwise be imported
+instead of ours before any of our code could do something about it. Child processes get this search path too.
 """
 
 import sys

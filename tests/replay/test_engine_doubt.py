@@ -140,7 +140,7 @@ ADDRESSES = [
     ("example.org:hunter2", "begins with https"),
     ("ftp://hunter2/x", "begins with https"),
     ("http://", "names a machine"),
-    ("http://example.org:hunter2", "no web address"),
+    ("http://example.org:hunter2", "not a web address"),
 ]
 
 
