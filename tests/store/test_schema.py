@@ -147,7 +147,7 @@ def test_pending_migrations_are_said(new_url: Callable[[], str]) -> None:
     schema.upgrade(url)
     _execute(url, "UPDATE alembic_version SET version_num = '0000'")
 
-    with pytest.raises(UnavailableError, match="caveat db upgrade") as refused:
+    with pytest.raises(UnavailableError, match="caveat init") as refused:
         Ledger.open(url, clock=make.ticking(), salt=make.salting())
     assert refused.value.code == "registry-not-current"
 
