@@ -119,11 +119,8 @@ def _estimate_spec(pair: SidePair, plan: Plan, scale: ScoreScale, *, pointwise: 
     )
     tally = _count(pair, scored_test=len(scored_test), scored_deploy=len(scored_deploy))
     # With equal cells the pooled ED over responses is the same number and is not repeated.
-    pooled = (
-        None
-        if all(has_equal_cells(cells, dropped=tally.dropped) for cells in (pair.test_cells, pair.deploy_cells))
-        else _pool(pair.test_cells, pair) - _pool(pair.deploy_cells, pair)
-    )
+    is_equal = all(has_equal_cells(cells, dropped=tally.dropped) for cells in (pair.test_cells, pair.deploy_cells))
+    pooled = None if is_equal else _pool(pair.test_cells, pair) - _pool(pair.deploy_cells, pair)
     deviation = pooled_deviation(scored_test, scored_deploy)
     ned = _normalise(moments.difference, deviation, epsilon=plan.epsilon_on(scale.width) / scale.width)
     # Bounds over all responses, because excluding failures must not hide them.
