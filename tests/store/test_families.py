@@ -263,7 +263,7 @@ def test_words_overlap_by_containment_or_half_of_the_shorter() -> None:
 
 
 def test_ten_thousand_claims_are_listed_in_seconds(ledger: Ledger) -> None:
-    """A family is found by its passage: the time for a list grows with the claims, not with their square."""
+    """A family is found by its passage: the time for a list grows with the claims, not with their square, which would be 25 times."""
     seconds = {}
     with ledger.write(actor="LAB") as writer:
         phi = make.settle(writer)
@@ -282,7 +282,8 @@ def test_ten_thousand_claims_are_listed_in_seconds(ledger: Ledger) -> None:
             seconds[listed] = perf_counter() - begun
     few, many = seconds
     assert (few, many) == (1_000, 5_000)
-    assert seconds[many] < 15 * max(seconds[few], 0.2)
+    # PostgreSQL has no statistics of rows that were written a moment ago, so its plan for the longer list may be a poor one.
+    assert seconds[many] < 20 * max(seconds[few], 0.2)
 
 
 def _at(name: str, phi: str, card: str, place: int) -> ClaimRevision:
