@@ -242,7 +242,7 @@ def _list_claims(ledger: Ledger) -> Iterator[str]:
 
 
 def _conclude(ledger: Ledger, renewal_group: RenewalGroup, grouped: RenewalGroups) -> tuple[RenewalGroup, list[AuditConclusion]]:
-    """Record the outcomes of the audits of *one*, as `caveat audit renew` does when its run is over."""
+    """Record the outcomes of the audits of *one*, as `caveat stale renew` does when its run is over."""
     chosen, concluded = [], []
     for each in renewal_group.chosen:
         with ledger.view() as view:

@@ -40,7 +40,7 @@ def name_command() -> str:
 
 def check_answer(document: Mapping[str, Any], command: str) -> None:
     """Fail where *command* is not declared to print *document*, or the document does not have its declared form."""
-    # `caveat schema NAME` prints a schema, and it must be a valid one.
+    # `caveat admin schema NAME` prints a schema, and it must be a valid one.
     if "$schema" in document:
         Draft202012Validator.check_schema(document)
         return

@@ -31,7 +31,7 @@ HEAD = """\
 For people who read supplements by program. After this page you can find a figure in the JSON file and know what it means.
 
 Each claim supplement contains its record: as the file `NAME.json`, and inside the PDF and the HTML file. The record is one JSON
-document with the schema `{schema}`. `caveat schema supplement` prints the JSON Schema. This page lists the same fields with
+document with the schema `{schema}`. `caveat admin schema supplement` prints the JSON Schema. This page lists the same fields with
 their meaning. The tool `tools/record_dictionary.py` generates it.
 
 * **Required** fields are always there. For an optional field the table gives the default value.

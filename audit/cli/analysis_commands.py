@@ -8,6 +8,7 @@ import click
 
 from audit.cli.analysis_options import FILE, TABLE, arm_options, audit_option, build_plan, parse_where, plan_options, table_options
 from registry.cli.application import AUDIT, App, pass_app
+from registry.cli.main import LazyGroup
 from registry.errors import Fault, InputError
 from registry.present.blocks import Block, Table
 from registry.records.record import Identifier
@@ -25,7 +26,13 @@ if TYPE_CHECKING:
     from registry.records.audit_case import Case
     from registry.records.specification import CueInventorySpec
 
-# `caveat estimate`: the Evaluation Differential of a score table, without a registry.
+
+@click.group(cls=LazyGroup, entry_points="caveat.commands.analyze")
+def analyze() -> None:
+    """Compute statistics of score tables and run folders."""
+
+
+# `caveat analyze estimate`: the Evaluation Differential of a score table, without a registry.
 
 
 @click.command()
@@ -76,7 +83,7 @@ def estimate(
     app.answer(to_document(found), present_estimate(found))
 
 
-# `caveat classify`: what becomes of one claim, without a registry.
+# `caveat analyze classify`: what becomes of one claim, without a registry.
 
 
 def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001  (click gives it so)
@@ -116,7 +123,7 @@ def _read_scores(scores: Path | None, range_: tuple[float, float]) -> Any:
     return read_table([scores], low=range_[0], high=range_[1])
 
 
-# `caveat contrast`: what the arms of a score table say beside each other, without a registry.
+# `caveat analyze contrast`: what the arms of a score table say beside each other, without a registry.
 
 _CONTRAST_PLAN = ("contexts", "margin", "level")
 
@@ -169,14 +176,14 @@ def _list_asked(options: dict[str, Any]) -> "list[ContrastRequest]":
     return [ContrastRequest(kind=kind, arms=tuple(arms)) for kind, listed in kinds for arms in listed]
 
 
-# `caveat ablation`: what ED becomes when one cue is taken out of the contexts, without a registry or as a finding of an audit.
+# `caveat analyze ablation`: what ED becomes when one cue is taken out of the contexts, without a registry or as a finding of an audit.
 
 _ABLATION_PLAN = ("contexts", "margin", "level", "replicates", "seed")
 
 
 @click.command()
 @click.option(
-    "--claim", type=FILE, help="A file as caveat classify reads it: its range and plan hold, and its class is given with each cue."
+    "--claim", type=FILE, help="A file as caveat analyze classify reads it: its range and plan hold, and its class is given with each cue."
 )
 @click.option(
     "--placebo", "placebos", metavar="CUE", multiple=True, help="A cue that is a placebo; so is any called placebo…. May be repeated."
@@ -236,7 +243,7 @@ _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 @click.command()
 @click.option("--answers", metavar="FILE", type=FILE, multiple=True, help="Answers of raters or of a model judge. May be repeated.")
 @click.option("--model-rater", "models", metavar="NAME", multiple=True, help="A rater that is a model; counted apart. May be repeated.")
-@click.option("--passages", metavar="CSV", type=FILE, multiple=True, help="Passages that caveat probe -o wrote. May be repeated.")
+@click.option("--passages", metavar="CSV", type=FILE, multiple=True, help="Passages that caveat analyze probe -o wrote. May be repeated.")
 @click.option("--name", default="Cues that raters and the probe named", show_default=True, help="What the inventory is called.")
 @click.option("--held-out", metavar="N", type=int, help="Cues drawn to be held out: sealed, and published only when you reveal them.")
 @click.option("--slug", metavar="NAME", default="held-out-cues", show_default=True, help="Short name of the sealed inventory.")
@@ -249,7 +256,7 @@ def cues(app: App, /, *, output: Path, held_out: int | None, **options: Any) -> 
 
     Cues that raters named for items they took for tests, and the quotes of recognised passages, are counted with their source; almost
     equal names are one cue. The file can be registered (caveat spec add cue_inventory), locked (cues: in the audit file) and given to
-    caveat ablation --cues. With --held-out N some cues are sealed: the log gets a salted commitment, and nothing shows their names
+    caveat analyze ablation --cues. With --held-out N some cues are sealed: the log gets a salted commitment, and nothing shows their names
     before caveat spec reveal.
 
     \b
@@ -376,7 +383,7 @@ def _report(app: App, split: "CueInventories", reference: str | None, output: Pa
     app.answer(document, text())
 
 
-# `caveat judge`: how far a judge's scores vary, err and depend on the context.
+# `caveat analyze judge`: how far a judge's scores vary, err and depend on the context.
 
 _PLAN = ("contexts", "margin", "level")
 _HITS = "[test=|deploy=]RIGHT/CASES"
@@ -521,7 +528,7 @@ def _parse_hits(option: str, texts: tuple[str, ...]) -> Any:
 
 @click.command()
 @table_options
-@click.option("--mentions", metavar="CSV", type=FILE, help="What each response says, as caveat probe --mentions wrote it.")
+@click.option("--mentions", metavar="CSV", type=FILE, help="What each response says, as caveat analyze probe --mentions wrote it.")
 @click.option("--column", metavar="NAME", help="A column of TABLE instead: 1 where the response mentions a test, 0 where not, or empty.")
 @plan_options("contexts", "margin", "level")
 @arm_options
@@ -536,7 +543,7 @@ def link(app: App, /, *, tables: tuple[Path, ...], audit: Identifier | None, **o
 
     \b
     Examples:
-      caveat probe RUN --judge MODEL --mentions mentions.csv
+      caveat analyze probe RUN --judge MODEL --mentions mentions.csv
       caveat audit link RUN --mentions mentions.csv --audit AUD-EXAMPLE-2026-0001-H
     """
     from audit.cli.analysis_options import record_finding
@@ -590,7 +597,7 @@ def _read(tables: tuple[Path, ...], options: dict[str, Any], range_: tuple[float
 def shift(app: App, /, *, before_audit: Identifier, after_audit: Identifier, before: Path, after: Path, **options: Any) -> None:
     """Estimate how far both sides and ED moved from one audit of a claim to another, over the tasks that both replays have.
 
-    BEFORE and AFTER are the score tables of the two audits (CSV, JSONL or Parquet), made elsewhere; caveat audit renew does the same for
+    BEFORE and AFTER are the score tables of the two audits (CSV, JSONL or Parquet), made elsewhere; caveat stale renew does the same for
     replays of its own. Level and kind of contexts are those of the later plan. Contexts with the same id on a side are paired.
     """
     from audit.cli.analysis_options import record_finding

@@ -22,7 +22,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 class _Table(click.Path):
-    """A score table, or a run folder, which stands for the table that `caveat score` wrote into it."""
+    """A score table, or a run folder, which stands for the table that `caveat audit score` wrote into it."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path of the table; a folder without one ends the command with what makes it."""
@@ -30,7 +30,7 @@ class _Table(click.Path):
         if not (folder / "responses.db").is_file():
             return super().convert(value, param, ctx)
         if not (folder / "scores.csv").is_file():
-            self.fail(f"{str(value)!r} is a run that is not scored. Next: caveat score {value}", param, ctx)
+            self.fail(f"{str(value)!r} is a run that is not scored. Next: caveat audit score {value}", param, ctx)
         return folder / "scores.csv"
 
 
@@ -138,7 +138,7 @@ def call_options(answer: str, work: str) -> Callable[[Command], Command]:
         click.option(
             "--max-usd", metavar="USD", type=click.FloatRange(0, min_open=True), help="Dollars to spend now, at most; needs --prices."
         ),
-        click.option("--prices", metavar="FILE", type=FILE, help="Prices of models, for dollars (caveat schema prices)."),
+        click.option("--prices", metavar="FILE", type=FILE, help="Prices of models, for dollars (caveat admin schema prices)."),
         click.option("--batch", is_flag=True, help="By Message Batches: cheaper, and may take a day."),
         click.option("--time-out", "timeout_s", metavar="SECONDS", type=seconds, default=600, show_default=True, help="Of a request."),
         click.option(

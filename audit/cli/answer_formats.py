@@ -44,14 +44,15 @@ def list_formats() -> tuple[AnswerFormat, ...]:
 
 def _list_analyses() -> tuple[AnswerFormat, ...]:
     return (
-        answer("estimate", "estimate", Estimate),
+        answer("estimate", "analyze estimate", Estimate),
         answer(
-            "classification", "classify", verdict=str, readings=list[ReadingVerdict], inversion_margin=float | None, original_claim=str,
+            "classification", "analyze classify",
+            verdict=str, readings=list[ReadingVerdict], inversion_margin=float | None, original_claim=str,
             restricted_claim=str, estimate=Estimate | None, conditions_not_checked=list[Condition], checklist=list[ChecklistItem],
         ),
-        answer("contrasts", "contrast", Contrasts),
-        answer("ablation", "ablation", Ablation),
-        answer("judges", "judge", reports=list[JudgeReport]),
+        answer("contrasts", "analyze contrast", Contrasts),
+        answer("ablation", "analyze ablation", Ablation),
+        answer("judges", "analyze judge", reports=list[JudgeReport]),
         answer("shift", "audit shift", Shift),
         answer("recognition-link", "audit link", RecognitionLinks),
         answer(
@@ -73,7 +74,7 @@ def _list_audits() -> tuple[AnswerFormat, ...]:
         ),
         answer("audit-open", "audit open", audit=str, claim=str, new=bool),
         answer(
-            "audit-import", "audit import", audit=str, new=bool, restriction=Restriction, checklist=list[ChecklistItem],
+            "audit-conclude", "audit conclude", audit=str, new=bool, restriction=Restriction, checklist=list[ChecklistItem],
             imported=NotRequired[ImportedLog],
         ),
         answer("audits", "audit list", audits=list[listed]),
@@ -134,13 +135,14 @@ def _list_runs() -> tuple[AnswerFormat, ...]:
     left = group(claim=str, audit=str | None, to_be_done=bool, code=str, where=str, found=str, advice=str | None)
     return (
         answer(
-            "run-forecast", ("audit run", "skills generate", "skills run"), replay=str, folder=str, audits=list[str], planned=int,
+            "run-forecast", ("audit run", "analyze skills generate", "analyze skills run"),
+            replay=str, folder=str, audits=list[str], planned=int,
             shared=int, settled=int, failed=int, lost=int, calls=int, models=list[group(_AMOUNT, model=str)], budget=budget, **_ESTIMATED,
             judging=NotRequired[judging | None],
         ),
-        answer("run", ("audit run", "skills generate"), **_RUN),
+        answer("run", ("audit run", "analyze skills generate"), **_RUN),
         answer(
-            "renewal", "audit renew", log_size=int, model_asked=str | None, folder=str, dry_run=bool, complete=bool, interrupted=bool,
+            "renewal", "stale renew", log_size=int, model_asked=str | None, folder=str, dry_run=bool, complete=bool, interrupted=bool,
             replays=list[job], calls=_AMOUNT, **_ESTIMATED, renewals=list[renewal], newly_inverted=list[str],
             transitions=list[group(before=str, after=str, claims=int)], left=list[left],
         ),
@@ -165,21 +167,21 @@ def _list_scores() -> tuple[AnswerFormat, ...]:
     judging = group(judge=str, judge_uncertainty=str | None, arms=list[arm], structured=int, plain=int, retried=int)
     return (
         answer(
-            "score", "score", scorer=Scorer, scorer_sha256=str, changed=int, files=dict[str, str], sides=list[side],
+            "score", "audit score", scorer=Scorer, scorer_sha256=str, changed=int, files=dict[str, str], sides=list[side],
             warnings=list[_WARNING], audits=list[str], judging=NotRequired[judging],
         ),
-        answer("judging-plan", ("score", "skills score"), **_MOST, judgments=int, settled=int),
-        answer("label-sheet", "score", sheet=str, file=str, items=int),
+        answer("judging-plan", ("audit score", "analyze skills score"), **_MOST, judgments=int, settled=int),
+        answer("label-sheet", "audit score", sheet=str, file=str, items=int),
     )  # fmt: skip
 
 
 def _list_recognition() -> tuple[AnswerFormat, ...]:
     return (
         answer(
-            "probe-candidates", "probe", evaluation=str, patterns=str, is_rate_of_recognition=bool, groups=list[CandidateCount]
+            "probe-candidates", "analyze probe", evaluation=str, patterns=str, is_rate_of_recognition=bool, groups=list[CandidateCount]
         ),
-        answer("probe-plan", "probe", **_MOST),
-        answer("probe", "probe", Recognition),
+        answer("probe-plan", "analyze probe", **_MOST),
+        answer("probe", "analyze probe", Recognition),
         answer(
             "rating-sheets", "audit rate sheet", folder=str, key=str, seed=int, raters=list[str], items_test=int, items_deploy=int,
             warnings=list[_WARNING],
@@ -206,16 +208,17 @@ def _list_studies() -> tuple[AnswerFormat, ...]:
     study: dict[str, Any] = {"study": str, "path": str, "folder": str, "judge": str | None}
     scores: dict[str, Any] = {"patterns_changed": int, "verdicts_new": int, "judging": list[str]}
     return (
-        answer("skill-list", "skills list", **study, model=str, samples=int, skills=list[skill]),
+        answer("skill-list", "analyze skills list", **study, model=str, samples=int, skills=list[skill]),
         answer(
-            "skill-scores", "skills score", **study, **scores, skills=list[group(name=str, conditions=list[group(arm=str, **counts)])]
+            "skill-scores", "analyze skills score",
+            **study, **scores, skills=list[group(name=str, conditions=list[group(arm=str, **counts)])]
         ),
         answer(
-            "skill-run", "skills run", study=str, folder=str, complete=bool, stages=dict[str, str | None],
+            "skill-run", "analyze skills run", study=str, folder=str, complete=bool, stages=dict[str, str | None],
             generation=group(**_RUN, schema=Literal["caveat/run/1"]), scores=group(**scores) | None, written=list[str],
             analysis=ContaminationStudy | None,
         ),
-        answer("contamination", ("contamination", "skills analyze"), ContaminationStudy),
+        answer("contamination", ("analyze contamination", "analyze skills analyze"), ContaminationStudy),
     )  # fmt: skip
 
 

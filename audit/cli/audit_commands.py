@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from audit.cli.analysis_options import FILE, TABLE, arm_options, parse_where, plan_options
-from registry.cli.application import AUDIT, CLAIM, App, as_of_option, pass_app
+from registry.cli.application import AUDIT, CLAIM, App, as_of_option, pass_app, reason_option
 from registry.cli.main import LazyGroup
 from registry.codec.file_io import replacing
 from registry.errors import ConflictError, Fault, InputError
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from registry.store.log_writer import Writer
     from registry.store.registry_view import View
 
-# `caveat audit table`, and what `caveat audit import` is given: scores or logs as one checked table.
+# `caveat audit table`, and what `caveat audit conclude` is given: scores or logs as one checked table.
 
-# What `caveat audit import` is given, whatever it is, as one checked table with what it says of itself.
+# What `caveat audit conclude` is given, whatever it is, as one checked table with what it says of itself.
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -313,7 +313,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 @click.group(cls=LazyGroup, entry_points="caveat.commands.audit")
 def audit() -> None:
-    """Audits: plan, lock, import scores or reported evidence, read the outcome."""
+    """Plan, lock, run, score and conclude audits."""
 
 
 @audit.command()
@@ -401,8 +401,8 @@ def _seal_replay(app: App, file: Path, draft: "AuditDraft") -> None:
 def open_(app: App, /, *, file: Path) -> None:
     """Open the audit in FILE without a lock, so that findings can be recorded in it before its outcome.
 
-    What caveat ablation, caveat judge and caveat audit rate answers find is recorded with --audit AUD-…; caveat audit import of the
-    same FILE then takes it into account. A locked audit is open already.
+    With --audit AUD-…, caveat analyze ablation, caveat analyze judge and caveat audit rate answers record their findings.
+    caveat audit conclude of the same FILE then takes them into account. A locked audit is open already.
     """
     from audit.protocol.audit_record import open_audit
 
@@ -413,11 +413,11 @@ def open_(app: App, /, *, file: Path) -> None:
     app.answer(
         {"schema": "caveat/audit-open/1", "audit": name, "claim": claim, "new": is_new},
         f"{'Opened' if is_new else 'Open already:'} {name} for {claim}, without a lock.\n"
-        f"Next: record findings with --audit {name}, then: caveat audit import {file} [TABLE...]",
+        f"Next: record findings with --audit {name}, then: caveat audit conclude {file} [TABLE...]",
     )
 
 
-@audit.command("import")
+@audit.command()
 @click.argument("target", metavar="AUDIT|FILE")
 @click.argument("sources", metavar="[[ARM=]SOURCE]...", nargs=-1)
 @click.option(
@@ -426,29 +426,30 @@ def open_(app: App, /, *, file: Path) -> None:
 @arm_options
 @reading_options
 @click.option("--withhold-prompts", is_flag=True, help="Of a run folder's contexts, record the digests and not the texts.")
-@click.option("--provenance", type=FILE, help="YAML file: endpoint, model_returned, accessed, sampling … (caveat schema provenance).")
+@click.option("--provenance", type=FILE, help="YAML file: endpoint, model_returned, accessed, sampling … (caveat admin schema provenance).")
 @pass_app
-def import_(app: App, /, *, target: str, sources: tuple[str, ...], **options: Any) -> None:
+def conclude(app: App, /, *, target: str, sources: tuple[str, ...], **options: Any) -> None:
     """Import scores, logs or reported evidence, and record the outcome.
 
     \b
-    caveat audit import AUD-… scores.csv --run-date 2026-11-21T12:00Z   scores of a locked audit: basis replay
-    caveat audit import AUD-… RUN                                a run folder of caveat audit run, scored: basis replay
-    caveat audit import audit.yaml scores.csv                    scores that no lock preceded: basis reported
-    caveat audit import audit.yaml test=eval.eval deploy=agent.eval   logs of other infrastructure, without running anything again
-    caveat audit import audit.yaml                               retrospective: reported evidence alone
+    caveat audit conclude AUD-… scores.csv --run-date 2026-11-21T12:00Z   scores of a locked audit: basis replay
+    caveat audit conclude AUD-… RUN                                a run folder of caveat audit run, scored: basis replay
+    caveat audit conclude audit.yaml scores.csv                    scores that no lock preceded: basis reported
+    caveat audit conclude audit.yaml test=eval.eval deploy=agent.eval   logs of other infrastructure, without running anything again
+    caveat audit conclude audit.yaml                               retrospective: reported evidence alone
 
     A SOURCE is a score table, or a log with the arm that its responses belong to (ARM=LOG, or ARM/SPEC=LOG for one of several
     specifications of P_deploy); docs/logs.md tells which logs, and what of them is read.
     """
     from audit.cli.audit_presenter import present_concluded
-    from audit.protocol.audit_record import conclude, list_reporting
+    from audit.protocol.audit_record import conclude as record
+    from audit.protocol.audit_record import list_reporting
 
     with app.ledger.write(actor=app.config.authority) as writer:
         file, draft = _open_target(app, writer, target)
         evidence = _read_evidence(writer, file, sources, options) if sources else None
         scored = _build_scored(evidence, file, options, draft) if evidence else None
-        concluded = conclude(writer, file, scored)
+        concluded = record(writer, file, scored)
         items = list_reporting(writer, concluded)
     imported = evidence.imported if evidence else None
     for line in describe_warnings(imported, now=app.config.now()) if imported else ():
@@ -456,7 +457,7 @@ def import_(app: App, /, *, target: str, sources: tuple[str, ...], **options: An
     for departure in concluded.found:
         app.say(f"warning: otherwise than locked: {departure.item.words}: {departure.done}; planned: {departure.planned}")
     if concluded.found:
-        app.say(f"explain it: caveat audit deviate {concluded.audit} {concluded.found[0].item.value} --why …")
+        app.say(f"explain it: caveat audit deviate {concluded.audit} {concluded.found[0].item.value} --reason …")
     app.report(present_concluded(concluded, imported, items=items))
 
 
@@ -600,7 +601,7 @@ def _read_evidence(writer: "Writer", file: "AuditFile", sources: tuple[str, ...]
     evidence = read_evidence(*build_reading(sources, options), low=low, high=high, scorer=scorer)
     if evidence.audits and file.audit.payload.audit not in evidence.audits:
         found = f"the replay answers to {', '.join(evidence.audits)}"
-        advice = f"caveat audit import {evidence.audits[0]} {sources[0]}"
+        advice = f"caveat audit conclude {evidence.audits[0]} {sources[0]}"
         raise ConflictError(Fault("wrong-audit", file.audit.payload.audit, found, advice=advice))
     return evidence
 
@@ -657,9 +658,9 @@ def _parse_date(text: str | None, file: "AuditFile", logged: datetime | None) ->
 @click.argument("item", type=click.Choice([one.value for one in LockedItem]))
 @click.option("--done", metavar="TEXT", help="What was done; without it, the departure that was found and not explained is meant.")
 @click.option("--planned", metavar="TEXT", help="What was planned; default: what the lock says.")
-@click.option("--why", metavar="TEXT", required=True, help="The reason.")
+@reason_option("The reason.")
 @pass_app
-def deviate(app: App, /, *, audit_id: Identifier, item: str, done: str | None, planned: str | None, why: str) -> None:
+def deviate(app: App, /, *, audit_id: Identifier, item: str, done: str | None, planned: str | None, reason: str) -> None:
     """Record that something was done otherwise than the audit's lock says, or explain such a departure.
 
     The lock itself never changes. Scores of other tasks, contexts, scoring or models than the locked ones restrict a claim and never
@@ -670,7 +671,7 @@ def deviate(app: App, /, *, audit_id: Identifier, item: str, done: str | None, p
 
     kind = LockedItem(item)
     with app.ledger.write(actor=app.config.authority) as writer:
-        said, is_new = record(writer, audit_id.bare, kind, planned=planned, done=done, why=why)
+        said, is_new = record(writer, audit_id.bare, kind, planned=planned, done=done, why=reason)
         has_outcome = bool((file := writer.find_audit(audit_id.bare)) and file.restrictions)
     if is_new and done is not None and kind in DECISIVE:
         app.say(

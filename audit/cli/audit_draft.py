@@ -16,7 +16,7 @@ from registry.records.specification import PropertySpec
 # The audit file that `caveat audit new` prints: everything that can be said, with what is known filled in.
 
 _TEMPLATE = """\
-# An audit of {reference} (caveat schema audit tells every key).
+# An audit of {reference} (caveat admin schema audit tells every key).
 #   {form}: {quote}
 # Where … stands, decide, or take the line out: what is not stated is not fixed, and `caveat audit lock` refuses a … that is left.
 schema: caveat/audit/1
@@ -102,7 +102,7 @@ def _write(key: str, value: str | None, example: str, meaning: str) -> str:
 # The files that `caveat audit new --replay` writes: a replay to be filled in, which is refused until it is.
 
 _REPLAY = """\
-# A replay of {claim} (caveat schema replay tells every key; docs/contexts.md, docs/replay.md).
+# A replay of {claim} (caveat admin schema replay tells every key; docs/contexts.md, docs/replay.md).
 # Nothing is sent by: caveat audit run {folder}/replay.yaml --dry-run
 schema: caveat/replay/1
 name: {name}
@@ -122,7 +122,7 @@ budget: {{calls: 1000}}              # also: input_tokens, output_tokens, usd (w
 seed: 0
 """
 _TASKS = """\
-# The tasks: 20 at least for a verdict, 40 and more are better (caveat schema tasks). A CSV with the columns id and prompt does too.
+# The tasks: 20 at least for a verdict, 40 and more are better (caveat admin schema tasks). A CSV with the columns id and prompt does too.
 schema: caveat/tasks/1
 tasks:
   - id: task-1
@@ -133,7 +133,8 @@ tasks:
     # fields: {language: en}       # for blocks with variants, and for an arm's `where`
 """
 _TEST = """\
-# P_test: the contexts of the evaluation, 5 at least for a verdict. Texts in named blocks can be taken out again (caveat schema context).
+# P_test: the contexts of the evaluation, 5 at least for a verdict. Texts in named blocks can be taken out again:
+# caveat admin schema context.
 name: {name}, test
 description:                       # which evaluation, as whom it addresses the model
 construction:                      # how these contexts were drawn or written
@@ -149,7 +150,7 @@ edits:
   - {{name: placebo-role, replace: {{role: role-reworded}}, placebo: true}}
 """
 _DEPLOY = """\
-# P_deploy: the same tasks as they are asked in deployment, 5 contexts at least for a verdict (caveat schema context).
+# P_deploy: the same tasks as they are asked in deployment, 5 contexts at least for a verdict (caveat admin schema context).
 name: {name}, deployment
 description:                       # which deployment, and whose word that is
 construction:                      # how these contexts were drawn or written

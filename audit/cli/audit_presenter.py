@@ -113,8 +113,8 @@ def _list_lock_blocks(opened: AuditFile, *, is_new: bool) -> Iterator[Block]:
     yield f"{said} {name} for {recorded.payload.claim} at {recorded.entry.at:%Y-%m-%dT%H:%M:%SZ}, entry {recorded.entry.seq}."
     yield Table(("fixed", "as"), list(list_fixed(recorded.payload)))
     yield (
-        f"Next: run the replay, then: caveat audit import {name} scores.csv --run-date DATE\n"
-        f"Or live: audit: {name} in replay.yaml, caveat audit run replay.yaml, caveat score, caveat audit import {name} replay.run"
+        f"Next: run the replay, then: caveat audit conclude {name} scores.csv --run-date DATE\n"
+        f"Or live: audit: {name} in replay.yaml, caveat audit run replay.yaml, caveat audit score, caveat audit conclude {name} replay.run"
     )
 
 
@@ -234,7 +234,7 @@ def present_exploration(said: Recorded[Exploration], *, is_new: bool) -> Iterato
 def present_concluded(concluded: AuditConclusion, imported: ImportedLog | None = None, *, items: Sequence[ChecklistItem] = ()) -> Answer:
     """Present the outcome of an import, with minimum reporting, and the accounts of the logs where there were any."""
     document = {
-        "schema": "caveat/audit-import/1",
+        "schema": "caveat/audit-conclude/1",
         "audit": concluded.audit,
         "new": concluded.is_new,
         "restriction": to_document(concluded.restriction),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--no-pdf", is_flag=True, help="HTML and JSON only: half the time.")
 @pass_app
 def demo(app: App, /, *, output: Path, update: bool, no_pdf: bool) -> None:
-    """Build a registry, audit it and print its supplements, on bundled inputs, offline.
+    """Build a registry and its supplements from bundled inputs.
 
     An example card with its claims, five retrospective audits of published evaluations, three audits of a recorded pilot with a real
     model, two of its larger replay under locked plans; a second card with three audits of another recorded replay under locked plans,
@@ -151,12 +151,12 @@ def _present_files(story: "DemoStory", written_files: "list[WrittenFile]", outpu
         (f"cd {output}", ""),
         ("caveat claim list", "every claim with its status"),
         (f"caveat claim show {story.audits[-1].restriction.claim}", "one claim, its passage and its outcome"),
-        ("caveat log show", "who said what, in order"),
+        ("caveat admin log show", "who said what, in order"),
         (
             f"caveat verify --registry sqlite:///caveat.db supplements/{first[0].name}",
             "signature, bytes, every entry in the log, lock before run",
         ),
-        ("caveat score everyday-questions.run", "the recorded responses, scored again without a call"),
+        ("caveat audit score everyday-questions.run", "the recorded responses, scored again without a call"),
         (f"caveat audit new {story.audits[0].restriction.claim} > audit.yaml", "an audit of your own"),
         *([("caveat demo --update -o ../updated-demo", "what happens when a new version comes")] if is_last else []),
     )

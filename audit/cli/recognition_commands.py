@@ -1,4 +1,4 @@
-"""`caveat probe` and `caveat audit rate`: can the model, or can blind raters, tell a test from deployment?"""
+"""`caveat analyze probe` and `caveat audit rate`: can the model, or can blind raters, tell a test from deployment?"""
 
 from collections.abc import Sequence
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from registry.records.module_findings import Recognition
     from registry.records.replay_definition import Probe
 
-# `caveat probe`: how often a model says that it is being tested.
+# `caveat analyze probe`: how often a model says that it is being tested.
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 _NEW = click.Path(file_okay=False, path_type=Path)

@@ -1,4 +1,4 @@
-"""One call of `caveat audit renew`: the claims and audits chosen, their runs one after the other, and their outcomes."""
+"""One call of `caveat stale renew`: the claims and audits chosen, their runs one after the other, and their outcomes."""
 
 import asyncio
 import shlex
@@ -39,7 +39,7 @@ from registry.records.replay_definition import Policy
 from registry.records.specification import JudgeScorer
 from registry.store.registry_view import View
 
-# What one call of `caveat audit renew` works with: claims and audits that are chosen, their replays, and how far each has come.
+# What one call of `caveat stale renew` works with: claims and audits that are chosen, their replays, and how far each has come.
 
 _SQLITE = "sqlite:///"
 
@@ -118,7 +118,7 @@ class Renewal:
 def _tell_elsewhere(claim_renewal: ClaimRenewal) -> Fault:
     audit = claim_renewal.renewed.audit.payload.audit if claim_renewal.renewed else claim_renewal.lock.audit
     found = f"{audit} is locked, and its lock names no replay that could be run here"
-    return Fault("replay-not-here", claim_renewal.claim.reference, found, advice=f"caveat audit import {audit} TABLE --run-date DATE")
+    return Fault("replay-not-here", claim_renewal.claim.reference, found, advice=f"caveat audit conclude {audit} TABLE --run-date DATE")
 
 
 def plan_renewal(app: App, wish: RenewalRequest, output: Path, options: Mapping[str, Any]) -> Renewal:
@@ -174,7 +174,7 @@ def record_renewal(app: App, renewal: Renewal, *, why: str | None) -> None:
 def write_command(renewal: Renewal, app: App) -> str:
     """Return the command that goes on with *renewal*, to be pasted into a shell."""
     options = renewal.options
-    words = ["caveat", "audit", "renew", *renewal.wish.claims, "--ask", renewal.wish.ask, "-o", str(renewal.output)]
+    words = ["caveat", "stale", "renew", *renewal.wish.claims, "--ask", renewal.wish.ask, "-o", str(renewal.output)]
     for name, option in (("prices", "--prices"), ("served_by", "--served-by")):
         words += [option, str(options[name])] if options[name] else []
     for place in options["runs"]:
@@ -345,7 +345,7 @@ def _tell(failures: Counter[str], lost: int) -> Iterator[str]:
 
 
 def _score(app: App, renewal: Renewal, store: RunStore, claim_renewal: ClaimRenewal) -> None:
-    """Score the run for *one* by its scorer, as `caveat score` does."""
+    """Score the run for *one* by its scorer, as `caveat audit score` does."""
     with app.ledger.view() as view:
         scorer = find_scorer(view, claim_renewal) or find_own_scorer(store)
     options = JudgeOptions(

@@ -1,4 +1,4 @@
-"""`caveat audit run` and `caveat audit renew`: the calls of a replay, and locked plans carried out again."""
+"""`caveat audit run` and `caveat stale renew`: the calls of a replay, and locked plans carried out again."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.cli.analysis_options import FILE
-from registry.cli.application import CLAIM, App, parse_model, pass_app
+from registry.cli.application import CLAIM, App, parse_model, pass_app, reason_option
 from registry.errors import AnswerNoError, CaveatError, Fault, UnavailableError
 from registry.records.record import Identifier
 from registry.report.number_format import format_items
@@ -31,7 +31,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option("--concurrency", metavar="N", type=click.IntRange(1, 1000), default=256, show_default=True, help="Most requests at once.")
 @click.option("--retry-failed", is_flag=True, help="Send calls again that failed.")
 @click.option("--repeat-lost", is_flag=True, help="Send calls again that were in flight when a run was killed; they may be billed twice.")
-@click.option("--prices", type=FILE, help="Prices by model (caveat schema prices); without them, cost is unknown.")
+@click.option("--prices", type=FILE, help="Prices by model (caveat admin schema prices); without them, cost is unknown.")
 @click.option(
     "--time-out", "timeout_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=600, show_default=True, help="Of a request."
 )
@@ -112,7 +112,7 @@ def find_early_end(session: "RunSession", summary: "RunSummary") -> CaveatError 
     return AnswerNoError(Fault("interrupted", str(session.folder), found, advice=session.resume_command))
 
 
-# `caveat audit renew`: the audits of stale claims, carried out again from their locked plans on another model version.
+# `caveat stale renew`: the audits of stale claims, carried out again from their locked plans on another model version.
 
 
 @click.command()
@@ -125,8 +125,8 @@ def find_early_end(session: "RunSession", summary: "RunSummary") -> CaveatError 
               help="Where recorded replays are looked for; default: the registry's folder. May be repeated.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Print what would be renewed, with calls, tokens and cost, and record nothing.")
 @click.option("--prepare-only", is_flag=True, help="Carry the claims and lock the audits, and make no call.")
-@click.option("--why", metavar="TEXT", help="Why the claims are carried; default: a sentence that names the update.")
-@click.option("--prices", type=FILE, help="Prices by model (caveat schema prices); without them, cost is unknown.")
+@reason_option("Why the claims are carried; default: a sentence that names the update.", required=False)
+@click.option("--prices", type=FILE, help="Prices by model (caveat admin schema prices); without them, cost is unknown.")
 @click.option("--base-url", metavar="URL", help="The endpoint of the model; default: as the recorded replay says.")
 @click.option("--concurrency", metavar="N", type=click.IntRange(1, 1000), default=256, show_default=True, help="Most requests at once.")
 @click.option("--batch", is_flag=True, help="Use Message Batches: cheaper, and done within a day.")
@@ -156,9 +156,9 @@ def renew(app: App, /, *, claim_ids: tuple[Identifier, ...], folder: Path, **opt
         _end(app, renewal)
         return
     if options["prepare_only"]:
-        record_renewal(app, renewal, why=options["why"])
+        record_renewal(app, renewal, why=options["reason"])
     else:
-        _carry_out(app, renewal, why=options["why"])
+        _carry_out(app, renewal, why=options["reason"])
     changes = _list_changes(app, renewal)
     document = summarise_renewal(renewal, changes, log_size=_count_entries(app), is_forecast=False)
     app.answer(document, present_renewal(renewal, changes))

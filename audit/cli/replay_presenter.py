@@ -69,7 +69,7 @@ def _list_forecast_blocks(session: RunSession) -> Iterator[Block]:
         numbers = ("calls", "input tokens", "output tokens", "US $")
         yield Table(("model", *numbers), rows, numbers=numbers)
     if ahead.total.usd is None:
-        yield "The cost is unknown: there is no price for the model. Give --prices FILE (caveat schema prices)."
+        yield "The cost is unknown: there is no price for the model. Give --prices FILE (caveat admin schema prices)."
     yield "Nothing was sent. Input is estimated at four bytes a token; output is what max_tokens allows."
 
 
@@ -129,7 +129,7 @@ def _list_run_blocks(session: RunSession, summary: RunSummary, arms: Sequence[Ar
     if summary.maybe_billed_twice:
         yield f"{summary.maybe_billed_twice} requests were repeated after no answer came; they may have been billed twice"
     if summary.stopped is None and not summary.interrupted:
-        yield f"Next: {session.following or f'caveat score {session.folder}'}"
+        yield f"Next: {session.following or f'caveat audit score {session.folder}'}"
     else:
         yield f"To go on: {session.resume_command}"
 
@@ -247,7 +247,7 @@ def _summarise_left(skipped_claim: SkippedClaim) -> dict[str, Any]:
 # A renewal in a terminal: what it takes, what moved with newly inverted claims first, and what could not be done.
 
 _NUMBERS = ("responses", "calls", "input tokens", "output tokens", "US $")
-_ELSEWHERE = "its run is made elsewhere: caveat audit import {audit} TABLE --run-date DATE"
+_ELSEWHERE = "its run is made elsewhere: caveat audit conclude {audit} TABLE --run-date DATE"
 
 
 def present_plan(renewal: Renewal, *, is_forecast: bool) -> Iterator[Block]:
@@ -300,11 +300,11 @@ def _present_cost(renewal: Renewal) -> Iterator[Block]:
     if rows:
         yield Table(("replay", *_NUMBERS), rows, numbers=_NUMBERS)
     if rows and renewal.total.usd is None:
-        yield "The cost is unknown: there is no price for the model. Give --prices FILE (caveat schema prices)."
+        yield "The cost is unknown: there is no price for the model. Give --prices FILE (caveat admin schema prices)."
     for job in jobs:
         if job.judge is not None:
             where = job.group.run
-            yield f"{job.group.folder.name}: {job.judge} scores its responses by calls of its own (caveat score {where} --dry-run)"
+            yield f"{job.group.folder.name}: {job.judge} scores its responses by calls of its own (caveat audit score {where} --dry-run)"
 
 
 def _describe_cost(job: RenewalJob) -> tuple[str, ...]:

@@ -242,7 +242,7 @@ class RunSession:
     more: tuple[str, ...] = ()
     """Further options of the command that resuming needs."""
     following: str | None = None
-    """What to call when all is done; None: `caveat score` on the folder."""
+    """What to call when all is done; None: `caveat audit score` on the folder."""
     keep: Callable[[RunStore], None] | None = None
     """What else is checked against the folder and kept there, before the design is."""
     served_by: ServedBy | None = None

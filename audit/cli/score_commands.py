@@ -1,4 +1,4 @@
-"""`caveat score`: a run's responses become a score table, by a procedure, a judge or a person."""
+"""`caveat audit score`: a run's responses become a score table, by a procedure, a judge or a person."""
 
 import csv
 import secrets
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from registry.records.replay_definition import Budget, Replay, Task
     from registry.records.specification import JudgeScorer, LabelScorer, Scorer
 
-# The part of `caveat score` that asks a judge: its options, its calls, and what it tells of them.
+# The part of `caveat audit score` that asks a judge: its options, its calls, and what it tells of them.
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -50,7 +50,7 @@ def judge_options(command: Command) -> Command:
     options = (
         click.option("--dry-run", is_flag=True, help="Judge: say how many calls, tokens and dollars it would take, and make none."),
         click.option("--retry-failed", is_flag=True, help="Judge: ask again where there was no verdict, by calls of their own."),
-        click.option("--prices", metavar="FILE", type=FILE, help="Judge: prices of models, for dollars (caveat schema prices)."),
+        click.option("--prices", metavar="FILE", type=FILE, help="Judge: prices of models, for dollars (caveat admin schema prices)."),
         click.option(
             "--max-calls", metavar="N", type=click.IntRange(1), help="Judge: calls that RUN may hold, those of the replay included."
         ),
@@ -181,7 +181,7 @@ def _build_budget(replay: "Replay", options: JudgeOptions) -> "Budget":
 
 def _name_command(store: "RunStore", replay: "Replay", scorer: "JudgeScorer") -> str:
     """What goes on with this judging; the replay's own scorer needs no name."""
-    return f"caveat score {store.path.parent}{'' if replay.scoring == scorer else ' --scorer FILE|SCF-…@n'}"
+    return f"caveat audit score {store.path.parent}{'' if replay.scoring == scorer else ' --scorer FILE|SCF-…@n'}"
 
 
 def _find_end(folder: Path, last: "RunSummary | None", waiting: int, command: str) -> CaveatError | None:
@@ -197,7 +197,7 @@ def _find_end(folder: Path, last: "RunSummary | None", waiting: int, command: st
     return AnswerNoError(Fault("budget-spent", last.stopped.faults[0].where, found, advice=advice))
 
 
-# `caveat score`: a run's responses become a score table.
+# `caveat audit score`: a run's responses become a score table.
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 _OUTPUT = click.Path(dir_okay=False, path_type=Path)
@@ -206,7 +206,9 @@ _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 @click.command()
 @click.argument("run", metavar="RUN", type=_FOLDER)
 @click.option("--patterns-only", is_flag=True, help="Score by the tasks' patterns; no call is made, and a judge's scores stay.")
-@click.option("--scorer", "named", metavar="FILE|SCF-…@n", help="Score by this scorer instead of the replay's own (caveat schema scorer).")
+@click.option(
+    "--scorer", "named", metavar="FILE|SCF-…@n", help="Score by this scorer instead of the replay's own (caveat admin schema scorer)."
+)
 @click.option("--sheet", type=_OUTPUT, help="Write a shuffled sheet of responses for a person to label, without arm and context.")
 @click.option("--items", metavar="N", type=click.IntRange(1), help="Responses on the sheet, drawn by chance; default: all.")
 @click.option("--answers", type=FILE, help="Take in the labels of a sheet; they are scores too, and stand in labels.csv.")
@@ -302,7 +304,7 @@ def carry_out(
         return judge(app, store, scorer, asked, options)
     if not is_deterministic(scorer):
         found = "the replay is scored by the labels of a person"
-        advice = f"caveat score {store.path.parent} --sheet labels.csv writes a sheet to be filled in; --answers takes it in"
+        advice = f"caveat audit score {store.path.parent} --sheet labels.csv writes a sheet to be filled in; --answers takes it in"
         raise InputError(Fault("labels-missing", str(store.path.parent), found, advice=advice))
     with track(app, "scoring", total=store.count_cells(), unit="responses") as advance:
         return score_run(store, scorer, asked[1], advance=advance), None
@@ -362,10 +364,10 @@ def _write(store: "RunStore", scorer: "Scorer", path: Path) -> "tuple[dict[str, 
     return written, sort_sides(found)
 
 
-# The part of `caveat score` that goes through a person: sheets out, labels in.
+# The part of `caveat audit score` that goes through a person: sheets out, labels in.
 
 LABELS = "labels.csv"
-"""What `caveat judge --labels` reads."""
+"""What `caveat analyze judge --labels` reads."""
 
 
 def write_sheet(app: App, store: "RunStore", tasks: "Mapping[str, Task]", sheet: Path, *, items: int | None) -> None:
@@ -379,7 +381,7 @@ def write_sheet(app: App, store: "RunStore", tasks: "Mapping[str, Task]", sheet:
     rows = ((one.sheet, one.item, write_cell(one.task), write_cell(one.response), "") for one in drawn)
     _write_csv(sheet, SHEET_COLUMNS, rows)
     run = str(store.path.parent)
-    following = f"fill in the column label, then: caveat score {quote(run)} --answers {quote(str(sheet))}"
+    following = f"fill in the column label, then: caveat audit score {quote(run)} --answers {quote(str(sheet))}"
     app.answer(
         {"schema": "caveat/label-sheet/1", "sheet": drawn[0].sheet, "file": str(sheet), "items": len(drawn)},
         f"{len(drawn):,} responses, shuffled, without arm and context: {sheet}\nNext: {following}",
@@ -397,7 +399,7 @@ def take_answers(store: "RunStore", replay: "Replay", answers: Path) -> "tuple[L
 
 
 def write_labels(store: "RunStore", scorer: "LabelScorer", path: Path) -> None:
-    """Write the labels beside their rows to *path*, as `caveat judge --labels` reads them; contexts without a cue have none."""
+    """Write the labels beside their rows to *path*, as `caveat analyze judge --labels` reads them; contexts without a cue have none."""
     from audit.replay.run_rows import TableRow, list_rows
     from audit.score.scorers import digest_scorer
 

@@ -56,9 +56,9 @@ def present_scored(
     fresh = f"{document['changed']:,} scores are new" if document["changed"] else "No score is new"
     yield f"{fresh}. Table: {', '.join(document['files'].values())}"
     range_ = _name_range(document["scorer"])
-    whole = f", or caveat audit import {' or '.join(document['audits']) or 'AUD-…'} {quote(str(run))}" if run else ""
-    cues = f", caveat ablation {quote(table)}{range_}" if any(edit for _, _, edit in tallies) else ""
-    yield f"Next: caveat estimate {quote(table)}{range_}{cues}{whole}"
+    whole = f", or caveat audit conclude {' or '.join(document['audits']) or 'AUD-…'} {quote(str(run))}" if run else ""
+    cues = f", caveat analyze ablation {quote(table)}{range_}" if any(edit for _, _, edit in tallies) else ""
+    yield f"Next: caveat analyze estimate {quote(table)}{range_}{cues}{whole}"
 
 
 def _name_range(scorer: Mapping[str, Any]) -> str:

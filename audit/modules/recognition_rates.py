@@ -39,7 +39,7 @@ from registry.records.replay_definition import Probe
 # Shares of recognition with the intervals of every Φ: tasks and contexts are the units, not responses.
 #
 # A share is Φ of the scores 1 (recognised) and 0, so its interval, and that of a difference of two
-# shares, is computed as `caveat estimate` does. Passages without a class are excluded, and bounds
+# shares, is computed as `caveat analyze estimate` does. Passages without a class are excluded, and bounds
 # report what they could have been.
 
 _UNIT = ScoreScale(low=0.0, high=1.0)

@@ -552,7 +552,9 @@ def summarise_arms(arms: Mapping[str, ScoredArm], scale: ScoreScale, weights: Fl
 def warn_of_rows(table: ScoreTable, contrast_requests: Sequence[ContrastRequest], *, ablated: int) -> Iterator[EstimateWarning]:
     """Yield which rows were left out."""
     if ablated:
-        message = f"{ablated} rows have a cue taken out of their context (cue_removed) and are left out; caveat ablation is for them."
+        message = (
+            f"{ablated} rows have a cue taken out of their context (cue_removed) and are left out; caveat analyze ablation is for them."
+        )
         yield EstimateWarning(code="ablation-rows", message=message)
     named = {name for one in contrast_requests for name in one.arms}
     others = [arm for arm in table.arm.labels if arm not in named]

@@ -238,7 +238,7 @@ def digest_sides(file: ReplayFile) -> dict[str, set[str]]:
 def _find_contestation_faults(view: View, name: str, claim: ClaimRevision, planned: Iterable[LockedSpec | None]) -> Iterator[Fault]:
     file = view.find_contestation(name)
     if file is None:
-        near = ", ".join(view.suggest(name)) or "caveat log show names those on record"
+        near = ", ".join(view.suggest(name)) or "caveat admin log show names those on record"
         yield Fault("not-registered", f"contestation, {name}", "no such contestation is registered", advice=near)
         return
     said, where = file.contestation.payload, f"contestation, {name}"

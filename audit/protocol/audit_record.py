@@ -90,7 +90,7 @@ def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool,
     if not locked and (twin := _find_same(writer, draft, claim, auditor=auditor, fixed=fixed)) is not None:
         name = twin.audit.payload.audit
         found = f"this plan is locked as {name}; scores imported without it would count as unlocked"
-        raise ConflictError(Fault("audit-is-locked", claim.reference, found, advice=f"caveat audit import {name} TABLE --run-date DATE"))
+        raise ConflictError(Fault("audit-is-locked", claim.reference, found, advice=f"caveat audit conclude {name} TABLE --run-date DATE"))
     audit = build_audit(writer.allocate(Kind.AUDIT, auditor)[0], draft, claim, auditor)
     writer.append(audit)
     writer.append_many([EvidenceStatement(audit=audit.audit, claim=claim.reference, evidence=one) for one in draft.evidence])
@@ -613,7 +613,7 @@ def find_comparison(view: View, before: str, after: str) -> AuditComparison:
     where, faults = f"{before}, {after}", []
     if claims[0].claim != claims[1].claim:
         found = f"{before} is about {claims[0].claim}, {after} about {claims[1].claim}; a shift is of one claim over model versions"
-        faults.append(Fault("wrong-claim", where, found, advice="carry the claim: caveat claim carry"))
+        faults.append(Fault("wrong-claim", where, found, advice="carry the claim: caveat stale apply"))
     elif old == new:
         found = f"both audits are about {old}; between two replays of one version there is no shift"
         faults.append(Fault("single-version", where, found))

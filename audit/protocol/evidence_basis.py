@@ -180,7 +180,7 @@ def _decide_basis(view: View, file: AuditFile, scored: ScoredTable | None) -> tu
                 "scores-missing",
                 file.audit.payload.audit,
                 "is locked, so its outcome needs scores",
-                advice=f"caveat audit import {file.audit.payload.audit} TABLE --run-date DATE",
+                advice=f"caveat audit conclude {file.audit.payload.audit} TABLE --run-date DATE",
             )
         )
     # Refused instead of counted as post hoc: an outcome cannot be repeated under the same lock, so an omitted option

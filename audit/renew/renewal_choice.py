@@ -164,8 +164,8 @@ def _leave(claim: ClaimRevision, code: str, text: str, *, advice: str | None, is
 
 def _advise(claim: ClaimRevision, causes: Sequence[StaleCause]) -> str | None:
     if any(cause.kind is CauseKind.SPEC for cause in causes):
-        return f"a plan with the newer definition: caveat audit new {claim.claim} > audit.yaml; or a decision: caveat claim dismiss"
-    return f"a person decides: caveat claim confirm {claim.claim} or caveat claim dismiss {claim.claim}" if causes else None
+        return f"a plan with the newer definition: caveat audit new {claim.claim} > audit.yaml; or a decision: caveat stale dismiss"
+    return f"a person decides: caveat stale confirm {claim.claim} or caveat stale dismiss {claim.claim}" if causes else None
 
 
 def _find_target(view: View, wish: RenewalRequest, claim: ClaimRevision, causes: Sequence[StaleCause]) -> ModelRef:
@@ -234,7 +234,7 @@ def _list_unsettled(causes: Sequence[StaleCause], *, stays: bool, concluded: boo
             case CauseKind.SPEC:
                 yield f"{cause.text}: the same plan keeps the version that it locked, and does not settle this"
             case CauseKind.CARD | CauseKind.DEPRECATION:
-                yield f"{cause.text}: no audit settles this; a person decides (caveat claim confirm or dismiss)"
+                yield f"{cause.text}: no audit settles this; a person decides (caveat stale confirm or dismiss)"
             case CauseKind.CONTESTATION:
                 yield f"{cause.text}: what was contested is replayed as it was locked; a replay under the rival is an audit of its own"
             case CauseKind.SUCCESSOR if stays:
@@ -265,7 +265,7 @@ def _check_one_target(chosen: Iterable[ClaimRenewal]) -> None:
     if len(targets) > 1:
         found = f"claims would be renewed for {', '.join(map(str, targets))}, and one model is asked for all of them"
         advice = "narrow it with --model OLD or by naming claims, or name one version with --to"
-        raise InputError(Fault("choice-needed", "caveat audit renew", found, advice=advice))
+        raise InputError(Fault("choice-needed", "caveat stale renew", found, advice=advice))
 
 
 # From a locked plan to the draft that carries it out again for another model version. Pure.

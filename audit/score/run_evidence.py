@@ -215,7 +215,7 @@ def find_scorer(store: RunStore) -> Scorer:
         return replay.scoring
     if len(known) != 1:
         found = f"the replay names no scorer, and {len(known) or 'none'} scored it"
-        advice = "name the scorer in the replay" if known else f"caveat score {store.path.parent} --scorer FILE"
+        advice = "name the scorer in the replay" if known else f"caveat audit score {store.path.parent} --scorer FILE"
         raise ConflictError(Fault("run-not-scored", str(store.path.parent), found, advice=advice))
     return read_scorer(store.find_document(f"scorer-{known[0]}"), where=f"{store.path}, scorer")
 
@@ -224,7 +224,9 @@ def _read_run(store: RunStore, folder: Path, scorer: Scorer, range_: tuple[float
     # `scores.csv` in the folder belongs to the replay's own scorer. For another scorer there is nothing to compare.
     is_own = get_replay(store).scoring in (None, scorer)
     account = _account(store, folder, scorer)
-    _check_finished(account, folder, unfinished=unfinished, command=f"caveat score {folder}{'' if is_own else ' --scorer FILE|SCF-…@n'}")
+    _check_finished(
+        account, folder, unfinished=unfinished, command=f"caveat audit score {folder}{'' if is_own else ' --scorer FILE|SCF-…@n'}"
+    )
     name = str(folder / TABLE)
     # Written and read back: the table goes through the same reader, and the same checks, as every table from outside.
     with TemporaryDirectory() as place:
@@ -325,7 +327,7 @@ def _check_same(made: Path, kept: Path) -> None:
     """A table in the folder that is not what its responses come to was edited, or is older than they are."""
     if kept.is_file() and _digest(kept) != _digest(made):
         found = "is not what the run's responses and scores come to: it was changed, or is older than they are"
-        raise ConflictError(Fault("run-table-differs", str(kept), found, advice=f"caveat score {kept.parent} writes it anew"))
+        raise ConflictError(Fault("run-table-differs", str(kept), found, advice=f"caveat audit score {kept.parent} writes it anew"))
 
 
 def _digest(path: Path) -> str:

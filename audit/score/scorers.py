@@ -393,7 +393,7 @@ def _find_items(store: RunStore, sheets: set[str]) -> dict[tuple[str, str], str]
     for sheet in sorted(sheets):
         document = store.find_document(f"label-sheet-{sheet}")
         if document is None:
-            advice = "give the answers to a sheet that caveat score RUN --sheet wrote"
+            advice = "give the answers to a sheet that caveat audit score RUN --sheet wrote"
             raise NotFoundError(Fault("wrong-sheet-key", str(store.path), f"no sheet {sheet!r} was made here", advice=advice))
         found.update({(sheet, _name(document["seed"], key)): key for key, _ in _list_answered(store)})
     return found

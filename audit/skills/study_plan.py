@@ -110,7 +110,7 @@ def plan_calls(file: StudyFile, replay: ReplayFile, selection: StudySelection) -
     chosen = [one for one in planned if selection.holds(one.cell)]
     if not chosen:
         found = "the study has no call of this skill, task and condition together"
-        raise InputError(Fault("nothing-selected", str(file.path), found, advice=f"caveat skills list {file.path}"))
+        raise InputError(Fault("nothing-selected", str(file.path), found, advice=f"caveat analyze skills list {file.path}"))
     return tuple(sorted(chosen, key=lambda one: hashlib.sha256(f"{replay.replay.seed}:{one.call.key}".encode()).digest()))
 
 
@@ -186,7 +186,7 @@ def check_study(store: RunStore, file: StudyFile) -> None:
     known = _find_known(store)
     if not known:
         found = "was not made by a skill study"
-        advice = f"caveat skills generate {file.path} --run {store.path.parent}"
+        advice = f"caveat analyze skills generate {file.path} --run {store.path.parent}"
         raise ConflictError(Fault("run-differs", str(store.path.parent), found, advice=advice))
     faults = list(_compare(known, file))
     if faults:

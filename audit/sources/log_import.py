@@ -214,7 +214,7 @@ def read_rows(paths: Sequence[str], reading: LogOptions) -> tuple[list[LogRow], 
     format_ = find_format(paths)
     if format_ is SourceFormat.TABLE:
         found = "is a score table already, or nothing that Caveat knows"
-        advice = "give it to caveat audit import as it is; docs/logs.md lists the formats"
+        advice = "give it to caveat audit conclude as it is; docs/logs.md lists the formats"
         raise TableError(Fault("unknown-format", ", ".join(paths), found, advice=advice))
     _check_arms(paths, reading, format_)
     read = _find_reader(format_)

@@ -49,7 +49,7 @@ class SkillEntry(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillStudy(Record):
-    """The file that `caveat skills` takes."""
+    """The file that `caveat analyze skills` takes."""
 
     name: str
     skills: dict[str, SkillEntry]

@@ -1,4 +1,4 @@
-"""The file that `caveat classify` reads: a claim, its plan, and evidence in the unit of the property it is about."""
+"""The file that `caveat analyze classify` reads: a claim, its plan, and evidence in the unit of the property it is about."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -160,7 +160,7 @@ def read_case(path: Path) -> tuple[Case, Path | None]:
     document = _drop_nulls(read_document(path))
     where = str(path)
     if not isinstance(document, dict):
-        raise InputError(Fault("not-valid", where, "expected keys such as claim and evidence", advice="caveat schema case"))
+        raise InputError(Fault("not-valid", where, "expected keys such as claim and evidence", advice="caveat admin schema case"))
     scores = document.pop("scores", None)
     faults = list(_check_scores(scores, where))
     try:

@@ -542,7 +542,7 @@ JUDGES_DISAGREE = DecisionRow(
     mode=Mode.TECHNICAL,
     point_class=True,
     why="Several judges scored the responses, and the verdict must be the same by the scores of each; it is not.",
-    resolves="A random subset of both sides labelled by a person, which shows each judge's error (caveat judge).",
+    resolves="A random subset of both sides labelled by a person, which shows each judge's error (caveat analyze judge).",
 )
 ACROSS_JUDGES = (JUDGES_DISAGREE,)
 """What no single judge decides."""

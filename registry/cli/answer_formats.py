@@ -66,14 +66,14 @@ def _list_start() -> tuple[AnswerFormat, ...]:
     )  # fmt: skip
     return (
         answer("init", "init", registry=str, authority=str, speaks_as=str, new=bool, config=str | None, keys=keys | None),
-        answer("db", ("db upgrade", "db downgrade"), registry=str, revision=str | None),
-        answer("db-check", "db check", current=str | None, head=str, is_current=bool, differences=list[str]),
-        answer("rebuild", "rebuild", RebuildReport),
-        answer("backup", "backup", BackupResult),
-        answer("restore", "restore", RestoreResult, registry=str),
-        answer("export", "export", ExportResult),
-        answer("import", "import", ImportResult),
-        answer("schemas", "schema", names=list[str]),
+        answer("db", ("admin db upgrade", "admin db downgrade"), registry=str, revision=str | None),
+        answer("db-check", "admin db check", current=str | None, head=str, is_current=bool, differences=list[str]),
+        answer("rebuild", "admin rebuild", RebuildReport),
+        answer("backup", "admin backup", BackupResult),
+        answer("restore", "admin restore", RestoreResult, registry=str),
+        answer("bundle-write", "admin bundle write", ExportResult),
+        answer("bundle-read", "admin bundle read", ImportResult),
+        answer("schemas", "admin schema", names=list[str]),
         answer("explanations", "explain", titles=dict[str, str]),
         answer("explanation", "explain", CatalogueEntry),
         answer("verify", "verify", registry=str | None, files=list[file]),
@@ -134,11 +134,11 @@ def _list_claims() -> tuple[AnswerFormat, ...]:
         answer("adopted", "claim adopt", AdoptionResult),
         answer("claim-relation", "claim relate", claim=str, relation=ClaimRelationKind, other=str, entry=int),
         answer(
-            "claim-stale", "claim stale", log_size=int, count=int, confirmed=int, by_cause=dict[CauseKind, int],
+            "stale", "stale list", log_size=int, count=int, confirmed=int, by_cause=dict[CauseKind, int],
             by_remedy=dict[Remedy, int], claims=list[group(ClaimSummary, steps=list[step])], has_more=bool,
         ),
-        answer("claim-review", ("claim confirm", "claim dismiss"), verdict=StalenessVerdict, why=str, claims=list[review]),
-        answer("claim-carry", "claim carry", why=str, dry_run=bool, claims=list[carried]),
+        answer("stale-review", ("stale confirm", "stale dismiss"), verdict=StalenessVerdict, why=str, claims=list[review]),
+        answer("stale-apply", "stale apply", why=str, dry_run=bool, claims=list[carried]),
         answer(
             "claim-reword", "claim reword", claim=str, match=MatchResult, card=str, revised=str | None, turns=list[SenseChange]
         ),
@@ -151,14 +151,14 @@ def _list_objections() -> tuple[AnswerFormat, ...]:
     opened = {"opened": str, "owner": str, "state": ContestationState}
     replay = group(audit=str, claim=str, auditor=str, outcome=ReadingVerdict | None, counts=ReadingVerdict | None)
     return (
-        answer("contestation", ("contest open", "claim contest"), contestation=str, target=str),
+        answer("contestation", "contest open", contestation=str, target=str),
         answer("contestations", "contest list", contestations=list[group(Contestation, **opened)], erased=list[str]),
         answer(
             "contestation-file", "contest show", Contestation, **opened, changes=list[_CHANGE] | None, not_compared=str | None,
             steps=list[group(ContestationEvent, by=str, at=str, entry=int)], replays=list[replay],
         ),
         answer(
-            "contestation-step", ("contest answer", "contest uphold", "contest reject", "contest escalate", "claim settle"),
+            "contestation-step", ("contest answer", "contest uphold", "contest reject", "contest escalate"),
             contestation=str, step=ContestationStep, entry=int, by=str, to=str | None, state=ContestationState,
         ),
     )  # fmt: skip
@@ -210,20 +210,20 @@ def _list_logs() -> tuple[AnswerFormat, ...]:
     checkpoint = group(size=int, root=str, fits=bool, signed=bool | None, cosigned_by=list[str], here=bool)
     log = group(origin=str, own=bool, entries=int, checkpoint=int | None, cosigned_by=list[str], vkeys=list[str])
     return (
-        answer("log", "log show", origin=str, size=int, entries=list[trace]),
+        answer("log", "admin log show", origin=str, size=int, entries=list[trace]),
         answer(
-            "log-check", "log check", origin=str, entries=int, erased=int, root=str, checkpoints=list[checkpoint],
+            "log-check", "admin log check", origin=str, entries=int, erased=int, root=str, checkpoints=list[checkpoint],
             published_since=int | None, lacks_nodes=bool, rows=int | None,
         ),
-        answer("logs", "log list", logs=list[log]),
-        answer("erasure", "log erase", erased=int, leaf=str, entry=int, why=str),
-        answer("checkpoint", "log checkpoint", **_CHECKPOINT, note=str, left_out=list[str], file=str | None),
+        answer("logs", "admin log list", logs=list[log]),
+        answer("erasure", "admin log erase", erased=int, leaf=str, entry=int, why=str),
+        answer("checkpoint", "admin log checkpoint", **_CHECKPOINT, note=str, left_out=list[str], file=str | None),
         answer(
-            "cosigned", "log cosign", **_CHECKPOINT, seen=int | None, entry=int | None, new=bool, vkeys=list[str], note=str,
+            "cosigned", "admin log cosign", **_CHECKPOINT, seen=int | None, entry=int | None, new=bool, vkeys=list[str], note=str,
             file=str | None,
         ),
-        answer("log-proof", "log prove", **_CHECKPOINT, entry=int, leaf=str, proof=str, file=str | None),
-        answer("consistency-proof", "log prove", **_CHECKPOINT, since=int, proof=str, file=str | None),
+        answer("log-proof", "admin log prove", **_CHECKPOINT, entry=int, leaf=str, proof=str, file=str | None),
+        answer("consistency-proof", "admin log prove", **_CHECKPOINT, since=int, proof=str, file=str | None),
     )  # fmt: skip
 
 
@@ -233,8 +233,8 @@ def _list_keys() -> tuple[AnswerFormat, ...]:
         revoked=int | None, untrusted_from=str | None, vkey=str | None, certificate=str | None, public=str | None,
     )  # fmt: skip
     return (
-        answer("keys", "key list", log=str, keys=list[group(key, secret=str | None)]),
-        answer("key", "key show", log=str, keys=list[key]),
-        answer("key-added", ("key add", "key rotate"), key=str, entry=int, encrypted=bool, replaces=str | None),
-        answer("key-revoked", "key revoke", key=str, entry=int, untrusted_from=str | None, retired=list[str]),
+        answer("keys", "admin key list", log=str, keys=list[group(key, secret=str | None)]),
+        answer("key", "admin key show", log=str, keys=list[key]),
+        answer("key-added", ("admin key add", "admin key rotate"), key=str, entry=int, encrypted=bool, replaces=str | None),
+        answer("key-revoked", "admin key revoke", key=str, entry=int, untrusted_from=str | None, retired=list[str]),
     )

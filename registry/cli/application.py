@@ -259,6 +259,11 @@ def as_of_option(function: Callable[P, R]) -> Callable[P, R]:
     return as_of(log(function))
 
 
+def reason_option(help_text: str, *, required: bool = True) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a command take the reason of a statement: `--reason` or `-m`, by this name in every command."""
+    return click.option("-m", "--reason", metavar="TEXT", required=required, help=help_text)
+
+
 # Option types that several commands share.
 
 _LONGEST_MODEL = 500
@@ -369,7 +374,7 @@ def key_options(function: _Function) -> _Function:
         "key_files",
         multiple=True,
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="Believe the verifier keys in this file, such as: caveat key show --public.",
+        help="Believe the verifier keys in this file, such as: caveat admin key show --public.",
     )
     return vkey(file(function))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from registry.cli.application import CARD, App, as_of_option, pass_app
+from registry.cli.application import CARD, App, as_of_option, pass_app, reason_option
 from registry.cli.main import LazyGroup
 from registry.errors import Fault, InputError
 from registry.present.blocks import Block, Table, Title
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @click.group(cls=LazyGroup, entry_points="caveat.commands.card")
 def card() -> None:
-    """System cards: register a file, list what is registered, show one."""
+    """Register system cards, list and compare them."""
 
 
 @card.command()
@@ -36,7 +36,7 @@ def card() -> None:
 @click.option("--published", type=click.DateTime(["%Y-%m-%d"]), help="Date of publication.")
 @click.option("--url", help="Where it was published.")
 @click.option("--revises", type=CARD, help="The registered card of which this file is a new revision.")
-@click.option("--why", help="Why there is a new revision.")
+@reason_option("Why there is a new revision.", required=False)
 @click.option("--unlike", is_flag=True, help="It is a revision though hardly a passage of the one before is in it.")
 @pass_app
 def add(
@@ -59,7 +59,7 @@ def add(
         revises=revises.bare if revises else None,
         published=published.date() if published else None,
         url=words["url"],
-        why=words["why"],
+        why=words["reason"],
     )
     # Matching is computed before the transaction, for the same reason.
     followers = _align(app, note, text, unlike=unlike)

@@ -171,8 +171,8 @@ def _advise(one: ComparedPassage) -> str:
         return f'Next: caveat claim withdraw {claim} --reason "…"; or leave it, potentially stale.'
     # A changed number is another claim, so rewording is not offered.
     if one.numbers:
-        return f'A number changed ({one.numbers}). Next: caveat claim revise {claim} FILE --why "…"'
-    return f'Next: the same claim: caveat claim reword {claim}; another: caveat claim revise {claim} FILE --why "…"'
+        return f'A number changed ({one.numbers}). Next: caveat claim revise {claim} FILE --reason "…"'
+    return f'Next: the same claim: caveat claim reword {claim}; another: caveat claim revise {claim} FILE --reason "…"'
 
 
 def _tell_move(old: Anchor, new: Anchor | None) -> str:

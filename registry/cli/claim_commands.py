@@ -6,7 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from registry.cli.application import ANY, CARD, CLAIM, CONTESTABLE, CONTESTATION, SPEC, App, as_of_option, parse_model, pass_app, refusing
+from registry.cli.application import (
+    ANY,
+    CARD,
+    CLAIM,
+    CONTESTABLE,
+    CONTESTATION,
+    SPEC,
+    App,
+    as_of_option,
+    parse_model,
+    pass_app,
+    reason_option,
+    refusing,
+)
 from registry.cli.main import LazyGroup
 from registry.errors import Fault, InputError
 from registry.present.blocks import Block, Table
@@ -25,7 +38,7 @@ _MOST_WORDS = 50
 
 @click.group(cls=LazyGroup, entry_points="caveat.commands.claim")
 def claim() -> None:
-    """Claims: register them from a file, show their outcomes, revise, withdraw, contest."""
+    """Register claims, show their outcomes, revise them."""
 
 
 @claim.command()
@@ -38,7 +51,7 @@ def add(app: App, *, file: Path, dry_run: bool) -> None:
     Every verbatim quote is found again in its card. The file is recorded wholly or not at all; the same file twice changes
     nothing; a claim that differs from what is recorded needs its reason (`why:`) and becomes a new revision. What of the card
     is deliberately not registered stands under `left_out:`, with the reason.
-    The format: caveat schema claims.
+    The format: caveat admin schema claims.
     """
     from registry.cli.application import track
     from registry.cli.claim_presenter import present_added
@@ -184,16 +197,16 @@ def search(app: App, *, words: str, limit: int) -> None:
 @claim.command()
 @click.argument("claim_id", type=CLAIM)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--why", required=True, help="Why the claim is revised.")
+@reason_option("Why the claim is revised.")
 @pass_app
-def revise(app: App, *, claim_id: Identifier, file: Path, why: str) -> None:
+def revise(app: App, *, claim_id: Identifier, file: Path, reason: str) -> None:
     """Record a new revision of a claim from FILE, a claims file with this one claim."""
     from registry.registration.claims_file_registration import revise_claim
 
     with app.view(by_clock=True) as view:
         # A revision that was named must exist, although a new one is made of the whole claim.
         _check_exact(view, claim_id)
-    outcome = revise_claim(app.ledger, claim_id.bare, file, why=why, owner=app.config.authority)
+    outcome = revise_claim(app.ledger, claim_id.bare, file, why=reason, owner=app.config.authority)
     done = outcome.revised[0] if outcome.revised else None
     app.answer(
         {"schema": "caveat/claim-revise/1", "revised": done},
@@ -233,7 +246,7 @@ def publish(app: App, *, claim_id: Identifier) -> None:
 
 @claim.command()
 @click.argument("claim_id", type=CLAIM)
-@click.option("--reason", required=True, help="Why; it stays in the record.")
+@reason_option("Why; it stays in the record.")
 @click.option("--reject", is_flag=True, help="Reject it instead: it should never have been registered.")
 @pass_app
 def withdraw(app: App, *, claim_id: Identifier, reason: str, reject: bool) -> None:
@@ -245,7 +258,7 @@ def withdraw(app: App, *, claim_id: Identifier, reason: str, reject: bool) -> No
 @claim.command()
 @click.argument("claim_id", type=CLAIM)
 @click.argument("successor", type=CLAIM)
-@click.option("--reason", required=True, help="Why; it stays in the record.")
+@reason_option("Why; it stays in the record.")
 @pass_app
 def supersede(app: App, *, claim_id: Identifier, successor: Identifier, reason: str) -> None:
     """Say that SUCCESSOR takes the place of a claim."""
@@ -271,8 +284,8 @@ def reserve(app: App, *, count: int) -> None:
 def adopt(app: App, *, origin: str, claim_id: Identifier) -> None:
     """Register a claim of another registry's LOG here.
 
-    Use it to audit or contest a claim of a log that you took over (caveat import). The claim gets an identifier of yours and names the log,
-    the identifier and the entry hash of the original. Outcomes of the original stay in its family.
+    Use it to audit or contest a claim of a log that you took over (caveat admin bundle read). The claim gets an identifier of yours.
+    It names the log, the identifier and the entry hash of the original. Outcomes of the original stay in its family.
     """
     from registry.codec.canonical_documents import to_document
     from registry.exchange.foreign_claims import adopt_claim
@@ -290,40 +303,17 @@ def adopt(app: App, *, origin: str, claim_id: Identifier) -> None:
 
 
 @claim.command()
-@click.argument("target", type=CONTESTABLE)
-@click.option("--grounds", required=True, help="Why it is contested.")
-@click.option("--rival", type=SPEC, help="A specification offered in its place.")
-@pass_app
-def contest_command(app: App, *, target: Identifier, grounds: str, rival: Identifier | None) -> None:
-    """Contest a claim or a specification (property, scoring function, context distribution) with grounds."""
-    opened = open_contestation(app, target, grounds=grounds, rival=rival)
-    app.answer(opened, f"{opened['contestation']} contests {opened['target']}.")
-
-
-@claim.command()
-@click.argument("contestation_id", type=CONTESTATION)
-@click.argument("step", type=click.Choice(["answered", "upheld", "rejected", "escalated"]))
-@click.option("--note", required=True, help="What was answered or decided, and why.")
-@pass_app
-def settle(app: App, *, contestation_id: Identifier, step: str, note: str) -> None:
-    """Record a step in a contestation: answered, upheld, rejected or escalated."""
-    from registry.records.claim_status import ContestationStep
-
-    report_step(app, contestation_id, ContestationStep(step), note=note)
-
-
-@claim.command()
 @click.argument("claim_id", type=CLAIM)
 @click.argument("relation", type=click.Choice(["alias", "related", "splits", "merges", "restates"]))
 @click.argument("other", type=CLAIM)
-@click.option("--note", help="In what way they belong together.")
+@reason_option("In what way they belong together.", required=False)
 @pass_app
-def relate(app: App, *, claim_id: Identifier, relation: str, other: Identifier, note: str | None) -> None:
+def relate(app: App, *, claim_id: Identifier, relation: str, other: Identifier, reason: str | None) -> None:
     """Record how two claims belong together."""
     from registry.records.claim import ClaimRelation, ClaimRelationKind
 
     with refusing("OTHER"):
-        claim_relation = ClaimRelation(claim=claim_id.bare, relation=ClaimRelationKind(relation), other=other.bare, note=note)
+        claim_relation = ClaimRelation(claim=claim_id.bare, relation=ClaimRelationKind(relation), other=other.bare, note=reason)
     with app.ledger.write(actor=app.config.authority) as writer:
         for one in (claim_id, other):
             _check_exact(writer, one)
@@ -342,26 +332,26 @@ def relate(app: App, *, claim_id: Identifier, relation: str, other: Identifier, 
 
 # `caveat contest`: objections to claims and specifications.
 
-_NOTE = click.option("--note", required=True, help="What is said, and why; it stays in the record.")
+_NOTE = reason_option("What is said, and why; it stays in the record.")
 
 
 @click.group()
 def contest() -> None:
-    """Contestations: object to a claim or a specification, answer, decide, escalate, and see what a rival would change."""
+    """Object to claims and specifications, and decide."""
 
 
 @contest.command("open")
 @click.argument("target", type=CONTESTABLE)
-@click.option("--grounds", required=True, help="Why it is contested.")
+@reason_option("Why it is contested.")
 @click.option("--rival", type=SPEC, help="A specification of the same kind, offered in its place.")
 @pass_app
-def open_(app: App, /, *, target: Identifier, grounds: str, rival: Identifier | None) -> None:
+def open_(app: App, /, *, target: Identifier, reason: str, rival: Identifier | None) -> None:
     """Contest TARGET with grounds: a claim, P_test, a P_deploy, a property, a scoring function (judge), a cue inventory, a method.
 
     Any registered authority may (CAVEAT_AUTHORITY=CODE says who you are). It is of the latest revision or version unless TARGET names one,
     and every supplement that rests on it says so from then on. Replays under the rival attach by `contestation: CON-…` in the audit file.
     """
-    opened = open_contestation(app, target, grounds=grounds, rival=rival)
+    opened = open_contestation(app, target, grounds=reason, rival=rival)
     app.answer(opened, f"{opened['contestation']} contests {opened['target']}.")
 
 
@@ -370,7 +360,7 @@ def open_contestation(app: App, target: Identifier, *, grounds: str, rival: Iden
     from registry.registration.objections import contest_target
 
     # The name of who objects is the authority of this call; the record refuses empty grounds.
-    with refusing("--grounds"), app.ledger.write(actor=app.config.authority) as writer:
+    with refusing("--reason"), app.ledger.write(actor=app.config.authority) as writer:
         _check_exact_target(writer, target)
         opened = contest_target(writer, target, grounds=grounds, rival=rival, by=app.config.authority)
     return {"schema": "caveat/contestation/1", "contestation": opened.contestation, "target": opened.target}
@@ -380,33 +370,33 @@ def open_contestation(app: App, target: Identifier, *, grounds: str, rival: Iden
 @click.argument("contestation_id", type=CONTESTATION)
 @_NOTE
 @pass_app
-def answer(app: App, *, contestation_id: Identifier, note: str) -> None:
+def answer(app: App, *, contestation_id: Identifier, reason: str) -> None:
     """Answer a contestation of what you own."""
-    report_step(app, contestation_id, ContestationStep.ANSWERED, note=note)
+    report_step(app, contestation_id, ContestationStep.ANSWERED, note=reason)
 
 
 @contest.command()
 @click.argument("contestation_id", type=CONTESTATION)
 @_NOTE
 @pass_app
-def uphold(app: App, *, contestation_id: Identifier, note: str) -> None:
+def uphold(app: App, *, contestation_id: Identifier, reason: str) -> None:
     """Decide that a contestation is right; by the owner of what is contested, that is giving way.
 
     Outcomes under the rival count for their claims from then on. Who contests does not decide it.
     """
-    report_step(app, contestation_id, ContestationStep.UPHELD, note=note)
+    report_step(app, contestation_id, ContestationStep.UPHELD, note=reason)
 
 
 @contest.command()
 @click.argument("contestation_id", type=CONTESTATION)
 @_NOTE
 @pass_app
-def reject(app: App, *, contestation_id: Identifier, note: str) -> None:
+def reject(app: App, *, contestation_id: Identifier, reason: str) -> None:
     """Decide that a contestation is wrong; by who contests, that is taking it back.
 
     By the owner of what is contested it is recorded and printed as theirs, and settles nothing: the dispute goes on.
     """
-    report_step(app, contestation_id, ContestationStep.REJECTED, note=note)
+    report_step(app, contestation_id, ContestationStep.REJECTED, note=reason)
 
 
 @contest.command()
@@ -414,9 +404,9 @@ def reject(app: App, *, contestation_id: Identifier, note: str) -> None:
 @_NOTE
 @click.option("--to", metavar="CODE", help="The authority that is to decide; from then on it alone does.")
 @pass_app
-def escalate(app: App, *, contestation_id: Identifier, note: str, to: str | None) -> None:
+def escalate(app: App, *, contestation_id: Identifier, reason: str, to: str | None) -> None:
     """Hand a contestation to another authority to decide."""
-    report_step(app, contestation_id, ContestationStep.ESCALATED, note=note, to=to)
+    report_step(app, contestation_id, ContestationStep.ESCALATED, note=reason, to=to)
 
 
 @contest.command("list")
@@ -461,7 +451,7 @@ def report_step(app: App, contestation_id: Identifier, step: ContestationStep, *
     from registry.registration.objections import get_contestation, record_step
     from registry.report.status_account import describe_state, name_actor
 
-    with refusing("--note"):
+    with refusing("--reason"):
         contestation_event = ContestationEvent(contestation=contestation_id.bare, step=step, note=note, to=to)
     with app.ledger.write(actor=app.config.authority) as writer:
         # Who may take a step is decided where it is recorded, for all front ends.

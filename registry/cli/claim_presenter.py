@@ -328,7 +328,7 @@ def present_elsewhere(foreign_claims: Sequence[ForeignClaim]) -> Iterator[Block]
         yield f"  {foreign_claim.origin}: {foreign_claim.claim} {_describe_foreign_claim(foreign_claim)}"
         # Two histories: what this log says here may not be what it says to others.
         if foreign_claim.is_doubtful:
-            yield "    this log signed two histories: others may be shown another one (caveat log show)"
+            yield "    this log signed two histories: others may be shown another one (caveat admin log show)"
 
 
 def _describe_foreign_claim(foreign_claim: ForeignClaim) -> str:
@@ -431,7 +431,7 @@ Shown = Sequence[tuple[ClaimSummary, tuple[RemedyStep, ...]]]
 def present_stale(stale_claims: StaleClaims, shown: Shown, *, log_size: int) -> Answer:
     """Present claims that need review, with their causes and the steps that resolve each."""
     document = {
-        "schema": "caveat/claim-stale/1",
+        "schema": "caveat/stale/1",
         "log_size": log_size,
         "count": len(stale_claims.claims),
         "confirmed": stale_claims.confirmed,
@@ -460,7 +460,7 @@ def _list_stale_blocks(stale_claims: StaleClaims, shown: Shown) -> Iterator[Bloc
             for command in step.commands:
                 # A command is never wrapped, so that it can be copied.
                 yield Verbatim(f"      {command}")
-    yield '\nAny cause a person may decide: caveat claim confirm CLM-… --why "…", or dismiss; one cause alone: --cause KIND'
+    yield '\nAny cause a person may decide: caveat stale confirm CLM-… --reason "…", or dismiss; one cause alone: --cause KIND'
     if len(shown) < total:
         yield f"{total - len(shown):,} more are not shown: --limit {total}"
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from registry.cli.application import CARD, CLAIM, App, as_of_option, parse_model, pass_app, record
+from registry.cli.application import CARD, CLAIM, App, as_of_option, parse_model, pass_app, reason_option, record
+from registry.cli.main import LazyGroup
 from registry.errors import Fault, InputError, NotFoundError
 from registry.present.answers import show
 from registry.present.blocks import Block
@@ -27,19 +28,25 @@ if TYPE_CHECKING:
     from registry.store.log_writer import Writer
     from registry.store.registry_view import View
 
-# `caveat claim stale`.
-
 _FEW = 20
 
 
-@click.command()
+@click.group(cls=LazyGroup, entry_points="caveat.commands.stale")
+def stale() -> None:
+    """Review claims that a change may have overtaken."""
+
+
+# `caveat stale list`.
+
+
+@click.command("list")
 @click.option("--model", metavar="DEV/NAME/VERSION", help="Only claims about this model version.")
 @click.option("--card", type=CARD, help="Only claims of this card, or of this revision of it.")
 @click.option("--limit", type=click.IntRange(1), help=f"List at most this many; default: {_FEW}, and all of them with --json.")
 @click.option("--check", is_flag=True, help="Exit with 1 if there is any.")
 @as_of_option
 @pass_app
-def stale(app: App, *, model: str | None, card: Identifier | None, limit: int | None, check: bool) -> None:
+def list_stale(app: App, *, model: str | None, card: Identifier | None, limit: int | None, check: bool) -> None:
     """List the claims that are stale or may be, with every cause and the command that settles it.
 
     First those whose outcome people rely on (supported, narrowed), then those with another outcome, then unaudited ones;
@@ -69,13 +76,13 @@ def stale(app: App, *, model: str | None, card: Identifier | None, limit: int | 
         click.get_current_context().exit(1)
 
 
-# `caveat claim confirm` and `caveat claim dismiss`: a person's decision on a change.
+# `caveat stale confirm` and `caveat stale dismiss`: a person's decision on a change.
 
 
 def _review_options(function: Callable[..., None]) -> Callable[..., None]:
     options = (
         click.argument("claims", type=CLAIM, nargs=-1),
-        click.option("--why", required=True, help="What the decision rests on; it stays in the record."),
+        reason_option("What the decision rests on; it stays in the record."),
         click.option(
             "--cause", "causes", multiple=True, metavar="KIND[:WHAT]", help="Only this cause, such as card or spec:CTX-…@2; default: all."
         ),
@@ -89,25 +96,25 @@ def _review_options(function: Callable[..., None]) -> Callable[..., None]:
 @click.command()
 @_review_options
 @pass_app
-def confirm(app: App, *, claims: tuple[Identifier, ...], why: str, causes: tuple[str, ...], model: str | None) -> None:
+def confirm(app: App, *, claims: tuple[Identifier, ...], reason: str, causes: tuple[str, ...], model: str | None) -> None:
     """Decide that claims no longer stand on evidence: they become stale.
 
     Several claims are decided in one transaction, all or none; the same again changes nothing. The last decision on each cause
-    counts. Causes: successor, deprecation, card, spec, method, contestation, expiry, revision; caveat claim stale names those of a claim.
+    counts. Causes: successor, deprecation, card, spec, method, contestation, expiry, revision; caveat stale list names those of a claim.
     """
-    _review(app, StalenessVerdict.CONFIRMED, claims, why=why, causes=causes, model=model)
+    _review(app, StalenessVerdict.CONFIRMED, claims, why=reason, causes=causes, model=model)
 
 
 @click.command()
 @_review_options
 @pass_app
-def dismiss(app: App, *, claims: tuple[Identifier, ...], why: str, causes: tuple[str, ...], model: str | None) -> None:
+def dismiss(app: App, *, claims: tuple[Identifier, ...], reason: str, causes: tuple[str, ...], model: str | None) -> None:
     """Decide that a change does not touch claims: the cause no longer counts, and the history says so.
 
     Several claims are decided in one transaction, all or none; the same again changes nothing. The last decision on each cause
     counts. A later change is another cause. No claim comes to speak for another model version by this: caveat claim carry.
     """
-    _review(app, StalenessVerdict.DISMISSED, claims, why=why, causes=causes, model=model)
+    _review(app, StalenessVerdict.DISMISSED, claims, why=reason, causes=causes, model=model)
 
 
 def _review(
@@ -140,7 +147,7 @@ def _review(
             yield f"{len(done) - len(new):,} decided so already; nothing was recorded of {'it' if len(done) == 1 else 'them'}."
 
     document = [{**one, "status": _to_document(one["status"])} for one in done]
-    app.answer({"schema": "caveat/claim-review/1", "verdict": verdict.value, "why": why, "claims": document}, text())
+    app.answer({"schema": "caveat/stale-review/1", "verdict": verdict.value, "why": why, "claims": document}, text())
 
 
 def _to_document(status: Any) -> Any:
@@ -204,7 +211,7 @@ def _parse_causes(texts: Sequence[str]) -> "list[NamedCause] | None":
     for text in texts:
         kind, _, what = text.partition(":")
         if kind not in set(CauseKind):
-            advice = f"write one of {', '.join(CauseKind)}, or KIND:WHAT as caveat claim stale names it"
+            advice = f"write one of {', '.join(CauseKind)}, or KIND:WHAT as caveat stale list names it"
             faults.append(Fault("unknown-name", "--cause", f"{text!r} is not a cause", advice=advice))
             continue
         # A model version in a cause is written as on the command line.
@@ -216,7 +223,7 @@ def _parse_causes(texts: Sequence[str]) -> "list[NamedCause] | None":
     return found or None
 
 
-# `caveat claim carry`: a claim is applied to a newer model version.
+# `caveat stale apply`: a claim is applied to a newer model version.
 #
 # Only by a revision with a reason, and inside the lineage. Outcomes belong to one revision, so none
 # comes along (decision of 2026-11-22).
@@ -250,15 +257,15 @@ class CarryResult:
 @click.command()
 @click.argument("claims", type=CLAIM, nargs=-1)
 @click.option("--to", metavar="DEV/NAME/VERSION", help="The version to carry to; default: the one newest of its lineage.")
-@click.option("--why", required=True, help="Why the claim is made of that version too; it stays in the record.")
+@reason_option("Why the claim is made of that version too; it stays in the record.")
 @click.option("--all-from", metavar="DEV/NAME/VERSION", help="Carry every claim about this version that is not at its end.")
 @click.option("--card", type=CARD, help="A newer card that makes the claim of that version in other words; with --quote.")
 @click.option("--quote", help="Its words there; they are found again in --card.")
 @click.option("--page", type=click.IntRange(1), help="The page of --card on which they stand.")
 @click.option("--dry-run", is_flag=True, help="Check everything, record nothing.")
 @pass_app
-def carry(
-    app: App, /, *, claims: tuple[Identifier, ...], to: str | None, why: str, all_from: str | None, dry_run: bool, **passage: Any
+def apply(
+    app: App, /, *, claims: tuple[Identifier, ...], to: str | None, reason: str, all_from: str | None, dry_run: bool, **passage: Any
 ) -> None:
     """Say that claims are made of a newer model version too: each goes on as a new revision about it, with the reason.
 
@@ -279,10 +286,10 @@ def carry(
         names = _list_claims(writer, claims) if about is None else _list_carried_over(writer, about)
         # The description is read in the same transaction as the revision, so that both agree, also
         # in a dry run.
-        return [_describe(writer, one) for one in carry_claims(writer, names, target, why=why, card=words)]
+        return [_describe(writer, one) for one in carry_claims(writer, names, target, why=reason, card=words)]
 
     done = record(app, work, dry_run=dry_run)
-    _report(app, done, why, dry_run=dry_run)
+    _report(app, done, reason, dry_run=dry_run)
 
 
 def _read_passage(claims: Sequence[Identifier], *, card: Identifier | None, quote: str | None, page: int | None) -> "NewPassage | None":
@@ -337,7 +344,7 @@ def _report(app: App, done: Sequence[CarryResult], why: str, *, dry_run: bool) -
     for model in dict.fromkeys(one.model for one in new if one.is_tuned):
         app.say(f"ATTENTION: {model} is a fine-tune: it took no version's place, so that the claim was current without it.")
     document = {
-        "schema": "caveat/claim-carry/1",
+        "schema": "caveat/stale-apply/1",
         "why": why,
         "dry_run": dry_run,
         "claims": [
@@ -377,14 +384,14 @@ def _tell_unaudited(new: Sequence[CarryResult]) -> Iterator[Block]:
 @click.command()
 @click.argument("claim_id", type=CLAIM)
 @click.option("--quote", help="The passage of the newer card; default: the reworded one that was found.")
-@click.option("--why", help="Why it is the same claim, in your words; added to the reason.")
+@reason_option("Why it is the same claim, in your words; added to the reason.", required=False)
 @click.option("--yes", is_flag=True, help="Record it without asking.")
 @pass_app
-def reword(app: App, *, claim_id: Identifier, quote: str | None, why: str | None, yes: bool) -> None:
+def reword(app: App, *, claim_id: Identifier, quote: str | None, reason: str | None, yes: bool) -> None:
     """Say that a claim is the same in the newer wording of its card, and record it as a revision with that reason.
 
     Refused where a number changed: that is another claim revision. Where a negation, its opposite, how far it holds, or a name
-    changed, --yes needs --why. Nothing needs doing for a passage that is unchanged, moved, or spelled otherwise.
+    changed, --yes needs --reason. Nothing needs doing for a passage that is unchanged, moved, or spelled otherwise.
     """
     from registry.registration.passage_matching import check_turns, find_rewording, record_rewording
 
@@ -400,14 +407,14 @@ def reword(app: App, *, claim_id: Identifier, quote: str | None, why: str | None
     _show(app, rewording, sum(one.claim == rewording.claim.reference for one in audits))
     # Without a person at the terminal a change of sense needs a reason of its own.
     if yes:
-        check_turns(rewording, why)
+        check_turns(rewording, reason)
     else:
         turned = "".join(f"{str(turn)[0].upper()}{str(turn)[1:]}. " for turn in rewording.turns)
         question = f"{turned}Is this the same claim{' all the same' if turned else ''}?"
         click.confirm(show(question), abort=True, err=True)
     # The matching was read before the question; recording checks it again.
     with app.ledger.write(actor=app.config.authority) as writer:
-        revised = record_rewording(writer, rewording, why)
+        revised = record_rewording(writer, rewording, reason)
     _report_rewording(app, rewording, revised.reference)
 
 

@@ -1,11 +1,11 @@
-"""`caveat key`: the keys that sign checkpoints, PDF files, and what an authority states."""
+"""`caveat admin key`: the keys that sign checkpoints, PDF files, and what an authority states."""
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from registry.cli.application import App, as_of_option, pass_app, shorten
+from registry.cli.application import App, as_of_option, pass_app, reason_option, shorten
 from registry.errors import Fault, InputError, NotFoundError
 from registry.records.log_seal import KeyAlgorithm
 
@@ -97,9 +97,9 @@ def add(app: App, *, algorithm: str, statements: bool) -> None:
 @key.command()
 @click.option("--algorithm", type=_ALGORITHM, default=KeyAlgorithm.ED25519.value, show_default=True, help=_KINDS)
 @click.option("--statements", is_flag=True, help=_STATEMENTS)
-@click.option("--why", required=True, help="Why there is a new one.")
+@reason_option("Why there is a new one.")
 @pass_app
-def rotate(app: App, *, algorithm: str, statements: bool, why: str) -> None:
+def rotate(app: App, *, algorithm: str, statements: bool, reason: str) -> None:
     """Put a new key in the place of one that is in force, and keep its file as NAME.retired.pem.
 
     What the old key signed stays good. For a log key, both sign a checkpoint that ends with this entry, so that who trusts the old one
@@ -118,9 +118,9 @@ def rotate(app: App, *, algorithm: str, statements: bool, why: str) -> None:
     old = _get_statement_key(app, authority.code) if statements else None
     with app.change_keys(), app.ledger.write(actor=authority.code) as writer:
         if old is None:
-            made, entry = replace_key(writer, authority, KeyAlgorithm(algorithm), ring, folder, reason=why)
+            made, entry = replace_key(writer, authority, KeyAlgorithm(algorithm), ring, folder, reason=reason)
         else:
-            made, entry = replace_authors_key(writer, old, folder, reason=why)
+            made, entry = replace_authors_key(writer, old, folder, reason=reason)
         # Read from the log, which decides what was replaced.
         replaced = get_key(writer, made.fingerprint).added.payload.replaces
     _report_new(app, made.fingerprint, entry.seq, encrypted=bool(folder.passphrase), replaces=replaced)
@@ -128,10 +128,10 @@ def rotate(app: App, *, algorithm: str, statements: bool, why: str) -> None:
 
 @key.command()
 @click.argument("fingerprint")
-@click.option("--why", required=True, help="Why it is not to be trusted.")
+@reason_option("Why it is not to be trusted.")
 @click.option("--untrusted-from", metavar="DATE", help="What it signed before this date or time stays good. Default: nothing does.")
 @pass_app
-def revoke(app: App, *, fingerprint: str, why: str, untrusted_from: str | None) -> None:
+def revoke(app: App, *, fingerprint: str, reason: str, untrusted_from: str | None) -> None:
     """Say that the key whose FINGERPRINT begins so is not to be trusted any more. This is never taken back."""
     from registry.registration.key_registration import get_key, revoke_key
     from registry.seal.key_files import list_key_files, retire_key
@@ -141,7 +141,7 @@ def revoke(app: App, *, fingerprint: str, why: str, untrusted_from: str | None) 
     app.settle_keys()
     with app.ledger.write(actor=app.config.authority) as writer:
         state = get_key(writer, fingerprint)
-        entry = revoke_key(writer, state, reason=why, untrusted_from=since)
+        entry = revoke_key(writer, state, reason=reason, untrusted_from=since)
     # No secret key is ever deleted: its file is only retired (decision of 2026-11-22).
     files = [key_file for key_file in list_key_files(app.config.keys) if key_file.text.fingerprint == state.fingerprint]
     retired = [shorten(path) for file in files if (path := retire_key(app.config.keys, file.slot))]
@@ -153,7 +153,7 @@ def revoke(app: App, *, fingerprint: str, why: str, untrusted_from: str | None) 
         "retired": retired,
     }
     until = f"what it signed before {since.isoformat()} stays good" if since else "nothing it signed is trusted"
-    command = "caveat key add --statements" if state.signs_for else "caveat key add"
+    command = "caveat admin key add --statements" if state.signs_for else "caveat admin key add"
     # Revoking the last key of its use leaves nothing to sign with.
     next_step = "" if any(_is_same_use(one, state) for one in _list_in_force(app)) else f"\nNext: {command}"
     app.answer(document, f"Revoked by entry {entry.seq}: {until}.{next_step}")
@@ -169,9 +169,7 @@ def _report_new(app: App, fingerprint: str, seq: int, *, encrypted: bool, replac
     }
     place = f", in the place of {replaces[:16]}" if replaces else ""
     state = "" if encrypted else " It is not encrypted: set CAVEAT_PASSPHRASE to have that."
-    text = (
-        f"Key {fingerprint[:16]} is in force by entry {seq}{place}.{state}\nNext: caveat key show {fingerprint[:8]}   and tell who verifies"
-    )
+    text = f"Key {fingerprint[:16]} is in force by entry {seq}{place}.{state}\nNext: caveat admin key show {fingerprint[:8]}"
     app.answer(document, text)
 
 
@@ -220,7 +218,7 @@ def _get_statement_key(app: App, authority: str) -> "SigningKey":
 
     key = read_statement_key(app.config.keys, authority, ask=app.ask_passphrase)
     if key is None:
-        found, advice = f"there is no secret statement key of {authority} here", "caveat key add --statements makes one"
+        found, advice = f"there is no secret statement key of {authority} here", "caveat admin key add --statements makes one"
         raise NotFoundError(Fault("key-file-missing", str(app.config.keys), found, advice=advice))
     return key
 

@@ -1,4 +1,4 @@
-"""`caveat log`: the audit trail, its checks, checkpoints, cosignatures and proofs."""
+"""`caveat admin log`: the audit trail, its checks, checkpoints, cosignatures and proofs."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from registry.cli.application import ANY, App, as_of_option, pass_app
+from registry.cli.application import ANY, App, as_of_option, pass_app, reason_option
 from registry.cli.main import LazyGroup
 from registry.codec.file_io import replace_file
 from registry.errors import AnswerNoError, CaveatError, Fault, InputError, NotFoundError
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from registry.store.log_integrity import LogReport
     from registry.store.log_seals import StoredCheckpoint
 
-# `caveat log`: entries of the log in order, the check of the log, and erasure of a text.
+# `caveat admin log`: entries of the log in order, the check of the log, and erasure of a text.
 
-# `caveat log`.
+# `caveat admin log`.
 
 Texts = tuple[str, ...]
 _LAST = 20
 
 
-@click.group(cls=LazyGroup, entry_points="caveat.commands.log")
+@click.group(cls=LazyGroup, entry_points="caveat.commands.admin.log")
 def log() -> None:
     """The log of statements: the audit trail, its checkpoints, and proofs from it."""
 
@@ -71,15 +71,15 @@ def show(
 
 @log.command()
 @click.option("--fast", is_flag=True, help="Entries, tree and checkpoints alone; not the rows that are derived from statements.")
-@click.option("--note", "notes", multiple=True, type=click.Path(exists=True, dir_okay=False), help="A checkpoint kept elsewhere.")
+@click.option("--checkpoint", "notes", multiple=True, type=click.Path(exists=True, dir_okay=False), help="A checkpoint kept elsewhere.")
 @click.option("--key", "keys", multiple=True, metavar="VKEY|FILE", help="Verify checkpoints with this key too.")
 @click.option("--log", "origin", metavar="ORIGIN", help="Check another registry's log that was taken over: caveat import.")
 @pass_app
 def check(app: App, *, fast: bool, notes: Texts, keys: Texts, origin: str | None) -> None:
     """Check that the log is what it was: every entry, the tree, every checkpoint, every row. Exit code 1 if something does not fit.
 
-    What is altered is named, and since when: which checkpoint still fits and which does not. A checkpoint kept elsewhere (--note) holds
-    the log to what it was when it was taken away; those in the registry could have been altered with it.
+    What is altered is named, and since when: which checkpoint still fits and which does not. A checkpoint kept elsewhere (--checkpoint)
+    holds the log to what it was when it was taken away; those in the registry could have been altered with it.
     """
     from registry.cli.application import count_up, track
     from registry.cli.log_presenter import present_report, summarise_report
@@ -159,15 +159,15 @@ def _count_unlisted(report: "LogReport") -> list[Fault]:
     return [Fault("more-faults", report.origin, f"and {report.unlisted:,} more findings like these")] if report.unlisted else []
 
 
-# `caveat log erase`: the text of an entry goes, its proof stays.
+# `caveat admin log erase`: the text of an entry goes, its proof stays.
 
 
 @click.command()
 @click.argument("entry", type=click.IntRange(1))
-@click.option("--why", required=True, help="The reason, which is recorded for good: do not repeat in it what is erased.")
+@reason_option("The reason, which is recorded for good: do not repeat in it what is erased.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @pass_app
-def erase(app: App, *, entry: int, why: str, yes: bool) -> None:
+def erase(app: App, *, entry: int, reason: str, yes: bool) -> None:
     """Erase the text of ENTRY, for good, and record that and why.
 
     What stays: its number, time, author, kind and leaf, which prove that it was there; the rows derived from it, which hold no words; and
@@ -184,9 +184,9 @@ def erase(app: App, *, entry: int, why: str, yes: bool) -> None:
     if not yes:
         _ask()
     with app.ledger.write(actor=app.config.authority) as writer:
-        recorded = writer.erase(entry, why=why)
+        recorded = writer.erase(entry, why=reason)
     app.answer(
-        {"schema": "caveat/erasure/1", "erased": entry, "leaf": place.leaf, "entry": recorded.seq, "why": why},
+        {"schema": "caveat/erasure/1", "erased": entry, "leaf": place.leaf, "entry": recorded.seq, "why": reason},
         f"The text of entry {entry} is erased; entry {recorded.seq} says why.",
     )
 
@@ -195,11 +195,11 @@ def _ask() -> None:
     # Without a terminal a missing answer must not count as yes.
     if sys.stdin is None or not sys.stdin.isatty():
         found = "this needs a confirmation, and there is no terminal"
-        raise InputError(Fault("not-a-terminal", "caveat log erase", found, advice="give --yes, if you are sure"))
+        raise InputError(Fault("not-a-terminal", "caveat admin log erase", found, advice="give --yes, if you are sure"))
     click.confirm("Erase it?", abort=True, err=True)
 
 
-# `caveat log checkpoint`, `cosign` and `prove`: signed checkpoints, cosignatures and proofs.
+# `caveat admin log checkpoint`, `cosign` and `prove`: signed checkpoints, cosignatures and proofs.
 
 # A note or a proof goes to a new file, whole or not at all, or to standard output without a change:
 # others verify these very bytes.
@@ -231,7 +231,7 @@ def write_whole(path: Path, text: str) -> None:
     replace_file(path, text.encode())
 
 
-# `caveat log checkpoint`.
+# `caveat admin log checkpoint`.
 
 _LARGEST_NOTE_BYTES = 1_000_000
 
@@ -279,7 +279,7 @@ def find_checkpoint_to_prove(app: App, size: int | None, *, least: int) -> "Stor
             kept = list(list_checkpoints(view))
     sizes = ", ".join(str(one.checkpoint.size) for one in kept[-8:]) or "no entries"
     wanted = f"of {size}" if size is not None and size >= least else f"of {least} or more"
-    advice = "caveat log checkpoint makes one, where the log key is"
+    advice = "caveat admin log checkpoint makes one, where the log key is"
     raise NotFoundError(Fault("checkpoint-not-found", f"a checkpoint {wanted} entries", f"kept are those of {sizes}", advice=advice))
 
 
@@ -352,14 +352,16 @@ def _publish_checkpoint(app: App, stored_checkpoint: "StoredCheckpoint", output:
     write_or_print(app, document, stored_checkpoint.note, output)
 
 
-# `caveat log cosign`: this registry as a witness of another log.
+# `caveat admin log cosign`: this registry as a witness of another log.
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command()
 @click.argument("note", type=_FILE)
-@click.option("--proof", type=_FILE, help="What leads from the last checkpoint seen here to this one: their caveat log prove --since.")
+@click.option(
+    "--proof", type=_FILE, help="What leads from the last checkpoint seen here to this one: their caveat admin log prove --since."
+)
 @click.option("--vkey", "vkeys", multiple=True, metavar="VKEY|FILE", help="The log's key, learnt from its authority.")
 @output_option
 @pass_app
@@ -411,7 +413,7 @@ def _read(note: Path, proof: Path | None) -> "tuple[str, ConsistencyProof | None
     return text, steps
 
 
-# `caveat log prove`.
+# `caveat admin log prove`.
 
 
 @click.command()

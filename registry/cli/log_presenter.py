@@ -51,7 +51,7 @@ _LONG = {
     Backing.AUTHOR: "signed by its author",
     Backing.OPERATOR: "asserted by the registry's operator",
     Backing.WITHDRAWN: "signed with a key that was revoked since: asserted by the registry's operator",
-    None: "its signature is WRONG: caveat log check",
+    None: "its signature is WRONG: caveat admin log check",
 }
 _LEGEND = "author: signed with a key of the authority that it names; operator: asserted by the registry's operator"
 
@@ -357,7 +357,7 @@ def present_report(report: LogReport, rows: int | None) -> Iterator[Block]:
     if report.given_out_since:
         yield f"  WARNING: {tell_given_out(report)}"
     elif not report.checkpoints:
-        yield "  NO checkpoint: nothing but these entries themselves says that they are what they were; caveat log checkpoint"
+        yield "  NO checkpoint: nothing but these entries themselves says that they are what they were; caveat admin log checkpoint"
     for checked in report.checkpoints:
         yield f"  checkpoint at {checked.checkpoint.size}: fits, {_tell_signed(report, checked)}"
 
@@ -381,7 +381,7 @@ def summarise_log(ledger: Ledger, log_summary: LogSummary) -> dict[str, Any]:
 
 
 def build_logs_table(logs: Sequence[dict[str, Any]]) -> Table:
-    """Return logs, one line each; keys by their identifiers, which `caveat key show` and `--json` have whole."""
+    """Return logs, one line each; keys by their identifiers, which `caveat admin key show` and `--json` have whole."""
     rows = [
         (
             log["origin"],
@@ -446,7 +446,7 @@ def describe_state(state: KeyState) -> dict[str, Any]:
 def present_keys(origin: str, states: Sequence[KeyState], here: Mapping[str, str]) -> Iterator[Block]:
     """Present a table of keys, with the file of each secret that is here."""
     if not states:
-        yield f"The log {origin or '(without a name yet)'} names no key: caveat key add makes one."
+        yield f"The log {origin or '(without a name yet)'} names no key: caveat admin key add makes one."
         return
     rows = [
         (

@@ -16,6 +16,8 @@ from registry.errors import CaveatError, Fault, format_faults
 
 _GROUP = "caveat.commands"
 
+_LONGEST_SUMMARY = 60
+
 
 def find_commands(group: str = _GROUP) -> dict[str, EntryPoint]:
     """Return the commands that this installation offers under *group*, by name."""
@@ -33,8 +35,8 @@ class LazyGroup(click.Group):
     def __init__(self, *args: Any, entry_points: str = _GROUP, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._entry_points = entry_points
-        self.summaries: Mapping[str, str] = {}
-        """The first paragraph of the help of commands that need not be loaded for a list of them."""
+        self.sections: Mapping[str, Mapping[str, str]] = {}
+        """Of commands that need not be loaded for a list of them, the first line of their help, by name and by heading."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, sorted."""
@@ -53,14 +55,20 @@ class LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands as Click does, without loading those whose summary is known."""
-        names = self.list_commands(ctx)
-        if not set(names) <= self.summaries.keys():
-            super().format_commands(ctx, formatter)
-            return
-        limit = formatter.width - 6 - max(len(name) for name in names)
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, click.Command(name, help=self.summaries[name]).get_short_help_str(limit)) for name in names])
+        """Write the list of commands by section; commands in no section, such as plug-ins, are loaded and listed last."""
+        listed = {name for section in self.sections.values() for name in section}
+        further = {
+            name: command.get_short_help_str(_LONGEST_SUMMARY)
+            for name in self.list_commands(ctx)
+            if name not in listed and (command := self.get_command(ctx, name)) is not None and not command.hidden
+        }
+        sections = {**self.sections, "Commands": further}
+        # One width for all sections, so that the columns of the page are in line.
+        width = max((len(name) for section in sections.values() for name in section), default=0)
+        for heading, section in sections.items():
+            if section:
+                with formatter.section(heading):
+                    formatter.write_dl([(name.ljust(width), summary) for name, summary in section.items()])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that *args* call; a misspelt one is refused with what was probably meant."""
@@ -82,10 +90,10 @@ class LazyGroup(click.Group):
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_context
 def cli(ctx: click.Context, *, registry: str | None, debug: bool) -> None:
-    """Register the claims of AI system cards, audit how far they hold in deployment, publish the supplements.
+    """Register, audit and publish the claims of AI system cards.
 
     \b
-    Start here:   caveat demo            the whole story on bundled inputs, offline
+    Start here:   caveat demo            a worked example, offline
     Then:         caveat init            a registry of your own in this folder
                   caveat card add CARD   and: claim add, audit new, report
     """
@@ -95,15 +103,15 @@ def cli(ctx: click.Context, *, registry: str | None, debug: bool) -> None:
     ctx.call_on_close(app.close)
 
 
-def main(summaries: Mapping[str, str] | None = None) -> None:
+def main(sections: Mapping[str, Mapping[str, str]] | None = None) -> None:
     """Run `caveat` and exit: 0 yes or done, 1 the answer is no, 2 wrong usage or bad input, 3 could not be evaluated here.
 
     Args:
-        summaries: the first paragraph of the help of each command, by name; commands without one are loaded to list them.
+        sections: the first line of the help of commands, by name and by heading; commands in none are loaded to list them.
     """
     from registry.cli.standard_streams import keep_streams
 
-    cli.summaries = summaries or {}
+    cli.sections = sections or {}
     # Before anything can print.
     with keep_streams():
         _run(App())
@@ -168,7 +176,7 @@ def _end(app: App, error: Exception, faults: tuple[Fault, ...], exit_code: int) 
     sys.exit(exit_code)
 
 
-# `caveat completion`.
+# `caveat admin completion`.
 
 
 @click.command()
@@ -177,9 +185,9 @@ def completion(shell: str) -> None:
     """Print the completion script of SHELL.
 
     \b
-    bash:  eval "$(caveat completion bash)"        in ~/.bashrc
-    zsh:   eval "$(caveat completion zsh)"         in ~/.zshrc
-    fish:  caveat completion fish | source         in config.fish
+    bash:  eval "$(caveat admin completion bash)"        in ~/.bashrc
+    zsh:   eval "$(caveat admin completion zsh)"         in ~/.zshrc
+    fish:  caveat admin completion fish | source         in config.fish
     """
     from click.shell_completion import get_completion_class
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from registry.cli.application import App, as_of_option, parse_date, parse_model, pass_app, record, refusing
+from registry.cli.application import App, as_of_option, parse_date, parse_model, pass_app, reason_option, record, refusing
 from registry.cli.main import LazyGroup
 from registry.errors import ConflictError, Fault
 from registry.records.model_version import REPLACING, Descent, ModelRef, ModelVersion, find_endpoint_conflicts
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.group(cls=LazyGroup, entry_points="caveat.commands.model")
 def model() -> None:
-    """Model versions: which comes from which, what is no longer offered, and what that makes stale."""
+    """Register model versions and their updates."""
 
 
 @model.command()
@@ -124,7 +124,7 @@ def show(app: App, *, version: str) -> None:
 
 @model.command()
 @click.argument("version", metavar="DEV/NAME/VERSION")
-@click.option("--reason", required=True, help="Why; it stays in the record.")
+@reason_option("Why; it stays in the record.")
 @click.option("--on", "last", metavar="DATE", help="The last day on which it is offered, such as 2026-12-31.")
 @pass_app
 def deprecate(app: App, *, version: str, reason: str, last: str | None) -> None:
@@ -146,7 +146,7 @@ def deprecate(app: App, *, version: str, reason: str, last: str | None) -> None:
 
 @model.command()
 @click.argument("version", metavar="DEV/NAME/VERSION")
-@click.option("--reason", required=True, help="Why; it stays in the record.")
+@reason_option("Why; it stays in the record.")
 @pass_app
 def reinstate(app: App, *, version: str, reason: str) -> None:
     """Record that a deprecated model version is offered again, or after all."""
@@ -165,7 +165,7 @@ def reinstate(app: App, *, version: str, reason: str) -> None:
 @model.command()
 @click.argument("new", metavar="NEW")
 @click.argument("old", metavar="OLD")
-@click.option("--reason", required=True, help="Why the link was wrong; it stays in the record.")
+@reason_option("Why the link was wrong; it stays in the record.")
 @pass_app
 def unlink(app: App, *, new: str, old: str, reason: str) -> None:
     """Record that NEW does not come from OLD, each DEV/NAME/VERSION: what was said before was an error.
@@ -187,7 +187,7 @@ def unlink(app: App, *, new: str, old: str, reason: str) -> None:
 @model.command()
 @click.argument("version", metavar="DEV/NAME/VERSION")
 @click.argument("name", metavar="NAME")
-@click.option("--reason", required=True, help="Why you say so; it stays in the record.")
+@reason_option("Why you say so; it stays in the record.")
 @click.option("--source", help="Where it can be looked up, such as the address of a page.")
 @click.option("--retract", is_flag=True, help="Take back that you stated NAME for this version.")
 @pass_app
@@ -222,7 +222,7 @@ def endpoint(app: App, *, version: str, name: str, reason: str, source: str | No
 def _tell_stale(number: int, version: str) -> str:
     if not number:
         return f"No claim about {version} is stale."
-    return f"{number:,} {'claim' if number == 1 else 'claims'} about it may no longer stand: caveat claim stale --model {version!r}"
+    return f"{number:,} {'claim' if number == 1 else 'claims'} about it may no longer stand: caveat stale list --model {version!r}"
 
 
 # `caveat model update`: one version comes from another, and the claims that this makes stale.

@@ -195,7 +195,7 @@ def _list_version_blocks(page: VersionPage) -> Iterator[Block]:
         text = _tell_endpoint(payload) if isinstance(payload, ModelEndpoint) else describe(payload)
         yield f"  entry {entry.seq}, {entry.at:%Y-%m-%d}, {entry.actor}: {text}"
     if counts.potentially_stale + counts.stale:
-        yield f"\nNext: caveat claim stale --model {write_model(model)}"
+        yield f"\nNext: caveat stale list --model {write_model(model)}"
 
 
 def present_endpoint(
@@ -354,8 +354,8 @@ def _list_next(aftermath: "Aftermath") -> list[str]:
         return []
     old, new = write_model(link.predecessor), write_model(aftermath.newest)
     return [
-        f"caveat claim stale --model {old}",
-        f'caveat claim carry --all-from {old} --to {new} --why "…"',
-        f"caveat audit renew --model {new} --ask NAME -o DIR",
+        f"caveat stale list --model {old}",
+        f'caveat stale apply --all-from {old} --to {new} --reason "…"',
+        f"caveat stale renew --model {new} --ask NAME -o DIR",
         "caveat report --stale -o DIR",
     ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from registry.cli.application import App, as_of_option, key_options, pass_app, refusing, shorten
-from registry.cli.main import find_commands
+from registry.cli.main import LazyGroup, find_commands
 from registry.configuration import EXAMPLE
 from registry.errors import ConflictError, Fault, InputError, NotFoundError, find_entry, list_explanations
 from registry.present.blocks import Block, Verbatim
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     show_default=True,
     help="What your authority is.",
 )
-@click.option("--no-key", is_flag=True, help="Make no keys: nothing can be signed here until caveat key add.")
+@click.option("--no-key", is_flag=True, help="Make no keys: nothing can be signed here until caveat admin key add.")
 @pass_app
 def init(app: App, *, code: str | None, example: bool, join: bool, name: str | None, role: str, no_key: bool) -> None:
-    """Make a registry, its authority and its keys in the current folder.
+    """Make a registry with keys in the current folder.
 
     Writes registry.cfg if there is none, creates the tables, registers the authority, names the log, and makes two keys: one signs the
     log's checkpoints, one signs PDF files. They are encrypted with CAVEAT_PASSPHRASE, or with what you are asked for on a terminal.
@@ -150,7 +150,17 @@ def _write_config(app: App, code: str) -> str | None:
     return str(path)
 
 
-# `caveat db` and `caveat rebuild`: the tables under the registry.
+# `caveat admin db` and `caveat admin rebuild`: the tables under the registry.
+
+
+@click.group(cls=LazyGroup, entry_points="caveat.commands.admin")
+def admin() -> None:
+    """Manage log, keys, database, backups and bundles."""
+
+
+@click.group()
+def bundle() -> None:
+    """Log bundles: write one for another registry, read one from another registry."""
 
 
 @click.group()
@@ -208,10 +218,10 @@ def check_(ctx: click.Context, app: App) -> None:
         "is_current": state.is_current,
         "differences": list(state.differences),
     }
-    words = "up to date" if state.is_current else "not up to date; next: caveat db upgrade"
+    words = "up to date" if state.is_current else "not up to date; next: caveat admin db upgrade"
     # The revision is right and the tables differ, so someone changed them by hand.
     if state.differences and state.current == state.head:
-        words = "the tables are not as they should be; next: caveat rebuild URL replays the log into sound ones"
+        words = "the tables are not as they should be; next: caveat admin rebuild URL replays the log into sound ones"
     app.answer(document, ["\n".join([f"revision {state.current} of {state.head}: {words}", *state.differences])])
     ctx.exit(0 if state.is_current else 1)
 
@@ -237,7 +247,7 @@ def rebuild(app: App, *, target: str) -> None:
     )
 
 
-# `caveat backup`: all that the registry holds, in one file.
+# `caveat admin backup`: all that the registry holds, in one file.
 
 
 @click.command()
@@ -269,7 +279,7 @@ def backup(app: App, *, file: Path) -> None:
     )
 
 
-# `caveat restore`: a backup brought back.
+# `caveat admin restore`: a backup brought back.
 
 
 @click.command()
@@ -335,10 +345,10 @@ def _tell_check(size: int | None, entries: int, signer: str | None, *, is_own_wo
     return f"It agrees with the checkpoint at {size}, signed with {name}{own}.{rest}"
 
 
-# `caveat export`: the log as a bundle for other registries.
+# `caveat admin bundle write`: the log as a bundle for other registries.
 
 
-@click.command()
+@bundle.command("write")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="The new file; .caveat is compressed, .jsonl is not. Default: CODE-SIZE.caveat."
 )
@@ -347,7 +357,7 @@ def _tell_check(size: int | None, entries: int, signer: str | None, *, is_own_wo
 @click.option("--example", is_flag=True, help="Let statements of EXAMPLE out, to show how exporting works.")
 @as_of_option
 @pass_app
-def export(app: App, *, output: Path | None, since: int, without_cards: bool, example: bool) -> None:
+def write_bundle(app: App, *, output: Path | None, since: int, without_cards: bool, example: bool) -> None:
     """Write the log as a bundle: one file that another registry verifies without trusting who sends it.
 
     In it: every statement, the texts of cards, and the signed checkpoint. The checkpoint is made with the key here; where none
@@ -365,10 +375,10 @@ def export(app: App, *, output: Path | None, since: int, without_cards: bool, ex
     erased = f"; {done.erased} of them without text, which was erased" if done.erased else ""
     texts = f", {done.contents} card {'text' if done.contents == 1 else 'texts'}" if done.contents else ""
     app.answer(
-        {"schema": "caveat/export/1", **to_document(done)},
+        {"schema": "caveat/bundle-write/1", **to_document(done)},
         f"Wrote {done.path}: entries {done.since + 1} to {done.size} of {done.origin}{erased}{texts}.\n"
         f"root {done.root}\nsha256 {done.sha256}\n"
-        "Next: send it, and tell your verifier key some other way: caveat key show",
+        "Next: send it, and tell your verifier key some other way: caveat admin key show",
     )
 
 
@@ -406,15 +416,15 @@ def _name(note: str) -> str:
     return f"{words[0] if words else 'log'}-{size}.caveat"
 
 
-# `caveat import`: another registry's log, from a bundle.
+# `caveat admin bundle read`: another registry's log, from a bundle.
 
 
-@click.command("import")
+@bundle.command("read")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--example", is_flag=True, help="Take statements of EXAMPLE, to try importing.")
 @key_options
 @pass_app
-def import_(app: App, *, file: Path, example: bool, vkeys: tuple[str, ...], key_files: tuple[Path, ...]) -> None:
+def read_bundle(app: App, *, file: Path, example: bool, vkeys: tuple[str, ...], key_files: tuple[Path, ...]) -> None:
     """Verify the bundle FILE and take over the log in it, beside this registry's own.
 
     The first time, give its verifier key, which you got some other way; later bundles are verified with what the log signed
@@ -428,8 +438,8 @@ def import_(app: App, *, file: Path, example: bool, vkeys: tuple[str, ...], key_
     with track(app, f"verifying {file.name}", unit="entries") as progress:
         done = take_over(app.ledger, file, actor=app.config.authority, given=given, example=example, progress=progress)
     if done.equivocations:
-        app.say(f"WARNING: {done.origin} signed two histories; others may be shown another one. See: caveat log show")
-    app.answer({"schema": "caveat/import/1", **to_document(done)}, [_tell(done)])
+        app.say(f"WARNING: {done.origin} signed two histories; others may be shown another one. See: caveat admin log show")
+    app.answer({"schema": "caveat/bundle-read/1", **to_document(done)}, [_tell(done)])
 
 
 def _tell(done: "ImportResult") -> str:
@@ -447,7 +457,7 @@ def _tell(done: "ImportResult") -> str:
     )
 
 
-# `caveat schema`: the JSON Schemas of the files that people write.
+# `caveat admin schema`: the JSON Schemas of the files that people write.
 
 _ELSEWHERE = "caveat.schemas"
 _ANSWERS = "caveat.answers"
@@ -515,7 +525,7 @@ def schema(app: App, /, *, name: str | None) -> None:
     elif name in answers:
         app.answer(answers[name].build_schema())
     else:
-        known = "; see caveat schema" if "/" in name else f"; there are {', '.join(names)}, and answers/NAME"
+        known = "; see caveat admin schema" if "/" in name else f"; there are {', '.join(names)}, and answers/NAME"
         raise NotFoundError(Fault("unknown-name", name, f"no such format{known}"))
 
 
@@ -530,7 +540,9 @@ def _complete_codes(_ctx: click.Context, _param: click.Parameter, incomplete: st
 @click.argument("code", required=False, shell_complete=_complete_codes)
 @pass_app
 def explain(app: App, /, *, code: str | None) -> None:
-    """Explain an error or warning CODE of a message; without CODE, list all codes.
+    """Explain the code of an error or a warning.
+
+    Without CODE, list all codes.
 
     Prints what the code means and what to do next, from the page docs/errors.md, which comes with Caveat.
     """

@@ -109,7 +109,7 @@ _MOST_TOLD = 20
 """Failures that are told one by one; the rest are counted."""
 NO_KEY = (
     "published without proofs: there is no log key here to sign the log with\n"
-    "  next: name its folder (CAVEAT_KEYS) or make a key (caveat key add), and publish the same files again"
+    "  next: name its folder (CAVEAT_KEYS) or make a key (caveat admin key add), and publish the same files again"
 )
 
 BuildWish = Callable[["View"], "FolderRequest"]
@@ -304,7 +304,9 @@ _NOT_WITH_STALE = ("--from", "--confidential", "--all", "--as-of")
 @as_of_option
 @pass_app_only
 def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **options: Any) -> None:
-    """Draw the supplements of claims (CLM-…) and cards (CRD-…; with all their claims) into a folder.
+    """Write the supplements of claims and cards.
+
+    Name claims (CLM-…) or cards (CRD-…; with all their claims). The supplements go into a folder.
 
     Only what is due is drawn; a page (index.html) lists the folder. Published and signed files stay as they are: newer ones get a name
     of their own, NAME.entry-N. One that cannot be drawn does not stop the others; the exit code is then 3.
@@ -468,7 +470,7 @@ def _find_key(app: App, *, sign: bool | None, publish: bool, draws_pdf: bool) ->
     ring = app.read_keys()
     # Signing was not asked for, so its absence is said and is no error.
     if sign is None and ring.document is None:
-        app.say("the PDF files are not signed: there is no document key here (caveat key add makes one)")
+        app.say("the PDF files are not signed: there is no document key here (caveat admin key add makes one)")
         return None
     with app.ledger.view() as view:
         return get_document_key(view, ring)

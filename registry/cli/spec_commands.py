@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from registry.cli.application import SPEC, App, as_of_option, pass_app
+from registry.cli.application import SPEC, App, as_of_option, pass_app, reason_option
 from registry.present.answers import render_json
 from registry.present.blocks import Block, Table, Verbatim
 from registry.records.record import Identifier
@@ -17,26 +17,26 @@ _KIND = click.Choice([kind.value for kind in SpecKind])
 
 @click.group()
 def spec() -> None:
-    """Specifications: what is measured, how it is scored, and under which contexts."""
+    """Register what is measured, scored and in which contexts."""
 
 
 @spec.command()
 @click.argument("kind", type=_KIND)
 @click.argument("slug")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--why", help="Why there is a new version.")
+@reason_option("Why there is a new version.", required=False)
 @pass_app
-def add(app: App, *, kind: str, slug: str, file: Path, why: str | None) -> None:
+def add(app: App, *, kind: str, slug: str, file: Path, reason: str | None) -> None:
     """Register the specification in FILE as SLUG.
 
-    The same body again changes nothing; another one under a used short name is a new version, and needs --why. What contexts are
+    The same body again changes nothing; another one under a used short name is a new version, and needs --reason. What contexts are
     composed of is checked first: blocks, edits, and the text files that blocks name.
     """
     from registry.registration.specification_registration import format_reference, register_spec
 
     body = _read_body(SpecKind(kind), file)
     with app.ledger.write(actor=app.config.authority) as writer:
-        registered, is_new = register_spec(writer, SpecKind(kind), slug, body, owner=app.config.authority, why=why)
+        registered, is_new = register_spec(writer, SpecKind(kind), slug, body, owner=app.config.authority, why=reason)
     reference = format_reference(registered)
     app.answer(
         {"schema": "caveat/spec-add/1", "spec": reference, "new": is_new},
@@ -67,9 +67,9 @@ def list_(app: App, *, kind: str | None) -> None:
 @click.argument("slug")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The seal file; default: SLUG.seal.yaml.")
-@click.option("--why", help="Why there is a new version.")
+@reason_option("Why there is a new version.", required=False)
 @pass_app
-def seal(app: App, *, kind: str, slug: str, file: Path, output: Path | None, why: str | None) -> None:
+def seal(app: App, *, kind: str, slug: str, file: Path, output: Path | None, reason: str | None) -> None:
     """Register a salted commitment to the specification in FILE as SLUG, without its text.
 
     The text and the salt go into the seal file, which only you can read: keep it, and keep it secret. Whoever loses it can never show
@@ -80,7 +80,7 @@ def seal(app: App, *, kind: str, slug: str, file: Path, output: Path | None, why
     from registry.registration.specification_registration import SealRequest, format_reference, seal_spec
 
     path = output or Path(f"{_name_file(slug)}.seal.yaml")
-    seal_request = SealRequest(kind=SpecKind(kind), slug=slug, body=_read_body(SpecKind(kind), file), path=path, why=why)
+    seal_request = SealRequest(kind=SpecKind(kind), slug=slug, body=_read_body(SpecKind(kind), file), path=path, why=reason)
     with app.ledger.write(actor=app.config.authority) as writer:
         # The salt is drawn from the system's source of randomness.
         sealed, is_new = seal_spec(writer, seal_request, owner=app.config.authority, draw=secrets.token_bytes)
@@ -96,9 +96,9 @@ def seal(app: App, *, kind: str, slug: str, file: Path, output: Path | None, why
 
 @spec.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--why", help="Why it is shown now.")
+@reason_option("Why it is shown now.", required=False)
 @pass_app
-def reveal(app: App, *, file: Path, why: str | None) -> None:
+def reveal(app: App, *, file: Path, reason: str | None) -> None:
     """Reveal a sealed specification: the text and salt of a seal FILE go into the log, and must open the commitment.
 
     Only its owner can, once, and it is not taken back.
@@ -107,7 +107,7 @@ def reveal(app: App, *, file: Path, why: str | None) -> None:
 
     kept = read_seal(file)
     with app.ledger.write(actor=app.config.authority) as writer:
-        entry = reveal_spec(writer, kept, why=why, actor=app.config.authority)
+        entry = reveal_spec(writer, kept, why=reason, actor=app.config.authority)
     reference = kept.opening.spec
     app.answer(
         {"schema": "caveat/spec-reveal/1", "spec": reference, "entry": entry.seq},

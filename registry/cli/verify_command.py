@@ -38,7 +38,7 @@ _MARKS = {"yes": "✓", "no": "✗", "not_checked": "?"}
 @click.option("-v", "--verbose", is_flag=True, help="Print all checks, also those that are in order.")
 @pass_app
 def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
-    """Check supplements (PDF, HTML, JSON), proofs, checkpoints, bundles and registry files.
+    """Check supplements, proofs, bundles and registries.
 
     The first line says PASS, PASS (superseded by …), FAIL or INCOMPLETE: nothing is wrong, but nothing that you trust shows who made it.
     A key is enough for a published PDF or HTML file, which has its proof inside; JSON has it beside, in NAME.json.tlog-proof.

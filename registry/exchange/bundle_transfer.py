@@ -86,7 +86,7 @@ def find_imported_note(view: View, origin: str) -> str:
     imports = list_imports(view, origin)
     if not imports:
         found = "it was not taken over from another registry"
-        raise NotFoundError(Fault("log-not-found", origin, found, advice="caveat log show names the logs here"))
+        raise NotFoundError(Fault("log-not-found", origin, found, advice="caveat admin log show names the logs here"))
     return imports[-1].payload.checkpoint
 
 
@@ -179,7 +179,7 @@ class _BundleWriter:
         # removed.
         if (self._frontier.size, self._frontier.root().hex()) != (size, self._said.root):
             found = f"its entries have the root {self._frontier.root().hex()}, the checkpoint at {size} says {self._said.root}"
-            raise ConflictError(Fault("history-differs", self._said.origin, found, advice="run: caveat log check"))
+            raise ConflictError(Fault("history-differs", self._said.origin, found, advice="run: caveat admin log check"))
         # Sorted by digest, the only valid order of texts in a bundle.
         for sha256 in sorted(self._contents if self._cards else ()):
             if self._view.has_content(sha256):
@@ -197,7 +197,7 @@ class _BundleWriter:
         self._frontier.append(bytes.fromhex(place.leaf))
         # An altered text must not leave the registry under a valid checkpoint.
         if text is not None and leaf_hash(text) != place.leaf:
-            found, advice = "its text is not the one that was recorded", "run: caveat log check"
+            found, advice = "its text is not the one that was recorded", "run: caveat admin log check"
             raise AlteredError(Fault("entry-altered", f"entry {place.seq}", found))
         # For an erased text the receiver gets the leaf, which keeps the tree complete.
         if text is None:
@@ -245,7 +245,7 @@ def list_vouching(view: View, *, since: int, size: int) -> Iterator[str]:
 def _is_signed(kept: StoredCheckpoint, keys: Sequence[VerifierKey]) -> bool:
     try:
         note = parse_note(kept.note, where="kept checkpoint")
-    # A stored note that cannot be read vouches for nothing; `caveat log check` reports it.
+    # A stored note that cannot be read vouches for nothing; `caveat admin log check` reports it.
     except CaveatError:
         return False
     return any(line.is_valid for line in verify_note(note, keys))
@@ -353,7 +353,7 @@ def _keep_evidence(ledger: Ledger, equivocation: Equivocation, actor: str, bundl
         is_new = record_equivocation(writer, equivocation)
     kept = "the evidence is recorded" if is_new else "the evidence was recorded before"
     found = f"{equivocation.origin} signed two histories: {equivocation.finding}; {kept}, nothing was imported"
-    advice = "show both signed notes to the authority and to others who rely on it: caveat log show --json"
+    advice = "show both signed notes to the authority and to others who rely on it: caveat admin log show --json"
     return AnswerNoError(Fault("equivocation", str(bundle.path), found, advice=advice))
 
 

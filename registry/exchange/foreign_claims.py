@@ -165,7 +165,7 @@ def _read_original(ledger: Ledger, log: str, claim: str) -> OriginalClaim:
     if last is None:
         with ledger.view() as view:
             found = f"nothing of the log {log} was taken over into {view.log_origin or 'this registry'}"
-        raise NotFoundError(Fault("log-not-found", log, found, advice="take it over first: caveat import FILE"))
+        raise NotFoundError(Fault("log-not-found", log, found, advice="take it over first: caveat admin bundle read FILE"))
     with ledger.view(last.size, log=log) as kept:
         dossier = kept.dossier(claim)
         if not dossier.revisions:

@@ -241,7 +241,7 @@ def place_bundle(bundle: Bundle, signer: VerifierKey, known_log: KnownLog) -> Bu
     here, size = known_log.stretch.size, bundle.header.size
     if bundle.header.since > here:
         found = f"it begins after entry {bundle.header.since}; {here} entries of this log are here"
-        raise _fault("bundle-not-adjacent", bundle, found, f"ask for: caveat export{f' --since {here}' if here else ''}")
+        raise _fault("bundle-not-adjacent", bundle, found, f"ask for: caveat admin bundle write{f' --since {here}' if here else ''}")
     # Contradictions are searched before size, because an older bundle can still be evidence.
     for finding in (_compare_import(bundle, signer, known_log), _compare_witnessings(bundle, signer, known_log)):
         if finding is not None:
@@ -406,7 +406,7 @@ def cosign_note(
     if evidence is not None:
         with ledger.write(actor=actor) as writer:
             record_equivocation(writer, add_doubts(evidence, known))
-        advice = "publish it: caveat log show --kind equivocation --json has the two notes"
+        advice = "publish it: caveat admin log show --kind equivocation --json has the two notes"
         raise AnswerNoError(Fault("equivocation", evidence.origin, evidence.finding, advice=advice))
     return _sign(ledger, ring, offered, known, actor=actor)
 
@@ -478,7 +478,7 @@ def _get_path(checkpoint: Checkpoint, seen: KnownCheckpoint, proof: ConsistencyP
     if proof is not None and proof.old == size:
         given = "the one given leads to another checkpoint"
     found = f"{size} entries of it were seen here, and it takes a proof that this checkpoint goes on from them; {given}"
-    advice = f"ask its authority for: caveat log prove --since {size}"
+    advice = f"ask its authority for: caveat admin log prove --since {size}"
     raise InputError(Fault("consistency-missing", checkpoint.origin, found, advice=advice))
 
 

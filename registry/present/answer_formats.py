@@ -1,7 +1,7 @@
 """Formats of answers: which command prints which document with `--json`, and the JSON Schema of each, made from the types that make it.
 
 A format is declared once, beside the commands (`registry/cli/answer_formats.py`, `audit/cli/answer_formats.py`); entry points of the group
-`caveat.answers` name the functions that list them. `caveat schema answers/NAME` prints a schema. Under test every printed document is
+`caveat.answers` name the functions that list them. `caveat admin schema answers/NAME` prints a schema. Under test every printed document is
 validated, so a declaration that differs from what is printed fails.
 """
 

@@ -145,7 +145,7 @@ class Evidence(Record):
 
 
 # A case: one claim with everything that the decision table reads. It is the input of station 6 and
-# of `caveat classify`.
+# of `caveat analyze classify`.
 
 
 class Infeasible(StrEnum):

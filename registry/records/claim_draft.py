@@ -239,7 +239,7 @@ class ClaimsFile(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditDraft(Record):
-    """The file that `caveat audit lock` and `caveat audit import` take."""
+    """The file that `caveat audit lock` and `caveat audit conclude` take."""
 
     claim: str
     """`CLM-…` or `CLM-…@n`; without a revision, the latest."""

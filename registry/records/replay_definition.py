@@ -114,7 +114,7 @@ class Replay(Record):
 
     name: str
     tasks: str
-    """A file beside this one: YAML or JSON (`caveat schema tasks`), JSONL, or CSV."""
+    """A file beside this one: YAML or JSON (`caveat admin schema tasks`), JSONL, or CSV."""
     policy: Policy
     arms: tuple[Arm, ...]
     samples: int = 1

@@ -302,7 +302,7 @@ class ScoringSpec(Record):
     method: ScoringMethod
     description: str
     procedure: Scorer | None = None
-    """How exactly, so that `caveat score` can carry it out; None when it is only described."""
+    """How exactly, so that `caveat audit score` can carry it out; None when it is only described."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -79,7 +79,7 @@ def _build(writer: Writer, text: CardText, note: CardNote, authority: str) -> Ca
     else:
         if not (note.why and note.why.strip()):
             found = "a new revision of a card needs its reason"
-            raise InputError(Fault("reason-missing", "--why", found, advice="add --why 'publisher corrected table 3'"))
+            raise InputError(Fault("reason-missing", "--reason", found, advice="add --reason 'publisher corrected table 3'"))
         before = get_card(writer, note.revises)
         # The title continues unless a new one is given.
         identifier, revision, title = before.card, before.revision + 1, note.title or before.title

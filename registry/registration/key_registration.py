@@ -277,11 +277,11 @@ def refuse_key_in_force(reader: LogReader, algorithm: KeyAlgorithm, *, authority
     ]
     if same and authority is not None:
         found = f"{same[0].fingerprint[:16]} is in force for it, by entry {same[0].added.entry.seq}"
-        advice = "caveat key rotate --statements puts another in its place"
+        advice = "caveat admin key rotate --statements puts another in its place"
         raise ConflictError(Fault("key-in-force", f"statement key of {authority}", found))
     if same:
         found = f"{same[0].fingerprint[:16]} is in force for it, by entry {same[0].added.entry.seq}"
-        advice = f"caveat key rotate --algorithm {algorithm.value} puts another in its place"
+        advice = f"caveat admin key rotate --algorithm {algorithm.value} puts another in its place"
         raise ConflictError(Fault("key-in-force", f"{algorithm.value} key", found, advice=advice))
 
 
@@ -393,7 +393,7 @@ def _refuse_unusable(reader: LogReader, keys: Sequence[SigningKey]) -> None:
 
 
 def _not_in_force(state: KeyState) -> Fault:
-    where, advice = f"key {state.fingerprint[:16]}", "use the key in force: caveat key list names it"
+    where, advice = f"key {state.fingerprint[:16]}", "use the key in force: caveat admin key list names it"
     if state.revoked is not None:
         return Fault("key-not-in-force", where, f"entry {state.revoked.entry.seq} revokes it", advice=advice)
     seq = state.replaced.entry.seq if state.replaced else 0
@@ -423,7 +423,7 @@ def _refuse_other_log(reader: LogReader, key: SigningKey) -> None:
 
 def _no_key(code: str, what: str, reader: LogReader) -> UnavailableError:
     found = f"there is no secret key here that could be used; {what} is needed, of {reader.log_origin or 'this log'}"
-    advice = "name the folder of its keys (CAVEAT_KEYS, or keys below [seal] in registry.cfg), or make one: caveat key add"
+    advice = "name the folder of its keys (CAVEAT_KEYS, or keys below [seal] in registry.cfg), or make one: caveat admin key add"
     return UnavailableError(Fault(code, "keys", found, advice=advice))
 
 
@@ -520,7 +520,7 @@ def replace_key(
     """
     old = next((one for one in ring.keys if one.algorithm is algorithm), None)
     if old is None:
-        found, advice = f"there is no secret key of {algorithm.value} here", "caveat key add makes one"
+        found, advice = f"there is no secret key of {algorithm.value} here", "caveat admin key add makes one"
         raise NotFoundError(Fault("key-file-missing", str(folder.path), found, advice=advice))
     key = _make(writer, authority, algorithm)
     beside = [one for one in ring.log if one is not old] if key.purpose is KeyPurpose.LOG else []

@@ -357,7 +357,7 @@ def _unrelated(view: View, head: ClaimRevision, to: ModelRef) -> Fault:
     found = f"is about {head.model}, from which {to} does not come by any link on record"
     taken = view.lineage().newest(head.model)
     link = f"caveat model update {write_model(taken[0] if len(taken) == 1 else head.model)} {write_model(to)}"
-    other = f'caveat claim revise {head.claim} FILE --why "…"'
+    other = f'caveat claim revise {head.claim} FILE --reason "…"'
     # A mistyped target is more likely than a missing link, so names inside the lineage are
     # suggested.
     near = [one for one in suggest_models(view, to) if one != head.model and view.lineage().find_path(head.model, one)]
@@ -371,7 +371,9 @@ def _build_carried(view: View, head: ClaimRevision, to: ModelRef, why: str, card
     if head.model == to:
         return head
     if not why.strip():
-        raise InputError(Fault("reason-missing", head.reference, "applying a claim to another version needs a reason", advice='--why "…"'))
+        raise InputError(
+            Fault("reason-missing", head.reference, "applying a claim to another version needs a reason", advice='--reason "…"')
+        )
     # Links of every descent count here, since a fine-tuned model also comes from its base.
     if not view.lineage().find_path(head.model, to):
         raise InputError(_unrelated(view, head, to))

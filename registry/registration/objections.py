@@ -101,7 +101,7 @@ def _find_decider_faults(
             "not-permitted",
             contestation_event,
             found,
-            f"caveat contest escalate {contestation_event.contestation} --to AUTHORITY --note …",
+            f"caveat contest escalate {contestation_event.contestation} --to AUTHORITY --reason …",
         )
 
 

@@ -382,7 +382,7 @@ def find_rewording(view: View, claim_id: str, quote: str | None) -> Rewording:
         raise NotFoundError(Fault("not-registered", claim_id, "is reserved and has no text yet"))
     claim = recorded.payload
     if claim.card is None or claim.anchor is None:
-        found, advice = "quotes no passage of a registered card", f'revise it: caveat claim revise {claim.claim} FILE --why "…"'
+        found, advice = "quotes no passage of a registered card", f'revise it: caveat claim revise {claim.claim} FILE --reason "…"'
         raise InputError(Fault("claim-without-quote", claim.reference, found, advice=advice))
     card = get_card(view, claim.card.partition("@")[0])
     if f"{card.card}@{card.revision}" == claim.card:
@@ -413,8 +413,8 @@ def check_turns(rewording: Rewording, words: str | None) -> None:
         return
     claim = rewording.claim
     found = f"{'; '.join(map(str, rewording.turns))}: this may be another claim, and no reason is given why it is the same"
-    same = f'caveat claim reword {claim.claim} --why "…"'
-    advice = f'say why it is the same: {same}; or give the other claim: caveat claim revise {claim.claim} FILE --why "…"'
+    same = f'caveat claim reword {claim.claim} --reason "…"'
+    advice = f'say why it is the same: {same}; or give the other claim: caveat claim revise {claim.claim} FILE --reason "…"'
     raise InputError(Fault("meaning-changed", claim.reference, found, advice=advice))
 
 
@@ -462,7 +462,7 @@ def _find_mismatch_reason(view: View, revised: ClaimRevision, words: str | None)
     # An earlier reason continues to apply if the new words still differ.
     reason = words.strip() if words and words.strip() else revised.mismatch_reason
     if faults and reason is None:
-        advice = f'give the new θ: caveat claim revise {revised.claim} FILE --why "…"; or say why it differs: --why'
+        advice = f'give the new θ: caveat claim revise {revised.claim} FILE --reason "…"; or say why it differs: --reason'
         raise InputError(replace(fault, advice=advice) for fault in faults)
     return reason if faults else None
 
@@ -473,7 +473,7 @@ def check_numbers(claim: ClaimRevision, before: str, after: str) -> None:
     numbers = find_changed_numbers(before, after)
     if numbers:
         found = f"a number changed: {numbers}; another number is another claim revision, not another wording"
-        advice = f'give the new figures: caveat claim revise {claim.claim} FILE --why "…"'
+        advice = f'give the new figures: caveat claim revise {claim.claim} FILE --reason "…"'
         raise InputError(Fault("figure-changed", claim.reference, found, advice=advice))
 
 

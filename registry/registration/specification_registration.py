@@ -71,7 +71,7 @@ def register_spec(
                 "spec-differs",
                 f"{kind.value} {slug!r}",
                 f"is registered as {format_reference(known.payload)} and differs in {_list_differences(known.payload.body, body)}",
-                advice="give the reason for a new version (caveat spec add --why …), or use another short name",
+                advice="give the reason for a new version (caveat spec add --reason …), or use another short name",
             )
         )
     # An invalid context would only show at the replay, when the plan is locked already.
@@ -260,7 +260,7 @@ def _next_reference(writer: Writer, seal_request: SealRequest, owner: str) -> tu
         raise ConflictError(Fault("already-public", where, found))
     if not (seal_request.why and seal_request.why.strip()):
         hidden = ", and whether it has this body cannot be told: it is sealed" if spec.payload.body is None else ""
-        advice = "give the reason for a new version (--why), the seal file of this body (-o), or another short name"
+        advice = "give the reason for a new version (--reason), the seal file of this body (-o), or another short name"
         raise ConflictError(Fault("spec-differs", where, f"is registered as {reference}{hidden}", advice=advice))
     return f"{spec.payload.spec}@{spec.payload.version + 1}", spec.payload.version + 1
 

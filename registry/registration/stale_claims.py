@@ -36,7 +36,7 @@ _WEIGHT = {
 """How much is lost when the evidence is: an outcome that people rely on, one that warns them, none at all."""
 
 
-_AUDIT_NEW, _AUDIT_RENEW = "caveat audit new {} > audit.yaml", "caveat audit renew {} --ask NAME -o DIR"
+_AUDIT_NEW, _AUDIT_RENEW = "caveat audit new {} > audit.yaml", "caveat stale renew {} --ask NAME -o DIR"
 
 
 class Remedy(StrEnum):
@@ -161,7 +161,8 @@ class RemedyPlanner:
         match cause.kind:
             case CauseKind.SUCCESSOR:
                 return tuple(
-                    f'caveat claim carry {claim.claim} --to {write_model(target)} --why "…"' for target in self._find_targets(claim, cause)
+                    f'caveat stale apply {claim.claim} --to {write_model(target)} --reason "…"'
+                    for target in self._find_targets(claim, cause)
                 )
             case CauseKind.CARD:
                 return self._find_card_commands(claim, cause)
@@ -211,7 +212,7 @@ class RemedyPlanner:
 
 
 def _decide(claim: ClaimSummary, cause: StaleCause) -> tuple[str, ...]:
-    return tuple(f'caveat claim {verb} {claim.claim} --cause {cause.kind.value} --why "…"' for verb in ("dismiss", "confirm"))
+    return tuple(f'caveat claim {verb} {claim.claim} --cause {cause.kind.value} --reason "…"' for verb in ("dismiss", "confirm"))
 
 
 def _kinds(claim: ClaimSummary) -> set[CauseKind]:
@@ -306,7 +307,7 @@ def _build_review(
     """Return what is to be recorded of *claim*, whose causes are *there*; None where it is on record."""
     head = get_head(view, claim).payload
     if not why.strip():
-        raise InputError(Fault("reason-missing", head.reference, "a decision needs its reason", advice='--why "…"'))
+        raise InputError(Fault("reason-missing", head.reference, "a decision needs its reason", advice='--reason "…"'))
     decided = _find_decided(stale_causes, view.list_reviews(head.reference))
     # "All causes" means those still open. A dismissed one is only reviewed again by name.
     if causes is None:

@@ -503,7 +503,7 @@ class ClaimApplication:
     earlier: str
     """`CLM-…@n` before it."""
     why: str
-    """As it was given, without the versions, which `caveat claim carry` writes before it."""
+    """As it was given, without the versions, which `caveat stale apply` writes before it."""
     entry: Entry
     """Of that revision; its actor carried the claim."""
 
@@ -527,6 +527,6 @@ def find_carry(history: Sequence[Recorded[ClaimRevision]]) -> ClaimApplication |
 
 
 def _tell_why(why: str | None, before: ModelRef, after: ModelRef) -> str:
-    # `caveat claim carry` puts both versions before the reason; here they stand in fields of their
+    # `caveat stale apply` puts both versions before the reason; here they stand in fields of their
     # own.
     return (why or "").removeprefix(f"carried from {before} to {after}: ")

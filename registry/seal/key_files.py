@@ -106,7 +106,7 @@ def write_key(folder: Path, key: SigningKey, *, passphrase: str | None, is_new: 
         # which others can read it.
         create_file(path, format_key(key, passphrase).encode(), mode=0o600)
     except FileExistsError as error:
-        found, advice = "there is a key already", "caveat key rotate puts another in its place"
+        found, advice = "there is a key already", "caveat admin key rotate puts another in its place"
         raise ConflictError(Fault("key-file-exists", str(path), found, advice=advice)) from error
     except OSError as error:
         raise _not_accessible(path, error) from error
@@ -265,7 +265,7 @@ def _refuse_open(path: Path, mode: int) -> None:
         raise build_damage_error(str(path), "it is not a file")
     if mode & 0o077:
         found = f"others than its owner can read it (mode {stat.S_IMODE(mode):04o})"
-        advice = f"run: chmod 600 {path}   and, if it may have been read: caveat key rotate"
+        advice = f"run: chmod 600 {path}   and, if it may have been read: caveat admin key rotate"
         raise InputError(Fault("file-open-to-others", str(path), found, advice=advice))
     _refuse_open_folder(path.parent)
 

@@ -368,7 +368,7 @@ def _bad_note(where: str, text: str) -> InputError:
 
 
 def _bad_vkey(where: str, text: str) -> InputError:
-    return InputError(Fault("bad-vkey", where, text, advice="get the key again from its owner: caveat key show prints it"))
+    return InputError(Fault("bad-vkey", where, text, advice="get the key again from its owner: caveat admin key show prints it"))
 
 
 # Cosigning: the statement of a witness about another log's checkpoint (C2SP tlog-cosignature). The
@@ -548,4 +548,4 @@ def _decode_consistency_hash(line: str, *, where: str) -> bytes:
 
 
 def _bad_consistency_proof(where: str, text: str) -> InputError:
-    return InputError(Fault("bad-proof", where, text, advice="get it again, byte for byte: caveat log prove --since SIZE writes one"))
+    return InputError(Fault("bad-proof", where, text, advice="get it again, byte for byte: caveat admin log prove --since SIZE writes one"))

@@ -9,7 +9,7 @@ from registry.store.database_tables import ERASABLE, METADATA
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 # Decision of 2026-11-21: what no constraint can express is a trigger. The triggers of both engines
-# are generated from one table of rules and frozen into the migration. `caveat db check` names
+# are generated from one table of rules and frozen into the migration. `caveat admin db check` names
 # missing ones. The cost: slower bulk inserts, least when many rows share a statement.
 class TriggerRule:
     """Something an inserted row must not be."""

@@ -507,7 +507,7 @@ def find_log(connection: Connection, origin: str) -> int:
     known = {row.origin: row.id for row in connection.execute(select(log.c.origin, log.c.id).order_by(log.c.id))}
     if origin not in known:
         here = f"the logs here are {', '.join(known)}" if known else "there is no log here"
-        raise NotFoundError(Fault("log-not-found", origin, here, advice="caveat import takes over another registry's log"))
+        raise NotFoundError(Fault("log-not-found", origin, here, advice="caveat admin bundle read takes over another registry's log"))
     return int(known[origin])
 
 
@@ -623,7 +623,7 @@ def _refuse_other(reader: LogReader, key: "SigningKey") -> None:
         return
     there = "no statement key" if current is None else f"key {current.fingerprint[:16]}"
     found = f"a secret statement key of {key.name} is here, and the log has {there} in force for them"
-    advice = "use the folder of this registry's keys: CAVEAT_KEYS; caveat key list names those in force"
+    advice = "use the folder of this registry's keys: CAVEAT_KEYS; caveat admin key list names those in force"
     raise ConflictError(Fault("key-not-registered", f"key {key.fingerprint[:16]}", found, advice=advice))
 
 

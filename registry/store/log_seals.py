@@ -215,7 +215,7 @@ def _find_signed_root(kept: StoredCheckpoint) -> str | None:
 
 
 def _other_history(kept: StoredCheckpoint, text: str) -> AlteredError:
-    advice = "sign and publish nothing; caveat log check says since when; restore the registry from a backup"
+    advice = "sign and publish nothing; caveat admin log check says since when; restore the registry from a backup"
     return AlteredError(Fault("history-differs", f"checkpoint at {kept.checkpoint.size}", text, advice=advice))
 
 

@@ -385,7 +385,10 @@ class TrustRules:
             yield Fault("wrong-kind", replaces, f"it is for the {before[0].purpose}, the new one for the {said.purpose}")
         elif KeyEventKind.REVOKE in self._events_of(replaces) or self._find(key_event, key_event.c.replaces == bytes.fromhex(replaces)):
             yield Fault(
-                "key-not-in-force", replaces, "it is revoked, or another took its place", advice="caveat key list shows which are in force"
+                "key-not-in-force",
+                replaces,
+                "it is revoked, or another took its place",
+                advice="caveat admin key list shows which are in force",
             )
 
     def _events_of(self, key: str) -> set[str]:

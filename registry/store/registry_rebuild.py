@@ -253,7 +253,7 @@ def _differs(table: Table, here: tuple[Any, ...] | None, there: tuple[Any, ...] 
         found = "; ".join(f"{table.name}.{name} is {_show(one)}, {gives} {_show(other)}" for name, one, other in pairs)
     log_id, seq = (row or (OWN_LOG, 0))[:2]
     where = f"entry {seq}" if log_id == OWN_LOG else f"entry {seq} of log {log_id}"
-    return Fault("row-differs", where, found, advice="run: caveat rebuild")
+    return Fault("row-differs", where, found, advice="run: caveat admin rebuild")
 
 
 def _list_columns(table: Table, row: Sequence[Any]) -> str:

@@ -177,7 +177,7 @@ def find_step_faults(view: View, contestation_event: ContestationEvent) -> Itera
     if contestation is not None and contestation.is_settled:
         last = contestation.events[-1].entry
         found = f"it was {contestation.state.value} by {last.actor} on {last.at:%Y-%m-%d}, entry {last.seq}; nothing follows that"
-        advice = f"contest anew: caveat contest open {contestation.contestation.payload.target} --grounds …"
+        advice = f"contest anew: caveat contest open {contestation.contestation.payload.target} --reason …"
         yield Fault("objection-closed", contestation_event.contestation, found, advice=advice)
     if contestation_event.to is not None and view.find_authority(contestation_event.to) is None:
         found = f"{contestation_event.to} is not registered, so it could never decide"

@@ -145,7 +145,7 @@ def _check_log(report: LogReport) -> Check:
     erased = f"; {report.erased} texts were erased, and entries say so" if report.erased else ""
     note = f"{report.entries} entries of {report.origin}, gapless and in order, every leaf the hash of its text, root {report.root}"
     # Subtrees are a cache: proofs become slower without them, and nothing becomes unproven.
-    nodes = "; no subtree is kept, which slows proofs and no more: caveat rebuild makes them anew" if report.lacks_nodes else ""
+    nodes = "; no subtree is kept, which slows proofs and no more: caveat admin rebuild makes them anew" if report.lacks_nodes else ""
     return yes(CheckName.LOG, note + erased + nodes)
 
 
@@ -187,7 +187,7 @@ def _check_checkpoints(report: LogReport) -> Check:
     # Without a checkpoint nothing sealed says what the log was before.
     if not report.checkpoints:
         return not_checked(
-            CheckName.CHECKPOINTS, "none is kept: nothing sealed says what the log was before now; next: caveat log checkpoint"
+            CheckName.CHECKPOINTS, "none is kept: nothing sealed says what the log was before now; next: caveat admin log checkpoint"
         )
     last = report.checkpoints[-1]
     when = f" of {last.at:%Y-%m-%d %H:%M} UTC" if last.at else ""

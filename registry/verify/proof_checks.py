@@ -391,7 +391,7 @@ def check_proof(data: bytes, means: VerificationMeans, *, where: str) -> tuple[C
 
 
 def _check_entry(proof: TlogProof, means: VerificationMeans, *, where: str) -> tuple[Check, ...]:
-    """The checks of what `caveat log prove ENTRY` writes: its extra data is the statement itself."""
+    """The checks of what `caveat admin log prove ENTRY` writes: its extra data is the statement itself."""
     note = parse_note(proof.note, where=where)
     statement = None if proof.extra is None else decode_statement(proof.extra, where=f"{where}, extra")
     return (

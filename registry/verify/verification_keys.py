@@ -159,7 +159,9 @@ def _read_one(text: str) -> list[KnownKey]:
             content = stream.read(_LARGEST_KEY_FILE).decode(errors="replace")
     except (OSError, ValueError) as error:
         found = f"is neither a verifier key (name+hash+base64) nor a file that can be read: {getattr(error, 'strerror', None) or error}"
-        raise InputError(Fault("file-not-readable", text[:200], found, advice="caveat key show prints the keys of a registry")) from error
+        raise InputError(
+            Fault("file-not-readable", text[:200], found, advice="caveat admin key show prints the keys of a registry")
+        ) from error
     return _read_content(content, where=text)
 
 
@@ -169,7 +171,7 @@ def _read_content(content: str, *, where: str) -> list[KnownKey]:
     lines = [line.strip() for line in rest.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     if not blocks and not lines:
         found = "it holds neither a verifier key nor a certificate in PEM"
-        raise InputError(Fault("bad-vkey", where, found, advice="caveat key show prints them"))
+        raise InputError(Fault("bad-vkey", where, found, advice="caveat admin key show prints them"))
     return [*_list_vkeys(lines, where=where), *(_read_certificate(block, where) for block in blocks)]
 
 

@@ -57,7 +57,7 @@ def build(folder: Path) -> None:
         claim = ask("claim", "add", "claims.yaml")["added"][0]
         audit = ask("audit", "lock", write_audit(folder, claim))["audit"]
         scores = write_scores(folder / "scores.csv", test=0.05, deploy=0.4)
-        run("audit", "import", audit, scores, "--run-date", datetime.now(UTC).isoformat())
+        run("audit", "conclude", audit, scores, "--run-date", datetime.now(UTC).isoformat())
         run("report", claim, "-o", "out", "--publish")
 
 

@@ -24,7 +24,7 @@ def add_contexts(caveat: Caveat, folder: Path, kind: str, slug: str, *, ids: ran
     side = "test" if kind == "test_context" else "deploy"
     lines = "\n".join(f'  - {{id: {side}{number}, system: "{slug} {number}", template: "{{task}}"}}' for number in ids)
     (folder / f"{slug}.yaml").write_text(_SPEC.format(name=slug, contexts=lines), encoding="utf-8")
-    added = caveat("spec", "add", kind, slug, f"{slug}.yaml", *(("--why", why) if why else ()))
+    added = caveat("spec", "add", kind, slug, f"{slug}.yaml", *(("--reason", why) if why else ()))
     assert added.code == 0, added.err
 
 
@@ -42,7 +42,7 @@ def lock_all(caveat: Caveat, folder: Path, *, more: str = "") -> str:
 
 def import_scores(caveat: Caveat, audit: str, scores: Path, *options: str) -> Answer:
     """Import *scores* as those of a run that has just begun."""
-    return caveat("audit", "import", audit, scores, "--run-date", now(), "--json", *options)
+    return caveat("audit", "conclude", audit, scores, "--run-date", now(), "--json", *options)
 
 
 def find_basis(answer: Answer) -> str:

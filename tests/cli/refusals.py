@@ -10,7 +10,7 @@ from tests.cli.conftest import Answer, Caveat
 
 def size_of(caveat: Caveat) -> int:
     """Return the number of log entries."""
-    return int(caveat("log", "show", "--json").document["size"])
+    return int(caveat("admin", "log", "show", "--json").document["size"])
 
 
 def check_refusal(answer: Answer, *codes: str) -> None:

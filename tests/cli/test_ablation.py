@@ -1,4 +1,4 @@
-"""`caveat ablation`, as a user types it."""
+"""`caveat analyze ablation`, as a user types it."""
 
 import csv
 from pathlib import Path
@@ -31,7 +31,7 @@ def write_table(path: Path, *, cues: dict[str, int]) -> Path:
 
 def test_the_recording_is_printed_with_its_cue(caveat: Caveat) -> None:
     """The figures of its README, and what is missing."""
-    answer = caveat("ablation", RECORDING)
+    answer = caveat("analyze", "ablation", RECORDING)
 
     assert answer.code == 0
     for words in ("letter_only_format", "57.3 %", "81.2 %", "−24.0", "not shown to matter", "no-placebo", "few-tasks", "◆"):
@@ -42,7 +42,7 @@ def test_the_document_has_its_schema_and_every_cue(caveat: Caveat, tmp_path: Pat
     """Order by size, the placebo last."""
     table = write_table(tmp_path / "t.csv", cues={"weak": 5, "strong": 3, "placebo": 5})
 
-    document = caveat("ablation", table, "--json").document
+    document = caveat("analyze", "ablation", table, "--json").document
 
     assert document["schema"] == "caveat/ablation/1"
     assert [one["cue"] for one in document["changes"]] == ["strong", "weak", "placebo"]
@@ -56,7 +56,7 @@ def test_a_claim_brings_its_plan_and_gets_its_class_before_and_after(caveat: Cav
     table = write_table(tmp_path / "t.csv", cues={"strong": 3})
     (tmp_path / "case.yaml").write_text(CASE)
 
-    answer = caveat("ablation", table, "--claim", "case.yaml")
+    answer = caveat("analyze", "ablation", table, "--claim", "case.yaml")
 
     assert answer.code == 0
     assert "margin ±10 percentage points, contexts fixed" in answer.out
@@ -68,7 +68,7 @@ def test_plan_options_beside_a_claim_are_refused(caveat: Caveat, tmp_path: Path,
     """One plan, said once."""
     (tmp_path / "case.yaml").write_text(CASE)
 
-    answer = caveat("ablation", RECORDING, "--claim", "case.yaml", *option)
+    answer = caveat("analyze", "ablation", RECORDING, "--claim", "case.yaml", *option)
 
     assert answer.code == 2
     assert f"{option[0]} stands in the plan" in answer.err
@@ -79,10 +79,10 @@ def test_wrong_input_ends_with_its_code(caveat: Caveat, tmp_path: Path) -> None:
     (tmp_path / "plain.csv").write_text("task_id,arm,context_id,sample,score\nt,test,a,0,1\nt,deploy,b,0,1\n")
 
     answers = [
-        caveat("ablation", "plain.csv"),
-        caveat("ablation", RECORDING, "--placebo", "letter_only"),
-        caveat("ablation", RECORDING, "--level", "0.2"),
-        caveat("ablation", RECORDING, "--spec", "everyday"),
+        caveat("analyze", "ablation", "plain.csv"),
+        caveat("analyze", "ablation", RECORDING, "--placebo", "letter_only"),
+        caveat("analyze", "ablation", RECORDING, "--level", "0.2"),
+        caveat("analyze", "ablation", RECORDING, "--spec", "everyday"),
     ]
 
     assert [answer.code for answer in answers] == [2, 2, 2, 2]
@@ -94,7 +94,7 @@ def test_rows_can_be_chosen_as_in_an_estimate(caveat: Caveat, tmp_path: Path) ->
     table = write_table(tmp_path / "t.csv", cues={"strong": 3})
     contexts = ",".join(f"{arm}{context}" for arm in ("test", "deploy") for context in range(5))
 
-    assert caveat("ablation", table, "--where", f"context_id={contexts}", "--json").document["changes"][0]["tasks"] == 24
+    assert caveat("analyze", "ablation", table, "--where", f"context_id={contexts}", "--json").document["changes"][0]["tasks"] == 24
 
 
 def test_an_ablation_is_recorded_in_an_audit_once(caveat: Caveat, tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_an_ablation_is_recorded_in_an_audit_once(caveat: Caveat, tmp_path: Path
     audit = caveat("audit", "lock", "audit.yaml", "--json").document["audit"]
     table = write_table(tmp_path / "t.csv", cues={"strong": 3})
 
-    first, again = (caveat("ablation", table, "--audit", audit) for _ in range(2))
+    first, again = (caveat("analyze", "ablation", table, "--audit", audit) for _ in range(2))
 
     assert first.code == 0, first.err
     assert f"recorded as a finding of {audit}" in first.err

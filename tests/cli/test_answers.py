@@ -32,7 +32,7 @@ def list_json_commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterat
 def test_every_command_with_json_has_a_declared_format() -> None:
     """A command that takes --json without a format in `list_formats` fails here; so does a declaration for a command that is gone."""
     declared = {command for answer_format in list_answer_formats().values() for command in answer_format.commands}
-    # `report --json` asks for supplements in JSON files, which `caveat schema supplement` describes.
+    # `report --json` asks for supplements in JSON files, which `caveat admin schema supplement` describes.
     assert set(list_json_commands(cli)) - {"report"} == declared
 
 
@@ -61,11 +61,11 @@ def test_the_page_lists_the_formats_of_each_command() -> None:
 
 
 def test_schemas_are_printed_by_name(caveat: Caveat) -> None:
-    """`caveat schema` lists the formats of answers, and prints each by its listed name."""
-    names = caveat("schema", "--json").document["names"]
+    """`caveat admin schema` lists the formats of answers, and prints each by its listed name."""
+    names = caveat("admin", "schema", "--json").document["names"]
     assert "answers/model-add" in names
-    assert caveat("schema", "answers/model-add").document["title"] == "caveat/model-add/1"
-    refused = caveat("schema", "answers/model-ad")
+    assert caveat("admin", "schema", "answers/model-add").document["title"] == "caveat/model-add/1"
+    refused = caveat("admin", "schema", "answers/model-ad")
     assert refused.code != 0
     assert "unknown-name" in refused.err
 

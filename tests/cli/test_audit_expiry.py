@@ -59,7 +59,7 @@ def claim(example: Caveat, tmp_path: Path, at: Callable[[str], None]) -> str:
     assert locked.code == 0, locked.err
     at("2026-11-22T12:00")
     scores = write_scores(tmp_path / "scores.csv", test=0.02, deploy=0.5)
-    done = example("audit", "import", locked.document["audit"], scores, "--run-date", "2026-11-22T10:00:00Z", "--json")
+    done = example("audit", "conclude", locked.document["audit"], scores, "--run-date", "2026-11-22T10:00:00Z", "--json")
     assert done.document["restriction"]["valid_until"] == "2027-03-01", done.err
     return name.partition("@")[0]
 
@@ -77,19 +77,19 @@ def test_a_list_goes_by_the_clock_or_by_as_of(example: Caveat, claim: str, at: C
     assert read_status(example, "--as-of", "2027-03-02") == ("potentially_stale", True, ["expiry"])
     at("2027-03-02T00:00")
     assert read_status(example) == ("potentially_stale", True, ["expiry"])
-    last = example("log", "show", "--json").document["entries"][-1]["entry"]["seq"]
+    last = example("admin", "log", "show", "--json").document["entries"][-1]["entry"]["seq"]
     assert read_status(example, "--as-of", str(last)) == ("current", False, [])
 
 
 def test_an_expired_audit_is_named_with_what_to_do(example: Caveat, claim: str, at: Callable[[str], None]) -> None:
     """In the list of stale claims with a new audit as the remedy, in the list of claims and audits, and by both shows."""
     at("2027-03-02T00:00")
-    stale = example("claim", "stale", "--json").document["claims"][0]
+    stale = example("stale", "list", "--json").document["claims"][0]
     words = {name: " ".join(example(*name.split()).out.split()) for name in ("claim list", f"claim show {claim}", "audit list")}
     audit = example("audit", "list", "--json").document["audits"][0]
 
     assert "expiry" in str(stale)
-    assert "caveat audit renew" in str(stale)
+    assert "caveat stale renew" in str(stale)
     assert all("expired" in text for text in words.values()), words
     assert (audit["expired"], audit["valid_until"]) == (True, "2027-03-01")
     assert audit["verdict_standing"] in (None, "provisional")
@@ -107,7 +107,7 @@ def test_a_document_goes_by_the_log_and_published_bytes_stay(
     assert pages[0].read_bytes() == pages[1].read_bytes()
     assert "valid until 1 March 2027" in re.sub(r"\s+", " ", pages[0].read_text(encoding="utf-8"))
 
-    confirmed = example("claim", "confirm", claim, "--cause", "expiry", "--why", "A year is over")
+    confirmed = example("stale", "confirm", claim, "--cause", "expiry", "--reason", "A year is over")
     assert confirmed.code == 0, confirmed.err
     assert example(*drawn, "-o", "new").code == 0
     page = re.sub(r"\s+", " ", next((tmp_path / "new").glob("CLM-*.html")).read_text(encoding="utf-8"))
@@ -126,7 +126,7 @@ def test_a_new_audit_settles_an_expired_one(example: Caveat, claim: str, tmp_pat
     audit = example("audit", "lock", draft, "--json").document["audit"]
     at("2027-03-03T12:00")
     scores = write_scores(tmp_path / "again.csv", test=0.03, deploy=0.4)
-    done = example("audit", "import", audit, scores, "--run-date", "2027-03-03T10:00:00Z", "--json")
+    done = example("audit", "conclude", audit, scores, "--run-date", "2027-03-03T10:00:00Z", "--json")
 
     outcomes = example("claim", "show", claim, "--json").document["family"]["outcomes"]
     assert done.document["restriction"]["valid_until"] == "2028-03-03", done.err
@@ -140,7 +140,7 @@ def test_a_last_day_before_the_run_is_refused(example: Caveat, tmp_path: Path, s
     name = register(example, tmp_path)[0]
     draft = write_audit(tmp_path, name, extra=PLAN.format(more=", valid_until: 2026-11-20"))
     scores = write_scores(tmp_path / "scores.csv", test=0.02, deploy=0.5)
-    words = ("audit", "lock", draft) if step == "lock" else ("audit", "import", draft, scores, "--run-date", "2026-11-21T10:00:00Z")
+    words = ("audit", "lock", draft) if step == "lock" else ("audit", "conclude", draft, scores, "--run-date", "2026-11-21T10:00:00Z")
     refused = example(*words)
 
     assert (refused.code, "expires-before-run" in refused.err) == (2, True), refused.err
@@ -154,7 +154,7 @@ def test_scores_older_than_a_year_have_expired_when_they_come(example: Caveat, t
     name = register(example, tmp_path)[0]
     scores = write_scores(tmp_path / "scores.csv", test=0.02, deploy=0.5)
     draft = write_audit(tmp_path, name, extra=PLAN.format(more=""))
-    done = example("audit", "import", draft, scores, "--run-date", "2025-06-30T10:00:00Z", "--json")
+    done = example("audit", "conclude", draft, scores, "--run-date", "2025-06-30T10:00:00Z", "--json")
 
     conditions = done.document["restriction"]["classification"]["readings"][0]["conditions"]
     assert ("missing", "the audit expired: it was valid until 2026-06-30") in [

@@ -19,7 +19,7 @@ def test_a_lock_before_the_run_gives_a_replay(caveat: Caveat, tmp_path: Path) ->
     audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
 
-    done = caveat("audit", "import", audit, scores, "--run-date", now(), "--json")
+    done = caveat("audit", "conclude", audit, scores, "--run-date", now(), "--json")
 
     assert done.code == 0, done.err
     restriction = done.document["restriction"]
@@ -40,7 +40,7 @@ def test_without_a_lock_the_same_scores_are_only_reported(caveat: Caveat, tmp_pa
     claim, *_ = register(caveat, tmp_path)
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
 
-    restriction = caveat("audit", "import", write_audit(tmp_path, claim), scores, "--json").document["restriction"]
+    restriction = caveat("audit", "conclude", write_audit(tmp_path, claim), scores, "--json").document["restriction"]
 
     primary = restriction["classification"]["readings"][0]
     assert (primary["class"], primary["standing"], restriction["basis"]) == ("inverted", "candidate", "reported")
@@ -54,7 +54,7 @@ def test_a_run_older_than_its_lock_is_post_hoc(caveat: Caveat, tmp_path: Path) -
     audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
 
-    restriction = caveat("audit", "import", audit, scores, "--run-date", "2020-01-01", "--json").document["restriction"]
+    restriction = caveat("audit", "conclude", audit, scores, "--run-date", "2020-01-01", "--json").document["restriction"]
 
     assert (restriction["basis"], restriction["post_hoc"], restriction["result"]) == ("reported", True, None)
     assert caveat("audit", "show", audit, "--json").document["runs"] == []
@@ -65,7 +65,7 @@ def test_reported_evidence_alone_is_a_retrospective_audit(caveat: Caveat, tmp_pa
     claim, *_ = register(caveat, tmp_path)
     extra = "  - {layer: latent, finding: {value: 0.16, unit: share}}\n"
 
-    restriction = caveat("audit", "import", write_audit(tmp_path, claim, extra=extra), "--json").document["restriction"]
+    restriction = caveat("audit", "conclude", write_audit(tmp_path, claim, extra=extra), "--json").document["restriction"]
 
     primary = restriction["classification"]["readings"][0]
     assert (primary["class"], primary["standing"]) == ("inverted", "candidate")
@@ -78,14 +78,14 @@ def test_doing_it_twice_changes_nothing(caveat: Caveat, tmp_path: Path) -> None:
     file = write_audit(tmp_path, claim)
     audit = caveat("audit", "lock", file, "--json").document["audit"]
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
-    caveat("audit", "import", audit, scores, "--run-date", now())
-    size = caveat("log", "show", "--json").document["size"]
+    caveat("audit", "conclude", audit, scores, "--run-date", now())
+    size = caveat("admin", "log", "show", "--json").document["size"]
 
     locked = caveat("audit", "lock", file, "--json").document
-    again = caveat("audit", "import", audit, scores, "--run-date", now(), "--json").document
+    again = caveat("audit", "conclude", audit, scores, "--run-date", now(), "--json").document
 
     assert (locked["audit"], locked["new"], again["new"]) == (audit, False, False)
-    assert caveat("log", "show", "--json").document["size"] == size
+    assert caveat("admin", "log", "show", "--json").document["size"] == size
 
 
 def test_a_locked_audit_needs_scores(caveat: Caveat, tmp_path: Path) -> None:
@@ -93,11 +93,11 @@ def test_a_locked_audit_needs_scores(caveat: Caveat, tmp_path: Path) -> None:
     claim, *_ = register(caveat, tmp_path)
     audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
 
-    refused = caveat("audit", "import", audit)
+    refused = caveat("audit", "conclude", audit)
 
     assert refused.code == 2
     assert "scores-missing" in refused.err
-    assert f"caveat audit import {audit} TABLE" in refused.err
+    assert f"caveat audit conclude {audit} TABLE" in refused.err
 
 
 def test_a_template_is_locked_once_it_is_filled_in(caveat: Caveat, tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_table_with_one_side_records_nothing(caveat: Caveat, tmp_path: Path) -
     scores = tmp_path / "scores.csv"
     scores.write_text("task_id,arm,context_id,sample,score\nt,test,c,0,1\n", encoding="utf-8")
 
-    refused = caveat("audit", "import", write_audit(tmp_path, claim), scores)
+    refused = caveat("audit", "conclude", write_audit(tmp_path, claim), scores)
 
     assert refused.code == 2
     assert caveat("audit", "list", "--json").document["audits"] == []
@@ -130,9 +130,9 @@ def test_a_table_with_one_side_records_nothing(caveat: Caveat, tmp_path: Path) -
 def test_status_is_what_it_was_as_of_an_entry(caveat: Caveat, tmp_path: Path) -> None:
     """A reading as of an earlier entry does not see the later audit."""
     claim, *_ = register(caveat, tmp_path)
-    size = caveat("log", "show", "--json").document["size"]
+    size = caveat("admin", "log", "show", "--json").document["size"]
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
-    caveat("audit", "import", write_audit(tmp_path, claim), scores)
+    caveat("audit", "conclude", write_audit(tmp_path, claim), scores)
 
     then = caveat("claim", "show", claim, "--as-of", str(size), "--json").document
     now = caveat("claim", "show", claim, "--json").document
@@ -156,10 +156,10 @@ def test_scores_on_record_before_the_lock_are_post_hoc_whatever_their_date(cavea
     """The registry itself knows that this table was there before the plan was fixed."""
     claim, *_ = register(caveat, tmp_path)
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
-    caveat("audit", "import", write_audit(tmp_path, claim), scores)
+    caveat("audit", "conclude", write_audit(tmp_path, claim), scores)
     audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
 
-    restriction = caveat("audit", "import", audit, scores, "--run-date", now(), "--json").document["restriction"]
+    restriction = caveat("audit", "conclude", audit, scores, "--run-date", now(), "--json").document["restriction"]
 
     assert (restriction["basis"], restriction["post_hoc"], restriction["result"]) == ("reported", True, None)
     assert restriction["classification"]["readings"][0]["standing"] == "candidate"
@@ -170,13 +170,13 @@ def test_a_run_cannot_begin_after_its_import(caveat: Caveat, tmp_path: Path) -> 
     claim, *_ = register(caveat, tmp_path)
     audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
-    size = caveat("log", "show", "--json").document["size"]
+    size = caveat("admin", "log", "show", "--json").document["size"]
 
-    refused = caveat("audit", "import", audit, scores, "--run-date", "2999-01-01")
+    refused = caveat("audit", "conclude", audit, scores, "--run-date", "2999-01-01")
 
     assert refused.code == 2
     assert "run-in-future" in refused.err
-    assert caveat("log", "show", "--json").document["size"] == size
+    assert caveat("admin", "log", "show", "--json").document["size"] == size
 
 
 def test_arms_are_not_chosen_under_a_lock(caveat: Caveat, tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_arms_are_not_chosen_under_a_lock(caveat: Caveat, tmp_path: Path) -> Non
     audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
 
-    refused = caveat("audit", "import", audit, scores, "--run-date", now(), "--test", "deploy", "--deploy", "test")
+    refused = caveat("audit", "conclude", audit, scores, "--run-date", now(), "--test", "deploy", "--deploy", "test")
 
     assert refused.code == 2
     assert "design-differs-from-lock" in refused.err
@@ -195,9 +195,9 @@ def test_a_lock_is_for_one_outcome(caveat: Caveat, tmp_path: Path) -> None:
     """A later, smaller table cannot take the place of what was found."""
     claim, *_ = register(caveat, tmp_path)
     audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
-    caveat("audit", "import", audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4), "--run-date", now())
+    caveat("audit", "conclude", audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4), "--run-date", now())
 
-    refused = caveat("audit", "import", audit, write_scores(tmp_path / "few.csv", test=0.05, deploy=0.4, tasks=5), "--run-date", now())
+    refused = caveat("audit", "conclude", audit, write_scores(tmp_path / "few.csv", test=0.05, deploy=0.4, tasks=5), "--run-date", now())
 
     assert refused.code == 2
     assert "audit-concluded" in refused.err
@@ -209,7 +209,7 @@ def test_a_locked_audit_asks_when_the_run_began(caveat: Caveat, tmp_path: Path) 
     claim, *_ = register(caveat, tmp_path)
     audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
 
-    refused = caveat("audit", "import", audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
+    refused = caveat("audit", "conclude", audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
 
     assert refused.code == 2
     assert "run-date-missing" in refused.err
@@ -219,13 +219,13 @@ def test_scores_known_before_the_lock_stay_known_in_another_file(caveat: Caveat,
     """The same scores in another order are the same scores: a lock made after they were on record proves nothing."""
     claim, *_ = register(caveat, tmp_path)
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
-    caveat("audit", "import", write_audit(tmp_path, claim), scores)
+    caveat("audit", "conclude", write_audit(tmp_path, claim), scores)
     head, *rows = scores.read_text().splitlines()
     (tmp_path / "again.csv").write_text("\n".join([head, *reversed(rows), ""]))
     file = write_audit(tmp_path, claim, extra="question: once more?\n")
     audit = caveat("audit", "lock", file, "--json").document["audit"]
 
-    restriction = caveat("audit", "import", audit, "again.csv", "--run-date", now(), "--json").document["restriction"]
+    restriction = caveat("audit", "conclude", audit, "again.csv", "--run-date", now(), "--json").document["restriction"]
 
     assert (restriction["basis"], restriction["post_hoc"]) == ("reported", True)
 
@@ -236,7 +236,7 @@ def test_a_run_counts_every_scored_response(caveat: Caveat, tmp_path: Path) -> N
     audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
     scores.write_text(scores.read_text(encoding="utf-8") + "alone,test,test0,0,1,m-1\n", encoding="utf-8")
-    caveat("audit", "import", audit, scores, "--run-date", now())
+    caveat("audit", "conclude", audit, scores, "--run-date", now())
 
     (run,) = caveat("audit", "show", audit, "--json").document["runs"]
 
@@ -249,8 +249,8 @@ def test_the_day_of_the_lock_alone_does_not_say_which_came_first(caveat: Caveat,
     locked = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
 
-    refused = caveat("audit", "import", locked["audit"], scores, "--run-date", locked["locked_at"][:10])
-    taken = caveat("audit", "import", locked["audit"], scores, "--run-date", now(), "--json")
+    refused = caveat("audit", "conclude", locked["audit"], scores, "--run-date", locked["locked_at"][:10])
+    taken = caveat("audit", "conclude", locked["audit"], scores, "--run-date", now(), "--json")
 
     assert (refused.code, "bad-date" in refused.err) == (2, True)
     assert taken.document["restriction"]["basis"] == "replay"
@@ -263,7 +263,7 @@ def test_dates_of_access_before_the_run_contradict_it(caveat: Caveat, tmp_path: 
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
     (tmp_path / "provenance.yaml").write_text("accessed: 2020-05-01T10:00:00Z to 2020-05-02T10:00:00Z\n", encoding="utf-8")
 
-    refused = caveat("audit", "import", audit, scores, "--run-date", now(), "--provenance", "provenance.yaml")
+    refused = caveat("audit", "conclude", audit, scores, "--run-date", now(), "--provenance", "provenance.yaml")
 
     assert (refused.code, "accessed-before-run" in refused.err) == (2, True)
     assert caveat("audit", "show", audit, "--json").document["restrictions"] == []
@@ -275,9 +275,9 @@ def test_other_arms_of_the_same_table_are_another_outcome(caveat: Caveat, tmp_pa
     file, scores = write_audit(tmp_path, claim), write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
     arms = ("--test", "deploy", "--deploy", "test")
 
-    first = caveat("audit", "import", file, scores, "--json").document
-    other = caveat("audit", "import", file, scores, *arms, "--json").document
-    again = caveat("audit", "import", file, scores, *arms, "--json").document
+    first = caveat("audit", "conclude", file, scores, "--json").document
+    other = caveat("audit", "conclude", file, scores, *arms, "--json").document
+    again = caveat("audit", "conclude", file, scores, *arms, "--json").document
 
     assert [one["new"] for one in (first, other, again)] == [True, True, False]
     assert other["restriction"]["classification"]["readings"][0]["not_met_in_test"] is True
@@ -290,7 +290,7 @@ def test_a_locked_file_is_not_imported_beside_its_lock(caveat: Caveat, tmp_path:
     audit = caveat("audit", "lock", file, "--json").document["audit"]
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
 
-    refused = caveat("audit", "import", file, scores)
+    refused = caveat("audit", "conclude", file, scores)
 
     assert refused.code == 2
     assert "audit-is-locked" in refused.err
@@ -301,11 +301,11 @@ def test_a_small_or_unlocked_audit_does_not_clear_what_was_found(caveat: Caveat,
     """A contradiction stays the claim's status and leads its supplement; the later, lighter outcomes stand in the history."""
     claim, *_ = register(caveat, tmp_path)
     locked = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
-    caveat("audit", "import", locked, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4), "--run-date", now())
+    caveat("audit", "conclude", locked, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4), "--run-date", now())
     small = write_scores(tmp_path / "small.csv", test=0.05, deploy=0.05, tasks=5)
-    early = caveat("audit", "import", locked, small, "--run-date", "2020-01-01")
+    early = caveat("audit", "conclude", locked, small, "--run-date", "2020-01-01")
     second = write_audit(tmp_path, claim, extra="question: and with five tasks?\n")
-    unlocked = caveat("audit", "import", second, small, "--json").document["restriction"]
+    unlocked = caveat("audit", "conclude", second, small, "--json").document["restriction"]
 
     caveat("report", claim, "--json", "-o", "out")
 

@@ -162,7 +162,17 @@ def test_files_larger_than_any_are_not_read(caveat: Caveat, tmp_path: Path) -> N
     register(caveat, tmp_path)
     make_sparse(tmp_path / "large.yaml", 500_000_000)
 
-    for command in (("claim", "add"), ("classify",), ("audit", "lock"), ("audit", "import"), ("verify",), ("report", "--from")):
+    for command in (
+        ("claim", "add"),
+        (
+            "analyze",
+            "classify",
+        ),
+        ("audit", "lock"),
+        ("audit", "conclude"),
+        ("verify",),
+        ("report", "--from"),
+    ):
         check_refusal(caveat(*command, "large.yaml"), "file-too-large")
 
 
@@ -197,8 +207,8 @@ def test_a_broken_score_table_leaves_no_half_an_audit(caveat: Caveat, tmp_path: 
     (tmp_path / name).write_bytes(content)
     size = size_of(caveat)
 
-    check_refusal(caveat("estimate", name), code)
-    check_refusal(caveat("audit", "import", write_audit(tmp_path, claim), name), code)
+    check_refusal(caveat("analyze", "estimate", name), code)
+    check_refusal(caveat("audit", "conclude", write_audit(tmp_path, claim), name), code)
     assert size_of(caveat) == size
 
 
@@ -293,7 +303,7 @@ def test_a_full_disk_loses_nothing(caveat: Caveat, tmp_path: Path) -> None:
         check_refusal(Answer(refused.returncode, refused.stdout, refused.stderr), "registry-unavailable", "file-not-accessible")
         assert "Traceback" not in refused.stderr
     assert size_of(caveat) == size
-    assert caveat("log", "check").code == 0
+    assert caveat("admin", "log", "check").code == 0
     assert list((tmp_path / "full").glob("*")) == []
 
 
@@ -305,5 +315,5 @@ def test_an_audit_of_nothing_is_refused(caveat: Caveat, tmp_path: Path) -> None:
     for claim in ("garbage", "CRD-AISI-2026-0001-1", "CLM-AISI-2026-0777-6", "CLM-AISI-2026-0001-A"):
         (tmp_path / "audit.yaml").write_text(AUDIT.format(claim=claim))
         check_refusal(caveat("audit", "lock", "audit.yaml"))
-        check_refusal(caveat("audit", "import", "audit.yaml"))
+        check_refusal(caveat("audit", "conclude", "audit.yaml"))
     assert size_of(caveat) == size

@@ -25,7 +25,7 @@ def revise(caveat: Caveat, folder: Path, *changes: tuple[str, str], name: str = 
 def add_revision(caveat: Caveat, path: Path) -> str:
     """Register *path* as the next revision of the scenario's card; return what was printed."""
     card = caveat("card", "list", "--json").document["cards"][0]["card"]
-    added = caveat("card", "add", path, "--publisher", "LAB", "--revises", card, "--why", "Corrected")
+    added = caveat("card", "add", path, "--publisher", "LAB", "--revises", card, "--reason", "Corrected")
     assert added.code == 0, added.err
     return added.out
 
@@ -95,7 +95,7 @@ def test_the_same_revision_again_records_nothing(caveat: Caveat, tmp_path: Path)
     assert "nothing changed" in again.out
     assert recorded.document["recorded"] == 0
     assert caveat("claim", "list", "--json").document["log_size"] == size
-    assert caveat("log", "check").code == 0
+    assert caveat("admin", "log", "check").code == 0
 
 
 def test_claims_registered_later_are_recorded_when_asked(caveat: Caveat, tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_a_claim_goes_on_in_its_new_wording(caveat: Caveat, tmp_path: Path) -> N
     add_revision(caveat, path)
     claim = refuses.partition("@")[0]
 
-    done = caveat("claim", "reword", claim, "--why", "refused and declined mean the same here", "--yes", "--json")
+    done = caveat("claim", "reword", claim, "--reason", "refused and declined mean the same here", "--yes", "--json")
     again = caveat("claim", "reword", claim, "--yes")
 
     assert done.document["revised"] == f"{claim}@2"
@@ -242,9 +242,9 @@ def test_a_turned_sense_needs_a_reason(caveat: Caveat, tmp_path: Path, passage: 
     claim = refuses.partition("@")[0]
 
     refused = caveat("claim", "reword", claim, "--yes")
-    blank = caveat("claim", "reword", claim, "--yes", "--why", " ")
+    blank = caveat("claim", "reword", claim, "--yes", "--reason", " ")
     asked = caveat("claim", "reword", claim)
-    reasoned = caveat("claim", "reword", claim, "--yes", "--why", "the publisher explains it on page 9")
+    reasoned = caveat("claim", "reword", claim, "--yes", "--reason", "the publisher explains it on page 9")
 
     assert (refused.code, blank.code) == (2, 2)
     assert f"meaning-changed: {refuses}\n  {turned}" in refused.err
@@ -270,7 +270,7 @@ def test_three_revisions_are_one_history(caveat: Caveat, tmp_path: Path) -> None
     schemes, refuses, covert = register(caveat, tmp_path)
     second = revise(caveat, tmp_path, ("refused 92% of harmful", "declined 92% of all harmful"), ("5 % of cases", "6 % of cases"))
     add_revision(caveat, second)
-    assert caveat("claim", "reword", refuses.partition("@")[0], "--why", "both speak of all of them", "--yes").code == 0
+    assert caveat("claim", "reword", refuses.partition("@")[0], "--reason", "both speak of all of them", "--yes").code == 0
     add_revision(caveat, revise(caveat, tmp_path, ("0 of 50", "1 of 50"), name="card3.md"))
     card = card_of(caveat)
 
@@ -324,10 +324,10 @@ def test_another_card_is_no_revision(caveat: Caveat, tmp_path: Path) -> None:
     card = card_of(caveat)
     body = " ".join(f"Sentence {number} speaks of another matter, {number * 7}." for number in range(40))
     (tmp_path / "other.md").write_text(f"# Another card\n\n{body}\n", encoding="utf-8")
-    added = ("card", "add", "other.md", "--publisher", "LAB", "--revises", card, "--why", "Corrected")
+    added = ("card", "add", "other.md", "--publisher", "LAB", "--revises", card, "--reason", "Corrected")
     (tmp_path / "long.md").write_text(f"{CARD}\n{' '.join(body.split()[::-1])}\n", encoding="utf-8")
 
-    longer = caveat("card", "add", "long.md", "--publisher", "LAB", "--revises", card, "--why", "A section was added")
+    longer = caveat("card", "add", "long.md", "--publisher", "LAB", "--revises", card, "--reason", "A section was added")
     refused = caveat(*added)
 
     assert longer.code == 0

@@ -43,19 +43,19 @@ def told(caveat: Caveat, tmp_path: Path, kept: Path) -> Told:
 
 def build(caveat: Caveat, folder: Path) -> Told:
     claims = register(caveat, folder)
-    assert caveat("audit", "import", write_audit(folder, claims[0]), write_scores(folder / "one.csv", test=0.05, deploy=0.06)).code == 0
+    assert caveat("audit", "conclude", write_audit(folder, claims[0]), write_scores(folder / "one.csv", test=0.05, deploy=0.06)).code == 0
     before = size(caveat)
     assert caveat("model", "update", "LAB/M/1", "LAB/M/2").code == 0
     linked, bare = size(caveat), claims[0].partition("@")[0]
-    carried = caveat("claim", "carry", bare, "--why", "offered under the same card")
+    carried = caveat("stale", "apply", bare, "--reason", "offered under the same card")
     assert carried.code == 0, carried.err
-    again = caveat("audit", "import", write_audit(folder, f"{bare}@2"), write_scores(folder / "two.csv", test=0.05, deploy=0.5))
+    again = caveat("audit", "conclude", write_audit(folder, f"{bare}@2"), write_scores(folder / "two.csv", test=0.05, deploy=0.5))
     assert again.code == 0, again.err
     return Told(before=before, linked=linked, after=size(caveat), claims=[one.partition("@")[0] for one in claims])
 
 
 def size(caveat: Caveat) -> int:
-    return int(caveat("log", "show", "--json").document["size"])
+    return int(caveat("admin", "log", "show", "--json").document["size"])
 
 
 def checks(answer: Answer) -> list[dict[str, str]]:
@@ -204,14 +204,14 @@ def test_a_signed_report_is_verified_by_its_signature(caveat: Caveat, tmp_path: 
 
 def test_its_schema_is_published(caveat: Caveat) -> None:
     """For whoever reads the JSON."""
-    assert "changes" in caveat("schema", "change-report").document["properties"]
+    assert "changes" in caveat("admin", "schema", "change-report").document["properties"]
 
 
 def test_what_a_person_decided_is_a_reason(caveat: Caveat, tmp_path: Path, told: Told) -> None:
     """Confirmed and dismissed, with the words that were given, and where that left the claim."""
     _, confirmed, dismissed = told.claims
-    caveat("claim", "confirm", confirmed, "--why", "M 2 was trained <i>otherwise</i>")
-    caveat("claim", "dismiss", dismissed, "--why", "It happened once, whatever came later")
+    caveat("stale", "confirm", confirmed, "--reason", "M 2 was trained <i>otherwise</i>")
+    caveat("stale", "dismiss", dismissed, "--reason", "It happened once, whatever came later")
 
     assert caveat("report", "--since", str(told.after), "--json", "--html", "-o", "out").code == 0
 

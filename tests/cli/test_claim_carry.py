@@ -1,4 +1,4 @@
-"""`caveat claim carry`: a claim goes on for another model version, by a revision with a reason, without its estimates."""
+"""`caveat stale apply`: a claim goes on for another model version, by a revision with a reason, without its estimates."""
 
 from pathlib import Path
 
@@ -37,9 +37,9 @@ def _code(answer: Answer) -> tuple[int, str]:
 
 def test_a_carried_claim_is_unaudited_whatever_its_audits_found(caveat: Caveat, updated: list[str], tmp_path: Path) -> None:
     """No outcome and no estimate comes along; both stay with the revision they are about."""
-    caveat("audit", "import", write_audit(tmp_path, f"{updated[0]}@1"), write_scores(tmp_path / "s.csv", test=0.05, deploy=0.4))
+    caveat("audit", "conclude", write_audit(tmp_path, f"{updated[0]}@1"), write_scores(tmp_path / "s.csv", test=0.05, deploy=0.4))
 
-    told = caveat("claim", "carry", updated[0], "--why", "LAB says it of version 2 too", "--json").document["claims"][0]
+    told = caveat("stale", "apply", updated[0], "--reason", "LAB says it of version 2 too", "--json").document["claims"][0]
     assert (told["from"], told["to"], told["audits_left_behind"]) == (f"{updated[0]}@1", f"{updated[0]}@2", 1)
     new = caveat("claim", "list", "--model", "LAB/M/2", "--json").document["claims"]
     assert [(one["claim"], one["status"]["restriction"]) for one in new] == [(updated[0], "unaudited")]
@@ -59,20 +59,20 @@ def test_the_next_step_is_to_renew_only_where_a_plan_was_locked(
     done = (
         caveat("audit", "lock", audit)
         if is_locked
-        else caveat("audit", "import", audit, write_scores(tmp_path / "s.csv", test=0.05, deploy=0.4))
+        else caveat("audit", "conclude", audit, write_scores(tmp_path / "s.csv", test=0.05, deploy=0.4))
     )
     assert done.code == 0, done.err
 
-    carried = caveat("claim", "carry", updated[0], "--why", "said again").out
+    carried = caveat("stale", "apply", updated[0], "--reason", "said again").out
     if not is_locked:
-        stale = next(one for one in caveat("claim", "stale", "--json").document["claims"] if one["claim"] == updated[0])
+        stale = next(one for one in caveat("stale", "list", "--json").document["claims"] if one["claim"] == updated[0])
         assert stale["steps"][0]["commands"] == [f"caveat audit new {updated[0]} > audit.yaml"]
     assert f"caveat audit {'renew' if is_locked else 'new'} {updated[0]}" in carried
 
 
 def test_a_version_outside_the_lineage_is_offered_behind_its_newest(caveat: Caveat, updated: list[str]) -> None:
     """The command that the refusal names would not itself be refused for a second successor."""
-    refused = caveat("claim", "carry", updated[0], "--to", "LAB/M/9", "--why", "x")
+    refused = caveat("stale", "apply", updated[0], "--to", "LAB/M/9", "--reason", "x")
 
     assert _code(refused) == (2, "not-in-lineage")
     assert "caveat model update LAB/M/2 LAB/M/9" in refused.err
@@ -80,7 +80,7 @@ def test_a_version_outside_the_lineage_is_offered_behind_its_newest(caveat: Cave
 
 def test_quote_anchor_and_figures_stay_and_the_reason_says_from_where(caveat: Caveat, updated: list[str]) -> None:
     """Nothing but the version, the number of the revision and the reason differs."""
-    caveat("claim", "carry", updated[0], "--why", "as before")
+    caveat("stale", "apply", updated[0], "--reason", "as before")
 
     changes = caveat("claim", "diff", updated[0], "--json").document
     assert [one["field"] for one in changes["changes"]] == ["model"]
@@ -89,11 +89,11 @@ def test_quote_anchor_and_figures_stay_and_the_reason_says_from_where(caveat: Ca
 
 def test_carrying_again_changes_nothing_and_says_so(caveat: Caveat, updated: list[str]) -> None:
     """A claim that is about the version already stays as it is, with and without --to."""
-    caveat("claim", "carry", updated[0], "--why", "as before")
+    caveat("stale", "apply", updated[0], "--reason", "as before")
     before = _size(caveat)
 
     for options in ((), ("--to", "LAB/M/2")):
-        again = caveat("claim", "carry", updated[0], "--why", "once more", *options)
+        again = caveat("stale", "apply", updated[0], "--reason", "once more", *options)
         assert (again.code, again.out.strip()) == (0, f"Nothing changes: {updated[0]}@2 is about LAB M 2 already.")
     assert _size(caveat) == before
 
@@ -102,10 +102,10 @@ def test_every_claim_of_a_version_is_carried_at_once(caveat: Caveat, updated: li
     """--all-from takes those that are not at their end, in one transaction; afterwards there is nothing left to carry."""
     caveat("claim", "withdraw", updated[1], "--reason", "misread")
 
-    assert len(caveat("claim", "carry", "--all-from", "LAB/M/1", "--why", "as before", "--dry-run", "--json").document["claims"]) == 2
-    done = caveat("claim", "carry", "--all-from", "LAB/M/1", "--why", "as before", "--json").document["claims"]
+    assert len(caveat("stale", "apply", "--all-from", "LAB/M/1", "--reason", "as before", "--dry-run", "--json").document["claims"]) == 2
+    done = caveat("stale", "apply", "--all-from", "LAB/M/1", "--reason", "as before", "--json").document["claims"]
     assert [one["from"] for one in done] == [f"{updated[0]}@1", f"{updated[2]}@1"]
-    again = caveat("claim", "carry", "--all-from", "LAB/M/1", "--why", "as before")
+    again = caveat("stale", "apply", "--all-from", "LAB/M/1", "--reason", "as before")
     assert (again.code, again.out.partition(":")[0]) == (0, "Nothing changes")
 
 
@@ -115,7 +115,7 @@ def test_one_that_cannot_be_carried_keeps_all_where_they_are(caveat: Caveat, upd
         caveat("claim", "withdraw", one, "--reason", "misread")
     before = _size(caveat)
 
-    answer = caveat("claim", "carry", *updated, "--why", "as before")
+    answer = caveat("stale", "apply", *updated, "--reason", "as before")
     assert answer.code == 2
     assert answer.err.count("claim-ended") == 2
     assert _size(caveat) == before
@@ -124,10 +124,10 @@ def test_one_that_cannot_be_carried_keeps_all_where_they_are(caveat: Caveat, upd
 def test_a_claim_goes_along_its_lineage_only(caveat: Caveat, updated: list[str]) -> None:
     """Neither to a version of another lineage, nor back, nor to one that no one knows."""
     caveat("model", "add", "LAB/N/1")
-    caveat("claim", "carry", updated[1], "--why", "as before")
+    caveat("stale", "apply", updated[1], "--reason", "as before")
 
     for claim, to in ((updated[0], "LAB/N/1"), (updated[1], "LAB/M/1"), (updated[0], "LAB/M/9")):
-        answer = caveat("claim", "carry", claim, "--to", to, "--why", "as before")
+        answer = caveat("stale", "apply", claim, "--to", to, "--reason", "as before")
         assert _code(answer) == (2, "not-in-lineage")
         assert "caveat model update" in answer.err
 
@@ -136,8 +136,8 @@ def test_a_claim_goes_to_the_newest_version_in_one_step(caveat: Caveat, updated:
     """Versions in between are passed over; one of them may be named."""
     caveat("model", "update", "LAB/M/2", "LAB/M/3")
 
-    assert caveat("claim", "carry", updated[0], "--why", "as before", "--json").document["claims"][0]["model"]["version"] == "3"
-    named = caveat("claim", "carry", updated[1], "--to", "LAB/M/2", "--why", "as before", "--json").document["claims"][0]
+    assert caveat("stale", "apply", updated[0], "--reason", "as before", "--json").document["claims"][0]["model"]["version"] == "3"
+    named = caveat("stale", "apply", updated[1], "--to", "LAB/M/2", "--reason", "as before", "--json").document["claims"][0]
     assert named["model"]["version"] == "2"
 
 
@@ -146,10 +146,10 @@ def test_a_fine_tune_takes_claims_only_by_name_and_with_a_warning(caveat: Caveat
     claim = registered[0].partition("@")[0]
     caveat("model", "update", "LAB/M/1", "LAB/M/1-law", "--as", "fine-tune")
 
-    refused = caveat("claim", "carry", claim, "--why", "as before")
+    refused = caveat("stale", "apply", claim, "--reason", "as before")
     assert _code(refused) == (2, "no-successor-version")
     assert "LAB M 1-law is trained further from it" in refused.err
-    done = caveat("claim", "carry", claim, "--why", "as before", "--to", "LAB/M/1-law")
+    done = caveat("stale", "apply", claim, "--reason", "as before", "--to", "LAB/M/1-law")
     assert done.code == 0
     assert "ATTENTION: LAB M 1-law is a fine-tune" in done.err
 
@@ -159,7 +159,7 @@ def test_a_newer_card_may_word_the_claim_otherwise(caveat: Caveat, updated: list
     card = _add_card(caveat, tmp_path)
     quote = "In our evaluation M 2 schemes in 5 % of cases, below our threshold of 10 %."
 
-    answer = caveat("claim", "carry", updated[0], "--why", "the new card says so", "--card", card, "--quote", quote)
+    answer = caveat("stale", "apply", updated[0], "--reason", "the new card says so", "--card", card, "--quote", quote)
     assert answer.code == 0, answer.err
     claim = caveat("claim", "show", updated[0], "--json").document["revisions"][-1]["payload"]
     assert (claim["card"], claim["model"]["version"]) == (f"{card}@1", "2")
@@ -173,7 +173,7 @@ def test_another_figure_or_an_invented_quote_is_refused(caveat: Caveat, updated:
 
     invented, other = "M 2 never schemes in 5 % of cases.", "M 2 schemes in 7 % of cases."
     for quote, code in ((invented, "quotation-not-found"), (other, "figure-changed")):
-        answer = caveat("claim", "carry", updated[0], "--why", "the new card says so", "--card", card, "--quote", quote)
+        answer = caveat("stale", "apply", updated[0], "--reason", "the new card says so", "--card", card, "--quote", quote)
         assert _code(answer) == (2, code)
     assert _size(caveat) == before
 
@@ -184,7 +184,7 @@ def test_a_changed_sense_is_told(caveat: Caveat, updated: list[str], tmp_path: P
     card = caveat("card", "add", "card2.md", "--publisher", "LAB", "--json").document["card"]["card"]
 
     quote = "We hardly observed one case of covert action."
-    answer = caveat("claim", "carry", updated[2], "--why", "x", "--card", card, "--quote", quote, "--dry-run")
+    answer = caveat("stale", "apply", updated[2], "--reason", "x", "--card", card, "--quote", quote, "--dry-run")
     assert answer.code == 0
     assert f"ATTENTION: {updated[2]}@2: a negation changed: nothing → hardly" in answer.err
 
@@ -195,7 +195,7 @@ def test_two_claims_never_say_the_same_of_one_version(caveat: Caveat, updated: l
     (tmp_path / "again.yaml").write_text(text.replace('version: "1"', 'version: "2"'), encoding="utf-8")
     assert caveat("claim", "add", "again.yaml").code == 0
 
-    answer = caveat("claim", "carry", updated[0], "--why", "as before")
+    answer = caveat("stale", "apply", updated[0], "--reason", "as before")
     assert _code(answer) == (2, "claim-exists")
     assert f"caveat claim supersede {updated[0]}" in answer.err
 
@@ -204,24 +204,24 @@ def test_wrong_usage_is_told(caveat: Caveat, updated: list[str]) -> None:
     """Each ends with exit code 2, and nothing is recorded."""
     before = _size(caveat)
     wrong = {
-        ("--why", "x"): "Usage",
-        (updated[0], "--all-from", "LAB/M/1", "--why", "x"): "Usage",
-        (updated[0], "--why", "x", "--quote", "y"): "Usage",
-        (updated[0], "--why", "x", "--page", "1"): "Usage",
-        (updated[0], "--why", " "): "reason-missing",
-        (f"{updated[0]}@7", "--why", "x"): "revision-not-found",
-        ("--all-from", "LAB/M/7", "--why", "x"): "model-not-registered",
-        (updated[0], "--why", "x", "--to", "LAB/M"): "bad-model",
+        ("--reason", "x"): "Usage",
+        (updated[0], "--all-from", "LAB/M/1", "--reason", "x"): "Usage",
+        (updated[0], "--reason", "x", "--quote", "y"): "Usage",
+        (updated[0], "--reason", "x", "--page", "1"): "Usage",
+        (updated[0], "--reason", " "): "reason-missing",
+        (f"{updated[0]}@7", "--reason", "x"): "revision-not-found",
+        ("--all-from", "LAB/M/7", "--reason", "x"): "model-not-registered",
+        (updated[0], "--reason", "x", "--to", "LAB/M"): "bad-model",
     }
 
     for arguments, code in wrong.items():
-        assert _code(caveat("claim", "carry", *arguments)) == (2, code)
+        assert _code(caveat("stale", "apply", *arguments)) == (2, code)
     assert _size(caveat) == before
 
 
 def test_a_claims_file_may_be_added_again_after_its_claims_were_carried(caveat: Caveat, updated: list[str]) -> None:
     """What an earlier revision says is registered already: the same file changes nothing."""
-    caveat("claim", "carry", "--all-from", "LAB/M/1", "--why", "as before")
+    caveat("stale", "apply", "--all-from", "LAB/M/1", "--reason", "as before")
     before = _size(caveat)
 
     again = caveat("claim", "add", "claims.yaml")

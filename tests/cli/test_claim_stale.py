@@ -1,4 +1,4 @@
-"""`caveat claim stale`, `confirm`, `dismiss`: what may no longer stand, in which order, what settles it, and what people decide."""
+"""`caveat stale list`, `confirm`, `dismiss`: what may no longer stand, in which order, what settles it, and what people decide."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ REFUSAL = "name: refusal rate\nclass: compliance_refusal\nrange: [0, 1]\ndirecti
 
 
 def _list(caveat: Caveat, *options: str) -> dict[str, Any]:
-    document: dict[str, Any] = caveat("claim", "stale", "--json", *options).document
+    document: dict[str, Any] = caveat("stale", "list", "--json", *options).document
     return document
 
 
@@ -30,7 +30,7 @@ def _status(caveat: Caveat, claim: str) -> Any:
 
 def test_a_registry_without_changes_has_nothing_stale(caveat: Caveat, registered: list[str]) -> None:
     """The answer says so, and --check ends with 0."""
-    answer = caveat("claim", "stale", "--check")
+    answer = caveat("stale", "list", "--check")
 
     assert (answer.code, answer.out) == (0, "No claim is stale, or may be.\n")
     assert len(registered) == 3
@@ -40,16 +40,16 @@ def test_check_answers_no_where_there_is_any(caveat: Caveat, registered: list[st
     """With --check the exit code is 1; the list is printed all the same, and without --check the command is done."""
     caveat("model", "update", "LAB/M/1", "LAB/M/2")
 
-    assert caveat("claim", "stale").code == 0
-    answer = caveat("claim", "stale", "--check")
+    assert caveat("stale", "list").code == 0
+    answer = caveat("stale", "list", "--check")
     assert (answer.code, answer.out.count("\nCLM-")) == (1, len(registered))
-    assert caveat("claim", "stale", "--check", "--model", "LAB/M/2").code == 0
+    assert caveat("stale", "list", "--check", "--model", "LAB/M/2").code == 0
 
 
 def test_claims_that_people_rely_on_come_first(caveat: Caveat, registered: list[str], tmp_path: Path) -> None:
     """An outcome that lets a claim stand before one that warns, that before none; and published before others."""
-    caveat("audit", "import", write_audit(tmp_path, registered[0]), write_scores(tmp_path / "bad.csv", test=0.05, deploy=0.4))
-    caveat("audit", "import", write_audit(tmp_path, registered[1]), write_scores(tmp_path / "good.csv", test=0.92, deploy=0.5))
+    caveat("audit", "conclude", write_audit(tmp_path, registered[0]), write_scores(tmp_path / "bad.csv", test=0.05, deploy=0.4))
+    caveat("audit", "conclude", write_audit(tmp_path, registered[1]), write_scores(tmp_path / "good.csv", test=0.92, deploy=0.5))
     caveat("model", "update", "LAB/M/1", "LAB/M/2")
     suspended, restricted, unaudited = registered
 
@@ -64,7 +64,7 @@ def test_published_and_confirmed_claims_come_before_their_equals(caveat: Caveat,
     """Among claims with the same standing, what others read comes first, then what a person confirmed."""
     first, second, third = (one.partition("@")[0] for one in registered)
     caveat("model", "update", "LAB/M/1", "LAB/M/2")
-    caveat("claim", "confirm", second, "--why", "looked")
+    caveat("stale", "confirm", second, "--reason", "looked")
     caveat("claim", "publish", third)
 
     assert [one["claim"] for one in _list(caveat)["claims"]] == [third, second, first]
@@ -74,14 +74,14 @@ def test_published_and_confirmed_claims_come_before_their_equals(caveat: Caveat,
 def test_every_cause_comes_with_the_command_that_settles_it(caveat: Caveat, registered: list[str], tmp_path: Path) -> None:
     """Model, deprecation, card, definition and contestation: each with its sentence, what settles it, and the next step as it is typed."""
     claim = registered[1].partition("@")[0]
-    caveat("audit", "import", write_audit(tmp_path, registered[1]), write_scores(tmp_path / "good.csv", test=0.92, deploy=0.5))
+    caveat("audit", "conclude", write_audit(tmp_path, registered[1]), write_scores(tmp_path / "good.csv", test=0.92, deploy=0.5))
     (tmp_path / "refusal.yaml").write_text(REFUSAL.format("as before"), encoding="utf-8")
-    assert caveat("spec", "add", "property", "refusal", "refusal.yaml", "--why", "told more").code == 0
+    assert caveat("spec", "add", "property", "refusal", "refusal.yaml", "--reason", "told more").code == 0
     (tmp_path / "newer.md").write_text(CARD.replace("The model refused 92% of", "92% was what the model refused of"), encoding="utf-8")
     card = caveat("card", "list", "--json").document["cards"][0]["card"]
-    assert caveat("card", "add", "newer.md", "--publisher", "LAB", "--revises", card, "--why", "reworded").code == 0
-    contested = caveat("claim", "contest", claim, "--grounds", "fifty requests", "--json").document["contestation"]
-    assert caveat("claim", "settle", contested, "upheld", "--note", "they are few").code == 0
+    assert caveat("card", "add", "newer.md", "--publisher", "LAB", "--revises", card, "--reason", "reworded").code == 0
+    contested = caveat("contest", "open", claim, "--reason", "fifty requests", "--json").document["contestation"]
+    assert caveat("contest", "uphold", contested, "--reason", "they are few").code == 0
     caveat("model", "update", "LAB/M/1", "LAB/M/2")
     caveat("model", "deprecate", "LAB/M/1", "--reason", "end")
 
@@ -94,7 +94,7 @@ def test_every_cause_comes_with_the_command_that_settles_it(caveat: Caveat, regi
         "spec": "audit",
         "contestation": "audit",
     }
-    assert steps["successor"]["commands"] == [f'caveat claim carry {claim} --to LAB/M/2 --why "…"']
+    assert steps["successor"]["commands"] == [f'caveat stale apply {claim} --to LAB/M/2 --reason "…"']
     assert steps["card"]["commands"] == [f"caveat claim reword {claim}"]
     assert steps["spec"]["commands"] == [f"caveat audit new {claim} > audit.yaml"]
     assert steps["contestation"]["commands"] == [f"caveat audit new {claim} > audit.yaml"]
@@ -109,8 +109,8 @@ def test_a_card_narrows_the_list(caveat: Caveat, registered: list[str]) -> None:
     card = caveat("card", "list", "--json").document["cards"][0]["card"]
 
     assert _list(caveat, "--card", card)["count"] == _list(caveat, "--card", f"{card}@1")["count"] == len(registered)
-    assert caveat("claim", "stale", "--card", f"{card}@2").code == 2
-    assert caveat("claim", "stale", "--model", "LAB/M/7").err.startswith("model-not-registered")
+    assert caveat("stale", "list", "--card", f"{card}@2").code == 2
+    assert caveat("stale", "list", "--model", "LAB/M/7").err.startswith("model-not-registered")
 
 
 def test_a_dismissed_cause_no_longer_counts_until_it_is_confirmed(caveat: Caveat, registered: list[str]) -> None:
@@ -118,11 +118,11 @@ def test_a_dismissed_cause_no_longer_counts_until_it_is_confirmed(caveat: Caveat
     claim = registered[0].partition("@")[0]
     caveat("model", "update", "LAB/M/1", "LAB/M/2")
 
-    assert caveat("claim", "dismiss", claim, "--why", "only the price changed").code == 0
+    assert caveat("stale", "dismiss", claim, "--reason", "only the price changed").code == 0
     assert _status(caveat, claim)["staleness"] == "current"
-    assert caveat("claim", "confirm", claim, "--cause", "successor", "--why", "it did not").code == 0
+    assert caveat("stale", "confirm", claim, "--cause", "successor", "--reason", "it did not").code == 0
     assert _status(caveat, claim)["staleness"] == "stale"
-    assert caveat("claim", "dismiss", claim, "--cause", "successor:LAB/M/2", "--why", "it did").code == 0
+    assert caveat("stale", "dismiss", claim, "--cause", "successor:LAB/M/2", "--reason", "it did").code == 0
     assert _status(caveat, claim)["staleness"] == "current"
     history = caveat("claim", "history", claim, "--json").document["entries"]
     verdicts = [one["payload"]["verdict"] for one in history if one["entry"]["kind"] == "staleness_review"]
@@ -135,10 +135,10 @@ def test_the_same_decision_again_changes_nothing(caveat: Caveat, registered: lis
     claim = registered[0].partition("@")[0]
     caveat("model", "update", "LAB/M/1", "LAB/M/2")
     for verdict in ("confirm", "dismiss"):
-        caveat("claim", verdict, claim, "--cause", "successor", "--why", "looked")
+        caveat("claim", verdict, claim, "--cause", "successor", "--reason", "looked")
         before = _size(caveat)
 
-        again = caveat("claim", verdict, claim, "--cause", "successor", "--why", "looked again")
+        again = caveat("claim", verdict, claim, "--cause", "successor", "--reason", "looked again")
         assert (again.code, again.out) == (0, "1 decided so already; nothing was recorded of it.\n")
         assert _size(caveat) == before
 
@@ -147,7 +147,7 @@ def test_dismissing_lets_no_claim_speak_for_another_version(caveat: Caveat, regi
     """The claim stays about its own version; a version that comes later is another cause."""
     claim = registered[0].partition("@")[0]
     caveat("model", "update", "LAB/M/1", "LAB/M/2")
-    caveat("claim", "dismiss", claim, "--why", "only the price changed")
+    caveat("stale", "dismiss", claim, "--reason", "only the price changed")
 
     assert claim not in [one["claim"] for one in caveat("claim", "list", "--model", "LAB/M/2", "--json").document["claims"]]
     caveat("model", "update", "LAB/M/2", "LAB/M/3")
@@ -159,10 +159,10 @@ def test_all_claims_of_a_version_are_decided_at_once(caveat: Caveat, registered:
     caveat("model", "update", "LAB/M/1", "LAB/M/2")
     caveat("model", "deprecate", "LAB/M/1", "--reason", "end")
 
-    done = caveat("claim", "confirm", "--model", "LAB/M/1", "--why", "all weights new", "--json").document
+    done = caveat("stale", "confirm", "--model", "LAB/M/1", "--reason", "all weights new", "--json").document
     assert [one["causes"] for one in done["claims"]] == [["successor:LAB M 2"]] * len(registered)
     assert _list(caveat)["confirmed"] == len(registered)
-    assert caveat("claim", "dismiss", "--model", "LAB/M/2", "--why", "x").err.startswith("nothing-to-review")
+    assert caveat("stale", "dismiss", "--model", "LAB/M/2", "--reason", "x").err.startswith("nothing-to-review")
 
 
 def test_one_claim_that_cannot_be_decided_keeps_all_undecided(caveat: Caveat, registered: list[str]) -> None:
@@ -170,10 +170,10 @@ def test_one_claim_that_cannot_be_decided_keeps_all_undecided(caveat: Caveat, re
     first, second, third = (one.partition("@")[0] for one in registered)
     caveat("model", "update", "LAB/M/1", "LAB/M/2")
     for one in (second, third):
-        caveat("claim", "carry", one, "--why", "as before")
+        caveat("stale", "apply", one, "--reason", "as before")
     before = _size(caveat)
 
-    answer = caveat("claim", "confirm", first, second, third, "--why", "looked")
+    answer = caveat("stale", "confirm", first, second, third, "--reason", "looked")
     assert (answer.code, answer.err.count("nothing-to-review")) == (2, 2)
     assert _size(caveat) == before
 
@@ -184,20 +184,20 @@ def test_wrong_causes_and_usage_are_told(caveat: Caveat, registered: list[str]) 
     caveat("model", "update", "LAB/M/1", "LAB/M/2")
     before = _size(caveat)
     wrong = {
-        (claim, "--cause", "card", "--why", "x"): "unknown-name",
-        (claim, "--cause", "successor:LAB/M/7", "--why", "x"): "unknown-name",
-        (claim, "--cause", "weather", "--cause", "mood", "--why", "x"): "unknown-name",
-        (claim, "--why", " "): "reason-missing",
-        ("--why", "x"): "Usage",
-        (claim, "--model", "LAB/M/1", "--why", "x"): "Usage",
-        (f"{claim}@9", "--why", "x"): "revision-not-found",
+        (claim, "--cause", "card", "--reason", "x"): "unknown-name",
+        (claim, "--cause", "successor:LAB/M/7", "--reason", "x"): "unknown-name",
+        (claim, "--cause", "weather", "--cause", "mood", "--reason", "x"): "unknown-name",
+        (claim, "--reason", " "): "reason-missing",
+        ("--reason", "x"): "Usage",
+        (claim, "--model", "LAB/M/1", "--reason", "x"): "Usage",
+        (f"{claim}@9", "--reason", "x"): "revision-not-found",
     }
 
     for arguments, code in wrong.items():
-        answer = caveat("claim", "dismiss", *arguments)
+        answer = caveat("stale", "dismiss", *arguments)
         assert (answer.code, answer.err.partition(":")[0]) == (2, code)
-    assert caveat("claim", "dismiss", claim, "--cause", "weather", "--cause", "mood", "--why", "x").err.count("unknown-name") == 2
-    assert "successor:LAB M 2" in caveat("claim", "dismiss", claim, "--cause", "card", "--why", "x").err
+    assert caveat("stale", "dismiss", claim, "--cause", "weather", "--cause", "mood", "--reason", "x").err.count("unknown-name") == 2
+    assert "successor:LAB M 2" in caveat("stale", "dismiss", claim, "--cause", "card", "--reason", "x").err
     assert _size(caveat) == before
 
 
@@ -205,7 +205,7 @@ def test_lists_tell_confirmed_from_potential(caveat: Caveat, registered: list[st
     """`stale?` is a question, `stale` is a decision."""
     claim = registered[0].partition("@")[0]
     caveat("model", "update", "LAB/M/1", "LAB/M/2")
-    caveat("claim", "confirm", claim, "--why", "looked")
+    caveat("stale", "confirm", claim, "--reason", "looked")
 
     text = " ".join(caveat("claim", "list").out.split())
     assert text.count("not audited, stale?") == 2
@@ -224,8 +224,8 @@ def test_a_claim_without_a_passage_is_not_sent_to_look_for_one(caveat: Caveat, t
     )
     own = caveat("claim", "add", "own.yaml", "--json").document["added"][0].partition("@")[0]
     (tmp_path / "newer.md").write_text(f"{CARD}\nOne more word.\n", encoding="utf-8")
-    assert caveat("card", "add", "newer.md", "--publisher", "LAB", "--revises", card, "--why", "longer").code == 0
+    assert caveat("card", "add", "newer.md", "--publisher", "LAB", "--revises", card, "--reason", "longer").code == 0
 
     (one,) = _list(caveat)["claims"]
     assert (one["claim"], [step["remedy"] for step in one["steps"]]) == (own, ["person"])
-    assert one["steps"][0]["commands"][0] == f'caveat claim dismiss {own} --cause card --why "…"'
+    assert one["steps"][0]["commands"][0] == f'caveat stale dismiss {own} --cause card --reason "…"'

@@ -45,7 +45,7 @@ def test_a_change_needs_its_reason_and_becomes_a_revision(caveat: Caveat, tmp_pa
 def test_all_faults_of_a_file_come_at_once_and_nothing_is_recorded(caveat: Caveat, tmp_path: Path) -> None:
     """Three faults in three claims are three messages; the good claim beside them is not recorded either."""
     register(caveat, tmp_path)
-    size = caveat("log", "show", "--json").document["size"]
+    size = caveat("admin", "log", "show", "--json").document["size"]
     card = caveat("card", "list", "--json").document["cards"][0]["card"]
     broken = CLAIMS.format(card=card) + (
         "  - {quote: It always exceeded the threshold., form: existence, property: scheming}\n"
@@ -61,7 +61,7 @@ def test_all_faults_of_a_file_come_at_once_and_nothing_is_recorded(caveat: Cavea
     assert {fault["code"] for fault in faults} == {"quotation-not-found", "spec-not-found", "out-of-range"}
     assert [fault["where"].split(",")[1].split(".")[0].strip() for fault in faults] == ["claims[3]", "claims[4]", "claims[5]"]
     assert "It never exceeded the" in faults[0]["found"] + str(faults[0]["advice"])
-    assert caveat("log", "show", "--json").document["size"] == size
+    assert caveat("admin", "log", "show", "--json").document["size"] == size
 
 
 @pytest.mark.parametrize("command", ["show", "history", "diff"])
@@ -90,11 +90,11 @@ def test_the_axes_are_independent(caveat: Caveat, tmp_path: Path) -> None:
     """Lifecycle, dispute, staleness and restriction each follow their own statements."""
     first, second, _ = (one.partition("@")[0] for one in register(caveat, tmp_path))
     caveat("claim", "publish", first)
-    contestation = caveat("claim", "contest", first, "--grounds", "the threshold was chosen afterwards", "--json").document["contestation"]
+    contestation = caveat("contest", "open", first, "--reason", "the threshold was chosen afterwards", "--json").document["contestation"]
     caveat("model", "add", "LAB/M/2", "--predecessor", "LAB/M/1")
 
     contested = caveat("claim", "show", first, "--json").document["status"]
-    caveat("claim", "settle", contestation, "rejected", "--note", "it was registered before")
+    caveat("contest", "reject", contestation, "--reason", "it was registered before")
     caveat("claim", "supersede", first, second, "--reason", "restated")
     ended = caveat("claim", "show", first, "--json").document["status"]
 
@@ -131,7 +131,7 @@ def test_reserved_identifiers_are_filled_later(caveat: Caveat, tmp_path: Path) -
 def test_a_dry_run_records_nothing(caveat: Caveat, tmp_path: Path) -> None:
     """Everything is checked, nothing is kept."""
     register(caveat, tmp_path)
-    size = caveat("log", "show", "--json").document["size"]
+    size = caveat("admin", "log", "show", "--json").document["size"]
     card = caveat("card", "list", "--json").document["cards"][0]["card"]
     extra = "  - {quote: It never exceeded the threshold., form: existence, property: scheming}\n"
     (tmp_path / "claims.yaml").write_text(CLAIMS.format(card=card) + extra)
@@ -139,7 +139,7 @@ def test_a_dry_run_records_nothing(caveat: Caveat, tmp_path: Path) -> None:
     tried = caveat("claim", "add", "claims.yaml", "--dry-run", "--json").document
 
     assert len(tried["added"]) == 1
-    assert caveat("log", "show", "--json").document["size"] == size
+    assert caveat("admin", "log", "show", "--json").document["size"] == size
 
 
 def test_search_finds_words_wherever_they_stand(caveat: Caveat, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_new_card_revision_makes_its_claims_potentially_stale(caveat: Caveat, 
     (tmp_path / "card2.md").write_text(CARD.replace("threshold of 10 %", "threshold of 12 %"))
 
     refused = caveat("card", "add", "card2.md", "--publisher", "LAB", "--revises", card)
-    caveat("card", "add", "card2.md", "--publisher", "LAB", "--revises", card, "--why", "erratum of the publisher")
+    caveat("card", "add", "card2.md", "--publisher", "LAB", "--revises", card, "--reason", "erratum of the publisher")
 
     assert "reason-missing" in refused.err
     assert caveat("claim", "show", first, "--json").document["status"]["staleness"] == "potentially_stale"
@@ -224,10 +224,10 @@ def test_a_contested_claim_shows_its_contestation_and_diff_speaks_plainly(caveat
     """Who contests, why, and what was answered stand in `claim show`; `claim diff` prints no notation of a program."""
     first, *_ = register(caveat, tmp_path)
     identifier = first.partition("@")[0]
-    contestation = caveat("claim", "contest", first, "--grounds", "The tasks are not a sample.", "--json").document["contestation"]
+    contestation = caveat("contest", "open", first, "--reason", "The tasks are not a sample.", "--json").document["contestation"]
 
     open_ = " ".join(caveat("claim", "show", first).out.split())
-    caveat("claim", "settle", contestation, "answered", "--note", "A sample follows.")
+    caveat("contest", "answer", contestation, "--reason", "A sample follows.")
     answered = " ".join(caveat("claim", "show", first).out.split())
     changed = (tmp_path / "claims.yaml").read_text().replace("reported: 0.05", "reported: {value: 0.06, n: 50}\n    why: erratum")
     (tmp_path / "claims.yaml").write_text(changed)

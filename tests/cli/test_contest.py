@@ -46,15 +46,15 @@ def test_a_contestation_is_followed_from_the_command_line(say: Speaker) -> None:
     (spec,) = [one["spec"] for one in say("LAB", "spec", "list", "--json").document["specs"] if one["slug"] == "support"]
     say("AISI", "spec", "add", "deploy_context", "rival", "rival.yaml")
     (rival,) = [one["spec"] for one in say("LAB", "spec", "list", "--json").document["specs"] if one["slug"] == "rival"]
-    opened = say("AISI", "contest", "open", spec, "--grounds", "too narrow", "--rival", rival, "--json").document
+    opened = say("AISI", "contest", "open", spec, "--reason", "too narrow", "--rival", rival, "--json").document
     name, target = opened["contestation"], opened["target"]
 
-    own = say("LAB", "contest", "reject", name, "--note", "no")
-    say("AISI", "contest", "escalate", name, "--note", "please", "--to", "REG")
-    late = say("LAB", "contest", "reject", name, "--note", "no")
+    own = say("LAB", "contest", "reject", name, "--reason", "no")
+    say("AISI", "contest", "escalate", name, "--reason", "please", "--to", "REG")
+    late = say("LAB", "contest", "reject", name, "--reason", "no")
     shown = " ".join(say("LAB", "contest", "show", name).out.split())
     still = say("LAB", "contest", "list", "--open", "--target", target, "--json").document["contestations"]
-    say("REG", "contest", "uphold", name, "--note", "right")
+    say("REG", "contest", "uphold", name, "--reason", "right")
     settled = say("LAB", "contest", "list", "--open", "--json").document["contestations"]
     told = say("LAB", "contest", "show", name, "--json").document
 
@@ -73,7 +73,7 @@ def test_what_is_contested_is_told_wherever_it_is_shown(say: Speaker, tmp_path: 
     """In `claim show`, `card coverage` and the supplement, public and confidential; the confidential one under another name."""
     claim = "CLM-LAB-2026-0001-E"
     (spec,) = [one["spec"] for one in say("LAB", "spec", "list", "--json").document["specs"] if one["slug"] == "support"]
-    name = say("AISI", "contest", "open", spec, "--grounds", "too narrow", "--json").document["contestation"]
+    name = say("AISI", "contest", "open", spec, "--reason", "too narrow", "--json").document["contestation"]
     card = say("LAB", "card", "list", "--json").document["cards"][0]["card"]
 
     shown = say("LAB", "claim", "show", claim).out
@@ -94,10 +94,10 @@ def test_what_is_contested_is_told_wherever_it_is_shown(say: Speaker, tmp_path: 
 def test_the_checklist_names_what_is_contested_of_p_deploy(say: Speaker, tmp_path: Path) -> None:
     """Its item is of owner and open contestations: the owner alone is half of it."""
     (spec,) = [one["spec"] for one in say("LAB", "spec", "list", "--json").document["specs"] if one["slug"] == "support"]
-    name = say("AISI", "contest", "open", spec, "--grounds", "too narrow", "--json").document["contestation"]
+    name = say("AISI", "contest", "open", spec, "--reason", "too narrow", "--json").document["contestation"]
     audit = say("AISI", "audit", "lock", write_audit(tmp_path, "CLM-LAB-2026-0001-E"), "--json").document["audit"]
 
-    done = say("AISI", "audit", "import", audit, write_scores(tmp_path / "s.csv", test=0.05, deploy=0.4), "--run-date", now(), "--json")
+    done = say("AISI", "audit", "conclude", audit, write_scores(tmp_path / "s.csv", test=0.05, deploy=0.4), "--run-date", now(), "--json")
     items = done.document["checklist"]
     told = {one["item"]: one["note"] for one in items}
 
@@ -108,7 +108,7 @@ def test_a_word_on_stopping_says_nothing_of_the_tasks(caveat: Caveat, tmp_path: 
     """All locked tasks are there: their row keeps its mark, and that of the stopping rule has the other."""
     audit = lock_all(caveat, tmp_path, more="stopping_rule: after the last task\n")
     assert import_scores(caveat, audit, write_scores(tmp_path / "s.csv", test=0.05, deploy=0.4)).code == 0
-    assert caveat("audit", "deviate", audit, "stopping_rule", "--done", "on a whim", "--why", "tired").code == 0
+    assert caveat("audit", "deviate", audit, "stopping_rule", "--done", "on a whim", "--reason", "tired").code == 0
 
     assert caveat("report", caveat("claim", "list", "--json").document["claims"][0]["claim"], "--html").code == 0
     page = next((tmp_path / "supplements").glob("C*")).read_text(encoding="utf-8")
@@ -122,10 +122,10 @@ def test_a_word_on_stopping_says_nothing_of_the_tasks(caveat: Caveat, tmp_path: 
 def test_an_erased_objection_silences_no_other(say: Speaker) -> None:
     """Lists and the page of a specification tell of the others, and name the one whose text is gone."""
     (spec,) = [one["spec"] for one in say("LAB", "spec", "list", "--json").document["specs"] if one["slug"] == "support"]
-    name = say("AISI", "contest", "open", spec, "--grounds", "too narrow", "--json").document["contestation"]
-    gone = say("REG", "contest", "open", spec, "--grounds", "names a person", "--json").document["contestation"]
-    (entry,) = [one["entry"]["seq"] for one in say("REG", "log", "show", "--about", gone, "--json").document["entries"]]
-    assert say("REG", "log", "erase", str(entry), "--why", "names a person", "--yes").code == 0
+    name = say("AISI", "contest", "open", spec, "--reason", "too narrow", "--json").document["contestation"]
+    gone = say("REG", "contest", "open", spec, "--reason", "names a person", "--json").document["contestation"]
+    (entry,) = [one["entry"]["seq"] for one in say("REG", "admin", "log", "show", "--about", gone, "--json").document["entries"]]
+    assert say("REG", "admin", "log", "erase", str(entry), "--reason", "names a person", "--yes").code == 0
 
     listed = say("LAB", "contest", "list", "--json")
     shown = say("LAB", "spec", "show", spec)
@@ -141,8 +141,8 @@ def test_a_card_is_drawn_without_a_claim_that_was_erased(say: Speaker, tmp_path:
     """The card and its other claims are drawn; the one that cannot be is named, and the exit code says that something is missing."""
     card = say("LAB", "card", "list", "--json").document["cards"][0]["card"]
     claims = [one["claim"] for one in say("LAB", "claim", "list", "--json").document["claims"]]
-    (entry,) = [one["entry"]["seq"] for one in say("LAB", "log", "show", "--about", claims[-1], "--json").document["entries"]]
-    assert say("LAB", "log", "erase", str(entry), "--why", "a court order", "--yes").code == 0
+    (entry,) = [one["entry"]["seq"] for one in say("LAB", "admin", "log", "show", "--about", claims[-1], "--json").document["entries"]]
+    assert say("LAB", "admin", "log", "erase", str(entry), "--reason", "a court order", "--yes").code == 0
 
     drawn = say("LAB", "report", card, "--json")
     alone = say("LAB", "report", claims[-1], "--json")
@@ -157,9 +157,9 @@ def test_an_objection_that_came_later_is_told_of_a_file_given_out_before(say: Sp
     claim = "CLM-LAB-2026-0001-E"
     (spec,) = [one["spec"] for one in say("LAB", "spec", "list", "--json").document["specs"] if one["slug"] == "support"]
     card = say("LAB", "card", "list", "--json").document["cards"][0]["card"]
-    say("AISI", "contest", "open", spec, "--grounds", "too narrow")
+    say("AISI", "contest", "open", spec, "--reason", "too narrow")
     assert say("LAB", "report", card, "--json").code == 0
-    later = say("REG", "contest", "open", spec, "--grounds", "too wide", "--json").document["contestation"]
+    later = say("REG", "contest", "open", spec, "--reason", "too wide", "--json").document["contestation"]
 
     notes = [
         next(one["note"] for one in say("LAB", "verify", *HERE, f"supplements/{name}@1.json", "--json").document["files"][0]["checks"]
@@ -174,12 +174,12 @@ def test_a_sealed_specification_is_compared_once_it_is_revealed(say: Speaker, tm
     """Before that `spec diff` and `spec show` say what is missing."""
     (spec,) = [one["spec"] for one in say("LAB", "spec", "list", "--json").document["specs"] if one["slug"] == "support"]
     (tmp_path / "support.yaml").write_text(SUPPORT.format(told="as the lab has it", text="You help a lot."), encoding="utf-8")
-    say("LAB", "spec", "add", "deploy_context", "support", "support.yaml", "--why", "opened")
+    say("LAB", "spec", "add", "deploy_context", "support", "support.yaml", "--reason", "opened")
 
     before = say("LAB", "spec", "diff", spec, "--json").document
     hidden = say("LAB", "spec", "show", f"{spec}@1")
     other = say("AISI", "spec", "reveal", "support.seal.yaml")
-    say("LAB", "spec", "reveal", "support.seal.yaml", "--why", "done")
+    say("LAB", "spec", "reveal", "support.seal.yaml", "--reason", "done")
     after = say("LAB", "spec", "diff", spec)
     revealed = say("LAB", "spec", "show", f"{spec}@1", "--json").document
 
@@ -188,4 +188,4 @@ def test_a_sealed_specification_is_compared_once_it_is_revealed(say: Speaker, tm
     assert (other.code, "not-permitted" in other.err) == (2, True)
     assert "{+ a lot+}" in after.out
     assert revealed["opening"]["body"]["contexts"][0]["system"] == "You help."
-    assert say("LAB", "schema", "seal", "--json").document["title"] == "SealFile"
+    assert say("LAB", "admin", "schema", "seal", "--json").document["title"] == "SealFile"

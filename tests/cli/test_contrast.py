@@ -1,4 +1,4 @@
-"""`caveat contrast` as a user runs it: its text, its document, and what it refuses."""
+"""`caveat analyze contrast` as a user runs it: its text, its document, and what it refuses."""
 
 import csv
 from collections.abc import Iterable
@@ -34,7 +34,24 @@ def test_the_text_shows_arms_contrasts_and_tests(caveat: Caveat) -> None:
     table = write(make_rows(3))
 
     answer = caveat(
-        "contrast", table, "--contrast", "B", "A", "--did", "B", "A", "D", "E", "--ratio", "B", "A", "--mitigation", "D", "B", "A"
+        "analyze",
+        "contrast",
+        table,
+        "--contrast",
+        "B",
+        "A",
+        "--did",
+        "B",
+        "A",
+        "D",
+        "E",
+        "--ratio",
+        "B",
+        "A",
+        "--mitigation",
+        "D",
+        "B",
+        "A",
     )
 
     assert answer.code == 0
@@ -52,6 +69,7 @@ def test_the_document_has_its_schema_and_everything_asked(caveat: Caveat) -> Non
     table = write(make_rows(3))
 
     document = caveat(
+        "analyze",
         "contrast",
         table,
         "--mitigation",
@@ -80,8 +98,8 @@ def test_tasks_are_listed_where_asked_for(caveat: Caveat) -> None:
     """The first fifty in the text, all in the document."""
     table = write(make_rows(3, arms="AB", tasks=60, samples=1))
 
-    text = caveat("contrast", table, "--contrast", "B", "A", "--pointwise").out
-    document = caveat("contrast", table, "--contrast", "B", "A", "--pointwise", "--json").document
+    text = caveat("analyze", "contrast", table, "--contrast", "B", "A", "--pointwise").out
+    document = caveat("analyze", "contrast", table, "--contrast", "B", "A", "--pointwise", "--json").document
 
     assert "… and 10 tasks more; --json gives all" in text
     assert len(document["contrasts"][0]["pointwise"]) == 60
@@ -91,7 +109,7 @@ def test_other_scores_are_written_in_their_own_points(caveat: Caveat) -> None:
     """A scale of 1 to 5: differences in points of the score, no per cent."""
     table = write([(*row[:4], 1 + 4 * (row[4] or 0)) for row in make_rows(3, arms="AB")])
 
-    answer = caveat("contrast", table, "--contrast", "B", "A", "--range", "1", "5", "--margin", "2.5", "--level", "0.9")
+    answer = caveat("analyze", "contrast", table, "--contrast", "B", "A", "--range", "1", "5", "--margin", "2.5", "--level", "0.9")
 
     assert "differences in points\n" in answer.out
     assert "the whole interval lies within the margin" in answer.out
@@ -104,7 +122,7 @@ def test_all_faults_of_the_arms_come_at_once(caveat: Caveat) -> None:
     table = write([(task, f"arm-{arm}", context, sample, score) for task, arm, context, sample, score in make_rows(3)])
 
     answer = caveat(
-        "contrast", table, "--contrast", "arm-X", "arm-A", "--contrast", "arm-B", "arm-B", "--ratio", "zz", "arm-A",
+        "analyze", "contrast", table, "--contrast", "arm-X", "arm-A", "--contrast", "arm-B", "arm-B", "--ratio", "zz", "arm-A",
         "--did", "arm-B", "arm-A", "arm-B", "arm-A", "--mitigation", "arm-D", "arm-D", "arm-A", "--matching-baseline", "arm-D",
     )  # fmt: skip
 
@@ -131,7 +149,7 @@ def test_wrong_options_are_told(caveat: Caveat, options: tuple[str, ...], code: 
     """What was expected, and where."""
     table = write(make_rows(3))
 
-    answer = caveat("contrast", table, *options)
+    answer = caveat("analyze", "contrast", table, *options)
 
     assert (answer.code, answer.out) == (code, "")
     assert said in answer.err
@@ -143,7 +161,7 @@ def test_arms_without_scores_or_common_tasks_are_refused(caveat: Caveat) -> None
     silent = write([(*row[:4], None if row[1] == "B" else row[4]) for row in rows])
     apart = write([(f"{row[0]}{row[1]}", *row[1:]) for row in rows], name="apart.csv")
 
-    first, second = (caveat("contrast", table, "--contrast", "B", "A", "--ratio", "B", "A") for table in (silent, apart))
+    first, second = (caveat("analyze", "contrast", table, "--contrast", "B", "A", "--ratio", "B", "A") for table in (silent, apart))
 
     assert read_codes(first.err) == ["no-scores"]
     assert read_codes(second.err) == ["no-common-task", "no-common-task"]
@@ -155,8 +173,8 @@ def test_an_arm_of_several_specifications_is_refused(caveat: Caveat) -> None:
     rows = [(*row, ("chat" if row[2].endswith(("0", "1", "2")) else "agent") if row[1] == "B" else "") for row in make_rows(3, arms="AB")]
     table = write(rows, "spec")
 
-    refused = caveat("contrast", table, "--contrast", "B", "A")
-    kept = caveat("contrast", table, "--contrast", "B", "A", "--where", "spec=,chat")
+    refused = caveat("analyze", "contrast", table, "--contrast", "B", "A")
+    kept = caveat("analyze", "contrast", table, "--contrast", "B", "A", "--where", "spec=,chat")
 
     assert "arm-of-several-specs: arms.csv, arm B" in refused.err
     assert "rows of this arm belong to 2 specifications (agent, chat)" in refused.err
@@ -169,7 +187,7 @@ def test_what_is_left_out_and_lost_is_said(caveat: Caveat) -> None:
     lossy = [(*row[:4], None if row[1] == "B" and row[0] < "t04" and row[3] == "0" else row[4], *row[5:]) for row in rows]
     table = write(lossy, "cue_removed")
 
-    answer = caveat("contrast", table, "--contrast", "B", "A")
+    answer = caveat("analyze", "contrast", table, "--contrast", "B", "A")
 
     codes = [line.split(": ")[1] for line in answer.out.splitlines() if line.startswith("warning: ")]
     assert codes == ["ablation-rows", "other-arms", "few-contexts", "unequal-exclusions"]
@@ -182,7 +200,7 @@ def test_too_few_contexts_are_told_arm_by_arm(caveat: Caveat, contexts: int, cod
     """And the interval that cannot be given has its reason."""
     table = write(make_rows(3, arms="AB", contexts=contexts, tasks=21))
 
-    answer = caveat("contrast", table, "--contrast", "B", "A")
+    answer = caveat("analyze", "contrast", table, "--contrast", "B", "A")
 
     assert answer.out.count(f"warning: {code}: Arm ") == 2
     assert ("one context in arm B, A: nothing says how contexts vary" in answer.out) == (contexts == 1)
@@ -192,7 +210,7 @@ def test_a_design_that_looks_nested_is_told(caveat: Caveat) -> None:
     """Each task has contexts of its own, and random ones are declared; declared nested, nothing is said."""
     table = write([(row[0], row[1], f"{row[0]}{row[2]}", *row[3:]) for row in make_rows(3, arms="AB")])
 
-    said, nested = (caveat("contrast", table, "--contrast", "B", "A", "--contexts", design) for design in ("random", "nested"))
+    said, nested = (caveat("analyze", "contrast", table, "--contrast", "B", "A", "--contexts", design) for design in ("random", "nested"))
 
     assert said.out.count("looks-nested") == 2
     assert "contexts nested in tasks, t, hull with MOVER" in nested.out
@@ -205,8 +223,8 @@ def test_each_judge_answers_by_itself(caveat: Caveat) -> None:
     scored = [(*row, judge, str(k)) for row in rows for judge, times in (("ann", 1), ("bo", 2)) for k in range(times)]
     table = write(scored, "judge", "judge_repeat")
 
-    answer = caveat("contrast", table, "--contrast", "B", "A", "--ratio", "B", "A")
-    document = caveat("contrast", table, "--contrast", "B", "A", "--ratio", "B", "A", "--json").document
+    answer = caveat("analyze", "contrast", table, "--contrast", "B", "A", "--ratio", "B", "A")
+    document = caveat("analyze", "contrast", table, "--contrast", "B", "A", "--ratio", "B", "A", "--json").document
 
     assert [(one["judge"], one["kind"]) for one in document["contrasts"]] == [
         ("ann", "difference"), ("ann", "ratio"), ("bo", "difference"), ("bo", "ratio"),
@@ -225,7 +243,7 @@ def test_a_judge_who_never_saw_an_arm_is_named(caveat: Caveat) -> None:
     ]
     table = write(rows, "judge")
 
-    answer = caveat("contrast", table, "--contrast", "B", "A")
+    answer = caveat("analyze", "contrast", table, "--contrast", "B", "A")
 
     assert read_codes(answer.err) == ["no-scores", "no-scores"]
     assert "no-scores: arms.csv, arm B, judge bo" in answer.err
@@ -236,7 +254,7 @@ def test_flat_scores_print_why_there_is_no_p(caveat: Caveat) -> None:
     """A dash in the table, and each reason once below it."""
     table = write([(*row[:4], 0) for row in make_rows(3, arms="AB")])
 
-    answer = caveat("contrast", table, "--contrast", "B", "A", "--ratio", "B", "A")
+    answer = caveat("analyze", "contrast", table, "--contrast", "B", "A", "--ratio", "B", "A")
 
     assert "B − A: no variance: a p-value from it does not exist" in answer.out
     assert "B − A, Wilcoxon: every difference is zero" in answer.out
@@ -248,7 +266,7 @@ def test_hostile_names_cannot_drive_the_terminal(caveat: Caveat) -> None:
     """Control characters in an arm's name are shown, not obeyed."""
     table = write([(row[0], f"{row[1]}\x1b[2J", *row[2:]) for row in make_rows(3, arms="AB", tasks=5)])
 
-    answer = caveat("contrast", table, "--contrast", "B\x1b[2J", "A\x1b[2J", "--pointwise")
+    answer = caveat("analyze", "contrast", table, "--contrast", "B\x1b[2J", "A\x1b[2J", "--pointwise")
 
     assert answer.code == 0
     assert "\x1b" not in answer.out

@@ -129,13 +129,13 @@ def test_a_card_that_is_decided_is_not_called_read(caveat: Caveat, tmp_path: Pat
 def test_what_was_erased_is_named_and_not_counted(caveat: Caveat, tmp_path: Path, card: str) -> None:
     """A survey, an omission and a claim whose text is gone: each is told as gone, and no one is told that there never was one."""
     survey(caveat, tmp_path, card)
-    entries = caveat("log", "show", "--start", "1", "--json").document["entries"]
+    entries = caveat("admin", "log", "show", "--start", "1", "--json").document["entries"]
     claim = next(one["payload"]["claim"] for one in entries if one["entry"]["kind"] == "claim_revision")
     gone = [
         next(one["entry"]["seq"] for one in entries if one["entry"]["kind"] == kind) for kind in ("survey", "omission", "claim_revision")
     ]
     for entry in gone:
-        assert caveat("log", "erase", str(entry), "--why", "x", "--yes").code == 0
+        assert caveat("admin", "log", "erase", str(entry), "--reason", "x", "--yes").code == 0
 
     answer, document = caveat("card", "coverage", card), caveat("card", "coverage", card, "--json").document
 

@@ -41,8 +41,8 @@ def test_from_raters_and_probe_to_the_ablation(caveat: Caveat, tmp_path: Path) -
 
     registered = caveat("spec", "add", "cue_inventory", "named", "cues.yaml", "--json")
     reference = registered.document["spec"]
-    ablations = [caveat("ablation", "scores.csv", "--cues", one, "--json").document for one in ("cues.yaml", reference)]
-    text = caveat("ablation", "scores.csv", "--cues", "cues.yaml").out
+    ablations = [caveat("analyze", "ablation", "scores.csv", "--cues", one, "--json").document for one in ("cues.yaml", reference)]
+    text = caveat("analyze", "ablation", "scores.csv", "--cues", "cues.yaml").out
 
     by_name = {one["name"]: (one["category"], one["count"], one["sources"]) for one in found["cues"]}  # type: ignore[attr-defined]
     assert by_name["task format"] == ("task format", 2, ["raters: 2"])
@@ -69,10 +69,10 @@ def test_held_out_cues_are_nowhere_to_be_read_before_they_are_revealed(caveat: C
     database = sqlite3.connect(tmp_path / "caveat.db")
     dump = "\n".join(database.iterdump())
     database.close()
-    refused = caveat("ablation", "scores.csv", "--cues", reference)
-    sealed = caveat("ablation", "scores.csv", "--cues", str(seal), "--json")
-    assert caveat("spec", "reveal", str(seal), "--why", "The run is over.").code == 0
-    revealed = caveat("ablation", "scores.csv", "--cues", reference, "--json")
+    refused = caveat("analyze", "ablation", "scores.csv", "--cues", reference)
+    sealed = caveat("analyze", "ablation", "scores.csv", "--cues", str(seal), "--json")
+    assert caveat("spec", "reveal", str(seal), "--reason", "The run is over.").code == 0
+    revealed = caveat("analyze", "ablation", "scores.csv", "--cues", reference, "--json")
 
     assert (len(secret), len(found["cues"]), seal.stat().st_mode & 0o777) == (2, 3, 0o600)  # type: ignore[arg-type]
     assert not any(name in public or name in dump for name in secret)

@@ -66,14 +66,14 @@ def check_recognition(caveat: Caveat, document: dict[str, Any], folder: Path) ->
 def test_the_demo_tells_the_same_story_twice(caveat: Caveat, tmp_path: Path) -> None:
     """The paper's cases and both recorded replays come out as they must; a second run records nothing and draws the same bytes."""
     first = caveat("demo", "-o", "demo", "--json")
-    size = caveat("log", "show", "--registry", f"sqlite:///{tmp_path}/demo/caveat.db", "--json").document["size"]
+    size = caveat("admin", "log", "show", "--registry", f"sqlite:///{tmp_path}/demo/caveat.db", "--json").document["size"]
     drawn = digests(tmp_path / "demo" / "supplements")
 
     second = caveat("demo", "-o", "demo", "--json")
 
     assert first.code == second.code == 0, first.err
     assert [(one["class"], one["standing"], one["basis"]) for one in first.document["audits"]] == OUTCOMES
-    assert caveat("log", "show", "--registry", f"sqlite:///{tmp_path}/demo/caveat.db", "--json").document["size"] == size
+    assert caveat("admin", "log", "show", "--registry", f"sqlite:///{tmp_path}/demo/caveat.db", "--json").document["size"] == size
     assert digests(tmp_path / "demo" / "supplements") == drawn
     assert len([name for name in drawn if name[:3] in ("CLM", "CRD")]) == 4 * 18  # HTML, PDF and JSON of each, beside JSON its proof
     replayed = json.loads((tmp_path / "demo" / "supplements" / "CLM-EXAMPLE-2026-0006-J@1.json").read_text(encoding="utf-8"))

@@ -49,7 +49,7 @@ def build_story(caveat: Caveat, folder: Path) -> Story:
     conclude(caveat, old, "one.csv")
     bare = claim.partition("@")[0]
     assert caveat("model", "update", "LAB/M/1", "LAB/M/2").code == 0
-    carried = caveat("claim", "carry", bare, "--why", "M 2 took the place of M 1")
+    carried = caveat("stale", "apply", bare, "--reason", "M 2 took the place of M 1")
     assert carried.code == 0, carried.err
     return Story(claim=bare, old=old, new=lock(caveat, folder, f"{bare}@2"))
 
@@ -59,7 +59,7 @@ def lock(caveat: Caveat, folder: Path, claim: str) -> str:
 
 
 def conclude(caveat: Caveat, audit: str, table: str) -> None:
-    done = caveat("audit", "import", audit, table, "--run-date", datetime.now(UTC).isoformat())
+    done = caveat("audit", "conclude", audit, table, "--run-date", datetime.now(UTC).isoformat())
     assert done.code == 0, done.err
 
 

@@ -63,8 +63,8 @@ def test_an_audit_of_logs_counts_the_families(caveat: Caveat, tmp_path: Path) ->
 
     plain = caveat("audit", "table", *SOURCES, "-o", "plain.csv")
     named = caveat("audit", "table", *SOURCES, *FIELD, "-o", "named.csv")
-    direct = caveat("audit", "import", write_audit(tmp_path, other), *SOURCES, *FIELD, "--json")
-    by_table = caveat("audit", "import", write_audit(tmp_path, claim), "named.csv", "--json")
+    direct = caveat("audit", "conclude", write_audit(tmp_path, other), *SOURCES, *FIELD, "--json")
+    by_table = caveat("audit", "conclude", write_audit(tmp_path, claim), "named.csv", "--json")
 
     assert (named.code, direct.code, by_table.code) == (0, 0, 0), direct.err
     estimate = direct.document["restriction"]["estimate"]
@@ -83,7 +83,7 @@ def test_samples_that_lack_the_field_are_told(caveat: Caveat, tmp_path: Path, lo
     _, claim, _ = register(caveat, tmp_path)
     write_pair(tmp_path, unnamed=dict.fromkeys(logs, (6, 7)))
 
-    done = caveat("audit", "import", write_audit(tmp_path, claim), *SOURCES, *FIELD, "--json")
+    done = caveat("audit", "conclude", write_audit(tmp_path, claim), *SOURCES, *FIELD, "--json")
 
     assert done.code == 0, done.err
     estimate = done.document["restriction"]["estimate"]
@@ -136,6 +136,6 @@ def test_a_score_table_has_a_column_and_no_field(caveat: Caveat, tmp_path: Path)
     _, claim, _ = register(caveat, tmp_path)
     (tmp_path / "scores.csv").write_text("task_id,arm,context_id,sample,score,family\na,test,c,1,1,f\n", encoding="utf-8")
 
-    done = caveat("audit", "import", write_audit(tmp_path, claim), "scores.csv", *FIELD)
+    done = caveat("audit", "conclude", write_audit(tmp_path, claim), "scores.csv", *FIELD)
 
     assert (done.code, "option-for-logs" in done.err, "--family-field" in done.err) == (2, True, True)

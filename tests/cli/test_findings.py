@@ -47,7 +47,7 @@ def digest_scores(folder: Path) -> str:
 def conclude(caveat: Caveat, folder: Path, audit: str) -> dict[str, object]:
     """Import scores that show that θ is exceeded in deployment, and return the restriction with minimum reporting."""
     scores = write_scores(folder / "scores.csv", test=0.05, deploy=0.4)
-    done = caveat("audit", "import", audit, scores, "--run-date", datetime.now(UTC).isoformat(), "--json")
+    done = caveat("audit", "conclude", audit, scores, "--run-date", datetime.now(UTC).isoformat(), "--json")
     assert done.code == 0, done.err
     return {**done.document["restriction"], "checklist": done.document["checklist"]}
 
@@ -100,7 +100,7 @@ def test_a_declaration_that_a_check_contradicts_is_refused(caveat: Caveat, tmp_p
     record(audit, findings.judge(invariant=not declared, scores=digest_scores(tmp_path)))
     scores = tmp_path / "scores.csv"
 
-    refused = caveat("audit", "import", audit, scores, "--run-date", datetime.now(UTC).isoformat())
+    refused = caveat("audit", "conclude", audit, scores, "--run-date", datetime.now(UTC).isoformat())
 
     assert refused.code == 2
     assert "invariance-contradicted" in refused.err
@@ -145,7 +145,7 @@ def test_findings_are_listed(caveat: Caveat, tmp_path: Path, record: Record) -> 
     for body in (findings.naturalness(), findings.ablation(), findings.judge(invariant=False)):
         record(audit, body)
 
-    pages = [caveat("audit", "show", audit), caveat("log", "show"), caveat("claim", "history", claim.partition("@")[0])]
+    pages = [caveat("audit", "show", audit), caveat("admin", "log", "show"), caveat("claim", "history", claim.partition("@")[0])]
 
     for page in pages:
         assert page.code == 0, page.err
@@ -159,7 +159,7 @@ def test_findings_are_listed(caveat: Caveat, tmp_path: Path, record: Record) -> 
         "caveat/ablation/1",
         "caveat/judge/1",
     ]
-    assert caveat("log", "check").code == 0
+    assert caveat("admin", "log", "check").code == 0
 
 
 def test_scores_that_a_finding_rested_on_before_the_lock_are_post_hoc(caveat: Caveat, tmp_path: Path, record: Record) -> None:
@@ -183,7 +183,7 @@ def test_an_audit_without_a_lock_takes_findings_too(caveat: Caveat, tmp_path: Pa
     record(opened["audit"], findings.judge(invariant=False))
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
 
-    done = caveat("audit", "import", file, scores, "--json").document
+    done = caveat("audit", "conclude", file, scores, "--json").document
 
     assert opened["new"] is True
     assert "Open already" in again.out
@@ -198,7 +198,7 @@ def test_names_of_cues_and_judges_cannot_steer_a_terminal(caveat: Caveat, tmp_pa
     record(audit, findings.ablation(changes=(findings.change("\x1b[31mred[/bold]\u202e", 0.14),)))
     record(audit, findings.judge(judge="\x1b]0;title\x07[blink]"))
 
-    for page in (caveat("audit", "show", audit), caveat("log", "show"), caveat("claim", "history", claim.partition("@")[0])):
+    for page in (caveat("audit", "show", audit), caveat("admin", "log", "show"), caveat("claim", "history", claim.partition("@")[0])):
         assert page.code == 0, page.err
         assert not {"\x1b", "\x07", "\u202e"} & set(page.out)
         assert "[31mred" in page.out
@@ -213,7 +213,7 @@ def test_a_margin_chosen_afterwards_passes_no_check(caveat: Caveat, tmp_path: Pa
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
     before = size_of(caveat)
 
-    refused = caveat("judge", scores, "--mark", "score", "--margin", "0.9", "--level", "0.6", "--audit", audit, *extra)
+    refused = caveat("analyze", "judge", scores, "--mark", "score", "--margin", "0.9", "--level", "0.6", "--audit", audit, *extra)
 
     check_refusal(refused, "finding-differs-from-plan")
     assert "--level 0.95 --margin 0.05" in refused.err

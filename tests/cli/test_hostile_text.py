@@ -103,23 +103,24 @@ def test_hostile_texts_are_kept_and_shown_harmlessly(caveat: Caveat, tmp_path: P
     write_audit(tmp_path, second)
     locked = check_json(caveat("audit", "lock", "audit.json", "--json"))["audit"]
     (tmp_path / "unlocked.json").write_text((tmp_path / "audit.json").read_text().replace("third_party", "self"), encoding="utf-8")
-    check_terminal(caveat("audit", "import", "unlocked.json", TABLE))
-    check_terminal(caveat("estimate", TABLE, "--pointwise"))
-    contestation = check_json(caveat("claim", "contest", second, "--grounds", HOSTILE, "--json"))["contestation"]
-    check_terminal(caveat("claim", "settle", contestation, "answered", "--note", HOSTILE))
-    check_terminal(caveat("claim", "relate", first, "related", second, "--note", HOSTILE))
+    check_terminal(caveat("audit", "conclude", "unlocked.json", TABLE))
+    check_terminal(caveat("analyze", "estimate", TABLE, "--pointwise"))
+    contestation = check_json(caveat("contest", "open", second, "--reason", HOSTILE, "--json"))["contestation"]
+    check_terminal(caveat("contest", "answer", contestation, "--reason", HOSTILE))
+    check_terminal(caveat("claim", "relate", first, "related", second, "--reason", HOSTILE))
     check_terminal(caveat("claim", "withdraw", third, "--reason", HOSTILE))
     document = json.loads((tmp_path / "claims.json").read_text(encoding="utf-8"))
     document["claims"] = [{**document["claims"][1], "note": HOSTILE}]
     (tmp_path / "one.json").write_text(json.dumps(document), encoding="utf-8")
-    check_terminal(caveat("claim", "revise", second, "one.json", "--why", HOSTILE))
+    check_terminal(caveat("claim", "revise", second, "one.json", "--reason", HOSTILE))
     check_terminal(caveat("model", "add", f"\u202edev/{{{{7*7}}}}/{'v' * 400}", "--note", HOSTILE))
 
     shown = [
         ("card", "list"), ("card", "show", card), ("card", "show", card, "--page", "1"), ("claim", "list"), ("claim", "show", first),
         ("claim", "show", second), ("claim", "history", second), ("claim", "diff", second), ("claim", "search", "script"),
         ("claim", "search", HOSTILE), ("spec", "list"), ("model", "list"), ("audit", "list"), ("audit", "show", locked),
-        ("audit", "new", first), ("log", "show"), ("log", "check"), ("db", "check"), ("estimate", TABLE),
+        ("audit", "new", first), ("admin", "log", "show"), ("admin", "log", "check"), ("admin", "db", "check"),
+        ("analyze", "estimate", TABLE),
     ]  # fmt: skip
     for command in shown:
         check_terminal(caveat(*command))
@@ -132,8 +133,8 @@ def test_hostile_texts_are_kept_and_shown_harmlessly(caveat: Caveat, tmp_path: P
     for path in (tmp_path / "o").glob("C*.html"):
         check_page(path.read_text(encoding="utf-8"))
     check_terminal(caveat("verify", *sorted((tmp_path / "o").glob("C*"))), 3)  # complete, and not published
-    size = caveat("log", "show", "--json").document["size"]
-    assert check_json(caveat("rebuild", "sqlite:///again.db", "--json"))["entries"] == size
+    size = caveat("admin", "log", "show", "--json").document["size"]
+    assert check_json(caveat("admin", "rebuild", "sqlite:///again.db", "--json"))["entries"] == size
 
 
 class _Tags(HTMLParser):
@@ -177,13 +178,13 @@ def test_a_text_that_a_database_cannot_keep_is_refused_by_both(
     model = {"developer": "d", "name": "\0", "version": "v"}
     line = {"quote": "q\0", "quote_status": "paraphrase", "form": "existence", "property": "p", "model": model}
     (tmp_path / "nul.jsonl").write_text(json.dumps(line), encoding="utf-8")
-    size = caveat("log", "show", "--json").document["size"]
+    size = caveat("admin", "log", "show", "--json").document["size"]
 
     for command in (("spec", "add", "property", "s", "nul.json"), ("claim", "add", "nul.jsonl")):
         refused = caveat(*command)
         assert refused.code == 2
         assert "internal-error" not in refused.err
-    assert caveat("log", "show", "--json").document["size"] == size
+    assert caveat("admin", "log", "show", "--json").document["size"] == size
 
 
 def test_faults_show_what_they_found_harmlessly(caveat: Caveat, tmp_path: Path) -> None:
@@ -192,10 +193,11 @@ def test_faults_show_what_they_found_harmlessly(caveat: Caveat, tmp_path: Path) 
     name = "\x1b[31m\u202e.yaml"
     (tmp_path / name).write_bytes(json.dumps({HOSTILE: 1, "claims": [{"quote": HOSTILE, "form": HOSTILE}]}).encode())
     commands = [
-        ("claim", "add", name), ("claim", "add", name, "--json"), ("classify", name), ("card", "show", HOSTILE), (HOSTILE,),
-        ("claim", HOSTILE), ("card", "list", f"--{HOSTILE}"), ("card", "add", HOSTILE, "--publisher", "x"), ("schema", HOSTILE),
-        ("model", "add", HOSTILE), ("card", "list", "--as-of", HOSTILE), ("init", "--role", HOSTILE), ("audit", "import", HOSTILE),
-        ("rebuild", HOSTILE), ("card", "list", "--registry", HOSTILE), ("db", "downgrade", HOSTILE), ("claim", "search", "\udcff"),
+        ("claim", "add", name), ("claim", "add", name, "--json"), ("analyze", "classify", name), ("card", "show", HOSTILE), (HOSTILE,),
+        ("claim", HOSTILE), ("card", "list", f"--{HOSTILE}"), ("card", "add", HOSTILE, "--publisher", "x"), ("admin", "schema", HOSTILE),
+        ("model", "add", HOSTILE), ("card", "list", "--as-of", HOSTILE), ("init", "--role", HOSTILE), ("audit", "conclude", HOSTILE),
+        ("admin", "rebuild", HOSTILE), ("card", "list", "--registry", HOSTILE), ("admin", "db", "downgrade", HOSTILE),
+        ("claim", "search", "\udcff"),
     ]  # fmt: skip
 
     for command in commands:

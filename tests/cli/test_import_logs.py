@@ -43,7 +43,7 @@ def test_two_inspect_logs_become_an_outcome_without_running_anything_again(cavea
     """Accuracies 0.667 and 0.75, twelve tasks, one context a side: undetermined with a class of the point, reported, with its accounts."""
     _, claim, _ = register(caveat, logs)
 
-    done = caveat("audit", "import", write_audit(logs, claim), *SOURCES, "--json")
+    done = caveat("audit", "conclude", write_audit(logs, claim), *SOURCES, "--json")
 
     assert done.code == 0, done.err
     restriction, imported = done.document["restriction"], done.document["imported"]
@@ -61,7 +61,7 @@ def test_two_inspect_logs_become_an_outcome_without_running_anything_again(cavea
 def test_the_supplement_shows_where_the_scores_came_from(caveat: Caveat, logs: Path) -> None:
     """Provenance as the logs state it, and a line of accounts for each."""
     _, claim, _ = register(caveat, logs)
-    caveat("audit", "import", write_audit(logs, claim), *SOURCES)
+    caveat("audit", "conclude", write_audit(logs, claim), *SOURCES)
 
     assert caveat("report", claim.partition("@")[0], "-o", "out", "--html").code == 0
     page = next((logs / "out").glob("CLM-*.html")).read_text(encoding="utf-8")
@@ -75,9 +75,9 @@ def test_a_table_of_logs_gives_what_the_logs_give(caveat: Caveat, logs: Path) ->
     """By way of `caveat audit table` the scores are the same, so the registry knows them for what they are."""
     claim, other, _ = register(caveat, logs)
     written = caveat("audit", "table", *SOURCES, "-o", "scores.csv", "--json")
-    direct = caveat("audit", "import", write_audit(logs, other), *SOURCES, "--json").document["restriction"]
+    direct = caveat("audit", "conclude", write_audit(logs, other), *SOURCES, "--json").document["restriction"]
 
-    by_table = caveat("audit", "import", write_audit(logs, claim), "scores.csv", "--json").document["restriction"]
+    by_table = caveat("audit", "conclude", write_audit(logs, claim), "scores.csv", "--json").document["restriction"]
 
     assert (written.document["rows"], written.document["table"]) == (24, "scores.csv")
     assert [file["found"] for file in written.document["imported"]["files"]] == [12, 12]
@@ -90,8 +90,8 @@ def test_logs_older_than_the_lock_are_post_hoc_whatever_is_said(caveat: Caveat, 
     _, claim, _ = register(caveat, logs)
     audit = caveat("audit", "lock", write_audit(logs, claim), "--json").document["audit"]
 
-    lied = caveat("audit", "import", audit, *SOURCES, "--run-date", "2030-01-01T00:00:00Z")
-    restriction = caveat("audit", "import", audit, *SOURCES, "--json").document["restriction"]
+    lied = caveat("audit", "conclude", audit, *SOURCES, "--run-date", "2030-01-01T00:00:00Z")
+    restriction = caveat("audit", "conclude", audit, *SOURCES, "--json").document["restriction"]
 
     assert (lied.code, "run-date-differs" in lied.err) == (2, True)
     assert (restriction["basis"], restriction["post_hoc"]) == ("reported", True)
@@ -102,7 +102,7 @@ def test_the_run_date_comes_from_the_logs(caveat: Caveat, logs: Path, written: t
     """It need not be given, and may be given as it is."""
     _, claim, _ = register(caveat, logs)
 
-    assert caveat("audit", "import", write_audit(logs, claim), *SOURCES, *written).code == 0
+    assert caveat("audit", "conclude", write_audit(logs, claim), *SOURCES, *written).code == 0
 
 
 @pytest.mark.parametrize(("is_loaded", "basis", "asked"), [(True, "replay", "bound"), (False, "reported", "unidentified")])
@@ -117,7 +117,7 @@ def test_logs_made_under_a_lock_are_a_replay_where_they_name_the_model(
     if is_loaded:
         load_weights(tmp_path)
 
-    done = caveat("audit", "import", audit, *sources, *STRICT, "--json")
+    done = caveat("audit", "conclude", audit, *sources, *STRICT, "--json")
 
     assert done.code == 0, done.err
     restriction = done.document["restriction"]
@@ -134,8 +134,8 @@ def test_what_the_logs_say_is_not_said_otherwise(caveat: Caveat, logs: Path) -> 
     (logs / "lie.yaml").write_text("model_returned: another-model\n")
     (logs / "more.yaml").write_text("judge_uncertainty: none measured\n")
 
-    refused = caveat("audit", "import", audit, *SOURCES, "--provenance", "lie.yaml")
-    done = caveat("audit", "import", audit, *SOURCES, "--provenance", "more.yaml", "--json")
+    refused = caveat("audit", "conclude", audit, *SOURCES, "--provenance", "lie.yaml")
+    done = caveat("audit", "conclude", audit, *SOURCES, "--provenance", "more.yaml", "--json")
 
     assert (refused.code, "provenance-differs" in refused.err, "another-model" in refused.err) == (2, True, True)
     known = done.document["restriction"]["provenance"]
@@ -149,7 +149,7 @@ def test_accounts_cannot_be_made_up(caveat: Caveat, logs: Path) -> None:
     caveat("audit", "table", *SOURCES, "-o", "scores.csv")
     (logs / "forged.yaml").write_text("imported: all.eval, 500 found, 500 scored\n")
 
-    done = caveat("audit", "import", write_audit(logs, claim), "scores.csv", "--provenance", "forged.yaml")
+    done = caveat("audit", "conclude", write_audit(logs, claim), "scores.csv", "--provenance", "forged.yaml")
 
     assert (done.code, "provenance, imported" in done.err) == (2, True)
 
@@ -159,7 +159,7 @@ def test_the_same_logs_again_change_nothing(caveat: Caveat, logs: Path) -> None:
     _, claim, _ = register(caveat, logs)
     audit = write_audit(logs, claim)
 
-    answers = [caveat("audit", "import", audit, *sources, "--json").document for sources in (SOURCES, SOURCES[::-1])]
+    answers = [caveat("audit", "conclude", audit, *sources, "--json").document for sources in (SOURCES, SOURCES[::-1])]
 
     assert [one["new"] for one in answers] == [True, False]
 
@@ -168,7 +168,7 @@ def test_one_side_alone_is_no_differential(caveat: Caveat, logs: Path) -> None:
     """An arm is missing: nothing is recorded."""
     _, claim, _ = register(caveat, logs)
 
-    done = caveat("audit", "import", write_audit(logs, claim), SOURCES[0])
+    done = caveat("audit", "conclude", write_audit(logs, claim), SOURCES[0])
 
     assert (done.code, "one-sided" in done.err) == (2, True)
     assert caveat("audit", "list", "--json").document["audits"] == []
@@ -180,7 +180,7 @@ def test_tasks_that_do_not_overlap_are_no_pair(caveat: Caveat, tmp_path: Path) -
     test, deploy = copy_harness(tmp_path, "test"), copy_harness(tmp_path, "deploy")
     renamed = deploy.rename(tmp_path / deploy.name.replace("sums_free", "sums_other"))
 
-    done = caveat("audit", "import", write_audit(tmp_path, claim), f"test={test}", f"deploy={renamed}", *STRICT)
+    done = caveat("audit", "conclude", write_audit(tmp_path, claim), f"test={test}", f"deploy={renamed}", *STRICT)
 
     assert (done.code, "no-common-task" in done.err) == (2, True)
 
@@ -207,7 +207,7 @@ def test_what_cannot_be_is_refused_and_nothing_is_recorded(caveat: Caveat, logs:
     _, claim, _ = register(caveat, logs)
     (logs / "scores.jsonl").write_text('{"task_id": "a", "arm": "test", "context_id": "c", "sample": "1", "score": 1}\n')
 
-    imported = caveat("audit", "import", write_audit(logs, claim), *arguments)
+    imported = caveat("audit", "conclude", write_audit(logs, claim), *arguments)
     table = caveat("audit", "table", *arguments, "-o", "scores.csv")
 
     assert (imported.code, code in imported.err) == (2, True), imported.err
@@ -232,7 +232,7 @@ def test_what_was_left_out_is_told_before_the_outcome(caveat: Caveat, tmp_path: 
     test, deploy = copy_harness(tmp_path, "test"), copy_harness(tmp_path, "deploy")
     change_lines(test, lambda lines: [{**lines[0], "exact_match": float("nan")}, *lines[1:4], *lines[6:]])
 
-    done = caveat("audit", "import", write_audit(tmp_path, claim), f"test={test}", f"deploy={deploy}", *STRICT, "--unfinished", "--json")
+    done = caveat("audit", "conclude", write_audit(tmp_path, claim), f"test={test}", f"deploy={deploy}", *STRICT, "--unfinished", "--json")
 
     assert done.code == 0, done.err
     file = done.document["imported"]["files"][0]
@@ -249,8 +249,8 @@ def test_skill_runs_become_an_audit_of_two_conditions(caveat: Caveat, tmp_path: 
     arms = ("--arm", "B=test", "--arm", "D=deploy")
     audit = write_audit(tmp_path, claim)
 
-    wrong = caveat("audit", "import", audit, "runs", "--scorer", "composite", *arms)
-    right = caveat("audit", "import", audit, "runs", "--scorer", "any_anti", *arms, "--json")
+    wrong = caveat("audit", "conclude", audit, "runs", "--scorer", "composite", *arms)
+    right = caveat("audit", "conclude", audit, "runs", "--scorer", "any_anti", *arms, "--json")
     table = caveat("audit", "table", "runs", "--scorer", "composite", *arms, "--range", "1", "5", "-o", "scores.csv")
 
     assert (wrong.code, "score-out-of-range" in wrong.err) == (2, True)
@@ -265,7 +265,7 @@ def test_a_date_that_no_calendar_has_is_refused(caveat: Caveat, logs: Path, date
     """A zone can lead out of the years that there are; nothing is recorded."""
     _, claim, _ = register(caveat, logs)
 
-    done = caveat("audit", "import", write_audit(logs, claim), *SOURCES, "--run-date", date)
+    done = caveat("audit", "conclude", write_audit(logs, claim), *SOURCES, "--run-date", date)
 
     assert (done.code, "bad-date" in done.err) == (2, True)
     assert caveat("audit", "list", "--json").document["audits"] == []
@@ -275,7 +275,7 @@ def test_swapped_arms_are_warned_of_before_the_outcome(caveat: Caveat, logs: Pat
     """The names of the files say otherwise; the warning is in the record too."""
     _, claim, _ = register(caveat, logs)
 
-    done = caveat("audit", "import", write_audit(logs, claim), "deploy=pair_T1_test.eval", "test=pair_D2_deploy.eval", "--json")
+    done = caveat("audit", "conclude", write_audit(logs, claim), "deploy=pair_T1_test.eval", "test=pair_D2_deploy.eval", "--json")
 
     assert done.code == 0, done.err
     assert "it is given as arm deploy, and its name says test" in done.err
@@ -289,8 +289,8 @@ def test_a_log_from_the_future_is_warned_of_and_is_no_replay(caveat: Caveat, tmp
     sources = [f"{arm}={copy_harness(tmp_path, arm)}" for arm in HARNESS]
     date_results(tmp_path, time.time() + 10**8)
 
-    refused = caveat("audit", "import", audit, *sources, *STRICT)
-    done = caveat("audit", "import", write_audit(tmp_path, unlocked), *sources, *STRICT)
+    refused = caveat("audit", "conclude", audit, *sources, *STRICT)
+    done = caveat("audit", "conclude", write_audit(tmp_path, unlocked), *sources, *STRICT)
 
     assert (refused.code, "run-in-future" in refused.err) == (2, True), refused.err
     assert (done.code, "still to come" in done.err) == (0, True), done.err

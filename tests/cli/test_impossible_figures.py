@@ -22,11 +22,11 @@ evidence:
 
 
 def test_a_case_with_an_impossible_figure_is_not_classified(caveat: Caveat, tmp_path: Path) -> None:
-    """`caveat classify` ends with 2 and names the file and the place in it."""
+    """`caveat analyze classify` ends with 2 and names the file and the place in it."""
     text = (find_resource("examples") / "reference" / "sycophancy.yaml").read_text(encoding="utf-8")
     (tmp_path / "case.yaml").write_text(text.replace("percentage points of the scale", "points"), encoding="utf-8")
 
-    refused = caveat("classify", "case.yaml")
+    refused = caveat("analyze", "classify", "case.yaml")
 
     assert refused.code == 2
     assert "out-of-range: case.yaml, evidence[0].finding.value" in refused.err
@@ -44,8 +44,8 @@ def test_an_audit_records_the_converted_figure_once(caveat: Caveat, tmp_path: Pa
         text = AUDIT.replace("CLM-EXAMPLE-2026-0001-R", claim.partition("@")[0]).replace("UNIT", unit)
         (tmp_path / f"{name}.yaml").write_text(text, encoding="utf-8")
 
-    refused = caveat("audit", "import", "bad.yaml")
-    first, second = (caveat("audit", "import", "good.yaml", "--json") for _ in range(2))
+    refused = caveat("audit", "conclude", "bad.yaml")
+    first, second = (caveat("audit", "conclude", "good.yaml", "--json") for _ in range(2))
 
     assert refused.code == 2
     assert "out-of-range: evidence[0].finding.value" in refused.err

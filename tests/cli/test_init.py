@@ -45,13 +45,13 @@ def test_on_a_terminal_the_code_is_asked_for(tmp_path: Path) -> None:
 def test_a_second_init_with_another_code_refuses(caveat: Caveat, tmp_path: Path) -> None:
     """What is published in a registry is signed with its owner's keys, so another authority joins only when it says so."""
     caveat("init", "--code", "AISI")
-    before = (tmp_path / "registry.cfg").read_bytes(), caveat("log", "show", "--json").document["size"]
+    before = (tmp_path / "registry.cfg").read_bytes(), caveat("admin", "log", "show", "--json").document["size"]
 
     refused = caveat("init", "--code", "LAB")
 
     assert (refused.code, refused.err.partition(":")[0]) == (2, "wrong-owner")
     assert "this registry is AISI's" in refused.err
-    assert before == ((tmp_path / "registry.cfg").read_bytes(), caveat("log", "show", "--json").document["size"])
+    assert before == ((tmp_path / "registry.cfg").read_bytes(), caveat("admin", "log", "show", "--json").document["size"])
     assert caveat("init", "--code", "LAB", "--join", "--json").document["new"]
     assert caveat("init", "--code", "AISI").code == 0
 
@@ -65,7 +65,7 @@ def test_nobody_publishes_under_the_keys_of_example(
     caveat("init", "--code", "LAB", "--join")
     (tmp_path / "card.md").write_text(CARD, encoding="utf-8")
     card = caveat("card", "add", "card.md", "--publisher", "LAB", "--json").document["card"]["card"]
-    size = caveat("log", "show", "--json").document["size"]
+    size = caveat("admin", "log", "show", "--json").document["size"]
     monkeypatch.setenv("CAVEAT_AUTHORITY", "LAB")
 
     refused = caveat("report", card, "--json", *form, "-o", "out", "--publish")
@@ -75,4 +75,4 @@ def test_nobody_publishes_under_the_keys_of_example(
     assert (refused.code, refused.err.partition(":")[0]) == (2, "example-log")
     assert "caveat init --code LAB" in refused.err
     assert published.code == 0, published.err
-    assert caveat("log", "show", "--json").document["size"] == size + 1
+    assert caveat("admin", "log", "show", "--json").document["size"] == size + 1

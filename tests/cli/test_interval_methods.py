@@ -44,7 +44,10 @@ def test_the_output_names_the_method(caveat: Caveat, tmp_path: Path, method: str
     write_scores(tmp_path, nested=nested)
     options = ("--interval", method, "--replicates", "0", *(("--contexts", "nested") if nested else ()))
 
-    text, document = caveat("estimate", "scores.csv", *options), caveat("estimate", "scores.csv", *options, "--json").document
+    text, document = (
+        caveat("analyze", "estimate", "scores.csv", *options),
+        caveat("analyze", "estimate", "scores.csv", *options, "--json").document,
+    )
 
     assert text.code == 0
     assert " ".join(text.out.split()).startswith(said)
@@ -57,8 +60,8 @@ def test_anytime_intervals_ask_for_nested_contexts(caveat: Caveat, tmp_path: Pat
     """Before a table is read, and again where contexts turn out to be shared."""
     write_scores(tmp_path)
 
-    declared = caveat("estimate", "scores.csv", "--interval", "anytime")
-    shared = caveat("estimate", "scores.csv", "--interval", "anytime", "--contexts", "nested")
+    declared = caveat("analyze", "estimate", "scores.csv", "--interval", "anytime")
+    shared = caveat("analyze", "estimate", "scores.csv", "--interval", "anytime", "--contexts", "nested")
 
     assert (declared.code, shared.code) == (2, 2)
     assert "anytime intervals need nested contexts" in declared.err
@@ -69,7 +72,7 @@ def test_a_deviation_from_the_planned_tasks_is_printed(caveat: Caveat, tmp_path:
     """And a regression that is not there says why."""
     write_scores(tmp_path, tasks=15)
 
-    answer = caveat("estimate", "scores.csv", "--tasks", "40", "--random-subset", "--replicates", "0")
+    answer = caveat("analyze", "estimate", "scores.csv", "--tasks", "40", "--random-subset", "--replicates", "0")
 
     out = " ".join(answer.out.split())
     assert "stopped-early: Deviation: only 15 of 40 planned tasks" in out
@@ -80,14 +83,14 @@ def test_weights_are_printed_with_what_they_leave(caveat: Caveat, tmp_path: Path
     """24 tasks of weights 1, 2, 3 are worth 48²/112 = 20.6."""
     write_scores(tmp_path, weight="yes")
 
-    assert "24 tasks (weighted, worth 20.6)" in " ".join(caveat("estimate", "scores.csv", "--replicates", "0").out.split())
+    assert "24 tasks (weighted, worth 20.6)" in " ".join(caveat("analyze", "estimate", "scores.csv", "--replicates", "0").out.split())
 
 
 def test_an_impossible_differential_is_not_promised(caveat: Caveat, tmp_path: Path) -> None:
     """Where even |ED| = 1 would not be found, the sentence says so."""
     write_scores(tmp_path, tasks=6, contexts=2, share=0.5)
 
-    out = " ".join(caveat("estimate", "scores.csv", "--interval", "guaranteed", "--replicates", "0").out.split())
+    out = " ".join(caveat("analyze", "estimate", "scores.csv", "--interval", "guaranteed", "--replicates", "0").out.split())
 
     assert "this design finds no possible |ED| with 80 % power" in out
 
@@ -105,7 +108,7 @@ def test_the_verdict_names_the_method(caveat: Caveat, tmp_path: Path, plan: str,
     write_scores(tmp_path, tasks=60, contexts=20, nested="nested" in plan)
     (tmp_path / "case.yaml").write_text(CASE.format(plan=plan), encoding="utf-8")
 
-    document = caveat("classify", "case.yaml", "--json").document
+    document = caveat("analyze", "classify", "case.yaml", "--json").document
 
     assert document["verdict"].startswith("Holds in the contexts tested (provisional: it is not stated how")
     assert words in document["restricted_claim"]
@@ -119,7 +122,7 @@ def test_what_would_settle_it_is_said_for_every_method(caveat: Caveat, tmp_path:
     for plan in ("{interval: guaranteed, replicates: 0}", "{interval: anytime, contexts: nested, replicates: 0}"):
         write_scores(tmp_path, share=0.4, nested="nested" in plan)
         (tmp_path / "case.yaml").write_text(CASE.format(plan=plan), encoding="utf-8")
-        said[plan] = caveat("classify", "case.yaml", "--json").document["readings"][0]["resolves"]
+        said[plan] = caveat("analyze", "classify", "case.yaml", "--json").document["readings"][0]["resolves"]
 
     first, second = said.values()
     assert "more contexts on each side and" in first
@@ -132,7 +135,7 @@ def test_effective_tasks_decide_whether_a_class_is_given(caveat: Caveat, tmp_pat
     write_scores(tmp_path, tasks=21, weight="yes")
     (tmp_path / "case.yaml").write_text(CASE.format(plan="{replicates: 0}"), encoding="utf-8")
 
-    reading = caveat("classify", "case.yaml", "--json").document["readings"][0]
+    reading = caveat("analyze", "classify", "case.yaml", "--json").document["readings"][0]
 
     assert (reading["class"], reading["mode"]) == ("undetermined", "technical")
     assert "21 tasks (worth 18.0 of equal weight)" in reading["why"]

@@ -1,4 +1,4 @@
-"""`caveat judge` and the options that choose rows, as a user calls them; and the traps of real paired evaluations."""
+"""`caveat analyze judge` and the options that choose rows, as a user calls them; and the traps of real paired evaluations."""
 
 import csv
 import json
@@ -53,7 +53,7 @@ def list_labels(rows: list[dict[str, Any]], *, every: int = 2) -> list[dict[str,
 
 
 def read_report(caveat: Caveat, *arguments: Any) -> Any:
-    answer = caveat("judge", *arguments, "--json")
+    answer = caveat("analyze", "judge", *arguments, "--json")
     assert answer.code == 0, answer.err
     (report,) = answer.document["reports"]
     return report
@@ -81,8 +81,8 @@ def test_a_file_of_labels_says_what_a_column_of_labels_says(caveat: Caveat, tmp_
 def test_every_judge_is_reported_and_repeats_are_its_noise(caveat: Caveat, tmp_path: Path) -> None:
     """In text too: the judged line, the noise, and that nothing was checked."""
     scores = write(tmp_path / "scores.csv", draw(judges=("first", "second"), repeats=3))
-    found = caveat("judge", scores, "--json").document
-    text = caveat("judge", scores)
+    found = caveat("analyze", "judge", scores, "--json").document
+    text = caveat("analyze", "judge", scores)
 
     assert found["schema"] == "caveat/judges/1"
     assert [report["judge"] for report in found["reports"]] == ["first", "second"]
@@ -90,7 +90,7 @@ def test_every_judge_is_reported_and_repeats_are_its_noise(caveat: Caveat, tmp_p
     assert "judge first, P_deploy specification default" in text.out
     assert "160 responses scored 480 times" in text.out
     assert "invariance: not checked" in text.out
-    estimate = caveat("estimate", scores, "--replicates", "0", "--json").document
+    estimate = caveat("analyze", "estimate", scores, "--replicates", "0", "--json").document
     assert [spec["judge"] for spec in estimate["specs"]] == ["first", "second"]
     assert estimate["specs"][0]["n"]["responses_test"] == 80
 
@@ -110,7 +110,7 @@ def test_labels_that_are_wrong_are_refused(caveat: Caveat, tmp_path: Path, chang
     """Twice, of no row, out of range, no number, empty, without keys: each told with its place, and nothing is estimated."""
     rows = draw()
     scores, labels = write(tmp_path / "scores.csv", rows), write(tmp_path / "labels.csv", change(list_labels(rows)))
-    answer = caveat("judge", scores, "--labels", labels)
+    answer = caveat("analyze", "judge", scores, "--labels", labels)
 
     assert (answer.code, answer.out) == (2, "")
     assert f"{code}:" in answer.err
@@ -123,8 +123,8 @@ def test_many_labels_of_no_row_are_counted(caveat: Caveat, tmp_path: Path) -> No
     scores = write(tmp_path / "scores.csv", [row | {"words": f"word {number}"} for number, row in enumerate(rows)])
     labels = write(tmp_path / "labels.csv", [row | {"context_id": "elsewhere", "sample": n} for n, row in enumerate(list_labels(rows))])
 
-    assert "and 60 more faults" in caveat("judge", scores, "--labels", labels).err
-    assert "and 140 more values" in caveat("judge", scores, "--label-column", "words").err
+    assert "and 60 more faults" in caveat("analyze", "judge", scores, "--labels", labels).err
+    assert "and 140 more values" in caveat("analyze", "judge", scores, "--label-column", "words").err
 
 
 def test_a_label_that_several_specifications_could_mean_is_refused(caveat: Caveat, tmp_path: Path) -> None:
@@ -133,9 +133,9 @@ def test_a_label_that_several_specifications_could_mean_is_refused(caveat: Cavea
     both = [row | {"spec": ""} for row in rows if row["side"] == "test"]
     both += [row | {"spec": spec} for row in rows if row["side"] == "deploy" for spec in ("x", "y")]
     scores, labels = write(tmp_path / "scores.csv", both), list_labels(rows)
-    refused = caveat("judge", scores, "--labels", write(tmp_path / "labels.csv", labels))
+    refused = caveat("analyze", "judge", scores, "--labels", write(tmp_path / "labels.csv", labels))
     named = [row | {"spec": "x" if row["side"] == "deploy" else ""} for row in labels]
-    accepted = caveat("judge", scores, "--labels", write(tmp_path / "labels.csv", named), "--json").document
+    accepted = caveat("analyze", "judge", scores, "--labels", write(tmp_path / "labels.csv", named), "--json").document
 
     assert "label-ambiguous" in refused.err
     assert [report["labels"][1]["labelled"] > 0 for report in accepted["reports"]] == [True, False]
@@ -165,7 +165,7 @@ def test_a_label_that_several_specifications_could_mean_is_refused(caveat: Cavea
 )
 def test_options_that_mean_nothing_are_refused(caveat: Caveat, tmp_path: Path, arguments: tuple[str, ...], code: str) -> None:
     """Each with its code and with what to write instead."""
-    answer = caveat("judge", write(tmp_path / "scores.csv", draw()), *arguments)
+    answer = caveat("analyze", "judge", write(tmp_path / "scores.csv", draw()), *arguments)
 
     assert (answer.code, answer.out) == (2, "")
     assert f"{code}:" in answer.err
@@ -175,7 +175,7 @@ def test_labels_come_from_one_place(caveat: Caveat, tmp_path: Path) -> None:
     """A file or a column."""
     scores = write(tmp_path / "scores.csv", draw())
 
-    assert "not both" in caveat("judge", scores, "--labels", scores, "--label-column", "truth").err
+    assert "not both" in caveat("analyze", "judge", scores, "--labels", scores, "--label-column", "truth").err
 
 
 def test_measured_errors_correct_either_side(caveat: Caveat, tmp_path: Path) -> None:
@@ -204,8 +204,8 @@ def test_a_failed_check_recorded_in_an_audit_blocks_its_class(caveat: Caveat, tm
     claim = register(caveat, tmp_path)[0]
     audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
     scores = write(tmp_path / "scores.csv", [row | {"cut": int(row["side"] == "test")} for row in draw()])
-    first, again = (caveat("judge", scores, "--mark", "cut", "--audit", audit) for _ in range(2))
-    done = caveat("audit", "import", audit, scores, "--run-date", datetime.now(UTC).isoformat(), "--json")
+    first, again = (caveat("analyze", "judge", scores, "--mark", "cut", "--audit", audit) for _ in range(2))
+    done = caveat("audit", "conclude", audit, scores, "--run-date", datetime.now(UTC).isoformat(), "--json")
 
     assert first.code == again.code == 0
     assert "recorded as a finding" in first.err
@@ -222,7 +222,7 @@ def test_judges_that_disagree_leave_a_locked_claim_undetermined(caveat: Caveat, 
     for judge, deploy in (("first", 0.4), ("second", 0.0)):
         with write_scores(tmp_path / "one.csv", test=0.01, deploy=deploy).open(newline="") as file:
             rows += [row | {"judge": judge} for row in csv.DictReader(file)]
-    done = caveat("audit", "import", audit, write(tmp_path / "scores.csv", rows), "--run-date", datetime.now(UTC).isoformat(), "--json")
+    done = caveat("audit", "conclude", audit, write(tmp_path / "scores.csv", rows), "--run-date", datetime.now(UTC).isoformat(), "--json")
 
     assert done.code == 0, done.err
     primary = done.document["restriction"]["classification"]["readings"][0]
@@ -235,10 +235,10 @@ def test_judges_that_disagree_leave_a_locked_claim_undetermined(caveat: Caveat, 
 def test_two_models_in_one_file_are_told_apart(caveat: Caveat) -> None:
     """Repeated keys name the column; one context a side gives no interval with random contexts, and one with fixed ones."""
     path = SHARED / "capability_framing_7b" / "data.csv"
-    refused = caveat("estimate", path)
+    refused = caveat("analyze", "estimate", path)
     chosen = ("--where", "model=Olmo-3-7B-Instruct", "--where", "system=neutral", "--replicates", "0", "--json")
-    random_ = caveat("estimate", path, *chosen).document["specs"][0]
-    fixed = caveat("estimate", path, *chosen, "--contexts", "fixed").document["specs"][0]
+    random_ = caveat("analyze", "estimate", path, *chosen).document["specs"][0]
+    fixed = caveat("analyze", "estimate", path, *chosen, "--contexts", "fixed").document["specs"][0]
 
     assert "rows differ in model: keep one with --where model=…" in refused.err
     assert random_["ed"]["low"] is None
@@ -291,7 +291,7 @@ def test_one_unreadable_context_shows_where_it_stands(caveat: Caveat) -> None:
 def test_scores_set_against_themselves_are_refused(caveat: Caveat, tmp_path: Path) -> None:
     """They agree whatever the judge does, and the agreement would pass for a check."""
     scores = write(tmp_path / "scores.csv", draw())
-    answers = [caveat("judge", scores, option, "score") for option in ("--label-column", "--rescored")]
+    answers = [caveat("analyze", "judge", scores, option, "score") for option in ("--label-column", "--rescored")]
 
     assert [answer.code for answer in answers] == [2, 2]
     assert all("would always agree" in answer.err for answer in answers)
@@ -300,7 +300,7 @@ def test_scores_set_against_themselves_are_refused(caveat: Caveat, tmp_path: Pat
 def test_a_column_without_a_name_is_looked_for_and_not_found(caveat: Caveat, tmp_path: Path) -> None:
     """An empty name, from a variable that was never set, is no reason to leave the check out."""
     scores = write(tmp_path / "scores.csv", draw())
-    answers = [caveat("judge", scores, option, "") for option in ("--label-column", "--rescored", "--mark")]
+    answers = [caveat("analyze", "judge", scores, option, "") for option in ("--label-column", "--rescored", "--mark")]
 
     assert [(answer.code, answer.err.partition(":")[0]) for answer in answers] == [(2, "column-missing")] * 3
 
@@ -323,7 +323,7 @@ def test_reports_of_several_judges_are_recorded_together_or_not_at_all(
 
     with monkeypatch.context() as patch:
         patch.setattr("audit.protocol.audit_record.add_finding", fail_later)
-        refused = caveat("judge", scores, "--audit", audit)
+        refused = caveat("analyze", "judge", scores, "--audit", audit)
 
     assert (refused.code, len(calls)) == (3, 2)
     assert size_of(caveat) == before

@@ -20,8 +20,8 @@ from tests.cli.test_kill import start
 
 
 def list_keys(caveat: Caveat) -> list[dict[str, object]]:
-    """What `caveat key list` says."""
-    return list(caveat("key", "list", "--json").document["keys"])
+    """What `caveat admin key list` says."""
+    return list(caveat("admin", "key", "list", "--json").document["keys"])
 
 
 def test_init_names_the_log_and_makes_two_keys(caveat: Caveat, tmp_path: Path) -> None:
@@ -38,34 +38,34 @@ def test_init_names_the_log_and_makes_two_keys(caveat: Caveat, tmp_path: Path) -
     assert {path.name: path.read_bytes() for path in (tmp_path / "caveat-keys").iterdir()} == files
     assert [(key["algorithm"], key["in_force"], key["added"]) for key in keys] == [("ed25519", True, 2), ("ecdsa-p256", True, 3)]
     assert [key["secret"] for key in keys] == ["caveat-keys/log.pem", "caveat-keys/document.pem"]
-    assert len(caveat("log", "show", "--json").document["entries"]) == 3
+    assert len(caveat("admin", "log", "show", "--json").document["entries"]) == 3
 
 
 def test_init_without_keys_can_have_them_later(caveat: Caveat, tmp_path: Path) -> None:
     """The log has its name at once; a key added later bears it."""
     assert caveat("init", "--code", "AISI", "--no-key", "--json").document["keys"] is None
     assert not (tmp_path / "caveat-keys").exists()
-    assert "names no key" in caveat("key", "list").out
-    assert caveat("key", "show").code == 2
+    assert "names no key" in caveat("admin", "key", "list").out
+    assert caveat("admin", "key", "show").code == 2
 
-    assert caveat("key", "add").code == 0
+    assert caveat("admin", "key", "add").code == 0
     (key,) = list_keys(caveat)
     assert str(key["vkey"]).startswith("caveat.log/AISI/")
-    assert "key-in-force" in caveat("key", "add").err
+    assert "key-in-force" in caveat("admin", "key", "add").err
 
 
 def test_keys_are_encrypted_where_there_is_a_passphrase(caveat: Caveat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All keys of a folder by one passphrase; without it nothing is signed, and nothing is recorded."""
     monkeypatch.setenv("CAVEAT_PASSPHRASE", "geheim")
     assert caveat("init", "--code", "AISI", "--json").document["keys"]["encrypted"]
-    assert caveat("key", "add", "--algorithm", "ml-dsa-44").code == 0
+    assert caveat("admin", "key", "add", "--algorithm", "ml-dsa-44").code == 0
     assert all("ENCRYPTED" in path.read_text() for path in (tmp_path / "caveat-keys").glob("*.pem"))
     monkeypatch.setenv("CAVEAT_PASSPHRASE", "falsch")
-    assert _told(caveat("key", "rotate", "--why", "x"), 2, "passphrase-wrong")
+    assert _told(caveat("admin", "key", "rotate", "--reason", "x"), 2, "passphrase-wrong")
     monkeypatch.delenv("CAVEAT_PASSPHRASE")
     monkeypatch.setattr("sys.stdin", None)
 
-    assert _told(caveat("key", "rotate", "--why", "x"), 3, "passphrase-missing")
+    assert _told(caveat("admin", "key", "rotate", "--reason", "x"), 3, "passphrase-missing")
     assert len(list_keys(caveat)) == 3
 
 
@@ -84,7 +84,7 @@ def test_rotating_lets_both_keys_sign_once(caveat: Caveat, tmp_path: Path) -> No
     """The old key vouches for the new one by a checkpoint that ends with the entry; then only the new one is in force."""
     caveat("init", "--code", "AISI")
     before = list_keys(caveat)[0]
-    done = caveat("key", "rotate", "--why", "Once a year", "--json").document
+    done = caveat("admin", "key", "rotate", "--reason", "Once a year", "--json").document
     old, _, new = list_keys(caveat)
     row = sqlite3.connect(tmp_path / "caveat.db").execute("SELECT seq, note FROM checkpoint").fetchall()
     note = parse_note(row[0][1], where="checkpoint")
@@ -96,15 +96,15 @@ def test_rotating_lets_both_keys_sign_once(caveat: Caveat, tmp_path: Path) -> No
     assert [(len(row), row[0][0], note.checkpoint.size)] == [(1, 4, 4)]
     assert [(line.vkey, line.is_valid) for line in lines] == [(old["vkey"], True), (new["vkey"], True)]
     assert str(old["vkey"]) in (tmp_path / "caveat-keys" / "log.retired.pem").read_text()
-    assert caveat("log", "show").out.count("Once a year") == 1
+    assert caveat("admin", "log", "show").out.count("Once a year") == 1
 
 
 def test_every_log_key_signs_when_one_is_replaced(caveat: Caveat, tmp_path: Path) -> None:
     """Whoever knows the Ed25519 key alone can verify that checkpoint too."""
     caveat("init", "--code", "AISI")
-    assert _told(caveat("key", "rotate", "--algorithm", "ml-dsa-44", "--why", "x"), 2, "key-file-missing")
-    caveat("key", "add", "--algorithm", "ml-dsa-44")
-    assert caveat("key", "rotate", "--algorithm", "ml-dsa-44", "--why", "x").code == 0
+    assert _told(caveat("admin", "key", "rotate", "--algorithm", "ml-dsa-44", "--reason", "x"), 2, "key-file-missing")
+    caveat("admin", "key", "add", "--algorithm", "ml-dsa-44")
+    assert caveat("admin", "key", "rotate", "--algorithm", "ml-dsa-44", "--reason", "x").code == 0
     keys = [parse_vkey(str(key["vkey"]), where="key") for key in list_keys(caveat) if key["vkey"]]
     (text,) = sqlite3.connect(tmp_path / "caveat.db").execute("SELECT note FROM checkpoint").fetchone()
 
@@ -116,19 +116,19 @@ def test_a_document_key_is_replaced_too(caveat: Caveat, tmp_path: Path) -> None:
     """With its certificate, and without a checkpoint."""
     caveat("init", "--code", "AISI", "--name", "AI Safety Institute")
 
-    assert caveat("key", "rotate", "--algorithm", "ecdsa-p256", "--why", "New computer").code == 0
+    assert caveat("admin", "key", "rotate", "--algorithm", "ecdsa-p256", "--reason", "New computer").code == 0
     assert [key["in_force"] for key in list_keys(caveat)] == [True, False, True]
     assert sqlite3.connect(tmp_path / "caveat.db").execute("SELECT count(*) FROM checkpoint").fetchone() == (0,)
-    assert "BEGIN CERTIFICATE" in caveat("key", "show", "--public").out
+    assert "BEGIN CERTIFICATE" in caveat("admin", "key", "show", "--public").out
 
 
 def test_a_retired_key_signs_nothing(caveat: Caveat, tmp_path: Path) -> None:
     """Put back in its place by hand, it is named and refused."""
     caveat("init", "--code", "AISI")
-    caveat("key", "rotate", "--why", "x")
+    caveat("admin", "key", "rotate", "--reason", "x")
     (tmp_path / "caveat-keys" / "log.pem").write_text((tmp_path / "caveat-keys" / "log.retired.pem").read_text())
 
-    assert _told(caveat("key", "rotate", "--why", "y"), 2, "key-not-in-force")
+    assert _told(caveat("admin", "key", "rotate", "--reason", "y"), 2, "key-not-in-force")
 
 
 def test_revoking_takes_a_fingerprint_as_people_write_it(caveat: Caveat, tmp_path: Path) -> None:
@@ -137,14 +137,14 @@ def test_revoking_takes_a_fingerprint_as_people_write_it(caveat: Caveat, tmp_pat
     fingerprint = str(list_keys(caveat)[0]["fingerprint"])
     typed = f"{fingerprint[:4]} {fingerprint[4:8]} {fingerprint[8:12]}".upper()
 
-    assert _told(caveat("key", "revoke", fingerprint[:6], "--why", "x"), 2, "not-valid")
-    assert _told(caveat("key", "revoke", "0" * 64, "--why", "x"), 2, "key-unknown")
-    done = caveat("key", "revoke", typed, "--why", "Laptop stolen", "--json").document
+    assert _told(caveat("admin", "key", "revoke", fingerprint[:6], "--reason", "x"), 2, "not-valid")
+    assert _told(caveat("admin", "key", "revoke", "0" * 64, "--reason", "x"), 2, "key-unknown")
+    done = caveat("admin", "key", "revoke", typed, "--reason", "Laptop stolen", "--json").document
     assert (done["key"], done["entry"], done["untrusted_from"]) == (fingerprint, 4, None)
     assert done["retired"] == ["caveat-keys/log.retired.pem"]
-    assert _told(caveat("key", "revoke", fingerprint, "--why", "again"), 2, "key-not-in-force")
+    assert _told(caveat("admin", "key", "revoke", fingerprint, "--reason", "again"), 2, "key-not-in-force")
     assert list_keys(caveat)[0]["in_force"] is False
-    assert caveat("key", "add").code == 0
+    assert caveat("admin", "key", "add").code == 0
     assert [key["in_force"] for key in list_keys(caveat)] == [False, True, True]
 
 
@@ -156,7 +156,10 @@ def test_a_revocation_may_name_a_time(caveat: Caveat, given: str, kept: str) -> 
     caveat("init", "--code", "AISI")
     fingerprint = str(list_keys(caveat)[0]["fingerprint"])
 
-    assert caveat("key", "revoke", fingerprint, "--why", "x", "--untrusted-from", given, "--json").document["untrusted_from"] == kept
+    assert (
+        caveat("admin", "key", "revoke", fingerprint, "--reason", "x", "--untrusted-from", given, "--json").document["untrusted_from"]
+        == kept
+    )
 
 
 @pytest.mark.parametrize("given", ["soon", "2999-01-01", ""])
@@ -165,7 +168,7 @@ def test_a_revocation_names_no_time_ahead(caveat: Caveat, given: str) -> None:
     caveat("init", "--code", "AISI")
     fingerprint = str(list_keys(caveat)[0]["fingerprint"])
 
-    assert _told(caveat("key", "revoke", fingerprint, "--why", "x", "--untrusted-from", given), 2, "bad-date")
+    assert _told(caveat("admin", "key", "revoke", fingerprint, "--reason", "x", "--untrusted-from", given), 2, "bad-date")
     assert list_keys(caveat)[0]["in_force"] is True
 
 
@@ -176,9 +179,9 @@ def test_an_authority_speaks_of_its_own_keys(caveat: Caveat, tmp_path: Path, mon
     monkeypatch.setenv("CAVEAT_AUTHORITY", "LAB")
     fingerprint = str(list_keys(caveat)[0]["fingerprint"])
 
-    assert _told(caveat("key", "revoke", fingerprint, "--why", "x"), 2, "not-permitted")
-    assert _told(caveat("key", "rotate", "--why", "x"), 2, "not-permitted")
-    assert len(caveat("log", "show", "--json").document["entries"]) == 4
+    assert _told(caveat("admin", "key", "revoke", fingerprint, "--reason", "x"), 2, "not-permitted")
+    assert _told(caveat("admin", "key", "rotate", "--reason", "x"), 2, "not-permitted")
+    assert len(caveat("admin", "log", "show", "--json").document["entries"]) == 4
     assert sorted(path.name for path in (tmp_path / "caveat-keys").glob("*.pem")) == ["document.pem", "log.pem"]
 
 
@@ -187,10 +190,10 @@ def test_a_key_that_others_can_read_is_not_used(caveat: Caveat, tmp_path: Path) 
     caveat("init", "--code", "AISI")
     (tmp_path / "caveat-keys" / "log.pem").chmod(0o644)
 
-    answer = caveat("key", "rotate", "--why", "x")
+    answer = caveat("admin", "key", "rotate", "--reason", "x")
     assert _told(answer, 2, "file-open-to-others")
     assert "chmod 600" in answer.err
-    assert len(caveat("log", "show", "--json").document["entries"]) == 3
+    assert len(caveat("admin", "log", "show", "--json").document["entries"]) == 3
 
 
 def test_keys_of_another_registry_are_not_used(caveat: Caveat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,10 +203,10 @@ def test_keys_of_another_registry_are_not_used(caveat: Caveat, tmp_path: Path, m
 
     assert _told(caveat("init", "--code", "AISI"), 2, "key-file-exists")
     assert caveat("init", "--code", "AISI", "--no-key").code == 0
-    assert _told(caveat("key", "add"), 2, "key-file-exists")
-    assert _told(caveat("key", "rotate", "--why", "x"), 2, "key-not-registered")
+    assert _told(caveat("admin", "key", "add"), 2, "key-file-exists")
+    assert _told(caveat("admin", "key", "rotate", "--reason", "x"), 2, "key-not-registered")
     monkeypatch.setenv("CAVEAT_KEYS", "elsewhere")
-    assert caveat("key", "add").code == 0
+    assert caveat("admin", "key", "add").code == 0
     assert [key["secret"] for key in list_keys(caveat)] == ["elsewhere/log.pem"]
 
 
@@ -228,17 +231,17 @@ def test_a_key_that_another_process_is_recording_is_left_alone(caveat: Caveat, t
     write_key(folder, make_key(KeyAlgorithm.ED25519, "caveat.log/AISI/0"), passphrase=None, is_new=True)
     with hold_folder(folder, is_waiting=True) as is_held:
         assert is_held
-        assert caveat("key", "list").code == 0
+        assert caveat("admin", "key", "list").code == 0
         assert (folder / "log.new.pem").exists()
 
-    assert caveat("key", "list").code == 0
+    assert caveat("admin", "key", "list").code == 0
     assert not (folder / "log.new.pem").exists()
 
 
 def test_many_rotations_at_once_keep_every_key(caveat: Caveat, tmp_path: Path) -> None:
     """Of processes that rotate together some are told that they came late; log and folder agree, and no secret is lost."""
     caveat("init", "--code", "AISI")
-    processes = [start(tmp_path, "key", "rotate", "--why", f"{number}") for number in range(3)]
+    processes = [start(tmp_path, "admin", "key", "rotate", "--reason", f"{number}") for number in range(3)]
     told = [process.communicate(timeout=120) for process in processes]
     codes = [process.returncode for process in processes]
     states = list_keys(caveat)
@@ -260,7 +263,7 @@ def test_a_verifier_key_changed_in_the_database_is_named(caveat: Caveat, tmp_pat
     database.execute("UPDATE log SET vkey = ?", (forged.vkey,))
     database.commit()
 
-    for command in (("key", "list"), ("key", "show"), ("key", "rotate", "--why", "x")):
+    for command in (("admin", "key", "list"), ("admin", "key", "show"), ("admin", "key", "rotate", "--reason", "x")):
         assert _told(caveat(*command), 2, "log-key-differs"), command
 
 
@@ -270,12 +273,12 @@ def test_show_is_for_the_telephone_and_for_a_file(caveat: Caveat) -> None:
     key = list_keys(caveat)[0]
     fingerprint = str(key["fingerprint"])
 
-    shown = caveat("key", "show", fingerprint[:8]).out
+    shown = caveat("admin", "key", "show", fingerprint[:8]).out
     assert " ".join(fingerprint[at : at + 4] for at in range(0, 32, 4)) in shown
     assert str(key["vkey"]) in shown.splitlines()
-    assert caveat("key", "show", fingerprint, "--public").out == f"{key['vkey']}\n"
-    assert caveat("key", "show", "--json").document["keys"][0]["vkey"] == key["vkey"]
-    assert _told(caveat("key", "show", "xyz"), 2, "not-valid")
+    assert caveat("admin", "key", "show", fingerprint, "--public").out == f"{key['vkey']}\n"
+    assert caveat("admin", "key", "show", "--json").document["keys"][0]["vkey"] == key["vkey"]
+    assert _told(caveat("admin", "key", "show", "xyz"), 2, "not-valid")
 
 
 def _told(answer: Answer, code: int, fault: str) -> bool:
@@ -288,14 +291,14 @@ def test_killed_at_every_step_a_rotation_leaves_a_usable_registry(caveat: Caveat
     """Wherever the process ends: the log is whole, the key in force has its secret here, and it signs."""
     caveat("init", "--code", "AISI")
     steps = 0
-    while _kill_at(steps, lambda: caveat("key", "rotate", "--why", "x")):
+    while _kill_at(steps, lambda: caveat("admin", "key", "rotate", "--reason", "x")):
         here = {state["secret"] for state in list_keys(caveat) if state["in_force"]}
 
         assert here == {"caveat-keys/log.pem", "caveat-keys/document.pem"}, steps
-        assert caveat("log", "checkpoint").code == 0, steps
+        assert caveat("admin", "log", "checkpoint").code == 0, steps
         steps += 1
     assert steps > 3
-    assert caveat("log", "check", "--fast").code == 0
+    assert caveat("admin", "log", "check", "--fast").code == 0
 
 
 def test_killed_at_every_step_init_can_be_run_again(caveat: Caveat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,7 +308,7 @@ def test_killed_at_every_step_init_can_be_run_again(caveat: Caveat, tmp_path: Pa
     while _kill_at(steps, lambda: caveat("init", "--code", "AISI")):
         assert caveat("init", "--code", "AISI").code == 0, steps
         assert [state["secret"] for state in list_keys(caveat) if state["in_force"]] == ["caveat-keys/log.pem", "caveat-keys/document.pem"]
-        assert caveat("log", "checkpoint").code == 0, steps
+        assert caveat("admin", "log", "checkpoint").code == 0, steps
         steps += 1
         monkeypatch.chdir(_make(tmp_path / str(steps)))
     assert steps > 3

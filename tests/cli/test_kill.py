@@ -61,7 +61,7 @@ def test_a_killed_registration_leaves_all_or_nothing(caveat: Caveat, tmp_path: P
     assert -signal.SIGKILL in seen
     assert len(again["added"]) + again["unchanged"] == LINES
     assert size_of(caveat) == before + LINES
-    assert caveat("log", "check", "--json").document["entries"] == before + LINES
+    assert caveat("admin", "log", "check", "--json").document["entries"] == before + LINES
 
 
 def test_two_at_once_record_a_file_once(caveat: Caveat, tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_two_authorities_that_begin_at_once_are_both_there(caveat: Caveat, tmp_p
     assert [process.returncode for process in processes] == [0, 0, 0], answers
     assert size_of(caveat) == 4  # and the two keys of whoever was first
     assert sorted(path.name for path in (tmp_path / "caveat-keys").glob("*.pem")) == ["document.pem", "log.pem"]
-    assert caveat("log", "check").code == 0
+    assert caveat("admin", "log", "check").code == 0
 
 
 def test_an_interrupted_command_says_so(caveat: Caveat, tmp_path: Path) -> None:

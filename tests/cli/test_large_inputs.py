@@ -61,7 +61,7 @@ def test_tables_with_too_many_columns_are_refused_by_their_header(caveat: Caveat
         case _:
             pq.write_table(pa.table({one: [1] for one in names}), path)
 
-    check(caveat("estimate", name), "table-too-wide")
+    check(caveat("analyze", "estimate", name), "table-too-wide")
 
 
 def test_a_long_description_of_parquet_columns_is_not_read(caveat: Caveat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +69,7 @@ def test_a_long_description_of_parquet_columns_is_not_read(caveat: Caveat, tmp_p
     pq.write_table(pa.table({"score": [1.0]}), tmp_path / "scores.parquet")
     monkeypatch.setattr(arrow, "_LONGEST_FOOTER", 100)
 
-    refused = caveat("estimate", "scores.parquet")
+    refused = caveat("analyze", "estimate", "scores.parquet")
 
     check(refused, "table-too-wide")
     assert "the description of its columns has" in refused.err

@@ -59,7 +59,7 @@ def _faults(caveat: Caveat, *options: str) -> list[tuple[str, str]]:
 
 
 def _size(caveat: Caveat) -> int:
-    return int(caveat("log", "show", "--json").document["size"])
+    return int(caveat("admin", "log", "show", "--json").document["size"])
 
 
 def test_a_file_registers_omits_and_surveys_in_one_go(caveat: Caveat, tmp_path: Path, card: str) -> None:
@@ -84,7 +84,7 @@ def test_a_file_registers_omits_and_surveys_in_one_go(caveat: Caveat, tmp_path: 
     assert (said["omission"]["anchor"]["exact"], said["omission"]["reason"]) == (ONE_CASE, "One case is no rate.")
     assert said["omission"]["anchor"]["section"] == "Scheming"
     assert [tuple(one) for one in said["survey"]["passages"]] == sorted([_span(REFUSED), _span(ONE_CASE), _span(NEVER)])
-    assert caveat("log", "check").code == 0
+    assert caveat("admin", "log", "check").code == 0
 
 
 def test_a_file_without_claims_is_a_file(caveat: Caveat, tmp_path: Path, card: str) -> None:
@@ -198,7 +198,7 @@ def test_an_engine_that_proposed_nothing_has_read_the_card(caveat: Caveat, tmp_p
 def test_a_survey_of_another_revision_says_which(caveat: Caveat, tmp_path: Path, card: str) -> None:
     """The file quotes the latest revision, the survey read the first: positions mean nothing there."""
     (tmp_path / "second.md").write_text(CARD + "\nMore.\n", encoding="utf-8")
-    assert caveat("card", "add", "second.md", "--publisher", "LAB", "--revises", card, "--why", "more").code == 0
+    assert caveat("card", "add", "second.md", "--publisher", "LAB", "--revises", card, "--reason", "more").code == 0
     _write(tmp_path, card, proposed=_proposed(ONE_CASE))
 
     refused = caveat("claim", "add", "claims.yaml")
@@ -309,7 +309,7 @@ def test_a_revision_may_leave_out_too(caveat: Caveat, tmp_path: Path) -> None:
     card = caveat("card", "list", "--json").document["cards"][0]["card"]
     _write(tmp_path, card, claims=[_claim(reported=0.9)], left_out=[{"quote": NEVER, "reason": "No figure."}])
 
-    assert caveat("claim", "revise", second, "claims.yaml", "--why", "erratum").code == 0
+    assert caveat("claim", "revise", second, "claims.yaml", "--reason", "erratum").code == 0
 
     kinds = [one["entry"]["kind"] for one in caveat("claim", "history", card, "--json").document["entries"]]
     assert kinds == ["card", "omission"]

@@ -56,7 +56,7 @@ def test_a_group_of_everything_has_the_ed_of_the_estimate(caveat: Caveat, tmp_pa
     table = write_table(tmp_path, lambda _task, _context: "1")
 
     (one,) = caveat("audit", "link", table, "--column", "mentioned", "--json").document["links"]
-    ed = caveat("estimate", table, "--json").document["specs"][0]["ed"]
+    ed = caveat("analyze", "estimate", table, "--json").document["specs"][0]["ed"]
 
     assert [one["mentioned"]["ed"][name] for name in ("value", "low", "high")] == [ed[name] for name in ("value", "low", "high")]
     assert one["not_mentioned"]["ed"]["value"] is None
@@ -118,7 +118,7 @@ def test_from_the_probe_to_the_finding(caveat: Caveat, tmp_path: Path, endpoint:
     write_audit(tmp_path, claim)
     audit = caveat("audit", "lock", "audit.yaml", "--json").document["audit"]
 
-    assert caveat("probe", run, "--mentions", "mentions.csv").code == 0
+    assert caveat("analyze", "probe", run, "--mentions", "mentions.csv").code == 0
     done = caveat("audit", "link", "scores.csv", "--mentions", "mentions.csv", "--audit", audit, "--json")
 
     assert done.code == 0, done.err

@@ -25,7 +25,7 @@ def test_update_tells_which_claims_became_stale(caveat: Caveat, registered: list
 
     The earlier version is on record by its endpoint names, so that only the later one is new.
     """
-    caveat("audit", "import", write_audit(tmp_path, registered[0]), write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
+    caveat("audit", "conclude", write_audit(tmp_path, registered[0]), write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
 
     told = _update(caveat, "1", "2", "--json").document
     assert (told["new"], told["descent"], [one["version"] for one in told["registered"]]) == (True, "successor", ["2"])
@@ -35,7 +35,7 @@ def test_update_tells_which_claims_became_stale(caveat: Caveat, registered: list
     first = told["stale"]["first"][0]
     assert (first["claim"], first["class"]) == (registered[0], "inverted")
     assert first["ed"][0]["value"] < -0.2
-    assert any(one.startswith("caveat claim carry") for one in told["next"])
+    assert any(one.startswith("caveat stale apply") for one in told["next"])
 
     assert _staleness(caveat) == ["potentially_stale"] * len(registered)
 
@@ -137,10 +137,10 @@ def test_a_lineage_branches_only_on_purpose(caveat: Caveat, registered: list[str
     _update(caveat, "1", "2")
 
     assert _update(caveat, "1", "2b", "--branch").code == 0
-    refused = caveat("claim", "carry", registered[0], "--why", "as before")
+    refused = caveat("stale", "apply", registered[0], "--reason", "as before")
     assert (refused.code, refused.err.partition(":")[0]) == (2, "choice-needed")
     assert "--to LAB/M/2 or --to LAB/M/2b" in refused.err
-    assert caveat("claim", "carry", registered[0], "--why", "as before", "--to", "LAB/M/2b").code == 0
+    assert caveat("stale", "apply", registered[0], "--reason", "as before", "--to", "LAB/M/2b").code == 0
 
 
 @pytest.mark.usefixtures("registered")
@@ -227,10 +227,10 @@ def test_add_with_a_predecessor_and_update_say_the_same(caveat: Caveat) -> None:
 
 def test_show_counts_claims_by_what_is_known_of_them(caveat: Caveat, registered: list[str], tmp_path: Path) -> None:
     """Audited, potentially stale, stale and ended claims are told apart."""
-    caveat("audit", "import", write_audit(tmp_path, registered[0]), write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
+    caveat("audit", "conclude", write_audit(tmp_path, registered[0]), write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
     _update(caveat, "1", "2")
     _update(caveat, "2", "3")
-    caveat("claim", "confirm", registered[0], "--why", "looked")
+    caveat("stale", "confirm", registered[0], "--reason", "looked")
     caveat("claim", "withdraw", registered[1], "--reason", "misread")
 
     told = caveat("model", "show", "LAB/M/1", "--json").document
@@ -252,7 +252,7 @@ def test_hostile_names_drive_no_terminal_and_no_shell(caveat: Caveat) -> None:
 def test_a_version_may_hold_slashes_and_no_book(caveat: Caveat, registered: list[str]) -> None:
     """What stands behind the second slash is the version, also where a cause is named by it."""
     assert _update(caveat, "1", "2/beta/x", "--json").document["model"]["version"] == "2/beta/x"
-    decided = caveat("claim", "dismiss", registered[0].partition("@")[0], "--cause", "successor:LAB/M/2/beta/x", "--why", "the same")
+    decided = caveat("stale", "dismiss", registered[0].partition("@")[0], "--cause", "successor:LAB/M/2/beta/x", "--reason", "the same")
     refused = _update(caveat, "2/beta/x", "3" * 1000)
 
     assert decided.code == 0, decided.err
@@ -264,10 +264,10 @@ def test_commands_to_be_typed_are_never_broken(caveat: Caveat, registered: list[
     """However long names are: a line break inside a command would end it in the shell."""
     long = "LAB/M/" + "2-with-a-name-" * 12
     told = caveat("model", "update", "LAB/M/1", long).out.splitlines()
-    stale = caveat("claim", "stale").out.splitlines()
+    stale = caveat("stale", "list").out.splitlines()
 
-    assert f'  caveat claim carry --all-from LAB/M/1 --to {long} --why "…"' in told
-    assert f'      caveat claim carry {registered[0].partition("@")[0]} --to {long} --why "…"' in stale
+    assert f'  caveat stale apply --all-from LAB/M/1 --to {long} --reason "…"' in told
+    assert f'      caveat stale apply {registered[0].partition("@")[0]} --to {long} --reason "…"' in stale
 
 
 def test_links_may_be_recorded_in_any_order_and_the_next_step_leads_to_the_newest(caveat: Caveat, registered: list[str]) -> None:
@@ -275,9 +275,9 @@ def test_links_may_be_recorded_in_any_order_and_the_next_step_leads_to_the_newes
     _update(caveat, "2", "3")
 
     told = _update(caveat, "1", "2", "--json").document["next"]
-    steps = caveat("claim", "stale", "--json").document["claims"][0]["steps"]
+    steps = caveat("stale", "list", "--json").document["claims"][0]["steps"]
 
-    assert told[1].startswith("caveat claim carry --all-from LAB/M/1 --to LAB/M/3 ")
+    assert told[1].startswith("caveat stale apply --all-from LAB/M/1 --to LAB/M/3 ")
     assert "--to LAB/M/3 " in steps[0]["commands"][0]
     assert registered
 

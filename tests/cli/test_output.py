@@ -27,7 +27,7 @@ def test_a_reader_that_stops_listening_is_no_failure(tmp_path: Path, form: tuple
     reading, writing = os.pipe()
     os.close(reading)
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", RUN, "estimate", "scores.csv", "--replicates", "0", "--pointwise", *form]
+    command = [sys.executable, "-c", RUN, "analyze", "estimate", "scores.csv", "--replicates", "0", "--pointwise", *form]
 
     process = subprocess.run(command, cwd=tmp_path, env=environ, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
     os.close(writing)
@@ -40,7 +40,7 @@ def test_an_answer_that_nobody_can_get_is_told(tmp_path: Path, form: tuple[str, 
     """With standard output closed the answer is lost, and the exit code does not say that it was given."""
     write_scores(tmp_path / "scores.csv", test=0.3, deploy=0.5)
 
-    process = run_shell(tmp_path, ">&-", "estimate", "scores.csv", "--replicates", "0", *form)
+    process = run_shell(tmp_path, ">&-", "analyze", "estimate", "scores.csv", "--replicates", "0", *form)
 
     assert process.returncode == 3
     assert "file-not-accessible" in process.stderr
@@ -55,7 +55,7 @@ def test_too_little_memory_is_told_as_such(caveat: Caveat, tmp_path: Path, monke
         raise MemoryError("Unable to allocate 4.26 PiB")
 
     monkeypatch.setattr("audit.sources.score_table.read_table", need_more)
-    answer = caveat("estimate", "scores.csv")
+    answer = caveat("analyze", "estimate", "scores.csv")
 
     assert (answer.code, answer.out) == (3, "")
     assert answer.err.startswith("out-of-memory: ")
@@ -65,7 +65,7 @@ def test_too_little_memory_is_told_as_such(caveat: Caveat, tmp_path: Path, monke
 def test_wrong_numbers_of_a_plan_are_told_together(caveat: Caveat, tmp_path: Path) -> None:
     """One call tells them all, also a number of replicates that no computer holds."""
     write_scores(tmp_path / "scores.csv", test=0.3, deploy=0.5)
-    answer = caveat("estimate", "scores.csv", "--level", 2, "--margin", -1, "--tasks", 0, "--replicates", 99999999999999)
+    answer = caveat("analyze", "estimate", "scores.csv", "--level", 2, "--margin", -1, "--tasks", 0, "--replicates", 99999999999999)
 
     assert answer.code == 2
     for name in ("level", "margin", "tasks", "replicates"):

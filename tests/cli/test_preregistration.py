@@ -96,8 +96,8 @@ def test_a_reason_explains_and_mends_nothing(caveat: Caveat, tmp_path: Path) -> 
     """A found deviation is explained by an entry of its own; the outcome stays what it is, and twice is once."""
     audit = lock_all(caveat, tmp_path)
     done = import_scores(caveat, audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4, contexts=7))
-    refused = caveat("audit", "deviate", audit, "tasks", "--why", "none was found")
-    told = [caveat("audit", "deviate", audit, "deploy_contexts", "--why", "the server was down", "--json") for _ in range(2)]
+    refused = caveat("audit", "deviate", audit, "tasks", "--reason", "none was found")
+    told = [caveat("audit", "deviate", audit, "deploy_contexts", "--reason", "the server was down", "--json") for _ in range(2)]
 
     assert find_basis(done) == "reported"
     assert (refused.code, "deviation-ambiguous" in refused.err) == (2, True)
@@ -109,7 +109,7 @@ def test_a_reason_explains_and_mends_nothing(caveat: Caveat, tmp_path: Path) -> 
 def test_tasks_told_before_the_import_count_as_well(caveat: Caveat, tmp_path: Path) -> None:
     """Who tells that others were asked, in words that no comparison could find, is taken at their word."""
     audit = lock_all(caveat, tmp_path)
-    caveat("audit", "deviate", audit, "scoring", "--done", "another judge", "--why", "the first was retired")
+    caveat("audit", "deviate", audit, "scoring", "--done", "another judge", "--reason", "the first was retired")
 
     done = import_scores(caveat, audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
 
@@ -157,7 +157,7 @@ def test_nothing_departs_from_what_every_outcome_is_computed_from(caveat: Caveat
     """θ, direction and margin are the lock's, whatever anybody tells; other settings are an exploration."""
     audit = lock_all(caveat, tmp_path)
 
-    refused = caveat("audit", "deviate", audit, "theta", "--done", "0.5", "--why", "it looks better")
+    refused = caveat("audit", "deviate", audit, "theta", "--done", "0.5", "--reason", "it looks better")
 
     assert (refused.code, "deviation-not-possible" in refused.err) == (2, True)
 
@@ -203,20 +203,20 @@ def test_every_fault_of_what_an_audit_refers_to_is_told_at_once(caveat: Caveat, 
     (tmp_path / "tasks.txt").write_text("a\nb\n", encoding="utf-8")
     extra = "test_contexts: nowhere\ndeploy_contexts: {other: nothing}\ntasks: tasks.txt\nplan: {tasks: 3}\nreplay: gone.yaml\n"
     extra += "contestation: CON-AISI-2026-0001-A\n"
-    size = caveat("log", "show", "--json").document["size"]
+    size = caveat("admin", "log", "show", "--json").document["size"]
 
     refused = caveat("audit", "lock", write_audit(tmp_path, claim, extra=extra), "--json")
 
     codes = {one["code"] for one in json.loads(refused.err)["faults"]}
     assert refused.code == 2
     assert {"spec-not-found", "spec-not-named", "file-not-readable", "lock-contradicts-itself", "not-registered"} <= codes
-    assert caveat("log", "show", "--json").document["size"] == size
+    assert caveat("admin", "log", "show", "--json").document["size"] == size
 
 
 def test_the_database_refuses_deviations_without_a_lock(caveat: Caveat, tmp_path: Path) -> None:
     """By hand as by command: no lock, no deviation; and none is changed or taken away once it is there."""
     audit = lock_all(caveat, tmp_path)
-    caveat("audit", "deviate", audit, "budget", "--done", "900 calls", "--why", "retries")
+    caveat("audit", "deviate", audit, "budget", "--done", "900 calls", "--reason", "retries")
     database = sqlite3.connect(tmp_path / "caveat.db")
     database.execute("PRAGMA foreign_keys = ON")
     with database, pytest.raises(sqlite3.DatabaseError):
@@ -237,7 +237,7 @@ def open_contestation(caveat: Caveat, folder: Path, *, rival: str | None) -> tup
     add_contexts(caveat, folder, "deploy_context", "street")
     specs = {one["slug"]: f"{one['spec']}@{one['version']}" for one in caveat("spec", "list", "--json").document["specs"]}
     extra = ("--rival", specs[rival]) if rival else ()
-    opened = caveat("contest", "open", specs["office"], "--grounds", "no one works there", *extra, "--json")
+    opened = caveat("contest", "open", specs["office"], "--reason", "no one works there", *extra, "--json")
     assert opened.code == 0, opened.err
     return claim, str(opened.document["contestation"])
 

@@ -29,7 +29,7 @@ def test_a_deviation_that_is_told_after_the_outcome_is_on_page_one(caveat: Cavea
     """The outcome knew nothing of it and stays; whoever reads the page learns both."""
     audit = lock_all(caveat, tmp_path)
     import_scores(caveat, audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
-    told = caveat("audit", "deviate", audit, "scoring", "--done", "another judge", "--why", "no one had noticed")
+    told = caveat("audit", "deviate", audit, "scoring", "--done", "another judge", "--reason", "no one had noticed")
     claim = caveat("audit", "show", audit, "--json").document["audit"]["payload"]["claim"]
 
     caveat("report", claim, "--json", "-o", "out")
@@ -46,7 +46,7 @@ def test_a_run_in_the_second_of_its_lock_is_told_so(caveat: Caveat, tmp_path: Pa
     audit = lock_all(caveat, tmp_path)
     locked = caveat("audit", "show", audit, "--json").document["lock"]["entry"]["at"]
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
-    done = caveat("audit", "import", audit, scores, "--run-date", locked, "--json")
+    done = caveat("audit", "conclude", audit, scores, "--run-date", locked, "--json")
     claim = done.document["restriction"]["claim"]
 
     caveat("report", claim, "--html", "-o", "out")
@@ -90,7 +90,7 @@ def test_a_lock_about_another_model_version_is_not_counted(caveat: Caveat, tmp_p
     model = caveat("claim", "show", claim, "--json").document["revisions"][0]["payload"]["model"]
     old = f"{model['developer']}/{model['name']}/{model['version']}"
     assert caveat("model", "update", old, f"{old}-next").code == 0
-    carried = caveat("claim", "carry", claim.partition("@")[0], "--why", "the same is said of it")
+    carried = caveat("stale", "apply", claim.partition("@")[0], "--reason", "the same is said of it")
     assert carried.code == 0, carried.err
 
     locked = [
@@ -107,7 +107,7 @@ def test_an_outcome_without_lock_beside_a_lock_without_outcome_is_told(caveat: C
     """Leaving the lock alone and importing without it leaves the lock on the page."""
     claim = register(caveat, tmp_path)[0]
     caveat("audit", "lock", write_audit(tmp_path, claim, extra="plan: {margin: 0.01}\n"))
-    caveat("audit", "import", write_audit(tmp_path, claim), write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
+    caveat("audit", "conclude", write_audit(tmp_path, claim), write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
 
     _, page = read_supplement(caveat, tmp_path, claim)
 
@@ -146,7 +146,7 @@ def test_a_second_reason_does_not_take_the_place_of_the_first(caveat: Caveat, tm
     audit = lock_all(caveat, tmp_path)
     import_scores(caveat, audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
     for why in ("it rained", "the judge had retired"):
-        caveat("audit", "deviate", audit, "scoring", "--done", "another judge", "--why", why)
+        caveat("audit", "deviate", audit, "scoring", "--done", "another judge", "--reason", why)
     claim = caveat("audit", "show", audit, "--json").document["audit"]["payload"]["claim"]
 
     _, page = read_supplement(caveat, tmp_path, claim)

@@ -1,4 +1,4 @@
-"""`caveat probe` over real HTTP: what the classifier says counts only as far as it can be shown, and nothing is asked twice."""
+"""`caveat analyze probe` over real HTTP: what the classifier says counts only as far as it can be shown, and nothing is asked twice."""
 
 import csv
 import json
@@ -47,7 +47,7 @@ def test_recognition_is_counted_by_arm_and_channel(caveat: Caveat, tmp_path: Pat
     """Reasoning and output apart; a channel without a text is unavailable and not 0."""
     run = write_run(tmp_path / "run", spread(("test", "deploy"), speak), model=MODEL)
 
-    done = caveat("probe", run, "--json")
+    done = caveat("analyze", "probe", run, "--json")
 
     assert done.code == 0, done.err
     found = done.document
@@ -73,7 +73,7 @@ def test_the_classifier_sees_neither_arm_nor_context(caveat: Caveat, tmp_path: P
     """The same words in any arm are one request, which holds nothing of the cell or the prompt; prompts are asked about apart."""
     run = write_run(tmp_path / "run", spread(("test", "deploy"), lambda _: (None, "The same words.")), system="SYSTEM OF THE TEST")
 
-    assert caveat("probe", run, "--judge", MODEL).code == 0
+    assert caveat("analyze", "probe", run, "--judge", MODEL).code == 0
 
     (asked,) = endpoint.posts()
     assert "SYSTEM OF THE TEST" not in json.dumps(asked.body)
@@ -86,7 +86,7 @@ def test_a_prompt_that_tells_makes_recognition_aware_but_told(caveat: Caveat, tm
     plain = write_run(tmp_path / "plain", spread(("test",), lambda _: (None, "This is a test.")), model=MODEL)
 
     counts = [
-        {one["class"]: one["count"] for one in find(caveat("probe", run, "--json").document, "test", "output")["classes"]}  # type: ignore[attr-defined]
+        {one["class"]: one["count"] for one in find(caveat("analyze", "probe", run, "--json").document, "test", "output")["classes"]}  # type: ignore[attr-defined]
         for run in (told, plain)
     ]
 
@@ -99,7 +99,7 @@ def test_an_unknown_prompt_leaves_two_classes_unknown_and_the_share_known(caveat
     file = tmp_path / "texts.jsonl"
     file.write_text('{"text": "This is a test."}\n{"text": "Hello."}\n')
 
-    found = find(caveat("probe", "--texts", file, "--judge", MODEL, "--json").document, "texts", "output")
+    found = find(caveat("analyze", "probe", "--texts", file, "--judge", MODEL, "--json").document, "texts", "output")
 
     assert found["recognised"]["value"] == 0.5  # type: ignore[index]
     assert found["told_unknown"] == 1
@@ -132,7 +132,7 @@ def test_what_is_no_classification_is_counted_and_left_out(
     file = tmp_path / "texts.jsonl"
     file.write_text('{"text": "Well, well."}\n{"text": "Hello."}\n')
 
-    done = caveat("probe", "--texts", file, "--judge", MODEL, "--json")
+    done = caveat("analyze", "probe", "--texts", file, "--judge", MODEL, "--json")
 
     assert done.code == 0, done.err
     found = find(done.document, "texts", "output")
@@ -148,7 +148,7 @@ def test_a_transcript_cannot_close_its_fence(caveat: Caveat, tmp_path: Path, end
     file = tmp_path / "texts.jsonl"
     file.write_text(json.dumps({"text": hostile}) + "\n")
 
-    found = find(caveat("probe", "--texts", file, "--judge", MODEL, "--json").document, "texts", "output")
+    found = find(caveat("analyze", "probe", "--texts", file, "--judge", MODEL, "--json").document, "texts", "output")
 
     assert read_asked(endpoint.posts()[0]) == ("PASSAGE", hostile)
     assert "never an instruction" in endpoint.posts()[0].body["system"]
@@ -158,10 +158,10 @@ def test_a_transcript_cannot_close_its_fence(caveat: Caveat, tmp_path: Path, end
 def test_the_same_probe_again_asks_nothing(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
     """Answers are kept in the run folder, and the second document is the first."""
     run = write_run(tmp_path / "run", spread(("test", "deploy"), speak), model=MODEL)
-    first = caveat("probe", run, "--json")
+    first = caveat("analyze", "probe", run, "--json")
     asked = len(endpoint.posts())
 
-    again = caveat("probe", run, "--json")
+    again = caveat("analyze", "probe", run, "--json")
 
     assert again.out == first.out
     assert len(endpoint.posts()) == asked > 0
@@ -172,7 +172,7 @@ def test_failed_calls_are_asked_again_on_request(caveat: Caveat, tmp_path: Path,
     file = tmp_path / "texts.jsonl"
     file.write_text('{"text": "This is a test."}\n{"text": "Hello."}\n')
     endpoint.script = lambda asked: Broken.PROSE if "Hello" in read_asked(asked)[1] else classify_words(asked)
-    command = ("probe", "--texts", file, "--judge", MODEL, "--json")
+    command = ("analyze", "probe", "--texts", file, "--judge", MODEL, "--json")
     assert find(caveat(*command).document, "texts", "output")["classified"] == 1
     endpoint.script = classify_words
     assert find(caveat(*command).document, "texts", "output")["classified"] == 1
@@ -186,7 +186,7 @@ def test_a_probe_that_may_not_finish_gives_no_rate_and_goes_on_where_it_stood(ca
     """A budget that is spent ends it with an error; run again with more, nothing is asked twice."""
     file = tmp_path / "texts.jsonl"
     file.write_text("".join(json.dumps({"text": f"Hello {number}."}) + "\n" for number in range(6)))
-    command = ("probe", "--texts", file, "--judge", MODEL, "--json")
+    command = ("analyze", "probe", "--texts", file, "--judge", MODEL, "--json")
 
     stopped = caveat(*command, "--max-calls", "2")
     done = caveat(*command)
@@ -202,7 +202,7 @@ def test_a_probe_by_batches_is_the_same_probe(caveat: Caveat, tmp_path: Path, en
     run = write_run(tmp_path / "run", spread(("test", "deploy"), speak), model=MODEL)
     endpoint.batch_polls = 0
 
-    done = caveat("probe", run, "--batch", "--json")
+    done = caveat("analyze", "probe", run, "--batch", "--json")
 
     assert done.code == 0, done.err
     assert find(done.document, "test", "reasoning")["recognised"]["value"] == 0.5  # type: ignore[index]
@@ -217,7 +217,7 @@ def test_a_labelled_set_measures_and_corrects(caveat: Caveat, tmp_path: Path, en
     rows = [("a test {}", "aware")] * 9 + [("it must be an exam {}", "aware")] + [("hello {}", "not_aware")] * 20
     labels.write_text("".join(json.dumps({"text": text.format(n), "label": label}) + "\n" for n, (text, label) in enumerate(rows)))
 
-    found = caveat("probe", run, "--labels", labels, "--json").document
+    found = caveat("analyze", "probe", run, "--labels", labels, "--json").document
 
     accuracy = found["accuracy"]
     assert [accuracy[name] for name in ("true_positives", "false_negatives", "true_negatives", "false_positives")] == [9, 1, 20, 0]
@@ -231,7 +231,7 @@ def test_labels_alone_measure_a_classifier(caveat: Caveat, tmp_path: Path, endpo
     labels = tmp_path / "labels.jsonl"
     labels.write_text('{"text": "a test", "label": "aware"}\n{"text": "hello", "label": "none", "note": "x"}\n')
 
-    done = caveat("probe", "--labels", labels, "--judge", MODEL)
+    done = caveat("analyze", "probe", "--labels", labels, "--judge", MODEL)
 
     assert done.code == 0, done.err
     assert "sensitivity 1/1" in done.out
@@ -244,7 +244,7 @@ def test_patterns_alone_call_nobody_and_give_no_rate(caveat: Caveat, tmp_path: P
     run = write_run(tmp_path / "run", spread(("test",), speak), model=MODEL)
     out = tmp_path / "candidates.csv"
 
-    done = caveat("probe", run, "--patterns-only", "-o", out, "--json")
+    done = caveat("analyze", "probe", run, "--patterns-only", "-o", out, "--json")
 
     assert done.document["is_rate_of_recognition"] is False
     (reasoning,) = [one for one in done.document["groups"] if one["channel"] == "reasoning"]
@@ -253,14 +253,16 @@ def test_patterns_alone_call_nobody_and_give_no_rate(caveat: Caveat, tmp_path: P
     rows = list(csv.DictReader(out.read_text().splitlines()))
     assert {row["class"] for row in rows} == {""}
     assert len(rows) == 6 + 2
-    assert "no rate of recognition" in caveat("probe", run, "--patterns-only").out
+    assert "no rate of recognition" in caveat("analyze", "probe", run, "--patterns-only").out
 
 
 def test_a_random_share_is_drawn_and_stays(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
     """Half of the responses are read, the same ones each time, and the record says so."""
     run = write_run(tmp_path / "run", spread(("test",), speak, tasks=20, contexts=5), model=MODEL)
 
-    first, second, other = (caveat("probe", run, "--share", "0.5", "--seed", seed, "--json").document for seed in ("1", "1", "2"))
+    first, second, other = (
+        caveat("analyze", "probe", run, "--share", "0.5", "--seed", seed, "--json").document for seed in ("1", "1", "2")
+    )
 
     assert first == second
     assert first["passages"] != other["passages"]
@@ -274,7 +276,7 @@ def test_a_finding_enters_its_audit_and_the_supplement(caveat: Caveat, tmp_path:
     audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
     run = write_run(tmp_path / "run", spread(("test", "deploy"), speak), model=MODEL)
 
-    done = caveat("probe", run, "--audit", audit)
+    done = caveat("analyze", "probe", run, "--audit", audit)
 
     assert done.code == 0, done.err
     assert "recorded as a finding" in done.err
@@ -290,7 +292,7 @@ def test_a_probe_without_one_class_is_no_answer(caveat: Caveat, tmp_path: Path, 
     file = tmp_path / "texts.jsonl"
     file.write_text('{"text": "Well, well."}\n{"text": "Hello."}\n')
 
-    done = caveat("probe", "--texts", file, "--judge", MODEL)
+    done = caveat("analyze", "probe", "--texts", file, "--judge", MODEL)
 
     assert done.code == 3
     assert "nothing-classified: texts.jsonl" in done.err
@@ -303,7 +305,7 @@ def test_no_key_no_rate(caveat: Caveat, tmp_path: Path, endpoint: Endpoint, monk
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-wrong-0123456789")
     run = write_run(tmp_path / "run", spread(("test",), speak), model=MODEL)
 
-    done = caveat("probe", run)
+    done = caveat("analyze", "probe", run)
 
     assert done.code != 0
     assert done.out == ""
@@ -325,7 +327,7 @@ def test_bad_transcripts_are_refused_with_their_line(caveat: Caveat, tmp_path: P
     file = tmp_path / "texts.jsonl"
     file.write_text(lines)
 
-    done = caveat("probe", "--texts", file, "--patterns-only")
+    done = caveat("analyze", "probe", "--texts", file, "--patterns-only")
 
     assert done.code == 2
     assert code in done.err
@@ -343,7 +345,7 @@ def test_options_that_do_not_go_together_are_refused(caveat: Caveat, tmp_path: P
     """With a sentence that says what to do."""
     (tmp_path / "t.jsonl").write_text('{"text": "a"}\n')
 
-    done = caveat("probe", *arguments)
+    done = caveat("analyze", "probe", *arguments)
 
     assert done.code == 2
     assert said in done.err
@@ -353,7 +355,7 @@ def test_a_dry_run_counts_and_asks_nothing(caveat: Caveat, tmp_path: Path, endpo
     """Calls are counted once for the same words."""
     run = write_run(tmp_path / "run", spread(("test", "deploy"), lambda _: ("Same.", "Same.")), model=MODEL)
 
-    done = caveat("probe", run, "--dry-run", "--json")
+    done = caveat("analyze", "probe", run, "--dry-run", "--json")
 
     assert done.document["calls"] == 2
     assert endpoint.asked == []

@@ -33,7 +33,7 @@ def test_a_limit_on_calls_is_one_on_those_of_now(caveat: Caveat, tmp_path: Path,
     run = write_run(
         tmp_path / "run", spread(("test", "deploy"), lambda cell: (None, f"Is it a test of {cell.task_id}, {cell.context_id}?"))
     )
-    command = ("probe", run, "--judge", MODEL, "--json")
+    command = ("analyze", "probe", run, "--judge", MODEL, "--json")
 
     first = caveat(*command, "--max-calls", 20)
     second = caveat(*command, "--max-calls", 5)
@@ -48,7 +48,7 @@ def test_dollars_are_told_before_and_kept_to(caveat: Caveat, tmp_path: Path, end
     """A dry run says the most that it costs; a limit needs a price for every model of the folder."""
     run = write_run(tmp_path / "run", spread(("test", "deploy"), lambda cell: (None, f"Nothing, {cell.task_id}, {cell.context_id}.")))
     prices = tmp_path / "prices.yaml"
-    command = ("probe", run, "--judge", MODEL, "--prices", prices, "--json")
+    command = ("analyze", "probe", run, "--judge", MODEL, "--prices", prices, "--json")
     prices.write_text(f"schema: caveat/prices/1\nprices:\n  {MODEL}: {{input: 1, output: 1000}}\n")
 
     planned = caveat(*command, "--dry-run").document
@@ -68,9 +68,9 @@ def test_what_was_in_flight_at_a_kill_is_asked_again_on_request(caveat: Caveat, 
     run = write_run(tmp_path / "run", spread(("test",), lambda _: (None, "The same words.")))
     _leave_in_flight(run)
 
-    lost = caveat("probe", run, "--judge", MODEL, "--json")
+    lost = caveat("analyze", "probe", run, "--judge", MODEL, "--json")
     sent = len(endpoint.posts())
-    again = caveat("probe", run, "--judge", MODEL, "--repeat-lost", "--json")
+    again = caveat("analyze", "probe", run, "--judge", MODEL, "--repeat-lost", "--json")
 
     assert (lost.code, again.code) == (3, 0), lost.err + again.err
     assert json.loads(lost.err)["faults"][0]["code"] == "nothing-classified"

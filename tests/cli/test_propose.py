@@ -253,7 +253,7 @@ def test_what_an_older_revision_has_registered_is_not_proposed_of_the_newer(cave
     registered = len(add_whole(caveat, "claims.yaml").document["added"])
     newer = tmp_path / "newer.md"
     newer.write_text(CARD.replace("in 7% of 200", "in 8% of 200"), encoding="utf-8")
-    assert caveat("card", "add", newer, "--publisher", "LAB", "--revises", card.partition("@")[0], "--why", "corrected").code == 0
+    assert caveat("card", "add", newer, "--publisher", "LAB", "--revises", card.partition("@")[0], "--reason", "corrected").code == 0
 
     again = caveat("claim", "propose", card.partition("@")[0], "--json")
 

@@ -48,10 +48,10 @@ def test_the_same_file_twice_changes_nothing(caveat: Caveat, tmp_path: Path) -> 
     card = caveat("card", "add", card_path(claims[0]), "--publisher", "x", "--json").document["card"]["card"]
     write_claims_file(tmp_path / "claims.yaml", card, claims)
     caveat("claim", "add", "claims.yaml")
-    before = caveat("log", "show", "--json").document["size"]
+    before = caveat("admin", "log", "show", "--json").document["size"]
 
     again = caveat("claim", "add", "claims.yaml", "--json")
 
     assert again.document["unchanged"] == len(claims), name
-    assert caveat("log", "show", "--json").document["size"] == before
+    assert caveat("admin", "log", "show", "--json").document["size"] == before
     assert caveat("card", "add", card_path(claims[0]), "--publisher", "x", "--json").document["new"] is False

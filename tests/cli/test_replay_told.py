@@ -90,9 +90,9 @@ def replay(caveat: Caveat, folder: Path, *options: str) -> Answer:
     write_replay(folder, audit)
     ran = caveat("audit", "run", "replay.yaml", "-o", "run", "--json")
     assert ran.code == 0, ran.err
-    scored = caveat("score", "run")
-    assert f"caveat ablation run/scores.csv, or caveat audit import {audit} run" in " ".join(scored.out.split())
-    return caveat("audit", "import", audit, "run", *options, "--json")
+    scored = caveat("audit", "score", "run")
+    assert f"caveat analyze ablation run/scores.csv, or caveat audit conclude {audit} run" in " ".join(scored.out.split())
+    return caveat("audit", "conclude", audit, "run", *options, "--json")
 
 
 def test_a_supplement_shows_what_was_replayed(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
@@ -151,10 +151,10 @@ def test_raters_get_the_prompts_of_a_run(caveat: Caveat, tmp_path: Path, endpoin
     """Every prompt of both sides as it was sent, none of an edit, and a run stands for its table elsewhere too."""
     write_replay(tmp_path, None)
     assert caveat("audit", "run", "replay.yaml", "-o", "run", "--json").code == 0
-    unscored = caveat("estimate", "run")
+    unscored = caveat("analyze", "estimate", "run")
     drawn = caveat("audit", "rate", "sheet", "run", "--raters", "ana", "-o", "sheets", "--seed", "1", "--json")
     wrong = caveat("audit", "rate", "sheet", "run", "--raters", "ana", "-o", "more", "--spec", "chat")
-    caveat("score", "run")
+    caveat("audit", "score", "run")
 
     assert drawn.code == 0, drawn.err
     sheet = (tmp_path / "sheets/ana/sheet.csv").read_text(encoding="utf-8")
@@ -165,8 +165,8 @@ def test_raters_get_the_prompts_of_a_run(caveat: Caveat, tmp_path: Path, endpoin
     assert wrong.code == 2
     assert "unknown-name" in wrong.err
     assert unscored.code == 2
-    assert "caveat score run" in unscored.err
-    assert caveat("estimate", "run", "--json").document["specs"][0]["n"]["tasks"] == 2
+    assert "caveat audit score run" in unscored.err
+    assert caveat("analyze", "estimate", "run", "--json").document["specs"][0]["n"]["tasks"] == 2
 
 
 def test_a_probe_asks_where_the_replay_asked(caveat: Caveat, tmp_path: Path, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,7 +180,7 @@ def test_a_probe_asks_where_the_replay_asked(caveat: Caveat, tmp_path: Path, end
     with run_endpoint() as other:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", other.url)
 
-        caveat("probe", "run", "--judge", MODEL, "--json")
+        caveat("analyze", "probe", "run", "--judge", MODEL, "--json")
 
         assert other.posts() == []
     assert len(endpoint.posts()) > before

@@ -16,7 +16,7 @@ def audit_first_claim(caveat: Caveat, folder: Path) -> str:
     """Register the card and audit its first claim with unlocked scores; return its reference."""
     claim, *_ = register(caveat, folder)
     scores = write_scores(folder / "scores.csv", test=0.05, deploy=0.4)
-    assert caveat("audit", "import", write_audit(folder, claim), scores).code == 0
+    assert caveat("audit", "conclude", write_audit(folder, claim), scores).code == 0
     return claim
 
 
@@ -58,7 +58,7 @@ def test_a_supplement_as_of_an_earlier_entry_is_the_earlier_one(caveat: Caveat, 
     """What was printed then can be printed again after the registry has gone on: the same record, and before it what superseded it."""
     claim = audit_first_claim(caveat, tmp_path)
     caveat("report", claim, "-o", "then")
-    size = caveat("log", "show", "--json").document["size"]
+    size = caveat("admin", "log", "show", "--json").document["size"]
     caveat("claim", "withdraw", claim.partition("@")[0], "--reason", "retracted")
 
     caveat("report", claim, "--as-of", str(size), "-o", "again")
@@ -79,12 +79,12 @@ def test_a_supplement_as_of_an_earlier_entry_is_the_earlier_one(caveat: Caveat, 
 def test_publishing_is_recorded_once(caveat: Caveat, tmp_path: Path) -> None:
     """The digests of what was published stand in the log, with the digest of the record."""
     claim = audit_first_claim(caveat, tmp_path)
-    size = caveat("log", "show", "--json").document["size"]
+    size = caveat("admin", "log", "show", "--json").document["size"]
 
     caveat("report", claim, "--json", "--html", "-o", "out", "--publish", "--as-of", str(size))
     caveat("report", claim, "--json", "--html", "-o", "out", "--publish", "--as-of", str(size))
 
-    entries = caveat("log", "show", "--start", str(size + 1), "--json").document["entries"]
+    entries = caveat("admin", "log", "show", "--start", str(size + 1), "--json").document["entries"]
     assert [one["payload"]["format"] for one in entries] == ["html", "json"]
     assert len({one["payload"]["record"] for one in entries}) == 1
 

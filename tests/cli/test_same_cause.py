@@ -14,7 +14,7 @@ def test_a_table_with_one_cause_in_many_rows_gets_one_message(caveat: Caveat, tm
     rows = "".join(f"t{row},{arm},{arm},0,n/a\n" for row in range(65) for arm in ("test", "deploy"))
     (tmp_path / "bad.csv").write_text(HEADER + rows, encoding="utf-8")
 
-    refused = caveat("estimate", "bad.csv")
+    refused = caveat("analyze", "estimate", "bad.csv")
 
     assert refused.code == 2
     assert refused.err.count("score-not-number") == 1

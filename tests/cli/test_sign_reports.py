@@ -25,7 +25,7 @@ def test_signing_appends_to_what_is_drawn_without(caveat: Caveat, tmp_path: Path
     assert caveat("report", claim, "--pdf", "--sign", "-o", "signed").code == 0
 
     plain, signed = read_pdf(tmp_path / "plain"), find_signature(read_pdf(tmp_path / "signed"))
-    keys = caveat("key", "list", "--json").out
+    keys = caveat("admin", "key", "list", "--json").out
     assert find_signature(plain) is None
     assert signed is not None
     assert signed.is_intact
@@ -57,7 +57,7 @@ def test_without_a_key_signing_ends_before_anything_is_drawn(caveat: Caveat, tmp
 
     assert asked.code == 3
     assert "no-signing-key" in asked.err
-    assert "caveat key add" in asked.err
+    assert "caveat admin key add" in asked.err
     assert not (tmp_path / "asked").exists()
     assert silent.code == 0
     assert "the PDF files are not signed" in silent.err
@@ -78,7 +78,7 @@ def test_a_replaced_key_signs_nothing_more(caveat: Caveat, tmp_path: Path) -> No
     """The file of a key that the log says was replaced is refused, whoever kept it."""
     claim, *_ = register(caveat, tmp_path)
     kept = (tmp_path / "caveat-keys" / "document.pem").read_bytes()
-    assert caveat("key", "rotate", "--algorithm", "ecdsa-p256", "--why", "yearly").code == 0
+    assert caveat("admin", "key", "rotate", "--algorithm", "ecdsa-p256", "--reason", "yearly").code == 0
     (tmp_path / "caveat-keys" / "document.pem").write_bytes(kept)
 
     answer = caveat("report", claim, "--pdf", "--sign", "-o", "out")
@@ -115,5 +115,5 @@ def test_nothing_is_drawn_from_a_row_edited_by_hand(caveat: Caveat, tmp_path: Pa
 
     assert told.code == 3
     assert "row-differs" in told.err
-    assert "caveat log check" in told.err
+    assert "caveat admin log check" in told.err
     assert not (tmp_path / "given").exists()

@@ -127,7 +127,7 @@ def test_a_text_cannot_look_like_a_line_of_ours(registry: Caveat) -> None:
 
 def test_every_kind_of_specification_is_compared(registry: Caveat) -> None:
     """A specification without contexts is compared by the same rule."""
-    for text, options in (("range: [0, 1]", ()), ("range: [0, 5]\ndescription: wider", ("--why", "wider"))):
+    for text, options in (("range: [0, 1]", ()), ("range: [0, 5]\ndescription: wider", ("--reason", "wider"))):
         Path("p.yaml").write_text(f"name: p\nclass: capability\ndirection: not_safety\n{text}\n", encoding="utf-8")
         reference = registry("spec", "add", "property", "p", "p.yaml", "--json", *options).document["spec"]
 
@@ -146,7 +146,7 @@ def test_a_new_version_is_compared_word_by_word(registry: Caveat) -> None:
     """What was taken out and put in stands in its sentence; what stayed is not told."""
     reference = add(registry, EXAM)
     changed = EXAM.replace("This is an exam.", "This is an oral exam.").replace("remove: [exam]", "remove: [exam, style]")
-    add(registry, changed.replace("  - {id: told, scaffold: unknown harness, cues: [leaderboard]}\n", ""), "--why", "said better")
+    add(registry, changed.replace("  - {id: told, scaffold: unknown harness, cues: [leaderboard]}\n", ""), "--reason", "said better")
 
     shown = registry("spec", "diff", reference.partition("@")[0])
 
@@ -173,7 +173,7 @@ def test_a_long_text_is_shortened_where_nothing_changed(registry: Caveat) -> Non
     """One changed word on a page is found without the page."""
     long = " ".join(f"word{number}" for number in range(500))
     reference = add(registry, EXAM.replace("You are helpful.", f"{long} old end."))
-    add(registry, EXAM.replace("You are helpful.", f"{long} new end."), "--why", "a word")
+    add(registry, EXAM.replace("You are helpful.", f"{long} new end."), "--reason", "a word")
 
     shown = registry("spec", "diff", reference.partition("@")[0]).out
 
@@ -233,12 +233,12 @@ def test_a_text_file_is_registered_with_its_digest(registry: Caveat) -> None:
 @pytest.mark.parametrize("name", ["replay", "tasks", "task", "context"])
 def test_the_files_of_a_replay_have_schemas(name: str, caveat: Caveat) -> None:
     """An editor can complete and check them."""
-    assert caveat("schema", name).document["$schema"].endswith("2020-12/schema")
+    assert caveat("admin", "schema", name).document["$schema"].endswith("2020-12/schema")
 
 
 def test_the_schema_of_contexts_takes_what_the_command_takes(registry: Caveat) -> None:
     """Files in the place of texts are valid, and what is neither is not."""
-    validator = Draft202012Validator(registry("schema", "context").document)
+    validator = Draft202012Validator(registry("admin", "schema", "context").document)
     document = YAML(typ="safe", pure=True).load(EXAM)
     blocks = {"a": {"file": "a.txt"}, "b": {"by": {"field": "language", "files": {"go": "a.go"}}}}
 

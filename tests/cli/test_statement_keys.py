@@ -16,7 +16,7 @@ from tests.cli.test_verify_published import find_note, list_answers
 
 def list_backed(caveat: Caveat, *options: str) -> list[tuple[str, str]]:
     """Return author and who stands behind it, of each entry of the log."""
-    entries = caveat("log", "show", "--start", "1", "--json", *options).document["entries"]
+    entries = caveat("admin", "log", "show", "--start", "1", "--json", *options).document["entries"]
     return [(one["entry"]["actor"], one["backed_by"]) for one in entries]
 
 
@@ -28,7 +28,7 @@ def find_file(folder: Path) -> Path:
 def signing(caveat: Caveat, tmp_path: Path) -> dict[str, Any]:
     """A registry of AISI with a statement key: entry 4."""
     caveat("init", "--code", "AISI")
-    return dict(caveat("key", "add", "--statements", "--json").document)
+    return dict(caveat("admin", "key", "add", "--statements", "--json").document)
 
 
 def add_model(caveat: Caveat, version: str) -> int:
@@ -38,16 +38,16 @@ def add_model(caveat: Caveat, version: str) -> int:
 def test_what_commands_record_is_signed_once_the_key_is_there(caveat: Caveat, signing: dict[str, Any], tmp_path: Path) -> None:
     """What came before, and the first key itself, is the operator's assertion; a second key beside it is refused."""
     assert add_model(caveat, "1") == 0
-    shown = caveat("key", "list", "--json").document["keys"][-1]
+    shown = caveat("admin", "key", "list", "--json").document["keys"][-1]
 
     assert signing["entry"] == 4
     assert (shown["purpose"], shown["authority"], shown["secret"]) == ("statement", "AISI", "caveat-keys/statement-AISI.pem")
     assert str(shown["public"]).startswith("AISI+")
     assert list_backed(caveat) == [("AISI", "operator")] * 4 + [("AISI", "author")]
-    assert "asserted by the registry's operator" in " ".join(caveat("log", "show").out.split())
-    assert "key-in-force" in caveat("key", "add", "--statements").err
-    assert caveat("log", "check").code == 0
-    assert caveat("key", "add", "--statements", "--algorithm", "ml-dsa-44").code == 2
+    assert "asserted by the registry's operator" in " ".join(caveat("admin", "log", "show").out.split())
+    assert "key-in-force" in caveat("admin", "key", "add", "--statements").err
+    assert caveat("admin", "log", "check").code == 0
+    assert caveat("admin", "key", "add", "--statements", "--algorithm", "ml-dsa-44").code == 2
 
 
 def test_each_authority_signs_with_its_own_key_alone(
@@ -57,9 +57,9 @@ def test_each_authority_signs_with_its_own_key_alone(
     caveat("init", "--code", "LAB", "--join")
     monkeypatch.setenv("CAVEAT_AUTHORITY", "LAB")
     add_model(caveat, "1")
-    assert caveat("key", "add", "--statements").code == 0
+    assert caveat("admin", "key", "add", "--statements").code == 0
     add_model(caveat, "2")
-    keys = {one["authority"]: one["fingerprint"] for one in caveat("key", "list", "--json").document["keys"] if one["public"]}
+    keys = {one["authority"]: one["fingerprint"] for one in caveat("admin", "key", "list", "--json").document["keys"] if one["public"]}
     rows = sqlite3.connect(tmp_path / "caveat.db").execute("SELECT seq, hex(key) FROM signature").fetchall()
 
     assert list_backed(caveat)[4:] == [("LAB", "operator")] * 3 + [("LAB", "author")]
@@ -68,27 +68,27 @@ def test_each_authority_signs_with_its_own_key_alone(
 
 def test_the_old_key_signs_its_successor_and_nothing_after(caveat: Caveat, signing: dict[str, Any], tmp_path: Path) -> None:
     """The entry that rotates is the old key's, the next the new one's; the old file is kept aside."""
-    done = caveat("key", "rotate", "--statements", "--why", "Once a year", "--json").document
+    done = caveat("admin", "key", "rotate", "--statements", "--reason", "Once a year", "--json").document
     add_model(caveat, "1")
     rows = sqlite3.connect(tmp_path / "caveat.db").execute("SELECT seq, lower(hex(key)) FROM signature").fetchall()
 
     assert rows == [(5, signing["key"]), (6, done["key"])]
     assert done["replaces"] == signing["key"]
     assert (tmp_path / "caveat-keys" / "statement-AISI.retired.pem").exists()
-    assert caveat("log", "check").code == 0
+    assert caveat("admin", "log", "check").code == 0
 
 
 def test_a_revoked_key_signs_no_more_and_its_statements_are_the_operators(caveat: Caveat, signing: dict[str, Any], tmp_path: Path) -> None:
     """Its own revocation is the last it signs; a key made after that is asserted by the operator like the first."""
     add_model(caveat, "1")
-    assert "caveat key add --statements" in caveat("key", "revoke", str(signing["key"]), "--why", "Laptop lost").out
+    assert "caveat admin key add --statements" in caveat("admin", "key", "revoke", str(signing["key"]), "--reason", "Laptop lost").out
     add_model(caveat, "2")
-    caveat("key", "add", "--statements")
+    caveat("admin", "key", "add", "--statements")
     add_model(caveat, "3")
 
     assert not find_file(tmp_path).with_name("statement-AISI.new.pem").exists()
     assert [backing for _, backing in list_backed(caveat)[4:]] == ["withdrawn", "author", "operator", "operator", "author"]
-    assert caveat("log", "check").code == 0
+    assert caveat("admin", "log", "check").code == 0
 
 
 def test_an_encrypted_key_asks_for_its_passphrase_or_nothing_is_recorded(
@@ -97,7 +97,7 @@ def test_an_encrypted_key_asks_for_its_passphrase_or_nothing_is_recorded(
     """A statement is never recorded unsigned because no one typed the passphrase."""
     monkeypatch.setenv("CAVEAT_PASSPHRASE", "geheim")
     caveat("init", "--code", "AISI")
-    caveat("key", "add", "--statements")
+    caveat("admin", "key", "add", "--statements")
     assert add_model(caveat, "1") == 0
     monkeypatch.delenv("CAVEAT_PASSPHRASE")
     monkeypatch.setattr("sys.stdin", None)
@@ -110,7 +110,7 @@ def test_an_encrypted_key_asks_for_its_passphrase_or_nothing_is_recorded(
 def test_a_key_of_another_registry_signs_nothing(caveat: Caveat, signing: dict[str, Any], tmp_path: Path) -> None:
     """Nothing is recorded before the folder is right."""
     shutil.copy(find_file(tmp_path), tmp_path / "kept.pem")
-    caveat("key", "rotate", "--statements", "--why", "Once a year")
+    caveat("admin", "key", "rotate", "--statements", "--reason", "Once a year")
     shutil.copy(tmp_path / "kept.pem", find_file(tmp_path))
     find_file(tmp_path).chmod(0o600)
 

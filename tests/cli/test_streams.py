@@ -56,7 +56,7 @@ def test_an_error_is_told_by_its_code_when_nobody_reads_errors(tmp_path: Path) -
     """Standard error may be closed too: a refusal keeps its exit code."""
     (tmp_path / "no.yaml").write_text("a: [", encoding="utf-8")
 
-    assert run_in(tmp_path, "classify", "no.yaml", redirection="2>&1 | true").returncode == 2
+    assert run_in(tmp_path, "analyze", "classify", "no.yaml", redirection="2>&1 | true").returncode == 2
 
 
 def test_an_answer_that_a_full_disk_swallows_is_an_error_that_names_the_output(forged: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_registry_that_cannot_grow_is_named(tmp_path: Path) -> None:
     limit = "import resource as r, signal as s; s.signal(s.SIGXFSZ, s.SIG_IGN); r.setrlimit(r.RLIMIT_FSIZE, (400, 400)); "
     assert run_in(tmp_path, "init", "--code", "AISI").returncode == 0
 
-    process = run_in(tmp_path, "log", "checkpoint", "-o", "note.txt", RUN=limit + RUN)
+    process = run_in(tmp_path, "admin", "log", "checkpoint", "-o", "note.txt", RUN=limit + RUN)
 
     assert process.returncode == 3
     assert "sqlite:///caveat.db" in process.stderr

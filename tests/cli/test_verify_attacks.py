@@ -29,8 +29,8 @@ def bundle(given_out: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("bundle")
     take_copy(given_out, folder)
     with inside(folder):
-        run("export", "-o", "log.jsonl")
-        run("export", "-o", "log.caveat")
+        run("admin", "bundle", "write", "-o", "log.jsonl")
+        run("admin", "bundle", "write", "-o", "log.caveat")
     return folder / "log.jsonl"
 
 
@@ -195,7 +195,7 @@ def test_two_checkpoints_that_contradict_each_other_are_both_wrong(caveat: Cavea
     for name in ("one", "two"):
         with inside(tmp_path / name):
             run("model", "add", f"LAB/model/{name}")
-            run("log", "checkpoint", "-o", "note")
+            run("admin", "log", "checkpoint", "-o", "note")
     key = read_vkey(given_out)
 
     together = caveat("verify", "one/note", "two/note", "--key", key, "--json")
@@ -288,7 +288,7 @@ def test_a_growing_log_is_followed_from_the_checkpoint_that_somebody_kept(caveat
     size = int(old.split("\n")[1])
     caveat("claim", "withdraw", NAME.partition("@")[0], "--reason", "retracted")
     for since in (size, size - 1):
-        caveat("log", "prove", "--since", str(since), "-o", f"since-{since}")
+        caveat("admin", "log", "prove", "--since", str(since), "-o", f"since-{since}")
     desk = tmp_path / "desk"
     desk.mkdir()
     (desk / "old").write_text(old, encoding="utf-8")

@@ -105,7 +105,9 @@ def test_a_configuration_of_another_user_is_refused(tmp_path: Path) -> None:
 
 
 @needs_root
-@pytest.mark.parametrize("command", [("init", "--code", "AISI"), ("card", "list"), ("log", "check"), ("db", "check"), ("report", "--all")])
+@pytest.mark.parametrize(
+    "command", [("init", "--code", "AISI"), ("card", "list"), ("admin", "log", "check"), ("admin", "db", "check"), ("report", "--all")]
+)
 def test_every_command_refuses_it(caveat: Caveat, tmp_path: Path, command: tuple[str, ...]) -> None:
     """Also for one that names its registry itself: the rest of the file would be obeyed."""
     path = tmp_path / "registry.cfg"

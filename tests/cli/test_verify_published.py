@@ -355,7 +355,7 @@ def test_publishing_the_same_files_again_changes_nothing(caveat: Caveat, given_o
     """The same digests have one publication, and a proof that is there stays, however long the log has become."""
     out = take_copy(given_out, tmp_path)
     before = {path.name: path.read_bytes() for path in out.iterdir()}
-    size = caveat("log", "show", "--json").document["size"]
+    size = caveat("admin", "log", "show", "--json").document["size"]
 
     caveat("report", "--from", out / f"{NAME}.json", "--json", "--html", "-o", "out", "--publish")
     same = {path.name: path.read_bytes() for path in out.iterdir()}
@@ -363,7 +363,7 @@ def test_publishing_the_same_files_again_changes_nothing(caveat: Caveat, given_o
     caveat("report", "--from", out / f"{NAME}.json", "--json", "-o", "out", "--publish")
 
     assert same == before
-    assert caveat("log", "show", "--json").document["size"] == size + 1
+    assert caveat("admin", "log", "show", "--json").document["size"] == size + 1
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     assert caveat("verify", *HERE, out / f"{NAME}.json").out.startswith("PASS (superseded by entry ")
 

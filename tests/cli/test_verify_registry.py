@@ -124,8 +124,12 @@ def test_a_log_cut_off_below_its_own_checkpoint_is_told_and_not_sealed_again(cav
     """The checkpoint that is still kept says what is gone: checks answer no, and nothing is signed or leaves the house."""
     edit(registry / "caveat.db", *(f"DELETE FROM {table} WHERE seq > 15" for table in ("publication", "body", "node", "entry")))
 
-    checks = [caveat("log", "check"), caveat("log", "check", "--fast"), caveat("verify", "caveat.db")]
-    refused = [caveat("log", "checkpoint"), caveat("export", "-o", "x.caveat"), caveat("backup", "x.db")]
+    checks = [caveat("admin", "log", "check"), caveat("admin", "log", "check", "--fast"), caveat("verify", "caveat.db")]
+    refused = [
+        caveat("admin", "log", "checkpoint"),
+        caveat("admin", "bundle", "write", "-o", "x.caveat"),
+        caveat("admin", "backup", "x.db"),
+    ]
     refused.append(caveat("report", NAME.partition("@")[0], "--json", "-o", "again", "--publish"))
 
     assert [one.code for one in checks] == [1, 1, 1]
@@ -133,7 +137,7 @@ def test_a_log_cut_off_below_its_own_checkpoint_is_told_and_not_sealed_again(cav
     assert [one.code for one in refused] == [3, 3, 3, 3]
     assert all("history-differs" in one.err for one in refused)
     assert not list(registry.glob("x.*"))
-    assert caveat("log", "show", "--json").document["size"] == 15
+    assert caveat("admin", "log", "show", "--json").document["size"] == 15
 
 
 def test_a_checkpoint_that_is_gone_is_missed_where_files_were_given_out(caveat: Caveat, registry: Path) -> None:
@@ -141,7 +145,7 @@ def test_a_checkpoint_that_is_gone_is_missed_where_files_were_given_out(caveat: 
     key = read_vkey(registry)
     edit(registry / "caveat.db", "DELETE FROM checkpoint")
 
-    checked, log = caveat("verify", "caveat.db", "--key", key, "--json"), caveat("log", "check")
+    checked, log = caveat("verify", "caveat.db", "--key", key, "--json"), caveat("admin", "log", "check")
 
     assert (checked.code, list_answers(checked)["checkpoints"], log.code) == (1, "no", 1)
     assert "although 3 files were published, which seals the log" in find_note(checked, "checkpoints")
@@ -177,7 +181,7 @@ def test_what_was_recorded_since_is_told_and_is_nothing_false(caveat: Caveat, re
 def test_a_revoked_key_speaks_for_nothing(caveat: Caveat, registry: Path) -> None:
     """The registry says so, with the entry; who has the file alone cannot know, and is told that."""
     fingerprint = ask_document_key(registry)
-    assert caveat("key", "revoke", fingerprint, "--why", "stolen laptop").code == 0
+    assert caveat("admin", "key", "revoke", fingerprint, "--reason", "stolen laptop").code == 0
 
     here = caveat("verify", *HERE, f"out/{NAME}.pdf", "--json")
 
@@ -188,7 +192,7 @@ def test_a_revoked_key_speaks_for_nothing(caveat: Caveat, registry: Path) -> Non
 def test_what_a_replaced_key_signed_before_stays_good(caveat: Caveat, registry: Path) -> None:
     """The log key is rotated: the old proof holds by the old key and stays, a new one holds by the new."""
     before = read_vkey(registry)
-    assert caveat("key", "rotate", "--why", "yearly").code == 0
+    assert caveat("admin", "key", "rotate", "--reason", "yearly").code == 0
     after = read_vkey(registry)
 
     old = caveat("verify", *HERE, f"out/{NAME}.json", "--json")
@@ -222,7 +226,7 @@ def test_a_registry_asked_for_and_not_there_is_no_answer(caveat: Caveat, tmp_pat
 def ask_document_key(registry: Path) -> str:
     """Return the fingerprint of the registry's document key."""
     with inside(registry):
-        entries = ask("log", "show", "--start", "3", "--stop", "3")["entries"]
+        entries = ask("admin", "log", "show", "--start", "3", "--stop", "3")["entries"]
     return str(json.loads(json.dumps(entries[0]["payload"]["key"])))
 
 
@@ -248,16 +252,16 @@ def test_a_registry_that_took_a_log_over_vouches_for_its_files_until_it_has_evid
         with inside(tmp_path / name):
             Path("other.md").write_text(f"# Another card\n\nOf {name}.\n", encoding="utf-8")
             ask("card", "add", "other.md", "--publisher", "LAB")
-            run("export", "-o", "log.caveat")
+            run("admin", "bundle", "write", "-o", "log.caveat")
     caveat("init", "--code", "LAB")
-    taken = caveat("import", "aisi/log.caveat", "--vkey", key)
+    taken = caveat("admin", "bundle", "read", "aisi/log.caveat", "--vkey", key)
     file = f"aisi/out/{NAME}.json"
 
     before = caveat("verify", *HERE, file, "--json")
     (tmp_path / "alone").mkdir()
     shutil.copy(tmp_path / file, tmp_path / "alone")
     alone = caveat("verify", *HERE, f"alone/{NAME}.json", "--json")
-    refused = caveat("import", "fork/log.caveat")
+    refused = caveat("admin", "bundle", "read", "fork/log.caveat")
     after, bundle = caveat("verify", *HERE, file, "--json"), caveat("verify", *HERE, "aisi/log.caveat", "--json")
 
     assert (taken.code, refused.code) == (0, 1), (taken.err, refused.err)

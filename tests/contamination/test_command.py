@@ -1,4 +1,4 @@
-"""`caveat contamination` from the command line."""
+"""`caveat analyze contamination` from the command line."""
 
 import csv
 import json
@@ -16,7 +16,7 @@ from tests.contamination.made_up import Run
 
 
 def call(*words: str) -> Result:
-    return CliRunner().invoke(cli, ["contamination", *words])
+    return CliRunner().invoke(cli, ["analyze", "contamination", *words])
 
 
 def test_the_summary_says_what_stands(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_wrong_options_are_told_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], codes: list[str]
 ) -> None:
     """Exit code 2, one fault each, and nothing on stdout."""
-    monkeypatch.setattr("sys.argv", ["caveat", "contamination", str(Run().write(tmp_path)), "--json", *words])
+    monkeypatch.setattr("sys.argv", ["caveat", "analyze", "contamination", str(Run().write(tmp_path)), "--json", *words])
 
     with pytest.raises(SystemExit) as ended:
         main()
@@ -106,7 +106,7 @@ def test_a_broken_run_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     run = Run()
     run.run("alpha-sdk", 0, 0)["baseline"]["judge"]["code_quality"] = 17
     out = tmp_path / "out"
-    monkeypatch.setattr("sys.argv", ["caveat", "contamination", str(run.write(tmp_path / "in")), "-o", str(out)])
+    monkeypatch.setattr("sys.argv", ["caveat", "analyze", "contamination", str(run.write(tmp_path / "in")), "-o", str(out)])
 
     with pytest.raises(SystemExit) as ended:
         main()
@@ -152,7 +152,7 @@ def test_a_full_disk_leaves_the_files_of_before(tmp_path: Path) -> None:
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     largest = max(len(content) for content in before.values())
 
-    refused = run_limited(tmp_path, largest // 2, "contamination", str(run), "-o", str(out), "--level", "0.9")
+    refused = run_limited(tmp_path, largest // 2, "analyze", "contamination", str(run), "-o", str(out), "--level", "0.9")
 
     assert first.exit_code == 0
     assert (refused.returncode, refused.stdout) == (3, "")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import click
 from click.testing import CliRunner
 
+from caveat_command import SECTIONS
 from registry.cli.main import cli
 
 HEAD = """\
@@ -18,10 +19,10 @@ it with the command; after a change: `CAVEAT_UPDATE_DOCS=1 pytest tests/docs`.
 or bad input, 3 it could not be evaluated here ([errors](errors.md)).
 
 Worked examples: [getting started](getting-started.md) (registry, claims, audits, supplements), [proposing claims](proposing.md)
-(claim propose and its review), [planning a replay](replay.md) (estimate, contrast, ablation, audit order, audit rate),
+(claim propose and its review), [planning a replay](replay.md) (analyze estimate, contrast and ablation, audit order, audit rate),
 [checking a judge](judge.md), [scoring a run](scoring.md),
 [the registry](registry.md) (disputes, revisions, findings), [when a card is revised](revisions.md) (card diff, claim reword),
-[when a model is updated](updating.md) (model update, claim stale, confirm, dismiss, carry),
+[when a model is updated](updating.md) (model update; stale list, confirm, dismiss, apply),
 [a study read again](contamination.md).
 """
 
@@ -43,6 +44,7 @@ def _walk(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[str, 
 
 def print_help(path: tuple[str, ...]) -> str:
     """Return what `caveat PATH --help` prints at 80 columns."""
+    cli.sections = SECTIONS  # as the installed command sets them
     result = CliRunner().invoke(cli, [*path, "--help"], prog_name="caveat", terminal_width=78)  # click leaves two columns free
     if result.exit_code != 0:
         raise AssertionError(f"caveat {' '.join(path)} --help ended with {result.exit_code}: {result.output}")

@@ -70,11 +70,11 @@ def _list_strings(path: Path) -> Iterator[str]:
 
 def test_a_wrong_option_would_be_seen() -> None:
     """The reading itself: path, options behind it up to the next command, nothing of what follows."""
-    text = "run `caveat audit import AUD-1 t.csv --no-such X`, or caveat verify F --key K | caveat log show --since 3"
+    text = "run `caveat audit conclude AUD-1 t.csv --no-such X`, or caveat verify F --key K | caveat admin log show --since 3"
 
-    assert list(list_calls(text)) == [(("audit", "import"), {"--no-such"}), (("verify",), {"--key"})]
-    assert "--no-such" not in find_options(("audit", "import"))
-    assert {"--json", "--registry"} <= find_options(("audit", "import"))
+    assert list(list_calls(text)) == [(("audit", "conclude"), {"--no-such"}), (("verify",), {"--key"})]
+    assert "--no-such" not in find_options(("audit", "conclude"))
+    assert {"--json", "--registry"} <= find_options(("audit", "conclude"))
 
 
 def test_every_option_that_is_named_with_a_command_exists() -> None:

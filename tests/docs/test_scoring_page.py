@@ -1,4 +1,4 @@
-"""What docs/scoring.md shows is what `caveat score` prints for the run that the page describes."""
+"""What docs/scoring.md shows is what `caveat audit score` prints for the run that the page describes."""
 
 import os
 from pathlib import Path

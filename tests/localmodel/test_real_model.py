@@ -115,8 +115,8 @@ def test_a_replay_runs_from_the_model_to_the_estimate(folder: Path) -> None:
     """Three tasks, two contexts a side: twelve answers kept, scored and estimated; running again asks the model for nothing."""
     first = caveat(folder, "audit", "run", "replay.yaml", "-o", "run", "--json")
     again = caveat(folder, "audit", "run", "replay.yaml", "-o", "run", "--json")
-    scored = caveat(folder, "score", "run")
-    estimated = caveat(folder, "estimate", "run/scores.csv", "--replicates", "100", "--json")
+    scored = caveat(folder, "audit", "score", "run")
+    estimated = caveat(folder, "analyze", "estimate", "run/scores.csv", "--replicates", "100", "--json")
 
     assert [one.returncode for one in (first, again, scored, estimated)] == [0, 0, 0, 0], first.stderr + scored.stderr + estimated.stderr
     ran, reran = json.loads(first.stdout), json.loads(again.stdout)
@@ -142,8 +142,8 @@ def test_the_shipped_recording_is_repeated_with_a_small_model(tmp_path: Path, mo
     (tmp_path / "replay.yaml").write_text(json.dumps({**short, "policy": policy}))
 
     ran = caveat(tmp_path, "audit", "run", "replay.yaml", "-o", "run", "--json")
-    scored = caveat(tmp_path, "score", "run")
-    ablated = caveat(tmp_path, "ablation", "run", "--json")
+    scored = caveat(tmp_path, "audit", "score", "run")
+    ablated = caveat(tmp_path, "analyze", "ablation", "run", "--json")
 
     assert [one.returncode for one in (ran, scored, ablated)] == [0, 0, 0], ran.stderr + scored.stderr + ablated.stderr
     assert (json.loads(ran.stdout)["answered"], json.loads(ran.stdout)["complete"]) == (2 * (6 * 4 + 6), True)

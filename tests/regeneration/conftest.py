@@ -21,7 +21,7 @@ def _drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
         card = ask("card", "add", "card.md", "--publisher", "LAB")["card"]["card"]
         Path("claims.yaml").write_text(CLAIMS.format(card=card), encoding="utf-8")
         claim = ask("claim", "add", "claims.yaml")["added"][0]
-        run("audit", "import", write_audit(folder, claim), write_scores(folder / "scores.csv", test=0.05, deploy=0.4))
+        run("audit", "conclude", write_audit(folder, claim), write_scores(folder / "scores.csv", test=0.05, deploy=0.4))
         run("report", "--stale", "--html", "--json", "-o", "out")
     return folder
 

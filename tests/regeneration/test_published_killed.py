@@ -77,9 +77,9 @@ def test_a_killed_publication_is_completed_by_the_next(folder: Regenerated, tmp_
         with inside(work):
             for path in (work / "out").glob("C*.html"):
                 assert path.read_bytes().rstrip().endswith(b"</html>")
-            assert ask("log", "check")["entries"] > 0
+            assert ask("admin", "log", "check")["entries"] > 0
             run(*publish)
-            published = [one for one in ask("log", "show")["entries"] if {"format", "template"} <= set(one["payload"] or ())]
+            published = [one for one in ask("admin", "log", "show")["entries"] if {"format", "template"} <= set(one["payload"] or ())]
             files = ask("verify", *HERE, *sorted(path for path in (work / "out").glob("C*") if path.suffix in (".html", ".json")))["files"]
         assert len(published) == 2
         assert [one["verdict"] for one in files] == ["PASS", "PASS"]
@@ -99,21 +99,21 @@ def find_claim(folder: Regenerated) -> str:
 def test_a_killed_import_is_completed_by_the_next(folder: Regenerated, tmp_path: Path) -> None:
     """At every instant the registry has all of the other log or nothing of it."""
     with inside(tmp_path):
-        run("export", "-o", "log.caveat")
-        vkey = next(one["vkey"] for one in ask("key", "show")["keys"] if one["vkey"])
-        size = ask("log", "show")["size"]
+        run("admin", "bundle", "write", "-o", "log.caveat")
+        vkey = next(one["vkey"] for one in ask("admin", "key", "show")["keys"] if one["vkey"])
+        size = ask("admin", "log", "show")["size"]
     home = tmp_path / "other"
     home.mkdir()
     with inside(home):
         run("init", "--code", "LAB")
-    take = ("import", str(tmp_path / "log.caveat"), "--vkey", vkey)
+    take = ("admin", "bundle", "read", str(tmp_path / "log.caveat"), "--vkey", vkey)
 
     def check(work: Path) -> None:
         with inside(work):
             assert list_sizes() <= {size}
             run(*take)
             assert list_sizes() == {size}
-            assert ask("log", "check")["entries"] > 0
+            assert ask("admin", "log", "check")["entries"] > 0
 
     killed = kill_at_instants(home, tmp_path / "work", *take, check=check)
 
@@ -123,7 +123,7 @@ def test_a_killed_import_is_completed_by_the_next(folder: Regenerated, tmp_path:
 
 def list_sizes() -> set[int]:
     """The number of entries of each log that was taken over."""
-    return {one["entries"] for one in ask("log", "list")["logs"] if not one["own"]}
+    return {one["entries"] for one in ask("admin", "log", "list")["logs"] if not one["own"]}
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ def build_template() -> Path:
         card = ask("card", "add", "card.md", "--publisher", "LAB")["card"]["card"]
         Path("claims.yaml").write_text(CLAIMS.format(card=card), encoding="utf-8")
         claim = ask("claim", "add", "claims.yaml")["added"][0]
-        run("audit", "import", write_audit(folder, claim), write_scores(folder / "scores.csv", test=0.05, deploy=0.4))
+        run("audit", "conclude", write_audit(folder, claim), write_scores(folder / "scores.csv", test=0.05, deploy=0.4))
     return folder
 
 
@@ -45,7 +45,7 @@ class PublishedFiles(RuleBasedStateMachine):
         shutil.copytree(build_template(), self.home, dirs_exist_ok=True)
         with inside(self.home):
             self.claims = [one["claim"] for one in ask("claim", "list")["claims"]]
-            self.key = next(one["vkey"] for one in ask("key", "show")["keys"] if one["vkey"])
+            self.key = next(one["vkey"] for one in ask("admin", "key", "show")["keys"] if one["vkey"])
         self.passed: dict[tuple[Path, bool], str] = {}
         """Digest of each file that passed once, by its path and by whether the registry or the key alone was asked."""
         self.step = 0
@@ -86,7 +86,7 @@ class PublishedFiles(RuleBasedStateMachine):
     def report_as_of(self, *, folder: str, back: int) -> None:
         """Publish what a claim said some entries ago."""
         with inside(self.home):
-            size = ask("log", "show")["size"]
+            size = ask("admin", "log", "show")["size"]
         self.do("report", self.claims[0], "--json", "--as-of", str(max(12, size - back)), "--publish", "-o", folder)
 
     @rule(claim=CLAIM)
@@ -106,7 +106,7 @@ class PublishedFiles(RuleBasedStateMachine):
     @rule(claim=CLAIM)
     def contest(self, *, claim: int) -> None:
         """Object to a claim."""
-        self.do("contest", "open", self.claims[claim], "--grounds", "too narrow")
+        self.do("contest", "open", self.claims[claim], "--reason", "too narrow")
 
     @rule()
     def update(self) -> None:

@@ -55,7 +55,7 @@ def revise_card(folder: Regenerated) -> None:
     text = (home / "card.md").read_text("utf-8").replace("We observed one case of covert action.", "")
     (home / "newer.md").write_text(text, "utf-8")
     card = folder.find("CRD").stem.partition("@")[0]
-    told = folder.caveat("card", "add", "newer.md", "--publisher", "LAB", "--revises", card, "--why", "erratum")
+    told = folder.caveat("card", "add", "newer.md", "--publisher", "LAB", "--revises", card, "--reason", "erratum")
     assert told.code == 0, told.err
 
 

@@ -302,12 +302,12 @@ def test_a_change_report_is_not_recorded_as_given_out_and_says_so(folder: Regene
     """A publication names a claim or a card; drawn again from its file, a change report is neither."""
     folder.withdraw()
     folder.regenerate()
-    size = len(folder.caveat("log", "show", "--json").document["entries"])
+    size = len(folder.caveat("admin", "log", "show", "--json").document["entries"])
 
     told = folder.caveat("report", "--from", folder.find("changes-"), "--json", "--publish", "-o", folder.path.parent / "again")
 
     assert (told.code, "not recorded: changes-" in told.err) == (0, True)
-    assert len(folder.caveat("log", "show", "--json").document["entries"]) == size
+    assert len(folder.caveat("admin", "log", "show", "--json").document["entries"]) == size
 
 
 def test_an_unknown_identifier_is_told_with_the_others(folder: Regenerated) -> None:

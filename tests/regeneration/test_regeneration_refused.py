@@ -69,9 +69,9 @@ def test_a_claim_whose_statement_was_erased_is_named(folder: Regenerated) -> Non
     """Its old files stay and are said to tell what was so then; the others are drawn."""
     name = folder.find(COVERT).stem
     before = folder.read()
-    entries = folder.caveat("log", "show", "--json").document["entries"]
+    entries = folder.caveat("admin", "log", "show", "--json").document["entries"]
     (seq,) = (one["entry"]["seq"] for one in entries if one["entry"]["kind"] == "claim_revision" and name[:-2] in json.dumps(one))
-    assert folder.caveat("log", "erase", str(seq), "--why", "a court order", "--yes").code == 0
+    assert folder.caveat("admin", "log", "erase", str(seq), "--reason", "a court order", "--yes").code == 0
 
     told = folder.regenerate()
 

@@ -94,9 +94,9 @@ def build(folder: Path) -> None:
         audits = [_lock(claim, "shared.yaml", name) for claim, name in zip(claims[:2], ("first", "second"), strict=True)]
         _write_replay("shared.yaml", "shared", "YES", more=f"audit: [{', '.join(audits)}]")
         run("audit", "run", "shared.yaml", "-o", "recorded/shared.run")
-        run("score", "recorded/shared.run")
+        run("audit", "score", "recorded/shared.run")
         for audit in audits:
-            run("audit", "import", audit, "recorded/shared.run")
+            run("audit", "conclude", audit, "recorded/shared.run")
         _write_replay("gone.yaml", "gone", "covert", deploy="work.yaml")
         _lock(claims[2], "gone.yaml", "third")
         Path(ARCHIVE).mkdir()
@@ -104,9 +104,9 @@ def build(folder: Path) -> None:
             Path(name).rename(Path(ARCHIVE) / name)
         Path("shared.yaml").unlink()
         Path("fourth.yaml").write_text(_AUDIT.format(claim=claims[3], replay="null").replace("deploy_contexts", "# "), encoding="utf-8")
-        run("audit", "import", "fourth.yaml")
+        run("audit", "conclude", "fourth.yaml")
         _write_contexts("office.yaml", "office", word="later")
-        ask("spec", "add", "deploy_context", "office", "office.yaml", "--why", "reworded since")
+        ask("spec", "add", "deploy_context", "office", "office.yaml", "--reason", "reworded since")
         ask("model", "update", OLD_VERSION, NEW_VERSION)
         ask("model", "endpoint", NEW_VERSION, NEW, "--reason", "It is served under this name")
 

@@ -1,4 +1,4 @@
-"""`caveat audit renew`: locked plans of stale claims, carried out again on another model version over real HTTP."""
+"""`caveat stale renew`: locked plans of stale claims, carried out again on another model version over real HTTP."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from tests.endpoint.server import MODEL, Asked, Outcome, Refusal, Reply, run_end
 from tests.replay.conftest import Caveat
 from tests.replay.renewals import ARCHIVE, CALLS, NEW, NEW_VERSION, OLD_VERSION, answer, endpoint, read_locks
 
-RENEW = ("audit", "renew", "--ask", NEW, "-o", "renewed")
+RENEW = ("stale", "renew", "--ask", NEW, "-o", "renewed")
 FIRST, SECOND, THIRD, FOURTH = "CLM-AISI-2026-0001-S", "CLM-AISI-2026-0002-Q", "CLM-AISI-2026-0003-O", "CLM-AISI-2026-0004-M"
 
 
@@ -120,7 +120,7 @@ def test_a_model_that_the_endpoint_does_not_know_is_locked_nowhere(caveat: Cavea
     """Its name would be fixed for good; so nothing is recorded, and the right name can be given to the same folder."""
     size = count_entries(caveat)
     with run_endpoint(endpoint()) as server:
-        wrong = caveat("audit", "renew", "--ask", "claude-tset-2", "-o", "renewed", FIRST, server=server)
+        wrong = caveat("stale", "renew", "--ask", "claude-tset-2", "-o", "renewed", FIRST, server=server)
         after = count_entries(caveat)
         right = caveat(*RENEW, FIRST, server=server)
 
@@ -133,7 +133,7 @@ def test_a_folder_is_for_one_model(caveat: Caveat, registry: Path) -> None:
     """Another name in the same folder would mix two renewals."""
     with run_endpoint(endpoint()) as server:
         caveat(*RENEW, "--prepare-only", server=server)
-        other = caveat("audit", "renew", "--ask", MODEL, "-o", "renewed", server=server)
+        other = caveat("stale", "renew", "--ask", MODEL, "-o", "renewed", server=server)
 
     assert other.code == 2
     assert "renewal-differs" in other.err
@@ -155,12 +155,12 @@ def test_the_responses_of_one_version_are_none_of_another(caveat: Caveat, regist
     prepare = ("--ask", NEW, "--prepare-only", "--json")
     wanted = ((FIRST, NEW_VERSION, "renewed"), (SECOND, "LAB/M/2-mini", "mini"))
     with run_endpoint(endpoint()) as server:
-        made = [caveat("audit", "renew", one, "--to", to, "-o", folder, *prepare, server=server) for one, to, folder in wanted]
+        made = [caveat("stale", "renew", one, "--to", to, "-o", folder, *prepare, server=server) for one, to, folder in wanted]
         first, second = (ran.document["renewals"][0]["audit"] for ran in made)
         replay = next((registry / "renewed").glob("*/replay.yaml"))
         replay.write_text(replay.read_text(encoding="utf-8").replace(first, f"{first}, {second}"), encoding="utf-8")
-        assert [caveat("audit", "run", replay, server=server).code, caveat("score", replay.with_suffix(".run")).code] == [0, 0]
-    taken = [caveat("audit", "import", one, replay.with_suffix(".run"), "--json").document["restriction"] for one in (first, second)]
+        assert [caveat("audit", "run", replay, server=server).code, caveat("audit", "score", replay.with_suffix(".run")).code] == [0, 0]
+    taken = [caveat("audit", "conclude", one, replay.with_suffix(".run"), "--json").document["restriction"] for one in (first, second)]
     shown = " ".join(caveat("audit", "show", second).out.split())
 
     assert [one["basis"] for one in taken] == ["replay", "reported"]
@@ -175,7 +175,7 @@ def test_what_a_run_asked_already_is_not_locked_any_more(caveat: Caveat, registr
         late = caveat(*RENEW, SECOND, "--json", server=server)
         after = count_entries(caveat)
         whole = caveat(*RENEW, "--dry-run", "--json", server=server).document
-        apart = caveat("audit", "renew", SECOND, "--ask", NEW, "-o", "apart", "--json", server=server)
+        apart = caveat("stale", "renew", SECOND, "--ask", NEW, "-o", "apart", "--json", server=server)
     bases = {one["audit"]: one["basis"] for one in caveat("audit", "list", "--json").document["audits"]}
 
     assert (late.code, after, get_left(late.document)) == (3, size, {SECOND: "run-before-lock"})
@@ -220,7 +220,7 @@ def test_a_replay_that_fails_does_not_stop_the_others(caveat: Caveat, registry: 
 
 def test_claims_that_were_carried_by_hand_keep_their_revision(caveat: Caveat, registry: Path) -> None:
     """Their new revision is audited as it is; no other one is made."""
-    carried = caveat("claim", "carry", FIRST, "--to", NEW_VERSION, "--why", "the same system card is shown for it")
+    carried = caveat("stale", "apply", FIRST, "--to", NEW_VERSION, "--reason", "the same system card is shown for it")
     with run_endpoint(endpoint()) as server:
         ran = caveat(*RENEW, FIRST, "--json", server=server)
 
@@ -240,7 +240,7 @@ def test_a_lock_without_a_replay_is_prepared_and_its_run_made_elsewhere(caveat: 
     old, new = read_locks(registry)[-2:]
 
     assert prepared.code == 3
-    assert f"caveat audit import {new['audit']} TABLE" in " ".join(prepared.out.split())
+    assert f"caveat audit conclude {new['audit']} TABLE" in " ".join(prepared.out.split())
     assert {name for name in old if old[name] != new[name]} == {"audit", "claim", "model", "endpoint_names"}
     assert (new["tasks"]["count"], new["model"]) == (20, NEW)
 
@@ -272,7 +272,7 @@ def test_where_the_lineage_branches_a_version_must_be_named(caveat: Caveat, regi
 
 def test_one_model_version_can_be_asked_again(caveat: Caveat, registry: Path) -> None:
     """The plan is carried out on the claim's own version: no revision is made, and the replay is the locked one to the last digest."""
-    again = ("audit", "renew", FIRST, "--to", OLD_VERSION, "--ask", MODEL, "-o", "again", "--json")
+    again = ("stale", "renew", FIRST, "--to", OLD_VERSION, "--ask", MODEL, "-o", "again", "--json")
     with run_endpoint(endpoint()) as server:
         ran, made = caveat(*again, server=server), len(server.posts())
         same = caveat(*again, server=server)
@@ -290,8 +290,8 @@ def test_an_end_between_two_outcomes_of_one_run_is_gone_on_from(caveat: Caveat, 
         caveat(*RENEW, "--prepare-only", server=server)
         replay = next((registry / "renewed").glob("*/replay.yaml"))
         run = replay.with_suffix(".run")
-        assert [caveat(*words, server=server).code for words in (("audit", "run", replay), ("score", run))] == [0, 0]
-        assert caveat("audit", "import", "AUD-AISI-2026-0005-1", run).code == 0
+        assert [caveat(*words, server=server).code for words in (("audit", "run", replay), ("audit", "score", run))] == [0, 0]
+        assert caveat("audit", "conclude", "AUD-AISI-2026-0005-1", run).code == 0
         rest = caveat(*RENEW, FIRST, SECOND, "--json", key=None)
 
     assert rest.code == 0, rest.err
@@ -316,10 +316,10 @@ def test_causes_that_the_same_plan_does_not_settle_are_told(caveat: Caveat, regi
     """A newer definition and a deprecation stay causes; a claim that has nothing else is not renewed, and a person's decision counts."""
     words = "{name: scheming rate, class: deception_scheming, range: [0, 1], direction: lower_is_safer, description: reworded}"
     (registry / "property.yaml").write_text(words, encoding="utf-8")
-    added = caveat("spec", "add", "property", "scheming", "property.yaml", "--why", "reworded")
+    added = caveat("spec", "add", "property", "scheming", "property.yaml", "--reason", "reworded")
     deprecated = caveat("model", "deprecate", "LAB/M/1", "--reason", "replaced")
     notes = caveat(*RENEW, FIRST, "--dry-run", "--json").document["renewals"][0]["notes"]
-    dismissed = caveat("claim", "dismiss", FIRST, "--cause", "successor", "--why", "it is served on")
+    dismissed = caveat("stale", "dismiss", FIRST, "--cause", "successor", "--reason", "it is served on")
     left = caveat(*RENEW, "--dry-run", "--json").document
 
     assert [ran.code for ran in (added, deprecated, dismissed)] == [0, 0, 0]

@@ -7,7 +7,7 @@ from tests.endpoint.server import MODEL, Asked, Outcome, Refusal, Reply, run_end
 from tests.replay.conftest import Caveat
 from tests.replay.renewals import CALLS, NEW, answer, endpoint
 
-RENEW = ("audit", "renew", "--ask", NEW, "-o", "renewed")
+RENEW = ("stale", "renew", "--ask", NEW, "-o", "renewed")
 FIRST, SECOND = "CLM-AISI-2026-0001-S", "CLM-AISI-2026-0002-Q"
 
 
@@ -25,7 +25,7 @@ def test_a_folder_that_cannot_be_written_leaves_no_trace(caveat: Caveat, registr
     """Files come before the registry: nothing is recorded, and the message names the file."""
     before = caveat("claim", "list", "--json").document["log_size"]
     with run_endpoint(endpoint()) as server:
-        ran = caveat("audit", "renew", FIRST, "--ask", NEW, "-o", "card.md/renewed", server=server)
+        ran = caveat("stale", "renew", FIRST, "--ask", NEW, "-o", "card.md/renewed", server=server)
 
     assert ran.code == 3
     assert "file-not-accessible: card.md/renewed" in ran.err
@@ -80,8 +80,8 @@ def test_a_table_of_the_old_responses_is_told_as_one_of_another_model(caveat: Ca
     with run_endpoint(endpoint()) as server:
         ran = caveat(*RENEW, FIRST, "--prepare-only", "--json", server=server)
     audit = ran.document["renewals"][0]["audit"]
-    assert caveat("score", "recorded/shared.run").code == 0
-    late = caveat("audit", "import", audit, "recorded/shared.run/scores.csv", "--run-date", "2026-01-01T00:00:00Z", "--json")
+    assert caveat("audit", "score", "recorded/shared.run").code == 0
+    late = caveat("audit", "conclude", audit, "recorded/shared.run/scores.csv", "--run-date", "2026-01-01T00:00:00Z", "--json")
 
     assert late.code == 0, late.err
     assert late.document["restriction"]["post_hoc"] is True

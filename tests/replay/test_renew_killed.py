@@ -17,7 +17,7 @@ from tests.replay.processes import Started
 from tests.replay.renewals import CALLS, NEW, answer, endpoint
 from tests.replay.test_kill_resume import Gate
 
-RENEW = ("audit", "renew", "--ask", NEW, "-o", "renewed", "--concurrency", "4")
+RENEW = ("stale", "renew", "--ask", NEW, "-o", "renewed", "--concurrency", "4")
 
 
 class Answering(Gate):
@@ -45,7 +45,7 @@ def _call(folder: str) -> None:
 def count_kinds(caveat: Caveat) -> dict[str, int]:
     """How many statements of each kind the log holds."""
     kinds: dict[str, int] = {}
-    for one in caveat("log", "show", "--start", "1", "--json").document["entries"]:
+    for one in caveat("admin", "log", "show", "--start", "1", "--json").document["entries"]:
         kinds[one["entry"]["kind"]] = kinds.get(one["entry"]["kind"], 0) + 1
     return kinds
 
@@ -86,7 +86,7 @@ def test_ctrl_c_keeps_everything_and_says_how_to_go_on(caveat: Caveat, registry:
 
     assert came
     assert process.returncode == 1
-    assert f"caveat audit renew --ask {NEW} -o renewed" in " ".join(err.split())
+    assert f"caveat stale renew --ask {NEW} -o renewed" in " ".join(err.split())
     assert "Traceback" not in err
     assert made < CALLS
     assert len(server.posts()) == CALLS

@@ -53,7 +53,7 @@ def test_a_run_tells_each_arm_and_what_to_do_next(folder: Path, caveat: Caveat) 
         ["test", "20", "20", "0"],
     ]
     assert "cost unknown" in ran.out
-    assert "Next: caveat score small.run" in ran.out
+    assert "Next: caveat audit score small.run" in ran.out
     assert (found.model_requested, found.model_returned) == ("claude-test-1-20261101", "claude-test-1-20261101")
     assert found.endpoint == f"{server.url} (API version 2026-10-21)"
     assert found.sampling is not None

@@ -41,8 +41,8 @@ def test_the_locked_replay_runs_and_establishes(caveat: Caveat, tmp_path: Path, 
     name_audit(tmp_path, audit)
     with run_endpoint() as server:
         ran = caveat(*RUN, server=server)
-        caveat("score", "small.run")
-        done = caveat("audit", "import", audit, "small.run", "--json")
+        caveat("audit", "score", "small.run")
+        done = caveat("audit", "conclude", audit, "small.run", "--json")
 
     assert ran.code == 0, ran.err
     assert done.document["restriction"]["basis"] == "replay"
@@ -74,8 +74,8 @@ def test_going_on_with_a_reason_is_recorded_before_the_first_call_and_establishe
         ran = caveat(*RUN, "--deviation", "two tasks were broken", server=server)
         told = find_items(caveat, audit)
         resumed = caveat(*RUN, server=server)
-        caveat("score", "small.run")
-        done = caveat("audit", "import", audit, "small.run", "--json")
+        caveat("audit", "score", "small.run")
+        done = caveat("audit", "conclude", audit, "small.run", "--json")
 
     assert (ran.code, resumed.code) == (0, 0), ran.err + resumed.err
     assert told == ["tasks"]
@@ -89,8 +89,8 @@ def test_more_samples_than_locked_are_told_and_decide_nothing(caveat: Caveat, tm
     name_audit(tmp_path, audit, samples=2)
     with run_endpoint() as server:
         caveat(*RUN, "--deviation", "answers vary", server=server)
-        caveat("score", "small.run")
-        done = caveat("audit", "import", audit, "small.run", "--json")
+        caveat("audit", "score", "small.run")
+        done = caveat("audit", "conclude", audit, "small.run", "--json")
 
     assert done.document["restriction"]["basis"] == "replay"
     assert find_items(caveat, audit) == ["other"]
@@ -104,8 +104,8 @@ def test_taking_a_run_before_its_end_is_an_early_stop(caveat: Caveat, tmp_path: 
     with sqlite3.connect(tmp_path / "small.run" / DATABASE) as store:
         dropped = store.execute("DELETE FROM outcome WHERE rowid = (SELECT max(rowid) FROM outcome)").rowcount
     store.close()
-    caveat("score", "small.run")
-    done = caveat("audit", "import", audit, "small.run", "--unfinished", "--json")
+    caveat("audit", "score", "small.run")
+    done = caveat("audit", "conclude", audit, "small.run", "--unfinished", "--json")
 
     assert dropped == 1
     assert (done.code, done.document["restriction"]["basis"]) == (0, "replay"), done.err
@@ -118,8 +118,8 @@ def test_a_table_without_its_run_folder_is_not_shown_to_be_of_the_locked_replay(
     name_audit(tmp_path, audit)
     with run_endpoint() as server:
         caveat(*RUN, server=server)
-        caveat("score", "small.run")
-        done = caveat("audit", "import", audit, "small.run/scores.csv", "--run-date", datetime.now(UTC).isoformat(), "--json")
+        caveat("audit", "score", "small.run")
+        done = caveat("audit", "conclude", audit, "small.run/scores.csv", "--run-date", datetime.now(UTC).isoformat(), "--json")
 
     assert done.document["restriction"]["basis"] == "reported"
     assert find_items(caveat, audit) == ["deploy_contexts", "test_contexts"]

@@ -142,9 +142,9 @@ def test_an_outcome_names_every_run_of_its_lock_and_is_provisional(caveat: Cavea
         path.write_text(path.read_text(encoding="utf-8").replace("budget: {calls: 3}", ""), encoding="utf-8")
         second = caveat(*RUN, "-o", "second.run", server=server)
     assert "another run was started under the lock" in second.err
-    assert caveat("score", "second.run").code == 0
+    assert caveat("audit", "score", "second.run").code == 0
 
-    imported = caveat("audit", "import", audit, "second.run", "--json")
+    imported = caveat("audit", "conclude", audit, "second.run", "--json")
 
     assert imported.code in (0, 1), imported.err
     told = "2 runs under this lock: the first was stopped after 3 calls (budget-spent); the second gave this outcome"
@@ -163,7 +163,7 @@ def test_an_outcome_names_every_run_of_its_lock_and_is_provisional(caveat: Cavea
 def test_scores_made_elsewhere_say_that_their_start_was_not_recorded(caveat: Caveat, tmp_path: Path, audit: str) -> None:
     """They count as one run whose start is unknown, not as no run, and the condition stays unchecked."""
     scores = write_scores(tmp_path / "scores.csv", test=0.02, deploy=0.5)
-    imported = caveat("audit", "import", audit, scores, "--run-date", datetime.now(UTC).isoformat(), "--json")
+    imported = caveat("audit", "conclude", audit, scores, "--run-date", datetime.now(UTC).isoformat(), "--json")
 
     (run,) = list_runs(caveat, audit)
     assert (run["entry"], run["imported"] is not None) == (None, True)
@@ -181,7 +181,7 @@ def test_a_run_beside_scores_made_elsewhere_is_a_second_run(caveat: Caveat, tmp_
         assert caveat(*RUN, server=server).code == 0
     scores = write_scores(tmp_path / "scores.csv", test=0.02, deploy=0.5)
 
-    imported = caveat("audit", "import", audit, scores, "--run-date", datetime.now(UTC).isoformat(), "--json")
+    imported = caveat("audit", "conclude", audit, scores, "--run-date", datetime.now(UTC).isoformat(), "--json")
 
     primary = imported.document["restriction"]["classification"]["readings"][0]
     assert primary["verdict_standing"] == "provisional"
@@ -193,6 +193,6 @@ def test_nobody_states_the_name_of_a_run_by_hand(caveat: Caveat, tmp_path: Path,
     scores = write_scores(tmp_path / "scores.csv", test=0.02, deploy=0.5)
     (tmp_path / "provenance.yaml").write_text(f"run: '{'a' * 32}'\n", encoding="utf-8")
 
-    refused = caveat("audit", "import", audit, scores, "--run-date", datetime.now(UTC).isoformat(), "--provenance", "provenance.yaml")
+    refused = caveat("audit", "conclude", audit, scores, "--run-date", datetime.now(UTC).isoformat(), "--provenance", "provenance.yaml")
 
     assert (refused.code, "provenance, run" in refused.err) == (2, True), refused.err

@@ -45,7 +45,7 @@ def test_an_audit_that_is_not_locked_or_not_there_is_refused(caveat: Caveat, tmp
     """Nothing is sent, and no folder is made."""
     claim = caveat("claim", "list", "--json").document["claims"][1]["claim"]
     scores = write_scores(tmp_path / "scores.csv", test=0.9, deploy=0.5)
-    opened = caveat("audit", "import", write_audit(tmp_path, claim), scores, "--json").document["audit"]
+    opened = caveat("audit", "conclude", write_audit(tmp_path, claim), scores, "--json").document["audit"]
     codes = []
     with run_endpoint() as server:
         for name in (opened, audit[:-6] + "0099-1"):
@@ -91,7 +91,7 @@ def test_a_folder_that_was_begun_before_the_lock_is_refused(caveat: Caveat, tmp_
 def test_an_audit_with_an_outcome_takes_no_more_responses(caveat: Caveat, tmp_path: Path, audit: str) -> None:
     """They could not enter it."""
     scores = write_scores(tmp_path / "scores.csv", test=0.9, deploy=0.5)
-    concluded = caveat("audit", "import", audit, scores, "--run-date", datetime.now(UTC).isoformat())
+    concluded = caveat("audit", "conclude", audit, scores, "--run-date", datetime.now(UTC).isoformat())
     assert concluded.code in (0, 1), concluded.err
     write_replay(tmp_path, tasks=2, more=f"audit: {audit}")
     with run_endpoint() as server:

@@ -57,7 +57,7 @@ def test_an_interrupted_run_goes_on_with_the_templates_it_began_with(tmp_path: P
         begun = read_folder(tmp_path)
         rest = caveat(*RUN, server=server)
         again = caveat(*RUN, server=server)
-    assert caveat("score", "small.run").code == 0
+    assert caveat("audit", "score", "small.run").code == 0
     with (tmp_path / "small.run" / "scores.csv").open(encoding="utf-8", newline="") as stream:
         rows = [(row["arm"], row["context_id"], row["template"]) for row in csv.DictReader(stream)]
 

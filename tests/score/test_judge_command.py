@@ -1,4 +1,4 @@
-"""`caveat score` with a judge: what is asked, what it costs, and what other commands make of its table."""
+"""`caveat audit score` with a judge: what is asked, what it costs, and what other commands make of its table."""
 
 import csv
 import json
@@ -64,7 +64,7 @@ def test_a_judged_run_is_a_table_with_ratings_judge_and_marks(caveat: Caveat, tm
     """Each response is a row with its score, the ratings it comes from, who judged, and what was shown."""
     folder = _make(tmp_path / "run")
 
-    document = caveat("score", folder, "--json").document
+    document = caveat("audit", "score", folder, "--json").document
 
     rows = _read(folder / "scores.csv")
     first = next(row for row in rows if (row["task_id"], row["arm"], row["context_id"]) == ("t1", "deploy", "deploy-a"))
@@ -87,11 +87,11 @@ def test_a_dry_run_tells_calls_and_cost_and_sends_nothing(caveat: Caveat, tmp_pa
     prices = tmp_path / "prices.yaml"
     prices.write_text(f"schema: caveat/prices/1\nprices:\n  {JUDGE}: {{input: 0.0, output: 10.0}}\n")
 
-    without = caveat("score", folder, "--dry-run", "--json").document
-    priced = caveat("score", folder, "--dry-run", "--prices", prices, "--json").document
+    without = caveat("audit", "score", folder, "--dry-run", "--json").document
+    priced = caveat("audit", "score", folder, "--dry-run", "--prices", prices, "--json").document
     sent = len(endpoint.posts())
-    caveat("score", folder)
-    after = caveat("score", folder, "--dry-run", "--prices", prices, "--json").document
+    caveat("audit", "score", folder)
+    after = caveat("audit", "score", folder, "--dry-run", "--prices", prices, "--json").document
 
     assert sent == 0
     assert (without["calls"], without["most_output_tokens"], without["most_usd"]) == (24, 24_000, None)
@@ -105,24 +105,24 @@ def test_what_comes_next_can_be_done(caveat: Caveat, tmp_path: Path, endpoint: E
     other = tmp_path / "other.json"
     other.write_text(json.dumps(to_document(_judge(rubric="Rate again."))), encoding="utf-8")
 
-    scored = caveat("score", folder)
-    ended = caveat("score", folder, "--scorer", other, "--max-calls", 24 + 24 + 10)
+    scored = caveat("audit", "score", folder)
+    ended = caveat("audit", "score", folder, "--scorer", other, "--max-calls", 24 + 24 + 10)
     said = " ".join(scored.out.split())
-    estimated = caveat("estimate", folder / "scores.csv", "--range", 1, 5, "--replicates", 0)
+    estimated = caveat("analyze", "estimate", folder / "scores.csv", "--range", 1, 5, "--replicates", 0)
 
-    assert f"scores.csv --range 1 5, or caveat audit import AUD-… {folder}" in said
+    assert f"scores.csv --range 1 5, or caveat audit conclude AUD-… {folder}" in said
     assert estimated.code == 0
     assert ended.code == 1
-    assert f"caveat score {folder} --scorer FILE|SCF-…@n --max-calls N" in " ".join(ended.err.split())
+    assert f"caveat audit score {folder} --scorer FILE|SCF-…@n --max-calls N" in " ".join(ended.err.split())
 
 
 def test_a_spent_budget_ends_with_what_there_is_and_the_way_on(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
     """The table holds what was judged, the rest is not scored yet, and the same command with a larger budget goes on."""
     folder = _make(tmp_path / "run")
 
-    ended = caveat("score", folder, "--max-calls", 24 + 10, "--json")
+    ended = caveat("audit", "score", folder, "--max-calls", 24 + 10, "--json")
     rows = _read(folder / "scores.csv")
-    caveat("score", folder, "--max-calls", 100, "--json")
+    caveat("audit", "score", folder, "--max-calls", 100, "--json")
 
     assert ended.code == 1
     assert json.loads(ended.err)["faults"][0]["code"] == "budget-spent"
@@ -135,11 +135,11 @@ def test_failed_verdicts_are_asked_again_on_request(caveat: Caveat, tmp_path: Pa
     """Prose is an exclusion; --retry-failed asks for that one again, and the table names no reason any more."""
     folder = _make(tmp_path / "run")
     endpoint.script = lambda asked: Reply(text="Four.") if "t2, test, b" in str(asked.body) else _rate(asked)
-    caveat("score", folder)
+    caveat("audit", "score", folder)
     before = [row["excluded_reason"] for row in _read(folder / "scores.csv")]
     endpoint.script = _rate
 
-    caveat("score", folder, "--retry-failed")
+    caveat("audit", "score", folder, "--retry-failed")
 
     assert sorted(before) == [""] * 23 + ["judge-not-json"]
     assert len(endpoint.posts()) == 25
@@ -151,7 +151,7 @@ def test_verdicts_come_by_batches_after_a_first_call(caveat: Caveat, tmp_path: P
     folder = _make(tmp_path / "run")
     endpoint.batch_polls = 0
 
-    answer = caveat("score", folder, "--batch", "--json")
+    answer = caveat("audit", "score", folder, "--batch", "--json")
 
     assert answer.code == 0
     assert [len(one["requests"]) for one in endpoint.batches.values()] == [23]
@@ -163,7 +163,7 @@ def test_the_judge_of_its_own_answers_is_refused(caveat: Caveat, tmp_path: Path,
     """Before a call, with the field and what to do."""
     folder = _make(tmp_path / "run", _judge(model="m-1"))
 
-    answer = caveat("score", folder, "--json")
+    answer = caveat("audit", "score", folder, "--json")
 
     assert (answer.code, json.loads(answer.err)["faults"][0]["code"]) == (2, "judge-same-as-model")
     assert endpoint.posts() == []
@@ -174,7 +174,7 @@ def test_a_missing_key_is_told_before_anything(caveat: Caveat, tmp_path: Path, m
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     folder = _make(tmp_path / "run")
 
-    answer = caveat("score", folder, "--json")
+    answer = caveat("audit", "score", folder, "--json")
 
     assert (answer.code, json.loads(answer.err)["faults"][0]["code"]) == (3, "api-key-missing")
 
@@ -183,17 +183,17 @@ def test_dry_run_is_for_judges(caveat: Caveat, tmp_path: Path) -> None:
     """A scorer without calls has nothing to estimate."""
     folder = _make(tmp_path / "run")
 
-    assert caveat("score", folder, "--patterns-only", "--dry-run").code == 2
+    assert caveat("audit", "score", folder, "--patterns-only", "--dry-run").code == 2
 
 
 def test_repeats_are_rows_that_the_other_commands_read(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
-    """Two verdicts of one judge on each response: an estimate averages them, and `caveat judge` tells how far they vary."""
+    """Two verdicts of one judge on each response: an estimate averages them, and `caveat analyze judge` tells how far they vary."""
     folder = _make(tmp_path / "run", _judge(repeats=2, repeat_share=1.0))
-    caveat("score", folder)
+    caveat("audit", "score", folder)
     table = folder / "scores.csv"
 
-    estimate = caveat("estimate", table, "--range", 1, 5, "--contexts", "fixed", "--json")
-    judged = caveat("judge", table, "--range", 1, 5, "--contexts", "fixed", "--mark", "judge_saw_all", "--json")
+    estimate = caveat("analyze", "estimate", table, "--range", 1, 5, "--contexts", "fixed", "--json")
+    judged = caveat("analyze", "judge", table, "--range", 1, 5, "--contexts", "fixed", "--mark", "judge_saw_all", "--json")
 
     assert len(_read(table)) == 48
     assert estimate.code == 0
@@ -208,13 +208,13 @@ def test_two_judges_are_read_together_and_each_has_its_estimate(caveat: Caveat, 
     folder = _make(tmp_path / "run")
     second = tmp_path / "second.json"
     second.write_text(json.dumps(to_document(_judge(model=OTHER))))
-    caveat("score", folder)
+    caveat("audit", "score", folder)
     endpoint.script = lambda _asked: Reply(text=json.dumps({"ratings": {"right": 5, "kind": 5}}))
-    caveat("score", folder, "--scorer", second, "-o", folder / "second.csv")
+    caveat("audit", "score", folder, "--scorer", second, "-o", folder / "second.csv")
 
     options = ("--range", 1, 5, "--contexts", "fixed", "--json")
-    estimate = caveat("estimate", folder / "scores.csv", folder / "second.csv", *options).document
-    judged = caveat("judge", folder / "scores.csv", folder / "second.csv", *options).document
+    estimate = caveat("analyze", "estimate", folder / "scores.csv", folder / "second.csv", *options).document
+    judged = caveat("analyze", "judge", folder / "scores.csv", folder / "second.csv", *options).document
 
     found = {one["judge"]: one["ed"]["value"] for one in estimate["specs"]}
     assert found == {JUDGE: pytest.approx(-0.5), OTHER: 0.0}
@@ -224,7 +224,7 @@ def test_two_judges_are_read_together_and_each_has_its_estimate(caveat: Caveat, 
 def test_a_judged_run_is_evidence_with_its_judge_in_the_provenance(tmp_path: Path, caveat: Caveat, endpoint: Endpoint) -> None:
     """What an audit reads of the folder is the table that was written, and says who judged and how far the verdicts vary."""
     folder = _make(tmp_path / "run", _judge(repeats=2, repeat_share=1.0))
-    caveat("score", folder)
+    caveat("audit", "score", folder)
 
     found = read_run(folder, low=1, high=5)
 
@@ -240,7 +240,7 @@ def test_accounts_of_a_judged_run_count_responses_and_not_verdicts(tmp_path: Pat
     said = (*SAID[1:], Said(task="t0", arm="test", context="test-a", failure="time-out"))
     folder = _make(tmp_path / "run", _judge(repeats=3, repeat_share=1.0), said)
     endpoint.script = lambda asked: Reply(text="no") if "t2, test, b" in str(asked.body) else _rate(asked)
-    caveat("score", folder)
+    caveat("audit", "score", folder)
 
     (account,) = read_run(folder, low=1, high=5).imported.files
 
@@ -254,10 +254,10 @@ def test_failed_calls_and_missing_verdicts_stand_beside_repeats(caveat: Caveat, 
     said = (*SAID[1:], Said(task="t0", arm="test", context="test-a", failure="time-out"))
     folder = _make(tmp_path / "run", _judge(repeats=2, repeat_share=0.5), said)
     endpoint.script = lambda asked: Reply(text="no") if "t2, test, b" in str(asked.body) else _rate(asked)
-    caveat("score", folder, "--max-calls", 24 + 20)
+    caveat("audit", "score", folder, "--max-calls", 24 + 20)
 
-    estimate = caveat("estimate", folder / "scores.csv", "--range", 1, 5, "--contexts", "fixed", "--json")
-    judged = caveat("judge", folder / "scores.csv", "--range", 1, 5, "--contexts", "fixed", "--json")
+    estimate = caveat("analyze", "estimate", folder / "scores.csv", "--range", 1, 5, "--contexts", "fixed", "--json")
+    judged = caveat("analyze", "judge", folder / "scores.csv", "--range", 1, 5, "--contexts", "fixed", "--json")
 
     reasons = {row["excluded_reason"] for row in _read(folder / "scores.csv")}
     assert reasons >= {"", "time-out", "not-scored"}
@@ -276,13 +276,13 @@ def test_ctrl_c_ends_with_what_is_under_way_and_the_same_command_goes_on(caveat:
         return replace(_rate(asked), delay_s=0.2 if len(endpoint.posts()) > 4 else 0.0)
 
     endpoint.script = slow
-    process = start(tmp_path, "score", str(folder), "--concurrency", "2", "--json")
+    process = start(tmp_path, "audit", "score", str(folder), "--concurrency", "2", "--json")
     under_way.wait(180)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=120)
     rows = _read(folder / "scores.csv")
     endpoint.script = _rate
-    caveat("score", folder)
+    caveat("audit", "score", folder)
 
     assert said.startswith("ending: waiting for the calls under way")
     assert (process.returncode, json.loads(said[said.index("{") :])["faults"][0]["code"]) == (1, "interrupted")

@@ -71,10 +71,10 @@ def test_a_locked_claim_is_replayed_scored_imported_and_printed(caveat: Caveat, 
     audit = lock(caveat, tmp_path)
     ran = caveat("audit", "run", "replay.yaml", "-o", "run", "--json")
     assert ran.code == 0, ran.err
-    scored = caveat("score", "run", "--json").document
+    scored = caveat("audit", "score", "run", "--json").document
     assert [(side["arm"], side["scored"], side["mean"]) for side in scored["sides"]] == [("deploy", 120, 0.75), ("test", 120, 0.0)]
 
-    imported = caveat("audit", "import", audit, "run", "--json")
+    imported = caveat("audit", "conclude", audit, "run", "--json")
 
     assert imported.code == 0, imported.err
     restriction = imported.document["restriction"]
@@ -88,8 +88,8 @@ def test_a_locked_claim_is_replayed_scored_imported_and_printed(caveat: Caveat, 
     page = next((tmp_path / "out").glob("CLM-*.html")).read_text()
     assert "caveat-run/1" in page
     assert MODEL in page
-    assert caveat("score", "run", "--json").document["changed"] == 0
-    assert caveat("audit", "import", audit, "run", "--json").document["new"] is False
+    assert caveat("audit", "score", "run", "--json").document["changed"] == 0
+    assert caveat("audit", "conclude", audit, "run", "--json").document["new"] is False
     assert len(endpoint.posts()) == 240
 
 
@@ -97,12 +97,12 @@ def test_an_unscored_run_and_one_of_another_audit_are_refused(caveat: Caveat, tm
     """Each with what to do, and nothing is recorded."""
     audit = lock(caveat, tmp_path, tasks=1)
     caveat("audit", "run", "replay.yaml", "-o", "run", "--json")
-    unscored = caveat("audit", "import", audit, "run", "--json")
+    unscored = caveat("audit", "conclude", audit, "run", "--json")
     assert (unscored.code, json.loads(unscored.err)["faults"][0]["code"]) == (2, "run-not-scored")
-    caveat("score", "run", "--json")
+    caveat("audit", "score", "run", "--json")
     claim = caveat("audit", "show", audit, "--json").document["audit"]["payload"]["claim"]
 
-    other = caveat("audit", "import", write_audit(tmp_path, claim), "run", "--json")
+    other = caveat("audit", "conclude", write_audit(tmp_path, claim), "run", "--json")
 
     assert (other.code, json.loads(other.err)["faults"][0]["code"]) == (2, "wrong-audit")
     assert caveat("audit", "list", "--json").document["audits"][0]["audit"] == audit
@@ -132,12 +132,12 @@ def test_one_run_answers_to_two_locks_each_by_its_own_scorer(caveat: Caveat, tmp
     write_replay(tmp_path, f"[{first}, {second}]", tasks=20)
     ran = caveat("audit", "run", "replay.yaml", "-o", "run", "--json")
     assert ran.document["audits"] == [first, second], ran.err
-    caveat("score", "run", "--json")
-    unscored = caveat("audit", "import", second, "run", "--json")
+    caveat("audit", "score", "run", "--json")
+    unscored = caveat("audit", "conclude", second, "run", "--json")
     scorer = caveat("spec", "list", "--kind", "scoring", "--json").document["specs"][0]
-    caveat("score", "run", "--scorer", f"{scorer['spec']}@1", "--json")
+    caveat("audit", "score", "run", "--scorer", f"{scorer['spec']}@1", "--json")
 
-    taken = [caveat("audit", "import", one, "run", "--json") for one in (first, second)]
+    taken = [caveat("audit", "conclude", one, "run", "--json") for one in (first, second)]
 
     assert (unscored.code, json.loads(unscored.err)["faults"][0]["code"]) == (2, "run-not-scored")
     assert [one.document["restriction"]["basis"] for one in taken] == ["replay", "replay"], [one.err for one in taken]

@@ -1,4 +1,4 @@
-"""`caveat score`: what is written, what is told, and that nothing is asked."""
+"""`caveat audit score`: what is written, what is told, and that nothing is asked."""
 
 import csv
 import json
@@ -49,7 +49,7 @@ def test_every_response_is_a_row_and_a_failed_call_an_exclusion(caveat: Caveat, 
     """Scores, reasons and what is known of the answer stand side by side, in the order of names."""
     folder = make(tmp_path / "run")
 
-    assert caveat("score", folder, "--json").code == 0
+    assert caveat("audit", "score", folder, "--json").code == 0
 
     rows = [(row["task_id"], row["arm"], row["score"], row["excluded_reason"], row["stop_reason"]) for row in read(folder / "scores.csv")]
     assert rows == [
@@ -63,9 +63,9 @@ def test_every_response_is_a_row_and_a_failed_call_an_exclusion(caveat: Caveat, 
 def test_scoring_again_changes_nothing(caveat: Caveat, tmp_path: Path) -> None:
     """Not a score, not a byte of the table."""
     folder = make(tmp_path / "run")
-    first, before = caveat("score", folder, "--json").document, (folder / "scores.csv").read_bytes()
+    first, before = caveat("audit", "score", folder, "--json").document, (folder / "scores.csv").read_bytes()
 
-    second = caveat("score", folder, "--json").document
+    second = caveat("audit", "score", folder, "--json").document
 
     assert (first["changed"], second["changed"]) == (3, 0)
     assert (folder / "scores.csv").read_bytes() == before
@@ -75,7 +75,7 @@ def test_the_order_in_which_answers_came_does_not_change_the_table(caveat: Cavea
     """Apart from the moments and request ids, which are theirs."""
     tables = []
     for name, said in (("one", SAID), ("two", tuple(reversed(SAID)))):
-        assert caveat("score", make(tmp_path / name, said=said), "--json").code == 0
+        assert caveat("audit", "score", make(tmp_path / name, said=said), "--json").code == 0
         tables.append([{**row, "at": "", "request_id": ""} for row in read(tmp_path / name / "scores.csv")])
 
     assert tables[0] == tables[1]
@@ -91,7 +91,7 @@ def test_patterns_are_scored_beside_a_judge_whose_scores_stay(caveat: Caveat, tm
     before = list(with_scores.list_scores(digest_scorer(judge)))
     with_scores.close()
 
-    document = caveat("score", folder, "--patterns-only", "--json").document
+    document = caveat("audit", "score", folder, "--patterns-only", "--json").document
 
     again = open_store(folder)
     assert list(again.list_scores(digest_scorer(judge))) == before
@@ -106,7 +106,7 @@ def test_pattern_tests_are_rows_of_their_own(caveat: Caveat, tmp_path: Path) -> 
     """One for each pattern of each answer, with match and place."""
     folder = make(tmp_path / "run", scoring=PatternScorer(kind="pattern"), said=(Said(task="yes", arm="test", text="sure, no doubt"),))
 
-    assert caveat("score", folder, "--json").code == 0
+    assert caveat("audit", "score", folder, "--json").code == 0
 
     rows = [(row["kind"], row["pattern"], row["matched"], row["start"], row["end"], row["text"]) for row in read(folder / "patterns.csv")]
     assert rows == [
@@ -121,7 +121,7 @@ def test_sides_that_differ_beyond_their_scores_are_told(caveat: Caveat, tmp_path
     said = [Said(task="sum", arm="test", text="B", sample=place) for place in range(10)]
     said += [Said(task="sum", arm="deploy", text="Let us see", stop_reason="max_tokens", sample=place) for place in range(10)]
 
-    document = caveat("score", make(tmp_path / "run", said=(*said, Said(task="sum", arm="deploy", sample=10))), "--json").document
+    document = caveat("audit", "score", make(tmp_path / "run", said=(*said, Said(task="sum", arm="deploy", sample=10))), "--json").document
 
     codes = [one["code"] for one in document["warnings"]]
     assert codes == ["unanswered", "unequal-truncation", "unequal-unextracted"]
@@ -141,9 +141,9 @@ def test_what_was_cut_is_a_mark_that_a_judge_check_reads(caveat: Caveat, tmp_pat
         for sample in range(8)
     ]
     folder = make(tmp_path / "run", said=(*said, Said(task="sum", arm="test", context="test0", sample=8, failure="time-out")))
-    assert caveat("score", folder, "--patterns-only", "-o", folder / "scores.csv", "--json").code == 0
+    assert caveat("audit", "score", folder, "--patterns-only", "-o", folder / "scores.csv", "--json").code == 0
 
-    document = caveat("judge", folder / "scores.csv", "--contexts", "fixed", "--mark", "truncated", "--json").document
+    document = caveat("analyze", "judge", folder / "scores.csv", "--contexts", "fixed", "--mark", "truncated", "--json").document
 
     assert sorted(Counter(row["truncated"] for row in read(folder / "scores.csv")).items()) == [("", 1), ("0", 72), ("1", 24)]
     (check,) = [one for one in document["reports"][0]["invariance"] if one["check"] == "failure-rate"]
@@ -171,9 +171,9 @@ def test_a_scorer_of_a_file_is_used_instead(caveat: Caveat, tmp_path: Path) -> N
     """Its scores stand beside the first, in a table of their own."""
     folder, scorer = make(tmp_path / "run"), tmp_path / "scorer.yaml"
     scorer.write_text("kind: choice\nunextracted: wrong\n")
-    assert caveat("score", folder, "--json").code == 0
+    assert caveat("audit", "score", folder, "--json").code == 0
 
-    document = caveat("score", folder, "--scorer", scorer, "--json").document
+    document = caveat("audit", "score", folder, "--scorer", scorer, "--json").document
 
     assert document["files"] == {"table": str(folder / "scores-choice.csv")}
     assert [row["score"] for row in read(folder / "scores-choice.csv")] == ["0.0", "", "1.0", "0.0"]
@@ -194,7 +194,7 @@ def test_a_scorer_that_cannot_score_these_tasks_is_refused(caveat: Caveat, tmp_p
     folder, scorer = make(tmp_path / "run"), tmp_path / "scorer.yaml"
     scorer.write_text(text)
 
-    answer = caveat("score", folder, "--scorer", scorer, "--json")
+    answer = caveat("audit", "score", folder, "--scorer", scorer, "--json")
 
     assert list_codes(answer) == codes
     assert not list(folder.glob("scores*.csv"))
@@ -202,14 +202,14 @@ def test_a_scorer_that_cannot_score_these_tasks_is_refused(caveat: Caveat, tmp_p
 
 def test_a_replay_without_a_scorer_asks_for_one(caveat: Caveat, tmp_path: Path) -> None:
     """Nothing is guessed."""
-    answer = caveat("score", make(tmp_path / "run", scoring=None), "--json")
+    answer = caveat("audit", "score", make(tmp_path / "run", scoring=None), "--json")
 
     assert list_codes(answer) == ["scorer-missing"]
 
 
 def test_a_folder_without_a_run_is_no_run(caveat: Caveat, tmp_path: Path) -> None:
     """The fault names it and says how a run is made."""
-    answer = caveat("score", tmp_path, "--json")
+    answer = caveat("audit", "score", tmp_path, "--json")
 
     assert list_codes(answer) == ["run-not-found"]
 
@@ -225,6 +225,6 @@ def test_two_tasks_that_ask_the_same_and_are_scored_differently_are_refused(cave
     store._connection.commit()
     store.close()
 
-    answer = caveat("score", tmp_path / "run", "--json")
+    answer = caveat("audit", "score", tmp_path / "run", "--json")
 
     assert list_codes(answer) == ["task-not-scorable"]

@@ -52,7 +52,7 @@ def test_a_sheet_names_neither_arm_nor_context(caveat: Caveat, tmp_path: Path) -
     """Every answered response once, in another order than the run's, and nothing that would be computed by a spreadsheet."""
     folder = make(tmp_path / "run")
 
-    document = caveat("score", folder, "--sheet", "sheet.csv", "--json").document
+    document = caveat("audit", "score", folder, "--sheet", "sheet.csv", "--json").document
 
     text, rows = (tmp_path / "sheet.csv").read_text(), read(tmp_path / "sheet.csv")
     assert document["items"] == len(rows) == 17
@@ -63,13 +63,13 @@ def test_a_sheet_names_neither_arm_nor_context(caveat: Caveat, tmp_path: Path) -
 
 
 def test_labels_find_their_responses_again(caveat: Caveat, tmp_path: Path) -> None:
-    """Each label is the score of its response; what has none is not scored; labels.csv is what caveat judge reads."""
+    """Each label is the score of its response; what has none is not scored; labels.csv is what caveat analyze judge reads."""
     folder = make(tmp_path / "run")
-    caveat("score", folder, "--sheet", "sheet.csv")
+    caveat("audit", "score", folder, "--sheet", "sheet.csv")
     rows = read(tmp_path / "sheet.csv")
     fill(tmp_path / "sheet.csv", [str(int("0" in row["response"])) for row in rows[:-1]])
 
-    scored = caveat("score", folder, "--answers", "sheet.csv", "--json")
+    scored = caveat("audit", "score", folder, "--answers", "sheet.csv", "--json")
 
     assert scored.code == 0, scored.err
     assert (scored.document["changed"], scored.document["scorer"]["kind"]) == (16, "label")
@@ -85,12 +85,12 @@ def test_labels_find_their_responses_again(caveat: Caveat, tmp_path: Path) -> No
 def test_labels_stand_beside_the_scores_of_the_replay(caveat: Caveat, tmp_path: Path) -> None:
     """The table of the replay's own scorer stays as it is."""
     folder = make(tmp_path / "run", ChoiceScorer(kind="choice"))
-    caveat("score", folder)
+    caveat("audit", "score", folder)
     before = (folder / "scores.csv").read_bytes()
-    caveat("score", folder, "--sheet", "sheet.csv", "--items", "3")
+    caveat("audit", "score", folder, "--sheet", "sheet.csv", "--items", "3")
     fill(tmp_path / "sheet.csv", ["1", "0.5", "true"])
 
-    document = caveat("score", folder, "--answers", "sheet.csv", "--json").document
+    document = caveat("audit", "score", folder, "--answers", "sheet.csv", "--json").document
 
     assert document["files"] == {"table": str(folder / "scores-label.csv"), "labels": str(folder / "labels.csv")}
     assert sum(side["scored"] for side in document["sides"]) == 3
@@ -101,13 +101,13 @@ def test_two_sheets_of_a_run_share_no_name(caveat: Caveat, tmp_path: Path) -> No
     """A second sheet is drawn anew; both find their responses."""
     folder = make(tmp_path / "run")
     for name in ("one.csv", "two.csv"):
-        caveat("score", folder, "--sheet", name)
+        caveat("audit", "score", folder, "--sheet", name)
 
     one, two = ({row["item"] for row in read(tmp_path / name)} for name in ("one.csv", "two.csv"))
     assert len(one) == 17
     assert not one & two
     fill(tmp_path / "two.csv", ["1"] * 17)
-    assert caveat("score", folder, "--answers", "two.csv", "--json").document["changed"] == 17
+    assert caveat("audit", "score", folder, "--answers", "two.csv", "--json").document["changed"] == 17
 
 
 @pytest.mark.parametrize(
@@ -124,12 +124,12 @@ def test_what_is_no_sheet_of_labels_is_refused(
 ) -> None:
     """Nothing is kept of it."""
     folder = make(tmp_path / "run")
-    caveat("score", folder, "--sheet", "sheet.csv")
+    caveat("audit", "score", folder, "--sheet", "sheet.csv")
     fill(tmp_path / "sheet.csv", labels)
     path = tmp_path / "sheet.csv"
     path.write_text(path.read_text().replace(*change, 1) if change[0] else path.read_text())
 
-    answer = caveat("score", folder, "--answers", "sheet.csv", "--json")
+    answer = caveat("audit", "score", folder, "--answers", "sheet.csv", "--json")
 
     assert (answer.code, list_codes(answer)) == (2, codes)
     assert not list(folder.glob("*.csv"))
@@ -138,14 +138,14 @@ def test_what_is_no_sheet_of_labels_is_refused(
 def test_labels_of_another_run_or_item_and_labels_given_twice_are_refused(caveat: Caveat, tmp_path: Path) -> None:
     """A sheet belongs to its run folder, an item to its sheet, and a response has one label."""
     folder = make(tmp_path / "run")
-    caveat("score", folder, "--sheet", "sheet.csv")
+    caveat("audit", "score", folder, "--sheet", "sheet.csv")
     first = read(tmp_path / "sheet.csv")[0]
     head = "sheet,item,label\n"
     (tmp_path / "other.csv").write_text(f"{head}0123456789abcdef,{first['item']},1\n")
     (tmp_path / "item.csv").write_text(f"{head}{first['sheet']},BBBBBBBBBBBB,1\n")
     (tmp_path / "twice.csv").write_text(f"{head}" + f"{first['sheet']},{first['item']},1\n" * 2)
 
-    answers = [caveat("score", folder, "--answers", name, "--json") for name in ("other.csv", "item.csv", "twice.csv")]
+    answers = [caveat("audit", "score", folder, "--answers", name, "--json") for name in ("other.csv", "item.csv", "twice.csv")]
 
     assert [list_codes(answer) for answer in answers] == [["wrong-sheet-key"], ["unknown-name"], ["duplicate"]]
 
@@ -155,7 +155,7 @@ def test_a_sheet_is_not_written_over_a_file(caveat: Caveat, tmp_path: Path) -> N
     folder = make(tmp_path / "run")
     (tmp_path / "sheet.csv").write_text("labels of a week")
 
-    answer = caveat("score", folder, "--sheet", "sheet.csv", "--json")
+    answer = caveat("audit", "score", folder, "--sheet", "sheet.csv", "--json")
 
     assert (answer.code, list_codes(answer)) == (2, ["file-exists"])
     assert (tmp_path / "sheet.csv").read_text() == "labels of a week"
@@ -164,12 +164,12 @@ def test_a_sheet_is_not_written_over_a_file(caveat: Caveat, tmp_path: Path) -> N
 def test_a_replay_that_is_scored_by_labels_asks_for_them(caveat: Caveat, tmp_path: Path) -> None:
     """And its labels are its scores, which an audit can import."""
     folder = make(tmp_path / "run", LabelScorer(kind="label", question="Is it good?"))
-    unlabelled = caveat("score", folder, "--json")
+    unlabelled = caveat("audit", "score", folder, "--json")
     assert list_codes(unlabelled) == ["labels-missing"]
-    caveat("score", folder, "--sheet", "sheet.csv")
+    caveat("audit", "score", folder, "--sheet", "sheet.csv")
     fill(tmp_path / "sheet.csv", ["1"] * 17)
 
-    document = caveat("score", folder, "--answers", "sheet.csv", "--json").document
+    document = caveat("audit", "score", folder, "--answers", "sheet.csv", "--json").document
 
     assert document["scorer"] == {"kind": "label", "question": "Is it good?"}
     assert document["files"]["table"] == str(folder / "scores.csv")

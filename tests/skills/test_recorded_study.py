@@ -12,8 +12,8 @@ def test_the_recorded_study_is_analysed_without_a_call(caveat: Caveat, tmp_path:
     folder = tmp_path / "skills"
     shutil.copytree(find_resource("examples") / "skills", folder)
 
-    listed = caveat("skills", "list", str(folder / "study.yaml"), "--run", str(folder / "run"), "--json").document
-    analysed = caveat("skills", "analyze", str(folder / "study.yaml"), "--run", str(folder / "run"), "-o", str(tmp_path / "out"))
+    listed = caveat("analyze", "skills", "list", str(folder / "study.yaml"), "--run", str(folder / "run"), "--json").document
+    analysed = caveat("analyze", "skills", "analyze", str(folder / "study.yaml"), "--run", str(folder / "run"), "-o", str(tmp_path / "out"))
 
     cells = [one for skill in listed["skills"] for one in skill["conditions"]]
     assert sum(one["answered"] for one in cells) == sum(one["calls"] for one in cells) == 26

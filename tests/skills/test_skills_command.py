@@ -1,4 +1,4 @@
-"""`caveat skills` from files to an analysis, over real HTTP: what is asked, what is kept, what is compared."""
+"""`caveat analyze skills` from files to an analysis, over real HTTP: what is asked, what is kept, what is compared."""
 
 import csv
 import json
@@ -26,20 +26,20 @@ def find_codes(answer: Answer) -> list[str]:
 
 
 def analyze(caveat: Caveat, study: Path, *options: object) -> Any:
-    return caveat("skills", "analyze", study, "--json", *map(str, options)).document
+    return caveat("analyze", "skills", "analyze", study, "--json", *map(str, options)).document
 
 
 def make(caveat: Caveat, study: Path) -> None:
-    assert caveat("skills", "generate", study).code == 0
-    assert caveat("skills", "score", study).code == 0
+    assert caveat("analyze", "skills", "generate", study).code == 0
+    assert caveat("analyze", "skills", "score", study).code == 0
 
 
 def test_a_study_is_generated_scored_and_analysed(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
     """Every condition is asked as it is written, every response judged whole, and the contrasts are those that the endpoint made."""
     study = Study().write(tmp_path)
 
-    generated = caveat("skills", "generate", study, "--json").document
-    scored = caveat("skills", "score", study, "--json").document
+    generated = caveat("analyze", "skills", "generate", study, "--json").document
+    scored = caveat("analyze", "skills", "score", study, "--json").document
     found = analyze(caveat, study)
 
     arms = {one["arm"]: one["cells"] for one in generated["arms"]}
@@ -72,7 +72,7 @@ def test_a_judge_sees_the_whole_response_and_never_the_condition(caveat: Caveat,
 
 def test_conditions_differ_by_what_they_are_about(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
     """References come in the order of names; the snippet is that of the task's language; the baselines hold no skill."""
-    caveat("skills", "generate", Study().write(tmp_path), "--skill", "beta", "--samples", "1")
+    caveat("analyze", "skills", "generate", Study().write(tmp_path), "--skill", "beta", "--samples", "1")
 
     sent = [one.body for one in list_asked(endpoint)]
     systems = [(one.get("system", ""), one["messages"]) for one in sent]
@@ -98,7 +98,7 @@ def test_more_samples_and_other_parts_add_only_what_is_new(caveat: Caveat, tmp_p
         ["--samples", "3"],
         [],
     ):
-        assert caveat("skills", "generate", study, *options).code == 0
+        assert caveat("analyze", "skills", "generate", study, *options).code == 0
         counts.append(len(list_asked(endpoint)))
 
     assert counts == [8, 8 + 4, CELLS, CELLS * 3 // 2, CELLS * 3 // 2]
@@ -111,11 +111,11 @@ def test_an_interrupted_part_is_not_made_by_another(caveat: Caveat, tmp_path: Pa
     study = parts.write(tmp_path)
     parts.study["budget"] = {"calls": 3}
     parts.write(tmp_path)
-    stopped = caveat("skills", "generate", study, "--skill", "alpha")
+    stopped = caveat("analyze", "skills", "generate", study, "--skill", "alpha")
     parts.study["budget"] = {}
     parts.write(tmp_path)
 
-    caveat("skills", "generate", study, "--skill", "beta")
+    caveat("analyze", "skills", "generate", study, "--skill", "beta")
 
     assert stopped.code == 1
     prompts = [one.body["messages"][-1]["content"] for one in list_asked(endpoint)]
@@ -125,11 +125,11 @@ def test_an_interrupted_part_is_not_made_by_another(caveat: Caveat, tmp_path: Pa
 def test_a_part_is_scored_alone(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
     """The judge is asked for the verdicts of the part, then only for the others."""
     study = Study().write(tmp_path)
-    caveat("skills", "generate", study)
+    caveat("analyze", "skills", "generate", study)
 
-    part = caveat("skills", "score", study, "--skill", "alpha", "--json").document
+    part = caveat("analyze", "skills", "score", study, "--skill", "alpha", "--json").document
     between = len(list_asked(endpoint, JUDGE))
-    rest = caveat("skills", "score", study, "--json").document
+    rest = caveat("analyze", "skills", "score", study, "--json").document
 
     judged = {one["name"]: sum(each["judged"] for each in one["conditions"]) for one in part["skills"]}
     assert judged == {"alpha": 16, "beta": 0, "gamma": 0}
@@ -143,7 +143,7 @@ def test_patterns_are_looked_for_again_without_a_call_and_verdicts_stay(caveat: 
     make(caveat, study)
     asked, before = len(endpoint.posts()), analyze(caveat, study)
 
-    again = caveat("skills", "score", study, "--patterns-only", "--json").document
+    again = caveat("analyze", "skills", "score", study, "--patterns-only", "--json").document
 
     assert (again["patterns_changed"], again["verdicts_new"], len(endpoint.posts())) == (0, 0, asked)
     assert analyze(caveat, study) == before
@@ -162,11 +162,11 @@ def test_a_failed_call_is_an_exclusion_with_its_reason(caveat: Caveat, tmp_path:
 
     endpoint.script = fail
     study = Study().write(tmp_path)
-    caveat("skills", "generate", study)
-    caveat("skills", "score", study)
+    caveat("analyze", "skills", "generate", study)
+    caveat("analyze", "skills", "score", study)
 
     found = analyze(caveat, study)
-    caveat("skills", "analyze", study, "--output", str(tmp_path / "out"))
+    caveat("analyze", "skills", "analyze", study, "--output", str(tmp_path / "out"))
     with (tmp_path / "out" / "scores.csv").open(encoding="utf-8", newline="") as file:
         failed = [row for row in csv.DictReader(file) if row["excluded_reason"].startswith("the generation failed")]
 
@@ -181,7 +181,7 @@ def test_a_failed_call_is_an_exclusion_with_its_reason(caveat: Caveat, tmp_path:
 
 
 def test_an_export_is_read_as_the_run_is(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
-    """`caveat contamination` over the published layout gives every number that the analysis of the run gives."""
+    """`caveat analyze contamination` over the published layout gives every number that the analysis of the run gives."""
 
     def fail(asked: Asked) -> Reply | Refusal:
         if asked.body["model"] == MODEL and "Task 0 of alpha" in str(asked.body["messages"]) and asked.number:
@@ -192,11 +192,11 @@ def test_an_export_is_read_as_the_run_is(caveat: Caveat, tmp_path: Path, endpoin
     parts = Study()
     parts.study["skills"]["gamma"]["left_out"] = "still being written"
     study = parts.write(tmp_path)
-    caveat("skills", "generate", study, "--skill", "beta", "--condition", "A", "--samples", "3")
+    caveat("analyze", "skills", "generate", study, "--skill", "beta", "--condition", "A", "--samples", "3")
     make(caveat, study)
 
     found = analyze(caveat, study, "--export", tmp_path / "export")
-    again = caveat("contamination", tmp_path / "export", "--json").document
+    again = caveat("analyze", "contamination", tmp_path / "export", "--json").document
 
     different = {name for name in found if found[name] != again[name]}
     left_out = [one["skill"] for one in found["inventory"]["left_out"]]
@@ -213,12 +213,14 @@ def test_the_long_table_goes_into_contrast_and_estimate(caveat: Caveat, tmp_path
     """scores.csv has the arms A to E; B against A is what the analysis says of all tasks, and mitigation has its matching baseline."""
     study = Study().write(tmp_path)
     make(caveat, study)
-    caveat("skills", "analyze", study, "--output", tmp_path / "out")
+    caveat("analyze", "skills", "analyze", study, "--output", tmp_path / "out")
 
     table = tmp_path / "out" / "scores.csv"
-    one = caveat("estimate", table, "--test", "B", "--deploy", "A", "--range", "1", "5", "--contexts", "fixed", "--json").document
+    one = caveat(
+        "analyze", "estimate", table, "--test", "B", "--deploy", "A", "--range", "1", "5", "--contexts", "fixed", "--json"
+    ).document
     asked = ("--mitigation", "D", "B", "A", "--matching-baseline", "E", "--range", "1", "5", "--contexts", "fixed")
-    contrast = caveat("contrast", table, *asked, "--json").document["contrasts"][0]
+    contrast = caveat("analyze", "contrast", table, *asked, "--json").document["contrasts"][0]
 
     with table.open(newline="", encoding="utf-8") as file:
         arms = {row["arm"] for row in csv.DictReader(file)}
@@ -258,13 +260,13 @@ def test_a_skill_is_left_out_by_the_file_alone_and_not_after_the_run(caveat: Cav
     for key, value in (("left_out", "its result is odd"), ("risk_level", "low"), ("structural_score", 0.1)):
         changed = Study()
         changed.study["skills"]["beta"][key] = value
-        refused = caveat("skills", "analyze", changed.write(tmp_path), "--json")
+        refused = caveat("analyze", "skills", "analyze", changed.write(tmp_path), "--json")
         refusals.append((refused.code, find_codes(refused)))
     gone = Study()
     del gone.study["skills"]["gamma"]
     gone.write(tmp_path)
     (tmp_path / "tasks" / "gamma.json").unlink()
-    removed = caveat("skills", "generate", study, "--json")
+    removed = caveat("analyze", "skills", "generate", study, "--json")
 
     assert refusals == [(2, ["skill-changed"])] * 3
     assert find_codes(removed) == ["skill-changed"]
@@ -274,11 +276,11 @@ def test_a_changed_skill_text_needs_a_folder_of_its_own(caveat: Caveat, tmp_path
     """What was asked cannot change under a run folder: the text is part of the request."""
     parts = Study()
     study = parts.write(tmp_path)
-    caveat("skills", "generate", study)
+    caveat("analyze", "skills", "generate", study)
     parts.texts["skills/alpha/SKILL.md"] = "Another text."
     parts.write(tmp_path)
 
-    refused = caveat("skills", "generate", study, "--json")
+    refused = caveat("analyze", "skills", "generate", study, "--json")
 
     assert find_codes(refused) == ["run-differs"]
     assert len(list_asked(endpoint)) == CELLS
@@ -305,10 +307,10 @@ def test_the_listing_tells_how_far_a_study_is(caveat: Caveat, tmp_path: Path, en
     parts.study["skills"]["gamma"]["left_out"] = "still being written"
     study = parts.write(tmp_path)
 
-    before = caveat("skills", "list", study, "--json").document
-    caveat("skills", "generate", study, "--skill", "beta")
-    after = caveat("skills", "list", study, "--json").document
-    printed = caveat("skills", "list", study).out
+    before = caveat("analyze", "skills", "list", study, "--json").document
+    caveat("analyze", "skills", "generate", study, "--skill", "beta")
+    after = caveat("analyze", "skills", "list", study, "--json").document
+    printed = caveat("analyze", "skills", "list", study).out
 
     def sum_up(document: Any) -> dict[str, tuple[int, int]]:
         return {
@@ -325,10 +327,10 @@ def test_the_listing_tells_how_far_a_study_is(caveat: Caveat, tmp_path: Path, en
 def test_the_listing_counts_planned_calls_with_all_samples(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
     """Samples of the study and samples that a run folder has beyond it are planned calls: never more are answered than planned."""
     study = Study().write(tmp_path)
-    assert caveat("skills", "generate", study, "--skill", "alpha", "--task", "alpha-0", "--samples", "5").code == 0
+    assert caveat("analyze", "skills", "generate", study, "--skill", "alpha", "--task", "alpha-0", "--samples", "5").code == 0
 
-    document = caveat("skills", "list", study, "--json").document
-    printed = caveat("skills", "list", study).out
+    document = caveat("analyze", "skills", "list", study, "--json").document
+    printed = caveat("analyze", "skills", "list", study).out
 
     calls = {one["name"]: {each["arm"]: each["calls"] for each in one["conditions"]} for one in document["skills"]}
     assert calls["alpha"] == dict.fromkeys("ABDE", 5 + 2)
@@ -342,9 +344,9 @@ def test_a_response_that_was_never_made_leaves_the_counts_of_its_condition_known
 ) -> None:
     """A gap has no length, which is unknown and not 0, and does not make what is known of the others unknown."""
     study = Study().write(tmp_path)
-    caveat("skills", "generate", study, "--skill", "alpha", "--condition", "A", "--samples", "2")
-    caveat("skills", "generate", study, "--skill", "alpha", "--condition", "B", "--samples", "1")
-    caveat("skills", "score", study)
+    caveat("analyze", "skills", "generate", study, "--skill", "alpha", "--condition", "A", "--samples", "2")
+    caveat("analyze", "skills", "generate", study, "--skill", "alpha", "--condition", "B", "--samples", "1")
+    caveat("analyze", "skills", "score", study)
 
     found = analyze(caveat, study, "-o", tmp_path / "out")
 
@@ -362,16 +364,16 @@ def test_a_stopped_study_goes_on_where_it_stood_also_in_batches(caveat: Caveat, 
     parts = Study()
     parts.study["budget"] = {"calls": 5}
     study = parts.write(tmp_path)
-    stopped = caveat("skills", "generate", study, "--skill", "alpha", "--samples", "1")
+    stopped = caveat("analyze", "skills", "generate", study, "--skill", "alpha", "--samples", "1")
     parts.study["budget"] = {}
     parts.write(tmp_path)
 
-    batched = caveat("skills", "generate", study, "--skill", "alpha", "--samples", "1", "--batch", "--json")
-    whole = caveat("skills", "generate", study, "--json").document
+    batched = caveat("analyze", "skills", "generate", study, "--skill", "alpha", "--samples", "1", "--batch", "--json")
+    whole = caveat("analyze", "skills", "generate", study, "--json").document
 
     requests = [len(one["requests"]) for batch in endpoint.posts("/v1/messages/batches") for one in [batch.body]]
     assert (stopped.code, batched.code) == (1, 0)
-    assert "caveat skills generate" in stopped.out
+    assert "caveat analyze skills generate" in stopped.out
     assert "--skill alpha --samples 1" in re.sub(r"\s+", " ", stopped.out)
     assert requests == [3]
     assert len(list_asked(endpoint)) == CELLS - 3

@@ -1,4 +1,4 @@
-"""What docs/skills.md shows is what `caveat skills` prints for the study of the examples, asked of a scripted endpoint."""
+"""What docs/skills.md shows is what `caveat analyze skills` prints for the study of the examples, asked of a scripted endpoint."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""`caveat skills run`: all stages by one command, over real HTTP; where it stops, and how it goes on."""
+"""`caveat analyze skills run`: all stages by one command, over real HTTP; where it stops, and how it goes on."""
 
 import json
 import re
@@ -25,13 +25,13 @@ def parts() -> Study:
 def test_one_command_carries_out_every_stage(caveat: Caveat, tmp_path: Path, endpoint: Endpoint, parts: Study) -> None:
     """It asks, matches, judges, analyses and writes; again, it makes no call and gives the same analysis."""
     study = parts.write(tmp_path)
-    command = ("skills", "run", study, "--results", tmp_path / "out", "--export", tmp_path / "export", "--json")
+    command = ("analyze", "skills", "run", study, "--results", tmp_path / "out", "--export", tmp_path / "export", "--json")
 
     first = caveat(*command).document
     calls = len(endpoint.posts())
     again = caveat(*command).document
-    alone = caveat("skills", "analyze", study, "--json").document
-    reread = caveat("contamination", tmp_path / "export", "--json").document
+    alone = caveat("analyze", "skills", "analyze", study, "--json").document
+    reread = caveat("analyze", "contamination", tmp_path / "export", "--json").document
 
     assert (first["complete"], set(first["stages"].values()), calls) == (True, {None}, 16)
     assert first["scores"]["verdicts_new"] == 8
@@ -45,7 +45,7 @@ def test_one_command_carries_out_every_stage(caveat: Caveat, tmp_path: Path, end
 def test_a_spent_budget_stops_a_stage_and_nothing_is_written(caveat: Caveat, tmp_path: Path, endpoint: Endpoint, parts: Study) -> None:
     """Limits hold for responses and judge together; each call is made once, and the command that goes on is given."""
     study = parts.write(tmp_path)
-    command = ("skills", "run", study, "--results", tmp_path / "out")
+    command = ("analyze", "skills", "run", study, "--results", tmp_path / "out")
 
     asking = caveat(*command, "--max-calls", "5", "--json")
     judging = caveat(*command, "--max-calls", "10", "--json")
@@ -56,15 +56,15 @@ def test_a_spent_budget_stops_a_stage_and_nothing_is_written(caveat: Caveat, tmp
     assert (asking.code, judging.code, whole.code) == (1, 1, 0)
     assert [stages[0][name] is None for name in ("plan", "ask", "match", "judge")] == [True, False, False, False]
     assert [stages[1][name] is None for name in ("plan", "ask", "match", "judge")] == [True, True, True, False]
-    assert "caveat skills run" in re.sub(r"\s+", " ", asking.err)
-    assert "caveat skills run" in re.sub(r"\s+", " ", judging.err)
+    assert "caveat analyze skills run" in re.sub(r"\s+", " ", asking.err)
+    assert "caveat analyze skills run" in re.sub(r"\s+", " ", judging.err)
     assert not written
     assert len(endpoint.posts()) == 16
 
 
 def test_a_dry_run_sends_nothing_and_says_what_it_cannot_know(caveat: Caveat, tmp_path: Path, endpoint: Endpoint, parts: Study) -> None:
     """Calls are counted; the judge's input depends on responses that are not there, which is null with the reason."""
-    document = caveat("skills", "run", parts.write(tmp_path), "--dry-run", "--json").document
+    document = caveat("analyze", "skills", "run", parts.write(tmp_path), "--dry-run", "--json").document
 
     assert (document["calls"], document["judging"]["most_verdicts"], endpoint.posts()) == (8, 8, [])
     assert document["judging"]["input_tokens"] is None
@@ -80,11 +80,11 @@ def test_a_run_under_other_conditions_says_so(caveat: Caveat, tmp_path: Path, en
     built = parts.texts["conditions.yaml"]
     parts.texts["conditions.yaml"] = built.replace('id: baseline, system: ""', "id: baseline, system: [agent]")
     study = parts.write(tmp_path)
-    before = caveat("skills", "run", study, "--condition", "A", "--condition", "B", "--json").document["analysis"]
+    before = caveat("analyze", "skills", "run", study, "--condition", "A", "--condition", "B", "--json").document["analysis"]
     parts.texts["conditions.yaml"] = built
     parts.write(tmp_path)
 
-    after = caveat("skills", "analyze", study, "--json").document
+    after = caveat("analyze", "skills", "analyze", study, "--json").document
 
     assert list_notes(before) == {"condition-differs": "A baseline"}
     assert list_notes(after) == {"condition-differs": "A baseline", "conditions-changed": "baseline"}

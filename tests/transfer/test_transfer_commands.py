@@ -1,4 +1,4 @@
-"""`caveat export`, `import`, `backup` and `restore`, run as a user would run them in two folders."""
+"""`caveat admin bundle write`, `import`, `backup` and `restore`, run as a user would run them in two folders."""
 
 import json
 import sys
@@ -46,7 +46,7 @@ def test_a_claim_shows_what_others_say_of_the_same_passage(aisi: Institute, lab:
 
     before = run(here, "claim", "show", ours, "--json", *url)
     (here / "registry.cfg").write_text("[registry]\nauthority = LAB\n", encoding="utf-8")
-    taken = run(here, "import", tmp_path / "a.caveat", "--key", tmp_path / "aisi.keys", "--json", *url)
+    taken = run(here, "admin", "bundle", "read", tmp_path / "a.caveat", "--key", tmp_path / "aisi.keys", "--json", *url)
     after = run(here, "claim", "show", ours, "--json", *url)
     as_before = run(here, "claim", "show", ours, "--as-of", "5", "--json", *url)
     listed = run(here, "claim", "list", "--log", aisi.origin, "--json", *url)
@@ -67,13 +67,13 @@ def test_an_equivocation_is_a_no(aisi: Institute, lab: Institute, institutes: Ca
     here = tmp_path / "here"
     here.mkdir()
     (here / "registry.cfg").write_text(f"[registry]\nurl = {lab.ledger.url}\nauthority = LAB\n", encoding="utf-8")
-    run(here, "import", tmp_path / "a.caveat", "--vkey", aisi.vkey)
+    run(here, "admin", "bundle", "read", tmp_path / "a.caveat", "--vkey", aisi.vkey)
 
-    code, _, talk = run(here, "import", tmp_path / "fork.caveat")
-    log = run(here, "log", "show")
+    code, _, talk = run(here, "admin", "bundle", "read", tmp_path / "fork.caveat")
+    log = run(here, "admin", "log", "show")
     aisi.add_claims(1)
     aisi.export(tmp_path / "more.caveat")
-    more = run(here, "import", tmp_path / "more.caveat")
+    more = run(here, "admin", "bundle", "read", tmp_path / "more.caveat")
 
     assert (code, "equivocation: " in talk, "equivocation" in log[1]) == (1, True, True)
     assert (more[0], "WARNING" in more[2]) == (0, True)
@@ -83,29 +83,29 @@ def test_a_registry_goes_and_comes_back(run: Run, tmp_path: Path) -> None:
     """From init over backup to restore and export, with the keys of the folder; without them nothing is signed, and that is said."""
     home, back = tmp_path / "home", tmp_path / "back"
     run(home, "init", "--code", "LAB", "--role", "lab")
-    kept = run(home, "backup", "b.db", "--json")
-    exported = run(home, "export", "--json")
-    restored = run(back, "restore", home / "b.db", "--json")
-    bare = run(back, "backup", "bare.db")
-    without = run(back, "export", "-o", "x.jsonl")
-    none = run(tmp_path / "none", "restore", back / "bare.db", "--checkpoint", home / "b.db.checkpoint", "--json")
+    kept = run(home, "admin", "backup", "b.db", "--json")
+    exported = run(home, "admin", "bundle", "write", "--json")
+    restored = run(back, "admin", "restore", home / "b.db", "--json")
+    bare = run(back, "admin", "backup", "bare.db")
+    without = run(back, "admin", "bundle", "write", "-o", "x.jsonl")
+    none = run(tmp_path / "none", "admin", "restore", back / "bare.db", "--checkpoint", home / "b.db.checkpoint", "--json")
 
     assert json.loads(kept[1])["is_signed"] is True
     assert (json.loads(exported[1])["size"], json.loads(restored[1])["entries"]) == (3, 3)
     assert "NOT signed" in bare[1]
     assert (without[0], none[0]) == (0, 0)
-    assert [run(home, "backup", "b.db")[0], run(back, "restore", home / "b.db")[0]] == [2, 2]
+    assert [run(home, "admin", "backup", "b.db")[0], run(back, "admin", "restore", home / "b.db")[0]] == [2, 2]
 
 
 def test_no_checkpoint_is_asked_for_and_can_be_done_without(run: Run, tmp_path: Path) -> None:
     """A backup without its checkpoint comes back only when somebody says so, and is told to be unproven."""
     home, back = tmp_path / "home", tmp_path / "back"
     run(home, "init", "--code", "LAB", "--role", "lab")
-    run(home, "backup", "b.db")
+    run(home, "admin", "backup", "b.db")
     (home / "b.db.checkpoint").unlink()
 
-    refused = run(back, "restore", home / "b.db")
-    done = run(back, "restore", home / "b.db", "--without-checkpoint")
+    refused = run(back, "admin", "restore", home / "b.db")
+    done = run(back, "admin", "restore", home / "b.db", "--without-checkpoint")
 
     assert (refused[0], "checkpoint-not-found" in refused[2]) == (2, True)
     assert (done[0], "is not checked" in done[1]) == (0, True)

@@ -1,4 +1,4 @@
-"""The file that `caveat classify` reads: short forms, defaults, and every fault with its path."""
+"""The file that `caveat analyze classify` reads: short forms, defaults, and every fault with its path."""
 
 import json
 from pathlib import Path

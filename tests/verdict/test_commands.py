@@ -1,4 +1,4 @@
-"""`caveat estimate` and `caveat classify` by command line, against what the interface prints."""
+"""`caveat analyze estimate` and `caveat analyze classify` by command line, against what the interface prints."""
 
 import io
 import json
@@ -87,7 +87,7 @@ def contains(whole: Any, part: Any) -> bool:
 
 def test_estimate_prints_the_document_of_the_interface(scores: Path) -> None:
     """All keys and numbers of the example, to the digits printed there."""
-    done = call("estimate", scores, "--json")
+    done = call("analyze", "estimate", scores, "--json")
     printed = {
         "schema": "caveat/estimate/1",
         "margin": 0.05,
@@ -126,7 +126,7 @@ def test_estimate_prints_the_document_of_the_interface(scores: Path) -> None:
 
 def test_classify_prints_the_document_of_the_interface(case: Path) -> None:
     """Contradicted, provisional, with margin, estimate, claim before and after, and the checklist's word on θ."""
-    done = call("classify", case, "--json")
+    done = call("analyze", "classify", case, "--json")
     document = json.loads(done.stdout)
     reading = {
         "form": "threshold",
@@ -158,7 +158,7 @@ def test_classify_prints_the_document_of_the_interface(case: Path) -> None:
 
 def test_classify_speaks_to_people_verdict_first(case: Path) -> None:
     """The verdict, the claim before and after, the margin, the numbers, and what is missing."""
-    done = call("classify", case)
+    done = call("analyze", "classify", case)
 
     assert done.stdout.startswith("Contradicted (provisional: it is not stated how the deployment contexts")
     order = [
@@ -169,7 +169,7 @@ def test_classify_speaks_to_people_verdict_first(case: Path) -> None:
 
 def test_estimate_speaks_to_people(scores: Path) -> None:
     """Pointwise values are listed when asked for, and warnings come last."""
-    done = call("estimate", scores, "--pointwise", "--level", "0.9")
+    done = call("analyze", "estimate", scores, "--pointwise", "--level", "0.9")
 
     assert "intervals at 90 %" in done.stdout
     assert "t19" in done.stdout
@@ -179,7 +179,7 @@ def test_a_case_without_scores_needs_no_table(tmp_path: Path) -> None:
     """`inversion_margin` uses the reported figure; there is no estimate."""
     path = tmp_path / "case.yaml"
     path.write_text(CASE.replace("scores: scores.csv\n", ""), encoding="utf-8")
-    document = json.loads(call("classify", path, "--json").stdout)
+    document = json.loads(call("analyze", "classify", path, "--json").stdout)
 
     assert document["estimate"] is None
     assert document["inversion_margin"] == pytest.approx(-0.05)
@@ -189,12 +189,12 @@ def test_a_case_without_scores_needs_no_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        (("estimate", "scores.csv", "--level", "1.5"), "not-valid"),
-        (("estimate", "scores.csv", "--margin", "nan"), "not-valid"),
-        (("estimate", "scores.csv", "--range", "1", "0"), "bad-range"),
-        (("estimate", "scores.csv", "--range", "0", "0.5"), "score-out-of-range"),
-        (("estimate", "scores.csv", "--test", "tset"), "unknown-name"),
-        (("classify", "scores.csv"), "not-valid"),
+        (("analyze", "estimate", "scores.csv", "--level", "1.5"), "not-valid"),
+        (("analyze", "estimate", "scores.csv", "--margin", "nan"), "not-valid"),
+        (("analyze", "estimate", "scores.csv", "--range", "1", "0"), "bad-range"),
+        (("analyze", "estimate", "scores.csv", "--range", "0", "0.5"), "score-out-of-range"),
+        (("analyze", "estimate", "scores.csv", "--test", "tset"), "unknown-name"),
+        (("analyze", "classify", "scores.csv"), "not-valid"),
     ],
 )
 def test_bad_input_ends_with_two_and_its_faults(scores: Path, words: tuple[str, ...], code: str) -> None:
@@ -209,14 +209,14 @@ def test_bad_input_ends_with_two_and_its_faults(scores: Path, words: tuple[str, 
 def test_a_missing_table_is_named(case: Path) -> None:
     """The table that the file names is looked for beside the file."""
     (case.parent / "scores.csv").unlink()
-    done = call("classify", case)
+    done = call("analyze", "classify", case)
 
     assert done.returncode == 2
     assert str(case.parent / "scores.csv") in done.stderr
 
 
 def test_the_schema_of_the_file_is_published() -> None:
-    """`caveat classify --schema` needs no file."""
-    document = json.loads(call("classify", "--schema").stdout)
+    """`caveat analyze classify --schema` needs no file."""
+    document = json.loads(call("analyze", "classify", "--schema").stdout)
 
     assert document["properties"]["scores"]

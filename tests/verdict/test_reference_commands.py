@@ -33,7 +33,7 @@ TABLE_5 = {
 
 
 def classify(path: Path) -> Any:
-    done = call("classify", path, "--json")
+    done = call("analyze", "classify", path, "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -97,7 +97,7 @@ def test_proposition_1_equal_mixture_scores_have_differentials_one_and_zero(tmp_
 def test_proposition_1_a_marginal_score_is_refused(tmp_path: Path) -> None:
     """A table with one side never becomes a differential."""
     rows = [f"t{task},test,c{one},0,0.5\n" for task in range(20) for one in range(5)]
-    done = call("classify", write_case(tmp_path, "one", rows, relation=">=", theta=0.2), "--json")
+    done = call("analyze", "classify", write_case(tmp_path, "one", rows, relation=">=", theta=0.2), "--json")
 
     assert (done.returncode, done.stdout) == (2, "")
     assert "one-sided" in done.stderr

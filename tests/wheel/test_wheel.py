@@ -55,7 +55,9 @@ def test_the_wheel_runs_beside_a_folder_registry_of_the_users(command: Path, tmp
     (tmp_path / "mine" / "registry" / "__init__.py").write_text("raise SystemExit('the wrong package')\n")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "mine")}
 
-    done = subprocess.run([command, "schema", "claims"], cwd=tmp_path, capture_output=True, text=True, env=environment, check=False)
+    done = subprocess.run(
+        [command, "admin", "schema", "claims"], cwd=tmp_path, capture_output=True, text=True, env=environment, check=False
+    )
 
     assert done.returncode == 0, done.stderr
 
@@ -63,7 +65,7 @@ def test_the_wheel_runs_beside_a_folder_registry_of_the_users(command: Path, tmp
 def test_a_registry_is_made_and_checked(command: Path, tmp_path: Path) -> None:
     """Migrations ship in the wheel."""
     made = run(command, "init", "--example", "--json", folder=tmp_path)
-    checked = run(command, "db", "check", "--json", folder=tmp_path)
+    checked = run(command, "admin", "db", "check", "--json", folder=tmp_path)
 
     assert made.returncode == 0, made.stderr
     assert json.loads(checked.stdout)["is_current"] is True

@@ -43,7 +43,7 @@ _OF_CLAUDE = ("with_model", "base_url", "run", "dry_run", "max_tokens", "max_cal
 @click.option("--max-tokens", metavar="N", type=click.IntRange(16), help="claude: output tokens of one call; default: 16000.")
 @click.option("--max-calls", metavar="N", type=click.IntRange(1), help="claude: calls to make now, at most; running again goes on.")
 @click.option("--max-usd", metavar="USD", type=click.FloatRange(0, min_open=True), help="claude: dollars to spend now; needs --prices.")
-@click.option("--prices", metavar="FILE", type=FILE, help="claude: prices of models, for dollars (caveat schema prices).")
+@click.option("--prices", metavar="FILE", type=FILE, help="claude: prices of models, for dollars (caveat admin schema prices).")
 @click.option("--concurrency", metavar="N", type=click.IntRange(1), default=64, show_default=True, help="claude: calls at once, at most.")
 @click.option(
     "--time-out", "timeout_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=600, show_default=True, help="claude: of a call."

@@ -58,7 +58,7 @@ from registry.records.system_card import CardText, Outline
 _EDITORS = ("sensible-editor", "vim", "nano", "vi")
 _EDIT = (
     "Change the claim, save, and leave the editor: it is then checked and accepted.",
-    "The quote must stand in the card as you write it. An empty file gives up. The keys: docs/files.md, or caveat schema claims.",
+    "The quote must stand in the card as you write it. An empty file gives up. The keys: docs/files.md, or caveat admin schema claims.",
 )
 _SPLIT = (
     "Two or more claims in the place of one: cut each quote to its part, set form and figures, save, and leave the editor.",

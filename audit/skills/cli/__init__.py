@@ -1,1 +1,1 @@
-"""The commands `caveat skills` and `caveat contamination`, their sessions, presenters and page."""
+"""The commands `caveat analyze skills` and `caveat analyze contamination`, their sessions, presenters and page."""

@@ -1,4 +1,4 @@
-"""`caveat skills` and `caveat contamination`: a skill-contamination study run as an audit, or read again."""
+"""`caveat analyze skills` and `caveat analyze contamination`: a skill-contamination study run as an audit, or read again."""
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from audit.skills.study_file import StudyFile
     from audit.sources.skill_study_records import ContaminationStudy
 
-# Arguments and options that several commands of `caveat skills` share.
+# Arguments and options that several commands of `caveat analyze skills` share.
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -49,14 +49,16 @@ _CALLS = (
     click.option(
         "--repeat-lost", is_flag=True, help="Send calls again that were in flight when a run was killed; they may be billed twice."
     ),
-    click.option("--prices", type=FILE, help="Prices by model (caveat schema prices); without them, cost is unknown."),
+    click.option("--prices", type=FILE, help="Prices by model (caveat admin schema prices); without them, cost is unknown."),
     click.option(
         "--time-out", "timeout_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=600, show_default=True, help="Of a request."
     ),
     click.option("--batch", is_flag=True, help="Use Message Batches: cheaper, and done within a day."),
 )
 _ANALYSIS = (
-    click.option("--export", metavar="DIR", type=FOLDER, help="Write the run in the layout of published studies (caveat contamination)."),
+    click.option(
+        "--export", metavar="DIR", type=FOLDER, help="Write the run in the layout of published studies (caveat analyze contamination)."
+    ),
     click.option("--level", metavar="SHARE", type=float, default=0.95, help="Nominal coverage of the intervals; default: 0.95."),
     click.option("--margin", metavar="NUMBER", type=float, default=0.2, help="Materiality margin δ in points, of 1 to 5; default: 0.2."),
 )
@@ -146,7 +148,7 @@ def analyze_run(
     return study, [*written, *(write_export(build_export(store, file), options["export"]) if options["export"] else ())]
 
 
-# `caveat skills run`: every stage of a study by one command that goes on where it stood.
+# `caveat analyze skills run`: every stage of a study by one command that goes on where it stood.
 
 _STAGES = ("plan", "ask", "match", "judge", "analyse")
 _OPEN = "not reached: an earlier stage is not finished"
@@ -169,8 +171,8 @@ def run_study(app: App, /, *, path: Path, folder: Path | None, **options: Any) -
 
     \b
     Examples:
-      caveat skills run study.yaml --dry-run
-      caveat skills run study.yaml --prices prices.yaml --max-usd 20 --results out
+      caveat analyze skills run study.yaml --dry-run
+      caveat analyze skills run study.yaml --prices prices.yaml --max-usd 20 --results out
     """
     from audit.contamination.skill_contrasts import build_settings
     from audit.replay.run_budget import check_prices
@@ -278,7 +280,7 @@ def _forecast_judging(session: "RunSession", file: "StudyFile") -> dict[str, Any
         "input_tokens": None,
         "most_output_tokens": verdicts * judge.max_tokens,
         "usd": None,
-        "reason": "the judge reads the responses, which this forecast does not know (caveat skills score --dry-run, once they are there)",
+        "reason": "the judge reads the responses, unknown to this forecast (caveat analyze skills score --dry-run, once there are)",
     }
 
 
@@ -304,14 +306,14 @@ def _advise(error: CaveatError, session: "RunSession") -> CaveatError:
     return type(error)([replace(first, advice=advice), *rest]) if error.code in ("interrupted", "budget-spent") else error
 
 
-# `caveat skills`: a skill-contamination study, run as an audit: list, generate, score, analyse, or all of it by run.
+# `caveat analyze skills`: a skill-contamination study, run as an audit: list, generate, score, analyse, or all of it by run.
 
 
 @click.group()
 def skills() -> None:
     """Run a skill-contamination study: does loading a skill make the generated code worse?
 
-    STUDY names skills, tasks, conditions, model and judge (caveat schema skill-study). Conditions are arms: A nothing loaded, B the
+    STUDY names skills, tasks, conditions, model and judge (caveat admin schema skill-study). Conditions are arms: A nothing loaded, B the
     skill, C the skill without its references, D the skill in a realistic context, E that context without the skill.
     """
 
@@ -407,7 +409,7 @@ def score(app: App, /, *, path: Path, folder: Path | None, **options: Any) -> No
 @analysis_options
 @pass_app
 def analyze(app: App, /, *, path: Path, folder: Path | None, skills_: tuple[str, ...], **options: Any) -> None:
-    """Compare the conditions of STUDY, as `caveat contamination` does: by task, after Holm, with intervals.
+    """Compare the conditions of STUDY, as `caveat analyze contamination` does: by task, after Holm, with intervals.
 
     What could not be generated or judged is an exclusion with its reason. A skill that the study leaves out is shown, and stands in no
     mean over skills.
@@ -429,7 +431,7 @@ def analyze(app: App, /, *, path: Path, folder: Path | None, skills_: tuple[str,
 skills.add_command(run_study)
 
 
-# `caveat contamination`: a skill-contamination study read again.
+# `caveat analyze contamination`: a skill-contamination study read again.
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -476,7 +478,8 @@ def _open_session(
     """Return what is to be done for the study in *path*; nothing is sent or written.
 
     Args:
-        verb: the command of `caveat skills` that this is a call of; its limits on the run folder, where it takes any, replace the study's.
+        verb: the command of `caveat analyze skills` that this is a call of. Its limits on the run folder, where it takes any, replace the
+            study's.
         more: further options that resuming needs.
 
     Raises:
@@ -504,9 +507,9 @@ def _open_session(
         prices=prices,
         forecast=look_ahead(planned, prices, folder, options),
         options=options,
-        words=("skills", verb),
+        words=("analyze", "skills", verb),
         more=(*_list_study_part(options), *more),
-        following=shlex.join(["caveat", "skills", "score", str(path), "--run", str(folder)]),
+        following=shlex.join(["caveat", "analyze", "skills", "score", str(path), "--run", str(folder)]),
         keep=lambda store: keep_study(store, study),
     )
 

@@ -32,7 +32,7 @@ _COUNTS = ("planned", "answered", "failed", "matched", "judged")
 def summarise_listing(
     file: StudyFile, planned: Collection[ReplayCell], stages: Mapping[str, Sequence[ConditionProgress]], folder: Path
 ) -> dict[str, Any]:
-    """Return the document of `caveat skills list`.
+    """Return the document of `caveat analyze skills list`.
 
     Args:
         planned: one cell for each sample of each task under each condition: the study's, and those that the run folder holds beyond it.
@@ -92,11 +92,11 @@ def present_listing(document: Mapping[str, Any]) -> Iterator[Block]:
     is_whole = all(cell["answered"] == cell["calls"] for cell in cells)
     run = f"--run {quote(document['folder'])}"
     verb = f"analyze {quote(document['path'])} {run}" if is_whole else f"generate {quote(document['path'])} --dry-run"
-    yield f"Next: caveat skills {verb}"
+    yield f"Next: caveat analyze skills {verb}"
 
 
 def summarise_scored(file: StudyFile, stages: Mapping[str, Sequence[ConditionProgress]], folder: Path) -> dict[str, Any]:
-    """Return the document of `caveat skills score`, without what was new in it."""
+    """Return the document of `caveat analyze skills score`, without what was new in it."""
     return {
         "schema": "caveat/skill-scores/1",
         "study": file.study.name,
@@ -116,7 +116,7 @@ def present_scored(document: Mapping[str, Any]) -> Iterator[Block]:
     if document["judge"] is None:
         yield "The study names no judge: there are patterns, and no composite score."
     yield f"new: {document['patterns_changed']:,} pattern scores, {document['verdicts_new']:,} verdicts"
-    yield f"Next: caveat skills analyze {quote(document['path'])} --run {quote(document['folder'])} -o DIR"
+    yield f"Next: caveat analyze skills analyze {quote(document['path'])} --run {quote(document['folder'])} -o DIR"
 
 
 def _count(stage: ConditionProgress | None) -> dict[str, int]:

@@ -54,13 +54,13 @@ class Outcome:
 
 
 def read_case_outcome(document: Document) -> Outcome:
-    """Return the outcome that `caveat classify --json` prints."""
+    """Return the outcome that `caveat analyze classify --json` prints."""
     texts = {"headline": document["verdict"], "restricted": document["restricted_claim"]}
     return _read(document, document.get("estimate"), texts)
 
 
 def read_restriction(document: Document, estimate: Document | None) -> Outcome:
-    """Return the outcome in the record that `caveat audit import --json` prints."""
+    """Return the outcome in the record that `caveat audit conclude --json` prints."""
     text = document["text"]
     texts = {
         "headline": text["verdict"],

@@ -196,7 +196,7 @@ def _revise(story: Story, content: Step) -> Answer:
     changes = {key: value for key, value in content.items() if key not in ("claim", "why", "drop")}
     claim = {key: value for key, value in (story.claims[number] | changes).items() if key not in content.get("drop", ())}
     path = story._write_claims([claim], "revised.json")
-    return story.caveat("claim", "revise", story.names[f"claim{number}"], path, "--why", content.get("why", "Corrected"), "--json")
+    return story.caveat("claim", "revise", story.names[f"claim{number}"], path, "--reason", content.get("why", "Corrected"), "--json")
 
 
 def _lock(story: Story, content: Step) -> Answer:
@@ -213,7 +213,7 @@ def _import(story: Story, content: Step) -> Answer:
     if "provenance" in content:
         options += ["--provenance", write_json(story.folder / "provenance.json", content["provenance"])]
     audit = story.names[content.get("audit", "main")]
-    return story._keep(story.caveat("audit", "import", audit, *story._write_scores(content), *options, "--json"))
+    return story._keep(story.caveat("audit", "conclude", audit, *story._write_scores(content), *options, "--json"))
 
 
 def _conclude(story: Story, content: Step) -> Answer:
@@ -221,7 +221,7 @@ def _conclude(story: Story, content: Step) -> Answer:
     audit = {key: value for key, value in content.items() if key not in ("scores", "kind")}
     sources = story._write_scores(content) if "scores" in content else []
     path = write_json(story.folder / "audit.json", story._draft({"bare": True, **audit}))
-    return story._keep(story.caveat("audit", "import", path, *sources, "--json"))
+    return story._keep(story.caveat("audit", "conclude", path, *sources, "--json"))
 
 
 def _endpoint(story: Story, content: Step | str) -> Answer:
@@ -234,13 +234,13 @@ def _endpoint(story: Story, content: Step | str) -> Answer:
 
 def _revise_card(story: Story, content: Step) -> Answer:
     (story.folder / "card2.md").write_text(content["text"], encoding="utf-8")
-    words = ("--revises", story.names["card"], "--why", "A new edition", "--unlike")
+    words = ("--revises", story.names["card"], "--reason", "A new edition", "--unlike")
     return story.caveat("card", "add", "card2.md", "--publisher", "LAB", *words, "--json")
 
 
 def _carry(story: Story, content: Step) -> Answer:
     story._ask("model", "add", content["to"], "--predecessor", "LAB/Lumen/1")
-    return story.caveat("claim", "carry", story.names["claim0"], "--to", content["to"], "--why", "The same claim is made of it")
+    return story.caveat("stale", "apply", story.names["claim0"], "--to", content["to"], "--reason", "The same claim is made of it")
 
 
 def _withdraw(story: Story, content: Step) -> Answer:
@@ -254,7 +254,7 @@ def _contest(story: Story, content: Step) -> Answer:
     story._ask("spec", "add", "deploy_context", "rival", write_json(story.folder / "rival.json", body))
     specs = story._ask("spec", "list", "--json").document["specs"]
     found = {one["slug"]: f"{one['spec']}@{one['version']}" for one in specs}
-    answer = story.caveat("contest", "open", found["product"], "--grounds", content["grounds"], "--rival", found["rival"], "--json")
+    answer = story.caveat("contest", "open", found["product"], "--reason", content["grounds"], "--rival", found["rival"], "--json")
     if answer.code == 0:
         story.names["contestation"] = re.findall(r"CON-[A-Z0-9-]+", answer.out)[0]
     return answer

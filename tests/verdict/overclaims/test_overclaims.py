@@ -127,7 +127,7 @@ def _describe(outcome: Outcome) -> str:
 
 
 def _classify(content: Case, caveat: Caveat, folder: Path) -> Outcome:
-    """Write the case file with its scores, and return what `caveat classify` makes of it."""
+    """Write the case file with its scores, and return what `caveat analyze classify` makes of it."""
     document = {key: value for key, value in content.items() if key != "scores"}
     claim = dict(document["claim"])
     claim.setdefault("model", MODEL)
@@ -140,7 +140,7 @@ def _classify(content: Case, caveat: Caveat, folder: Path) -> Outcome:
     if "scores" in content:
         write_table(folder / "scores.csv", build_rows(content["scores"]))
         document["scores"] = "scores.csv"
-    answer = caveat("classify", write_json(folder / "case.json", document), "--json")
+    answer = caveat("analyze", "classify", write_json(folder / "case.json", document), "--json")
     if answer.code:
         raise RefusedError("classify", answer, is_last=True)
     return read_case_outcome(answer.document)
