@@ -7,10 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from audit.demo_story import AUTHORITY, MODEL, REPLAY, DemoStory, name_endpoint, open_story, publish_supplements
+from audit.modules.arm_contrasts import ResponseMentions, link
 from audit.modules.rater_study import BlindedSheets, digest_key, draw_sheets
 from audit.modules.rating_judge import JudgeTask, judge_sheet
-from audit.modules.recognition_passages import count_candidates, list_passages
-from audit.modules.recognition_probe import read_run
+from audit.modules.recognition_passages import list_passages
+from audit.modules.recognition_probe import probe_passages, read_run, write_mentions
+from audit.modules.recognition_rates import list_mentions
 from audit.protocol.audit_record import AuditConclusion, get_audit, get_claim
 from audit.records.model_response import Purpose
 from audit.records.rating_sheet import RatingKey
@@ -19,6 +21,8 @@ from audit.renew.renewal_outcome import measure, record_group, record_outcome
 from audit.renew.renewal_replays import RenewalGroup, RenewalGroups, group, list_runs
 from audit.replay.run_rows import list_samples
 from audit.replay.run_store import DATABASE, RunStore, get_replay, open_store
+from audit.score.run_evidence import read_run as read_scores
+from audit.sources.score_table import read_labels
 from registry.codec.canonical_documents import from_document
 from registry.codec.file_io import read_document
 from registry.configuration import find_resource
@@ -26,12 +30,14 @@ from registry.folder.folder_update import FolderUpdate
 from registry.records.analysis_plan import Plan
 from registry.records.dossier import AuditFile
 from registry.records.model_version import ModelRef
-from registry.records.module_findings import Channel, RealismJudge
+from registry.records.module_findings import RealismJudge, RecognitionLinks
 from registry.records.replay_definition import Probe
 from registry.records.supplement import ClaimChange
 from registry.registration.model_lineage import update_model
+from registry.registration.specification_registration import find_procedure
 from registry.report.number_format import format_day
 from registry.store.ledger import Ledger
+from registry.store.registry_view import View
 
 # What the demo shows of recognition beside its audits: a recorded model judge of the replay's prompts, and what a link to ED still
 # needs.
@@ -41,6 +47,10 @@ from registry.store.ledger import Ledger
 
 RATING = "rating"
 """The folder of sheets, key and recorded answers, in the demo's folder and in `examples`."""
+MENTIONS = "mentions.csv"
+"""What `caveat probe --mentions` writes of the recorded classification, in the demo's folder."""
+CLASSIFIER = Probe(model="claude-local-qwen2.5-coder-1.5b-instruct-q4_k_m", max_tokens=300)
+"""As the recording was made; the recorded answers are found by it."""
 JUDGE = Probe(model="qwen2.5-coder-1.5b-instruct", max_tokens=80)
 """As the recording was made; the recorded answers are found by it."""
 
@@ -70,29 +80,38 @@ class RatedReplay:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MissingLink:
-    """What is there of the inputs of a link between recognition and ED: texts, and no class of any of them."""
+class AuditLink:
+    """Recognition and the differential of one audit's property."""
 
+    audit: str
+    links: RecognitionLinks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedLinks:
+    """What a model classifier made of the recorded responses, and the link to ED that this gives."""
+
+    classifier: str
+    """As the endpoint returned it."""
+    mentions: Path
+    """The table that `caveat probe --mentions` writes, in the demo's folder."""
     responses: int
-    """Test-side outputs with a text."""
-    candidates: int
-    """Those that patterns mark, which is no recognition."""
-
-    @property
-    def reason(self) -> str:
-        """Why there is no link."""
-        return (
-            "No model has classified the recorded responses, so it is not known which of them mention a test. "
-            f"Patterns mark {self.candidates} of {self.responses} test-side responses as candidates, which is no recognition."
-        )
+    """Test-side responses."""
+    mentioned: int
+    """Those that mention a test."""
+    unknown: int
+    """Those of which this is not known."""
+    classified_at: datetime
+    links: tuple[AuditLink, ...]
+    """One for each locked audit of the run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecognitionStory:
-    """Both."""
+    """The rating of the prompts, and the links between recognition and ED."""
 
     rated: RatedReplay
-    link: MissingLink
+    recorded: RecordedLinks
 
 
 def run_recognition(story: DemoStory, folder: Path) -> RecognitionStory:
@@ -102,21 +121,17 @@ def run_recognition(story: DemoStory, folder: Path) -> RecognitionStory:
         shutil.copytree(sheets, folder / RATING, copy_function=shutil.copyfile, dirs_exist_ok=True)
     run = open_store(folder / REPLAY.run)
     try:
-        audits = _get_audits(story, run)
-        return RecognitionStory(rated=_rate(run, folder / RATING, audits), link=_count(run))
+        named = get_replay(run).audit or ()
+        ledger = open_story(story, story.concluded)
+        try:
+            with ledger.view() as view:
+                audits = tuple(get_audit(view, name) for name in ((named,) if isinstance(named, str) else named))
+                recorded = _link(run, folder / REPLAY.run, audits, view)
+        finally:
+            ledger.close()
+        return RecognitionStory(rated=_rate(run, folder / RATING, audits), recorded=recorded)
     finally:
         run.close()
-
-
-def _get_audits(story: DemoStory, run: RunStore) -> tuple[AuditFile, ...]:
-    """Return the audits that the replay in *run* names."""
-    named = get_replay(run).audit or ()
-    ledger = open_story(story, story.concluded)
-    try:
-        with ledger.view() as view:
-            return tuple(get_audit(view, name) for name in ((named,) if isinstance(named, str) else named))
-    finally:
-        ledger.close()
 
 
 def _rate(run: RunStore, folder: Path, audits: tuple[AuditFile, ...]) -> RatedReplay:
@@ -149,11 +164,30 @@ def _get_plan(file: AuditFile) -> Plan:
     return file.lock.payload.plan if file.lock else file.audit.payload.plan
 
 
-def _count(run: RunStore) -> MissingLink:
-    responses, _ = read_run(run)
-    outputs = list_passages(response for response in responses if response.cell.arm == "test")
-    count = next(count for count in count_candidates(outputs) if count.channel is Channel.OUTPUT)
-    return MissingLink(responses=count.present, candidates=count.candidates)
+def _link(run: RunStore, folder: Path, audits: tuple[AuditFile, ...], view: View) -> RecordedLinks:
+    """Return the links of *audits* from the recorded answers in *run*, which ask for no call, and write the mentions beside *folder*."""
+    passages = list(list_passages(read_run(run)[0]))
+    probed = probe_passages(run, passages, CLASSIFIER, lambda _calls, _count: None, level=_get_plan(audits[0]).level)
+    mentions = list_mentions(passages, probed.found)
+    path = folder.with_name(MENTIONS)
+    write_mentions(path, mentions)
+    asked = [mention.mentioned for mention in mentions if mention.cell.arm == "test"]
+    return RecordedLinks(
+        classifier=" and ".join(probed.classifiers),
+        mentions=path,
+        responses=len(asked),
+        mentioned=asked.count(True),
+        unknown=asked.count(None),
+        classified_at=min(response.sent_at for response in run.list_responses(Purpose.PROBE) if response.sent_at is not None),
+        links=tuple(_link_audit(audit, folder, path, view) for audit in audits),
+    )
+
+
+def _link_audit(file: AuditFile, folder: Path, mentions: Path, view: View) -> AuditLink:
+    claim = get_claim(view, file.audit.payload.claim)
+    table = read_scores(folder, low=0, high=1, scorer=find_procedure(view, claim)).table
+    marks = ResponseMentions(values=read_labels([mentions], table, column="mentioned", range_=(0.0, 1.0)), source=mentions.name)
+    return AuditLink(audit=file.audit.payload.audit, links=link(table, marks, _get_plan(file), range_=(0.0, 1.0)))
 
 
 # The second act of the demo: a smaller model takes the place of the first, and what was found of that no longer speaks of what is

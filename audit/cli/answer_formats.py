@@ -225,11 +225,12 @@ def _list_studies() -> tuple[AnswerFormat, ...]:
 def _list_others() -> tuple[AnswerFormat, ...]:
     audit = group(audit=str, claim=str, class_=ClaimClass, standing=Standing | None, basis=Basis)
     rating = group(run=str, audits=list[str], judgments=list[RealismJudge], recorded=bool, reason=str)
+    recognition = group(classifier=str, responses=int, mentioned=int, unknown=int, links=list[group(audit=str, link=RecognitionLinks)])
     update = group(audits=list[str], changes=list[ClaimChange], rendered=int, files=list[str])
     return (
         answer(
             "demo", "demo", registry=str, cards=list[str], audits=list[audit], files=list[group(path=str, sha256=str)], rating=rating,
-            recognition_link=group(value=float | None, reason=str, responses=int, candidates=int), update=NotRequired[update],
+            recognition=recognition, update=NotRequired[update],
         ),
         answer("proposals", "claim propose", Proposals),
         answer("proposal-plan", "claim propose", **_MOST, windows=int, answered=int),

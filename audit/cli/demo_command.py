@@ -10,7 +10,7 @@ from registry.cli.application import App, pass_app
 from registry.present.blocks import Block, Facts, Subtitle, Table, Title
 
 if TYPE_CHECKING:
-    from audit.demo_sequel import RecognitionStory, UpdateStory
+    from audit.demo_sequel import RecognitionStory, RecordedLinks, UpdateStory
     from audit.demo_story import DemoStory
     from registry.folder.supplement_publishing import WrittenFile
     from registry.records.module_findings import RealismJudge
@@ -163,14 +163,14 @@ def _present_files(story: "DemoStory", written_files: "list[WrittenFile]", outpu
     yield Facts([(f"  {command}", what) for command, what in commands])
 
 
-# The model judge of the demo, and the link between recognition and ED that does not exist.
+# The model judge of the demo, and the link between recognition and ED.
 
 
 def _summarise_recognition(recognition: "RecognitionStory") -> dict[str, Any]:
-    """Return both for the document of the demo; a link that does not exist is null with its reason."""
+    """Return both for the document of the demo."""
     from registry.codec.canonical_documents import to_document
 
-    rated, unlinked = recognition.rated, recognition.link
+    rated, recorded = recognition.rated, recognition.recorded
     return {
         "rating": {
             "run": rated.run,
@@ -179,12 +179,18 @@ def _summarise_recognition(recognition: "RecognitionStory") -> dict[str, Any]:
             "recorded": False,
             "reason": rated.reason,
         },
-        "recognition_link": {"value": None, "reason": unlinked.reason, "responses": unlinked.responses, "candidates": unlinked.candidates},
+        "recognition": {
+            "classifier": recorded.classifier,
+            "responses": recorded.responses,
+            "mentioned": recorded.mentioned,
+            "unknown": recorded.unknown,
+            "links": [{"audit": each.audit, "link": to_document(each.links)} for each in recorded.links],
+        },
     }
 
 
 def present_recognition(recognition: "RecognitionStory") -> Iterator[Block]:
-    """Present what the judge made of single prompts and of pairs, why it is not recorded, and why there is no link."""
+    """Present what the judge made of single prompts and of pairs, why it is not recorded, and the link between recognition and ED."""
     from audit.cli.rating_session import describe_limit
     from audit.demo_sequel import JUDGE, RATING
     from registry.report.number_format import share
@@ -199,11 +205,26 @@ def present_recognition(recognition: "RecognitionStory") -> Iterator[Block]:
     yield f"Not recorded as a finding. {rated.reason}"
     yield "The recorded answers, read again in that folder without a call:"
     yield f"  caveat audit rate judge {RATING} --judge {JUDGE.model} --max-tokens {JUDGE.max_tokens}"
-    yield Subtitle("Recognition and ED: no link")
-    yield recognition.link.reason
-    yield "With a model that classifies them:"
-    for command in (f"probe {rated.run} --judge MODEL --mentions mentions.csv", f"audit link {rated.run} --mentions mentions.csv"):
-        yield f"  caveat {command}"
+    yield from _present_links(recognition.recorded, run=rated.run)
+
+
+def _present_links(recorded: "RecordedLinks", *, run: str) -> Iterator[Block]:
+    from audit.cli.analysis_presenter import present_links
+    from audit.demo_sequel import CLASSIFIER
+
+    yield Subtitle(f"Recognition in {recorded.responses} test-side responses, classified by a model ({recorded.classifier}, recorded)")
+    yield (
+        f"{recorded.mentioned} mention a test; of {recorded.unknown} this is not known. "
+        "A small model takes task content for recognition, as its quotes show, and its errors were not measured: "
+        "the link shows the method and supports no finding."
+    )
+    for each in recorded.links:
+        yield Subtitle(f"Recognition and ED: {each.audit}")
+        yield from present_links(each.links)
+    yield "The recorded answers, read again in that folder without a call:"
+    mentions, classifier = f"--mentions {recorded.mentions.name}", f"--judge {CLASSIFIER.model} --max-tokens {CLASSIFIER.max_tokens}"
+    yield f"  caveat analyze probe {run} {classifier} {mentions}"
+    yield f"  caveat audit link {run} {mentions}"
 
 
 def _describe_judgment(judgment: "RealismJudge") -> tuple[str, ...]:

@@ -3,8 +3,9 @@
 import asyncio
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import Any
 
 from audit.model_endpoint import open_endpoint
@@ -186,6 +187,8 @@ def build_asker(
 ) -> Callable[[Iterable[Call], int], None]:
     """Return what makes the calls of a command, within the limits that *options* set for all of them together.
 
+    Where every call has an outcome already, no endpoint is opened and no key is needed: recorded answers can be read by everyone.
+
     Raises:
         InputError: a limit in dollars without a price, also for the models that the folder holds calls to already.
     """
@@ -194,6 +197,9 @@ def build_asker(
     before = count_before(store, prices)
 
     def ask(calls: Iterable[Call], most: int) -> None:
+        remaining = _skip_settled(store, calls, options)
+        if remaining is None:
+            return
         settings = CallSettings(
             concurrency=options["concurrency"],
             retry_failed=options["retry_failed"],
@@ -204,10 +210,21 @@ def build_asker(
         policy = Policy(model=wanted.model, max_tokens=wanted.max_tokens, base_url=wanted.base_url)
         caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options["timeout_s"])
         with track(app, asking.doing, total=most, unit="calls") as advance:
-            summary = caller.make(calls, count_up(advance), batch=options["batch"])
+            summary = caller.make(remaining, count_up(advance), batch=options["batch"])
         check_over(store, summary, open_=asking.open_)
 
     return ask
+
+
+def _skip_settled(store: RunStore, calls: Iterable[Call], options: Mapping[str, Any]) -> Iterator[Call] | None:
+    """Return *calls* from the first chunk on that has one to be made; None where there is none."""
+    waiting = iter(calls)
+    again = {intent.key for intent in store.list_lost()} if options["repeat_lost"] else set()
+    while chunk := list(islice(waiting, 500)):
+        keys = {call.key for call in chunk}
+        if keys & again or keys - store.find_settled(keys, failed=not options["retry_failed"]):
+            return chain(chunk, waiting)
+    return None
 
 
 def _read_prices(options: Mapping[str, Any]) -> Prices:

@@ -1,16 +1,14 @@
 """How verbalised recognition looks in a terminal, as JSON, and as a table of passages."""
 
-import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from audit.cli.analysis_presenter import present_warnings
 from audit.modules.recognition_passages import VERSION, CandidateCount, ResponsePassage, find_families, find_hits
-from audit.modules.recognition_rates import PassageAnswer, ResponseMention
+from audit.modules.recognition_probe import write_rows
+from audit.modules.recognition_rates import PassageAnswer
 from registry.codec.canonical_documents import to_document
-from registry.codec.file_io import replacing
-from registry.errors import Fault, InputError
-from registry.present.answers import Answer, write_cell
+from registry.present.answers import Answer
 from registry.present.blocks import Block, Table, Title
 from registry.records.estimates import Measure
 from registry.records.module_findings import ClassifierAccuracy, GroupRate, Recognition, RecognitionClass
@@ -155,24 +153,6 @@ def _describe(measure: Measure, *, signed: bool = False) -> str:
     return f"{value} ({_SHARE.differences(measure.low, measure.high) if signed else _SHARE.numbers(measure.low, measure.high, 0.0)})"
 
 
-def write_mentions(path: Path, mentions: Sequence[ResponseMention]) -> None:
-    """Write one row for each response: 1 where it mentions a test, 0 where it does not, and the reason where that is not known.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
-    names = ("task_id", "arm", "spec", "context_id", "sample", "mentioned", "excluded_reason")
-    rows = [
-        (
-            *(mention.cell.task_id, mention.cell.arm, mention.cell.spec or "", mention.cell.context_id, str(mention.cell.sample)),
-            "" if mention.mentioned is None else str(int(mention.mentioned)),
-            mention.unknown or "",
-        )
-        for mention in mentions
-    ]
-    _write_rows(path, names, rows)
-
-
 def write_passages(path: Path, passages: Sequence[ResponsePassage], passage_answers: Sequence[PassageAnswer]) -> None:
     """Write the passages that are marked, recognised, or without a class though they hold a text, as CSV.
 
@@ -181,17 +161,7 @@ def write_passages(path: Path, passages: Sequence[ResponsePassage], passage_answ
     """
     by_passage = {(passage_answer.passage.cell, passage_answer.passage.channel): passage_answer for passage_answer in passage_answers}
     rows = [_describe_passage(passage, by_passage.get((passage.cell, passage.channel))) for passage in passages if passage.absent is None]
-    _write_rows(path, _COLUMNS, [row for row in rows if row is not None])
-
-
-def _write_rows(path: Path, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    try:
-        with replacing(path) as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(names)
-            writer.writerows([write_cell(field) for field in row] for row in rows)
-    except OSError as error:
-        raise InputError(Fault("file-not-accessible", str(path), error.strerror or str(error))) from error
+    write_rows(path, _COLUMNS, [row for row in rows if row is not None])
 
 
 def _describe_passage(response_passage: ResponsePassage, passage_answer: PassageAnswer | None) -> tuple[str, ...] | None:

@@ -7,7 +7,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from audit.cli.model_calls import CallPurpose, build_asker, report_plan
 from audit.modules.rater_study import BlindedSheets, digest_key
 from audit.modules.rating_judge import ANSWERS, TASK, JudgeTask, judge_sheet, plan_calls, read_answers
 from audit.records.rating_sheet import VOCABULARY, RatingKey, RatingSheet, SampleSide, SheetItem, tag_key
-from audit.replay.run_store import Call, RunStore, open_store
+from audit.replay.run_store import open_store
 from audit.sources.rating_files import read_fields
 from registry.cli.application import App
 from registry.codec.canonical_documents import canonical_bytes, from_document, to_document
@@ -183,8 +183,7 @@ def ask_judge(app: App, folder: Path, audit: Identifier | None, output: Path | N
         return
     store = open_store(options["cache"] or folder / "judge", create=True)
     try:
-        if _find_open(store, calls, options):
-            build_asker(app, store, task.judge, options, _ASKING)(calls, len(calls))
+        build_asker(app, store, task.judge, options, _ASKING)(calls, len(calls))
         judgment = judge_sheet(task, store.find_response, level=plan.level, rater_limit=plan.rater_limit)
         answers = None if task.is_pairwise else read_answers(task, store.find_response, rater=task.sheet.rater)
     finally:
@@ -194,12 +193,6 @@ def ask_judge(app: App, folder: Path, audit: Identifier | None, output: Path | N
         replace_file(output, canonical_bytes(to_document(answers)))
     record_finding(app, audit, judgment, source=f"{folder.name}, {task.judge.model}")
     app.answer(to_document(judgment), present_judgment(judgment))
-
-
-def _find_open(store: RunStore, calls: Sequence[Call], options: Mapping[str, Any]) -> set[str]:
-    """Return the calls that have no outcome; where there is none, no endpoint is needed."""
-    keys = {call.key for call in calls}
-    return keys - store.find_settled(keys, failed=not options["retry_failed"])
 
 
 def present_judgment(judgment: RealismJudge) -> Iterator[Block]:

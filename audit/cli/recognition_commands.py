@@ -151,8 +151,8 @@ def _report_candidates(app: App, source: _Source, passages: "Sequence[ResponsePa
 def _classify(app: App, run: Path | None, source: _Source, passages: "Sequence[ResponsePassage]", options: dict[str, Any]) -> None:
     from audit.cli.analysis_options import record_finding
     from audit.cli.model_calls import CallPurpose, build_asker, report_plan
-    from audit.cli.probe_presenter import present_recognition, write_mentions, write_passages
-    from audit.modules.recognition_probe import plan_first, probe_passages, read_labels
+    from audit.cli.probe_presenter import present_recognition, write_passages
+    from audit.modules.recognition_probe import plan_first, probe_passages, read_labels, write_mentions
     from audit.modules.recognition_rates import list_mentions
     from registry.codec.canonical_documents import to_document
 

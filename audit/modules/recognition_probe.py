@@ -1,5 +1,6 @@
 """A probe from its files to its answers: responses, transcripts and labelled passages read, then the calls in order."""
 
+import csv
 import hashlib
 import json
 from collections import Counter
@@ -17,6 +18,7 @@ from audit.modules.recognition_rates import (
     Find,
     LabelledText,
     PassageAnswer,
+    ResponseMention,
     ask_label,
     assess_classifier,
     plan_passages,
@@ -28,8 +30,9 @@ from audit.records.model_response import ReplayCell, Response
 from audit.replay.run_store import Call, RunStore
 from audit.sources.score_columns import FaultList
 from registry.codec.canonical_documents import from_document
-from registry.codec.file_io import parse_document, read_text
+from registry.codec.file_io import parse_document, read_text, replacing
 from registry.errors import Fault, InputError
+from registry.present.answers import write_cell
 from registry.records.module_findings import ClassifierAccuracy
 from registry.records.replay_definition import Probe
 
@@ -209,6 +212,42 @@ def _parse_line(line: str, where: str) -> dict[str, Any]:
         raise InputError(Fault("not-json", where, "expected one JSON object a line"))
     document = parse_document(line, where=where)
     return document if isinstance(document, dict) else {}
+
+
+# What a probe writes for other commands.
+
+
+def write_mentions(path: Path, mentions: Sequence[ResponseMention]) -> None:
+    """Write one row for each response: 1 where it mentions a test, 0 where it does not, and the reason where that is not known.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    names = ("task_id", "arm", "spec", "context_id", "sample", "mentioned", "excluded_reason")
+    rows = [
+        (
+            *(mention.cell.task_id, mention.cell.arm, mention.cell.spec or "", mention.cell.context_id, str(mention.cell.sample)),
+            "" if mention.mentioned is None else str(int(mention.mentioned)),
+            mention.unknown or "",
+        )
+        for mention in mentions
+    ]
+    write_rows(path, names, rows)
+
+
+def write_rows(path: Path, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Write a CSV file with *names* as its head, whole or not at all.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    try:
+        with replacing(path) as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(names)
+            writer.writerows([write_cell(field) for field in row] for row in rows)
+    except OSError as error:
+        raise InputError(Fault("file-not-accessible", str(path), error.strerror or str(error))) from error
 
 
 # The order of a probe: labelled passages where there are any, then every passage, then the prompts of

@@ -1,5 +1,6 @@
 """The demo: what it says of real published cases and of the recorded replay, and that it says it twice."""
 
+import csv
 import hashlib
 import io
 import json
@@ -10,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from audit.cli.demo_command import present_recognition
-from audit.demo_sequel import JUDGE, run_recognition
+from audit.demo_sequel import CLASSIFIER, JUDGE, run_recognition
 from audit.demo_story import SECOND_CONCLUDED, DemoStory
 from registry.cli import terminal_output
 from tests.cli.conftest import Caveat
@@ -37,6 +38,22 @@ def digests(folder: Path) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
 
 
+def check_links(caveat: Caveat, recognition: dict[str, Any], folder: Path) -> None:
+    """The link that the demo shows is what `probe` and `audit link` give of the recorded answers, without a call to any endpoint."""
+    run, mentions = folder / "everyday-questions.run", folder / "again.csv"
+    asked = ("--judge", CLASSIFIER.model, "--max-tokens", str(CLASSIFIER.max_tokens), "--mentions", mentions)
+    probed = caveat("analyze", "probe", run, *asked, "--json")
+    rows = list(csv.DictReader(mentions.read_text(encoding="utf-8").splitlines()))
+    test_side = [row["mentioned"] for row in rows if row["arm"] == "test"]
+
+    assert probed.code == 0, probed.err
+    assert mentions.read_bytes() == (folder / "mentions.csv").read_bytes()
+    assert (recognition["responses"], recognition["mentioned"], recognition["unknown"]) == (144, test_side.count("1"), test_side.count(""))
+    for link in recognition["links"]:
+        (only,) = link["link"]["links"]
+        assert only["mentioned"]["responses"] + only["not_mentioned"]["responses"] + only["unknown"] == 144
+
+
 def check_recognition(caveat: Caveat, document: dict[str, Any], folder: Path) -> None:
     """The recorded judge is held against the locked plan and fits 80 columns; the log refuses it after the outcome, as the demo says."""
     rating, registry = document["rating"], f"sqlite:///{folder}/caveat.db"
@@ -57,8 +74,7 @@ def check_recognition(caveat: Caveat, document: dict[str, Any], folder: Path) ->
     assert (rating["recorded"], refused.code) == (False, 2)
     assert "audit-concluded" in refused.err
     assert "23 November 2026" in rating["reason"]
-    assert document["recognition_link"]["value"] is None
-    assert "3 of 144 test-side responses" in document["recognition_link"]["reason"]
+    check_links(caveat, document["recognition"], folder)
     assert "test or deployment?  9 of 12   right: 55.6 % (21.2 to 86.3) " in page.getvalue(), "no row of the table is folded"
 
 

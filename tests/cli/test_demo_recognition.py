@@ -36,18 +36,18 @@ def test_the_rated_prompts_are_those_of_the_replay_of_the_demo(tmp_path: Path) -
     assert sorted(path.name for path in (sheets / "qwen").iterdir()) == ["instructions.txt", "sheet.csv"]
 
 
-def test_the_judge_was_asked_after_the_outcomes_and_no_response_has_a_class(tmp_path: Path) -> None:
-    """The two reasons that the demo prints are true of the recordings: a rating after the outcomes, and a run without a classification."""
+def test_judge_and_classifier_were_asked_after_the_outcomes(tmp_path: Path) -> None:
+    """The reason that the demo prints is true of the recordings: a rating and a classification after the outcomes."""
     run = open_copy(EXAMPLES / REPLAY.example / "run", tmp_path / "run")
     judge = open_copy(EXAMPLES / "rating" / "sheets" / "judge", tmp_path / "judge")
 
     asked: list[datetime] = [each.sent_at for each in judge.list_responses(Purpose.RATING) if each.sent_at]
     models = {each.model_requested for each in judge.list_responses(Purpose.RATING)}
-    classes = list(run.list_documents(Purpose.PROBE))
+    classified = [each.sent_at for each in run.list_responses(Purpose.PROBE) if each.sent_at]
     run.close()
     judge.close()
 
     assert len(asked) == 24
     assert models == {JUDGE.model}
     assert min(asked) > REPLAY.concluded
-    assert classes == []
+    assert min(classified) > REPLAY.concluded
