@@ -217,12 +217,11 @@ def build_asker(
 
 
 def _skip_settled(store: RunStore, calls: Iterable[Call], options: Mapping[str, Any]) -> Iterator[Call] | None:
-    """Return *calls* from the first chunk on that has one to be made; None where there is none."""
-    waiting = iter(calls)
-    again = {intent.key for intent in store.list_lost()} if options["repeat_lost"] else set()
+    """Return *calls* from the first chunk on that may have one to be made; None where there is none."""
+    waiting, again = iter(calls), options["retry_failed"] or options["repeat_lost"]
     while chunk := list(islice(waiting, 500)):
         keys = {call.key for call in chunk}
-        if keys & again or keys - store.find_settled(keys, failed=not options["retry_failed"]):
+        if keys - store.find_settled(keys, failed=not again):
             return chain(chunk, waiting)
     return None
 
