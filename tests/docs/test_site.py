@@ -13,9 +13,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 GUIDES = (
     *("for-labs", "for-auditors", "for-regulators", "for-institutes", "index", "getting-started", "tutorial-real-model", "threat-model"),
-    *("contesting", "contexts", "exchanging", "preregistration", "publishing", "renewing", "replay", "sealing"),
+    *("contesting", "contexts", "exchanging", "preregistration", "publishing", "renewing", "replay", "sealing", "updating"),
 )
-PLAIN = (*GUIDES, "registry", "running", "supplement", "updating", "verifying")
+PLAIN = (*GUIDES, "registry", "running", "supplement", "verifying")
 _LOADED = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)=\"?(?:https?:)?//[^\"\s>]+", re.IGNORECASE)
 _CODE = re.compile(r"<(pre|code|script)\b.*?</\1>", re.DOTALL)
 _FENCE = re.compile(r"^```.*?^```$\n", re.MULTILINE | re.DOTALL)
