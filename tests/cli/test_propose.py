@@ -9,6 +9,7 @@ from tests.cli.conftest import Answer, Caveat
 from tests.endpoint.server import KEY, MODEL, Endpoint, Reply, run_endpoint
 from tests.gold import SHARED, needs_shared
 from tests.propose.asked import always, offer, read_shown
+from tests.soaking import choose
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "card" / "card.md"
 CARD = """\
@@ -40,6 +41,9 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
         yield running
 
 
+CARDS = ("openai-gpt-5.3-codex.pdf", "meta-llama-4.md", "anthropic-claude-haiku-4.5.pdf", "anthropic-claude-fable-5.md")
+
+
 def register(caveat: Caveat, path: Path) -> str:
     """Register a card in a new registry, and return its identifier."""
     assert caveat("init", "--code", "LAB").code == 0
@@ -67,10 +71,7 @@ def add_whole(caveat: Caveat, name: str) -> Answer:
     "path",
     [
         EXAMPLE,
-        *(
-            pytest.param(SHARED / "cards" / name, marks=[needs_shared, pytest.mark.slow])
-            for name in ("anthropic-claude-haiku-4.5.pdf", "openai-gpt-5.3-codex.pdf", "anthropic-claude-fable-5.md", "meta-llama-4.md")
-        ),
+        *(pytest.param(SHARED / "cards" / name, marks=[needs_shared, pytest.mark.slow]) for name in CARDS[: choose(2, 4)]),
     ],
     ids=lambda path: path.name,
 )

@@ -17,9 +17,9 @@ from tests.cli.conftest import HERE
 from tests.cli.given_out import ask, inside, run
 from tests.cli.test_kill import RUN
 from tests.regeneration.folders import COVERT, Regenerated
-from tests.regeneration.soaking import choose
+from tests.soaking import choose
 
-INSTANTS = choose(20, 200)
+INSTANTS = choose(8, 200)
 
 
 def fork_command(folder: Path, *arguments: str) -> int:
