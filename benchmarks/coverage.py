@@ -198,8 +198,8 @@ quantiles and are the estimand. *Nested*: each task has its own sample. The true
 **Draws.** {SCREENING} tables a cell. A cell below a demand, or less than {NEAR:.0%} above it, was simulated again with
 {CONFIRMATION:,} new tables, and only those count ({again:,} cells). If it was still below, {SETTLEMENT:,} more followed, and
 only those count ({settled} cells). The screening misses a cell that is truly a point below about once in ten.
-Chance (one standard error at 95 %): {", ".join(errors)}. The lowest of the 72 cells of a line is therefore low by
-chance, most of all Φ_test, which no demand simulates again. *Missed for certain*: by more than {CERTAIN} standard errors.
+Chance (one standard error at 95 %): {", ".join(errors)}. The lowest of the 72 cells of a line is therefore low
+by chance, most of all Φ_test, which no demand simulates again. *Missed for certain*: by more than {CERTAIN} standard errors.
 *Verdict possible*: T ≥ {ENOUGH_TASKS}, and C ≥ {ENOUGH_CONTEXTS} a side where contexts are random; elsewhere the audit shows the
 interval and the verdict is inconclusive. *False inversion*: the interval of Φ_deploy lies wholly beyond θ = Φ_deploy; the worse direction.
 """

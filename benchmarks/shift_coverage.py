@@ -152,7 +152,8 @@ def render(results: dict[World, tuple[list[float], float]], seconds: float, *, a
     yield f"Nominal level 95 %, {RUNS} pairs of tables a world (one standard error at 95 %: {100 * math.sqrt(0.95 * 0.05 / RUNS):.1f} %),"
     yield f"{SAMPLES} samples a cell. A world below the level is simulated again, {AGAIN:,} times, and only those count ({again} worlds)."
     yield f"On the logit, tasks have SD {TASK_SD:g} common to all four means and {TASK_OWN} in one version only. Contexts have"
-    yield f"SD {CONTEXT_SD} common to both replays and {CONTEXT_OWN} in one version only, and cells have SD {CROSSED_SD}. Rates (Φ_test, Φ_deploy):"
+    yield f"SD {CONTEXT_SD} common to both replays and {CONTEXT_OWN} in one version only, and cells have SD {CROSSED_SD}."
+    yield "Rates (Φ_test, Φ_deploy):"
     yield (
         "; ".join(f"*{name}* {before} → {after}" for name, (before, after) in RATES.items()) + ". Each line takes all of them, with binary"
     )
