@@ -192,12 +192,13 @@ Made by `python -m benchmarks.coverage --table benchmarks/COVERAGE.md{thinned}`;
 (at {MANY_TASKS} tasks {SAMPLES[0]} only), context SD {CONTEXT_SDS} on
 the logit, Φ_test → Φ_deploy {rates}, and scores
 that are binary or judged (share of {RUBRIC} rubric items). Tasks differ with SD {TASK_SD:g} on the logit, alike on both sides; each cell
-departs from its task and context with SD {CROSSED_SD:g}. *Random*: contexts are sampled and crossed with tasks. *Fixed*: contexts are normal
-quantiles and are the estimand. *Nested*: each task has its own sample. The true Φ and ED come from quadrature, never from the sample.
+departs from its task and context with SD {CROSSED_SD:g}. *Random*: contexts are sampled and crossed with tasks.
+*Fixed*: contexts are normal quantiles and are the estimand. *Nested*: each task has its own sample. The true Φ and ED come from quadrature, never from the sample.
 
 **Draws.** {SCREENING} tables a cell. A cell below a demand, or less than {NEAR:.0%} above it, was simulated again with
 {CONFIRMATION:,} new tables, and only those count ({again:,} cells). If it was still below, {SETTLEMENT:,} more followed, and
-only those count ({settled} cells). The screening misses a cell that is truly a point below about once in ten.
+only those count ({settled} cells).
+The screening misses a cell that is truly a point below about once in ten.
 Chance (one standard error at 95 %): {", ".join(errors)}. The lowest of the 72 cells of a line is therefore low
 by chance, most of all Φ_test, which no demand simulates again. *Missed for certain*: by more than {CERTAIN} standard errors.
 *Verdict possible*: T ≥ {ENOUGH_TASKS}, and C ≥ {ENOUGH_CONTEXTS} a side where contexts are random; elsewhere the audit shows the
