@@ -193,7 +193,8 @@ Made by `python -m benchmarks.coverage --table benchmarks/COVERAGE.md{thinned}`;
 the logit, Φ_test → Φ_deploy {rates}, and scores
 that are binary or judged (share of {RUBRIC} rubric items). Tasks differ with SD {TASK_SD:g} on the logit, alike on both sides; each cell
 departs from its task and context with SD {CROSSED_SD:g}. *Random*: contexts are sampled and crossed with tasks.
-*Fixed*: contexts are normal quantiles and are the estimand. *Nested*: each task has its own sample. The true Φ and ED come from quadrature, never from the sample.
+*Fixed*: contexts are normal quantiles and are the estimand. *Nested*: each task has its own sample.
+The true Φ and ED come from quadrature, never from the sample.
 
 **Draws.** {SCREENING} tables a cell. A cell below a demand, or less than {NEAR:.0%} above it, was simulated again with
 {CONFIRMATION:,} new tables, and only those count ({again:,} cells). If it was still below, {SETTLEMENT:,} more followed, and
