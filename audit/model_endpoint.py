@@ -310,7 +310,7 @@ LONGEST_BODY = 300
 
 
 class RequestTrouble(StrEnum):
-    """Outcome of a request that has no answer; docs/replay.md has a line for each."""
+    """Outcome of a request that has no answer; docs/running.md has a line for each."""
 
     KEY_REFUSED = "api-key-refused"
     NOT_FOUND = "endpoint-model-unknown"

@@ -102,7 +102,7 @@ def _write(key: str, value: str | None, example: str, meaning: str) -> str:
 # The files that `caveat audit new --replay` writes: a replay to be filled in, which is refused until it is.
 
 _REPLAY = """\
-# A replay of {claim} (caveat admin schema replay tells every key; docs/contexts.md, docs/replay.md).
+# A replay of {claim} (caveat admin schema replay tells every key; docs/contexts.md, docs/running.md).
 # Nothing is sent by: caveat audit run {folder}/replay.yaml --dry-run
 schema: caveat/replay/1
 name: {name}

@@ -62,7 +62,7 @@ class Failure(Record):
     """Why a call has no answer: the reason that its rows are excluded for."""
 
     code: str
-    """`endpoint-error`, `time-out`, `connection-lost`, `not-accepted`, `lost-in-flight`, `batch-expired`, …; docs/replay.md lists them."""
+    """`endpoint-error`, `time-out`, `connection-lost`, `not-accepted`, `lost-in-flight`, `batch-expired`, …; docs/running.md lists them."""
     message: str
 
 

@@ -11,7 +11,15 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-GUIDES = ("for-labs", "for-auditors", "for-regulators", "for-institutes", "index", "tutorial-real-model", "threat-model")
+GUIDES = (
+    *("for-labs", "for-auditors", "for-regulators", "for-institutes", "index", "getting-started", "tutorial-real-model", "threat-model"),
+    *("contesting", "contexts", "exchanging", "preregistration", "publishing", "renewing", "replay", "sealing", "updating"),
+    *("cards", "contamination", "coverage", "judge", "keys", "limitations", "log", "probe", "proposing", "rating", "revisions"),
+    *("scoring", "skills"),
+)
+EXEMPT = ("answers", "commands", "errors", "record")
+"""Pages that are generated, and the reference of error codes."""
+PLAIN = sorted({page.stem for page in (ROOT / "docs").glob("*.md")} - set(EXEMPT))
 _LOADED = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)=\"?(?:https?:)?//[^\"\s>]+", re.IGNORECASE)
 _CODE = re.compile(r"<(pre|code|script)\b.*?</\1>", re.DOTALL)
 _FENCE = re.compile(r"^```.*?^```$\n", re.MULTILINE | re.DOTALL)
@@ -89,15 +97,16 @@ def test_the_page_of_the_record_is_up_to_date() -> None:
     assert page.read_text(encoding="utf-8") == wanted
 
 
-@pytest.mark.parametrize("name", GUIDES)
-def test_a_guide_keeps_the_style(name: str) -> None:
-    """150 lines without code, six words a heading, two dialect markers per 1,000 words, 5 % long and 30 % passive sentences at most."""
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_page_keeps_the_style(name: str) -> None:
+    """Six words a heading, two dialect markers per 1,000 words, 5 % long and 30 % passive sentences at most; a guide has 150 lines."""
     text = (ROOT / f"docs/{name}.md").read_text(encoding="utf-8")
     tool = load_tool("readability")
     figures = tool.measure(tool.read_markdown(text))
-    headings = re.findall(r"^#+ (?:\d+\. )?(.+)$", text, re.MULTILINE)
+    prose = _FENCE.sub("", text)
+    headings = re.findall(r"^#+ (?:\d+\. )?(.+)$", prose, re.MULTILINE)
 
-    assert len(_FENCE.sub("", text).splitlines()) <= 150
+    assert name not in GUIDES or len(prose.splitlines()) <= 150
     assert [heading for heading in headings if len(heading.split()) > 6] == []
     assert 1000 * figures.markers <= 2 * figures.words
     assert figures.long <= 0.05 * figures.sentences
