@@ -80,10 +80,10 @@ def simulate() -> Iterator[tuple[str, dict[str, tuple[float, float]]]]:
 
 
 def render(results: dict[str, dict[str, tuple[float, float]]]) -> Iterator[str]:
-    yield f"# How often the intervals of contrasts hold the truth\n\n{datetime.now(UTC):%Y-%m-%d}. Made by"
+    yield f"# Coverage of contrast intervals\n\n{datetime.now(UTC):%Y-%m-%d}. Made by"
     yield "`python -m benchmarks.contrast_coverage --table benchmarks/CONTRASTS.md`; seeded.\n"
-    yield f"Nominal level 95 %, {RUNS} tables a line, {SAMPLES} samples a cell, contexts drawn apart for each arm (SD {CONTEXT_SD} on the"
-    yield "logit). In brackets the share of tables for which an interval is given; for the others the denominator may be 0, and the"
+    yield f"Nominal level 95 %, {RUNS} tables a line, {SAMPLES} samples a cell, separate contexts for each arm (SD {CONTEXT_SD} on the"
+    yield "logit). The share in brackets is that of tables with an interval. In the others the denominator may be 0, and the"
     yield "contrast is *not identified*."
     yield f"Rates of A, B, D, E: {'; '.join(f'{name} {rates}' for name, rates in RATES.items())}.\n"
     yield f"| T | C an arm | rates | scores | {' | '.join(ASKED)} |"

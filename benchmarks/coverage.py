@@ -148,7 +148,7 @@ def render_groups(results: dict[Cell, Result], design: str) -> Iterator[str]:
 
 
 def render_guaranteed(results: dict[Cell, Result]) -> Iterator[str]:
-    yield "\n## Guaranteed mode: coverage in %, lowest cell / all cells of a line; median widths\n"
+    yield "\n## Guaranteed intervals\n\nCoverage in %, lowest cell / all cells of a line; median widths."
     sds = f"{CONTEXT_SDS[0]:g} and {CONTEXT_SDS[-1]:g}"
     yield f"{len(results)} cells of {GUARANTEED_RUNS:,} tables each: one sample a cell, context SD {sds}, all rates, binary and judged.\n"
     groups: dict[tuple[str, int, int, int], list[Result]] = defaultdict(list)
@@ -167,10 +167,10 @@ def render_table(
     results: dict[Cell, Result], guaranteed: dict[Cell, Result], worlds: dict[World, Held], *, runs: int, part: float, cpu_s: float
 ) -> str:
     parts = [render_head(results, part=part, cpu_s=cpu_s), "## Demands\n", *render_demands(results)]
-    parts += ["\n## Where a demand is missed for certain\n", *render_misses(results)]
+    parts += ["\n## Demands missed for certain\n", *render_misses(results)]
     for design in CONTEXTS:
         parts += [
-            f"\n## Contexts {design}: coverage in %, lowest / median over the cells of a line; median widths\n",
+            f"\n## {design.capitalize()} contexts\n\nCoverage in %, lowest / median over the cells of a line; median widths.\n",
             *render_groups(results, design),
         ]
     return "\n".join([*parts, *render_guaranteed(guaranteed), "", *render_worlds(worlds, runs=runs)]) + "\n"
@@ -180,9 +180,9 @@ def render_head(results: dict[Cell, Result], *, part: float, cpu_s: float) -> st
     again, settled = (sum(result.runs == runs for result in results.values()) for runs in (CONFIRMATION, SETTLEMENT))
     rates = ", ".join(f"{first:g} → {second:g}" for first, second in RATES)
     thinned = "" if part == 1 else f" --part {part:g}"
-    note = "" if part == 1 else "A thinned grid: every so many cells; without `--part` the whole grid is drawn.\n"
+    note = "" if part == 1 else "This is a thinned grid. Without `--part` the whole grid is simulated.\n"
     errors = [f"{math.sqrt(0.95 * 0.05 / runs):.1%}" for runs in (SCREENING, CONFIRMATION, SETTLEMENT)]
-    return f"""# How often the intervals hold the truth
+    return f"""# Coverage of intervals
 
 {describe_machine(cpu_s)}.
 Made by `python -m benchmarks.coverage --table benchmarks/COVERAGE.md{thinned}`; `--cells FILE` writes each of the {len(results):,} cells.
@@ -192,16 +192,18 @@ Made by `python -m benchmarks.coverage --table benchmarks/COVERAGE.md{thinned}`;
 (at {MANY_TASKS} tasks {SAMPLES[0]} only), context SD {CONTEXT_SDS} on
 the logit, Φ_test → Φ_deploy {rates}, and scores
 that are binary or judged (share of {RUBRIC} rubric items). Tasks differ with SD {TASK_SD:g} on the logit, alike on both sides; each cell
-departs from its task and context with SD {CROSSED_SD:g}. *Random*: contexts are drawn, crossed with tasks. *Fixed*: contexts are normal
-quantiles and are the estimand. *Nested*: each task draws its own. The true Φ and ED come from quadrature, never from what was drawn.
+departs from its task and context with SD {CROSSED_SD:g}. *Random*: contexts are sampled and crossed with tasks.
+*Fixed*: contexts are normal quantiles and are the estimand. *Nested*: each task has its own sample.
+The true Φ and ED come from quadrature, never from the sample.
 
-**Draws.** {SCREENING} tables a cell. A cell that falls short of a demand, or holds it by less than {NEAR:.0%}, was drawn again:
-{CONFIRMATION:,} new tables, and only those count ({again:,} cells); where it fell short then, {SETTLEMENT:,} more, and
-only those ({settled} cells). A cell truly a point short slips through the screening about once in ten.
-Chance (one standard error at 95 %): {", ".join(errors)}; so the lowest of the 72 cells of a line is low by chance, most of all
-Φ_test, which no demand draws again. *Missed for certain*: by more than {CERTAIN} standard errors.
+**Draws.** {SCREENING} tables a cell. A cell below a demand, or less than {NEAR:.0%} above it, was simulated again with
+{CONFIRMATION:,} new tables, and only those count ({again:,} cells). If it was still below, {SETTLEMENT:,} more followed, and
+only those count ({settled} cells).
+The screening misses a cell that is truly a point below about once in ten.
+Chance (one standard error at 95 %): {", ".join(errors)}. The lowest of the 72 cells of a line is therefore low
+by chance, most of all Φ_test, which no demand simulates again. *Missed for certain*: by more than {CERTAIN} standard errors.
 *Verdict possible*: T ≥ {ENOUGH_TASKS}, and C ≥ {ENOUGH_CONTEXTS} a side where contexts are random; elsewhere the audit shows the
-interval and says undetermined. *False inversion*: the interval of Φ_deploy lies wholly beyond θ = Φ_deploy; the worse direction.
+interval and the verdict is inconclusive. *False inversion*: the interval of Φ_deploy lies wholly beyond θ = Φ_deploy; the worse direction.
 """
 
 

@@ -19,7 +19,7 @@ from registry.records.analysis_plan import ContextDesign, IntervalMethod
 from registry.report.number_format import SLACK
 
 RUNS = 1000
-WORLDS_HEAD = "## Other worlds, most of which break an assumption: reported, not demanded"
+WORLDS_HEAD = "## Worlds with broken assumptions (no demand)"
 Z = 1.96
 
 Build = Callable[[World, Replay], Moments]

@@ -244,28 +244,28 @@ def run(worlds: Sequence[World], *, draws: int, stage: int, kept: Mapping[World,
 
 def render(sound: dict[World, Result], broken: dict[World, Result], *, draws: int, made: str) -> Iterator[str]:
     again = sum(result.draws > draws for result in sound.values())
-    yield f"""# How often a verdict is wrong
+    yield f"""# Rates of wrong verdicts
 
 {made}
 
 **Replays.** {draws:,} a world, each estimated and classified by the functions that an audit uses, at the level 95 %. A world of the
-first table that came above {NEAR:.1%} was drawn again, {AGAIN * draws:,} times, and only those count ({again} worlds). One standard error
+first table above {NEAR:.1%} was simulated again, {AGAIN * draws:,} times, and only those count ({again} worlds). One standard error
 at 5 %: {(0.05 * 0.95 / draws) ** 0.5:.1%}.
 
 **Questions.** θ at the true Φ_deploy, at the true Φ_test, and just beyond each, for claims of at most and of at least; δ at the true |ED|
 (0.05 where that is 0) and just below; a card's figure that is right, drawn with n = {TRIALS}; and, with δ = |ED| + {ROOM:g}, one that is
-wrong by just more, or just less, than δ, exact and drawn. A share is that of the question at which the verdict is wrong most often.
+wrong by just more, or just less, than δ, exact and drawn. Each share is that of the question with the most wrong verdicts.
 
 **Wrong** is *Contradicted* where Φ_deploy satisfies θ; *Does not carry over* where |ED| ≤ δ; *Holds* where Φ_deploy violates θ,
 |ED| > δ, or the card's figure is off by more than δ; *Not reproduced* where Φ_test satisfies θ, or the card's figure is right within δ;
 *inverted · established* where Φ_test violates θ or Φ_deploy satisfies it. With several specifications, what is said of each counts too.
 """
-    yield f"## Worlds that keep the assumptions: at most {MOST:.0%} is demanded\n"
+    yield f"## Worlds that keep the assumptions\n\nThe demand is at most {MOST:.0%}.\n"
     yield from render_summary(sound)
     yield "\nEach world, in %:\n"
     yield from render_worlds(sound)
-    yield "\n## Worlds that break an assumption: measured, not demanded\n"
-    yield "In %, and in brackets the verdicts that are established or conditional, where these are fewer.\n"
+    yield "\n## Worlds that break an assumption\n"
+    yield "No demand applies. The figures are in %. Brackets give the share of established or conditional verdicts, if that is smaller.\n"
     yield from render_worlds(broken)
 
 

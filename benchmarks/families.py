@@ -123,7 +123,7 @@ Result = tuple[float, float, float]
 def render(results: dict[World, tuple[Result, Result]], seconds: float) -> Iterator[str]:
     """Yield the lines of the table that is kept."""
     machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}; {seconds / 60:.0f} minutes of one core"
-    yield f"# Families of tasks and templates of contexts\n\n{datetime.now(UTC):%Y-%m-%d}, {machine}. Made by"
+    yield f"# Coverage with task families and templates\n\n{datetime.now(UTC):%Y-%m-%d}, {machine}. Made by"
     yield "`python -m benchmarks.families --table benchmarks/FAMILIES.md`; seeded, so a second run gives the same figures.\n"
     yield f"Nominal level 95 %, {RUNS:,} replays a line (one standard error at 95 %: {100 * math.sqrt(0.95 * 0.05 / RUNS):.1f} %), binary"
     yield f"scores, Φ_test = {RATES[0]}, Φ_deploy = {RATES[1]}, ICC {ICC} within a family or template on each side. Families: fixed"
@@ -136,7 +136,7 @@ def render(results: dict[World, tuple[Result, Result]], seconds: float) -> Itera
         contexts = f"{world.contexts} from {world.templates} templates" if world.random else f"{world.contexts}"
         cells = " | ".join(f"{100 * without[place]:.1f} | {100 * declared[place]:.1f}" for place in range(2))
         yield f"| {tasks} | {contexts} | {cells} | {without[2]:.2f} | {declared[2]:.2f} |"
-    yield "\nA verdict needs 20 families, and 5 templates a side: designs with fewer have intervals here and no verdict."
+    yield "\nA verdict needs 20 families, and 5 templates a side. Designs with fewer have intervals here and no verdict."
 
 
 def main() -> int:

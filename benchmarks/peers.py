@@ -111,13 +111,13 @@ def list_cells() -> Iterator[Cell]:
 
 def render(results: dict[Cell, dict[str, Share]]) -> Iterator[str]:
     names = (*PEERS, "Caveat")
-    yield "# The usual intervals beside ours\n"
+    yield "# Comparison with usual intervals\n"
     yield f"{datetime.now(UTC):%Y-%m-%d}, {platform.system()} {platform.machine()}, Python {platform.python_version()}. Made by"
     yield "`python -m benchmarks.peers --table benchmarks/PEERS.md`; seeded.\n"
-    yield f"Share of {RUNS} tables whose 95 % interval of ED holds the truth, in %. Tasks and contexts are both drawn, contexts differ"
+    yield f"Share of {RUNS} tables whose 95 % interval of ED contains the truth, in %. Tasks and contexts are both samples. Contexts differ"
     chance = 100 * math.sqrt(LEVEL * (1 - LEVEL) / RUNS)
-    yield f"by SD {SD} on the logit, {SAMPLES} samples a cell; chance: ±{chance:.1f} points (one standard error at 95 %)."
-    yield "Beside it, the median half-width over the oracle's: 1.96 times the standard deviation of ED over the tables.\n"
+    yield f"by SD {SD} on the logit, {SAMPLES} samples a cell. Chance: ±{chance:.1f} points (one standard error at 95 %)."
+    yield "The second figure is the median half-width over the oracle's: 1.96 times the standard deviation of ED over the tables.\n"
     yield f"| T | C a side | Φ_test → Φ_deploy | scores | {' | '.join(names)} |"
     yield "|---|---|---|---|" + "---|" * len(names)
     for cell, shares in results.items():

@@ -147,12 +147,13 @@ def simulate(world: World, place: int, *, runs: int = RUNS) -> tuple[list[float]
 
 def render(results: dict[World, tuple[list[float], float]], seconds: float, *, again: int) -> Iterator[str]:
     machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}; {seconds / 60:.0f} minutes of one core"
-    yield f"# How often the intervals between two model versions hold the truth\n\n{datetime.now(UTC):%Y-%m-%d}, {machine}. Made by"
+    yield f"# Coverage of intervals between model versions\n\n{datetime.now(UTC):%Y-%m-%d}, {machine}. Made by"
     yield "`python -m benchmarks.shift_coverage --table benchmarks/SHIFT.md`; seeded, so a second run gives the same figures.\n"
     yield f"Nominal level 95 %, {RUNS} pairs of tables a world (one standard error at 95 %: {100 * math.sqrt(0.95 * 0.05 / RUNS):.1f} %),"
-    yield f"{SAMPLES} samples a cell. A world that falls short is drawn again, {AGAIN:,} times, and only those count ({again} worlds)."
-    yield f"On the logit tasks differ with SD {TASK_SD:g} in all four means alike and {TASK_OWN} in one version alone, contexts with"
-    yield f"SD {CONTEXT_SD} alike and {CONTEXT_OWN} in one version alone, cells with SD {CROSSED_SD}. Rates (Φ_test, Φ_deploy):"
+    yield f"{SAMPLES} samples a cell. A world below the level is simulated again, {AGAIN:,} times, and only those count ({again} worlds)."
+    yield f"On the logit, tasks have SD {TASK_SD:g} common to all four means and {TASK_OWN} in one version only. Contexts have"
+    yield f"SD {CONTEXT_SD} common to both replays and {CONTEXT_OWN} in one version only, and cells have SD {CROSSED_SD}."
+    yield "Rates (Φ_test, Φ_deploy):"
     yield (
         "; ".join(f"*{name}* {before} → {after}" for name, (before, after) in RATES.items()) + ". Each line takes all of them, with binary"
     )

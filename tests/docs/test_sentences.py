@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-ASSUMPTIONS = "docs/method.md#what-intervals-assume"
+ASSUMPTIONS = "docs/method.md#assumptions-of-intervals"
 
 
 def _list_texts() -> Iterator[tuple[str, str]]:
@@ -25,9 +25,9 @@ def test_what_is_said_of_coverage_leads_to_its_assumptions() -> None:
     texts = dict(_list_texts())
 
     assert f"at least as often as stated, under the [assumptions listed]({ASSUMPTIONS})" in texts["README.md"]
-    said = "at least as often as stated at a size fixed in advance, under the [assumptions](#what-intervals-assume)"
+    said = "at least as often as stated at a size fixed in advance, under the [assumptions](#assumptions-of-intervals)"
     assert said in texts["docs/method.md"]
-    assert "### What intervals assume" in texts["docs/method.md"]
+    assert "### Assumptions of intervals" in texts["docs/method.md"]
 
 
 def test_property_classes_are_cited_where_the_paper_has_them() -> None:

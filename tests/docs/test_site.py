@@ -14,8 +14,12 @@ ROOT = Path(__file__).parents[2]
 GUIDES = (
     *("for-labs", "for-auditors", "for-regulators", "for-institutes", "index", "getting-started", "tutorial-real-model", "threat-model"),
     *("contesting", "contexts", "exchanging", "preregistration", "publishing", "renewing", "replay", "sealing", "updating"),
+    *("cards", "contamination", "coverage", "judge", "keys", "limitations", "log", "probe", "proposing", "rating", "revisions"),
+    *("scoring", "skills"),
 )
-PLAIN = (*GUIDES, "registry", "running", "supplement", "verifying")
+EXEMPT = ("answers", "commands", "errors", "record")
+"""Pages that are generated, and the reference of error codes."""
+PLAIN = sorted({page.stem for page in (ROOT / "docs").glob("*.md")} - set(EXEMPT))
 _LOADED = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)=\"?(?:https?:)?//[^\"\s>]+", re.IGNORECASE)
 _CODE = re.compile(r"<(pre|code|script)\b.*?</\1>", re.DOTALL)
 _FENCE = re.compile(r"^```.*?^```$\n", re.MULTILINE | re.DOTALL)

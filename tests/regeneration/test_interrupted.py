@@ -45,7 +45,7 @@ def stop_at(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
 
 
 def test_whatever_step_it_is_stopped_at_the_next_call_completes_it(folder: Regenerated, tmp_path: Path) -> None:
-    """Every file is whole after each stop, and after the next call the folder is as if nothing had happened; `make soak` tries every step."""
+    """Every file is whole after each stop, and after the next call the folder is as if nothing had happened (`make soak`: every step)."""
     shutil.rmtree(folder.path)
     folder.regenerate(formats=("--json",))
     folder.withdraw()

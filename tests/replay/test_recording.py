@@ -89,7 +89,7 @@ def test_the_readme_says_what_the_recording_comes_to(folder: Path, name: str) ->
 
 
 def test_every_answer_ended_by_itself_or_is_counted(store: RunStore) -> None:
-    """What `max_tokens` cut is in the README."""
+    """The README gives the number of answers that `max_tokens` truncated."""
     cut = Counter(one.stop_reason for one in store.list_responses(Purpose.REPLAY))["max_tokens"]
 
-    assert f"cut {cut} of 720 answers" in (EXAMPLE / "README.md").read_text(encoding="utf-8")
+    assert f"truncated {cut} of 720 answers" in (EXAMPLE / "README.md").read_text(encoding="utf-8")
