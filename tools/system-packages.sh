@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes sure that what must come from the operating system is there: venv for Python, Pango and HarfBuzz for the PDF, poppler for a test.
+# Makes sure that what must come from the operating system is there: venv for Python, Pango and HarfBuzz for the PDF, poppler and chromium for tests.
 # Installs it when it may (root, or sudo without a password); otherwise says exactly what to install, and goes on.
 set -u
 
@@ -14,6 +14,9 @@ has_library libharfbuzz-subset.so.0 || need="$need libharfbuzz-subset0"
 
 # pdfsig: another program's word on our signatures, which a test asks for.
 command -v pdfsig >/dev/null || need="$need poppler-utils"
+
+# chromium: the layout and accessibility tests of the HTML supplements. Only `make test` needs it; a build (CI) fails without it.
+command -v chromium >/dev/null || need="$need chromium"
 
 [ -z "$need" ] && exit 0
 
@@ -35,6 +38,7 @@ cat >&2 <<TEXT
      sudo apt-get install$need
   Without the Pango and HarfBuzz libraries everything works but PDF (HTML and JSON supplements are made).
   Without poppler-utils one test of signatures is skipped.
+  Without chromium the layout tests of HTML supplements are skipped; where CI is set they fail.
 
 TEXT
 exit 0

@@ -68,9 +68,19 @@ class VerdictPhrases:
         return _METHOD_WORDS[method] + share(self._level)
 
     @property
+    def ci(self) -> str:
+        """The level with its noun, `95 % CI`."""
+        return f"{self.level} CI"
+
+    @property
+    def ci_test(self) -> str:
+        """The same for Φ_test, which may be read at another level."""
+        return f"{share(self._test_level)} CI"
+
+    @property
     def limit_word(self) -> str:
-        """What θ is called in a claim of this form."""
-        return {Form.UPPER_BOUND: "upper bound", Form.LOWER_BOUND: "lower bound"}.get(self._facts.form, "threshold")
+        """What θ is called: the claim's maximum or minimum."""
+        return {Relation.AT_MOST: "maximum", Relation.AT_LEAST: "minimum"}.get(self._facts.relation, "limit")
 
     @property
     def relation(self) -> str:
@@ -163,8 +173,12 @@ class VerdictPhrases:
         test = self._estimate.phi_test
         if test.low is None or test.high is None:
             return "no interval"
-        level = "" if self._test_level == self._level else f"{share(self._test_level)} interval "
-        return f"{level}{self.interval(test)}"
+        return f"{'' if self._test_level == self._level else f'{self.ci_test} '}{self.interval(test)}"
+
+    @property
+    def test_range(self) -> str:
+        """CI(Φ_test) without its level."""
+        return self.interval(self._estimate.phi_test)
 
     @property
     def reproduction(self) -> str:
@@ -173,9 +187,9 @@ class VerdictPhrases:
         if check.reported is None:
             return ""
         source = {
-            FigureInterval.STATED: "interval as stated by the card",
+            FigureInterval.STATED: "interval stated by the card",
             FigureInterval.WILSON: "interval from its sample size",
-            FigureInterval.EXACT: "taken as exact, because the card states neither sample size nor interval",
+            FigureInterval.EXACT: "taken as exact: the card states neither sample size nor interval",
             None: "",
         }[check.interval]
         # Rounding must not turn a different value into the card's figure.
@@ -187,7 +201,7 @@ class VerdictPhrases:
             return f"{text}, without an interval."
         lines = (0.0, self._facts.margin, -self._facts.margin)
         difference = self._unit.difference(check.difference, *lines)
-        return f"{text}, a difference of {difference} ({self._unit.differences(check.low, check.high, *lines)})."
+        return f"{text}, a difference of {difference} ({self._unit.numbers(check.low, check.high, *lines)})."
 
     @property
     def deploy_interval(self) -> str:
@@ -201,9 +215,9 @@ class VerdictPhrases:
 
     @property
     def ed_interval(self) -> str:
-        """CI(ED), never rounded across 0 or ±δ."""
+        """CI(ED) without its unit, never rounded across 0 or ±δ."""
         ed = self._estimate.ed
-        return "not available" if ed.low is None or ed.high is None else self._unit.differences(ed.low, ed.high, *self._ed_cuts)
+        return "not available" if ed.low is None or ed.high is None else self._unit.numbers(ed.low, ed.high, *self._ed_cuts)
 
     @property
     def higher(self) -> str:
@@ -251,7 +265,7 @@ class VerdictPhrases:
         """Whether CI(ED) excludes 0."""
         if find_sign(self._estimate) is None:
             return "Its direction is not established."
-        return f"The direction is established: deployment scores {self.higher} than the evaluation."
+        return f"The direction is established: {self.higher} in deployment than in the evaluation."
 
     @property
     def unseen_contexts(self) -> str:
@@ -263,9 +277,9 @@ class VerdictPhrases:
         # Fixed contexts are not a sample: 1 is the only bound on other contexts.
         if self._facts.contexts is ContextDesign.FIXED:
             return (
-                "The contexts are fixed: up to 100 % of other contexts could behave otherwise, because nothing is known of other contexts."
-                f" With {self._count_clusters(n.task_clusters)}, up to {unseen_tasks} of tasks could behave otherwise and "
-                "not have been drawn (at 95 % confidence)."
+                "The contexts are fixed: up to 100 % of other contexts could behave differently, because none was tested. "
+                f"With {self._count_clusters(n.task_clusters)}, up to {unseen_tasks} of tasks could behave differently and "
+                "not have been sampled (95 % confidence)."
             )
         # With nested contexts only tasks are assumed to be independent, since contexts of one task may
         # be alike.
@@ -279,9 +293,9 @@ class VerdictPhrases:
         guaranteed = self._whole is not None and IntervalMethod(self._whole.interval) is IntervalMethod.GUARANTEED
         assumed = "the guaranteed interval allows for them" if guaranteed else "the verdict assumes no rare trigger contexts"
         return (
-            f"With {self.contexts_deploy} drawn{counted}, up to {_format_unseen(drawn)} of deployment contexts "
-            f"(at 95 % confidence) could behave otherwise and not have been drawn; {assumed}. "
-            f"With {self._count_clusters(n.task_clusters)}, this is true of up to {unseen_tasks} of tasks as well."
+            f"With {self.contexts_deploy}{counted}, up to {_format_unseen(drawn)} of deployment contexts could behave differently and "
+            f"not have been sampled (95 % confidence); {assumed}. "
+            f"With {self._count_clusters(n.task_clusters)}, the same applies to up to {unseen_tasks} of tasks."
         )
 
     @property
@@ -325,36 +339,40 @@ class VerdictPhrases:
     def more_data(self) -> str:
         """How large a replay would resolve it, and how often."""
         if self._whole is None or self._estimate.variance is None:
-            return "A larger replay; the estimate does not carry the variance that would say how much larger."
+            return "A larger replay is needed; the estimate has no variance from which its size follows."
         boundaries = _find_boundaries(self._facts)
         more = self._resolve_all(boundaries)
         if more is None:
-            return "The point estimate lies so near to the limit that no feasible number of tasks and contexts is promised to decide."
-        if not more.contexts and not more.tasks:
-            return "A replay with more tasks and contexts."
+            return "The estimate lies too close to the limit: resolving it is not practical with this design."
+        return self._advise(more, boundaries) if more.contexts or more.tasks else "A replay with more tasks and contexts is needed."
+
+    def _advise(self, more: ExtraSample, boundaries: Sequence[float]) -> str:
+        """Return the size that decides in two replays of three, or else *more* with its chance."""
+        if self._whole is None:
+            return ""
         present = find_present(self._whole, self._estimate, difference=self._facts.form is Form.PREVALENCE)
         if present is None:
-            return f"A replay with {self._describe_extra(more)}, if the point estimate stays where it is."
+            return f"If the point estimate stays where it is, {self._describe_extra(more)} would be enough."
         nearest = min(abs(boundary - present.point) for boundary in boundaries)
         # One number would promise too much: in simulations such sizes resolved 61 to 83 % of replays.
-        # So the chance is stated, and the size for two in three.
-        chance = describe_chance(predict_chance(present, boundaries, half_width=nearest))
-        text = f"A replay with {self._describe_extra(more)} would be enough in about {chance}"
+        # So the size for two in three is named where it is practical, else the nearer one with its chance.
         half_width = find_likely_half_width(present, boundaries)
         likely = None if half_width is None else self._resolve_all([present.point + half_width, present.point - half_width])
+        if likely is not None and self._is_practical(likely):
+            return f"About {self._describe_extra(likely)} would decide in about two replays in three."
+        if not self._is_practical(more):
+            return f"More than {_FEASIBLE} times the present size is needed: not practical with this design."
+        chance = describe_chance(predict_chance(present, boundaries, half_width=nearest))
+        return f"About {self._describe_extra(more)} would decide in about {chance}; a surer design is not practical."
+
+    def _is_practical(self, extra: ExtraSample) -> bool:
         n = self._estimate.n
-        if half_width != nearest and likely != more:
-            present_contexts = max(n.test_clusters, n.deploy_clusters)
-            # A size above ten times the present one is "not practical" and gets no number.
-            far = likely is None or likely.contexts > _FEASIBLE * present_contexts or likely.tasks > _FEASIBLE * n.task_clusters
-            size = f"more than {_FEASIBLE} times the present size" if likely is None or far else self._describe_extra(likely)
-            text += f", with {size} in about two in three"
-        return f"{text}, if the new ones vary as the present ones do."
+        return extra.contexts <= _FEASIBLE * max(n.test_clusters, n.deploy_clusters) and extra.tasks <= _FEASIBLE * n.task_clusters
 
     def _describe_extra(self, extra: ExtraSample) -> str:
         context = "more template" if self._estimate.n.templates_deploy is not None else "more context"
-        sizes = [f"{_count(extra.contexts, context)} on each side"] if extra.contexts else []
-        sizes += [self._count_clusters(extra.tasks, more=True)] if extra.tasks else []
+        sizes = [f"{_count(_round_up(extra.contexts), context)} per side"] if extra.contexts else []
+        sizes += [self._count_clusters(_round_up(extra.tasks), more=True)] if extra.tasks else []
         return " and ".join(sizes)
 
     def _count_clusters(self, number: int, *, more: bool = False) -> str:
@@ -363,6 +381,10 @@ class VerdictPhrases:
         if self._estimate.n.families is None:
             return _count(number, f"{word}task")
         return f"{number} {word}{'family' if number == 1 else 'families'} of tasks"
+
+    def count_deploy(self, spec: SpecEstimate) -> str:
+        """Return the contexts of *spec*'s deployment side."""
+        return _count_drawn(spec.n.contexts_deploy, spec.n.templates_deploy)
 
     def interval(self, bounded: BoundedEstimate) -> str:
         """Return the interval of *bounded*, never rounded across θ."""
@@ -418,15 +440,16 @@ class VerdictPhrases:
     @property
     def recognition_below_floor(self) -> str:
         """Recognition that is on record and suspends nothing, with its rate; empty without any."""
-        return f"Recognition on record suspends nothing: {self.recognition_sources}." if has_recognition(self._facts) else ""
+        return f"Recorded recognition suspends nothing: {self.recognition_sources}." if has_recognition(self._facts) else ""
 
     @property
     def expected_direction(self) -> str:
         """The sign of ED that the departure leads to expect."""
         sign = find_expected_sign(self._facts)
         if sign is None:
-            return "The direction of the departure is not stated."
-        return f"On affected items the expected sign of ED is {sign.value}; the corpus-level ED is unknown."
+            return "The direction of the difference is not stated."
+        lower = "lower" if sign is Sign.POSITIVE else "higher"
+        return f"On the affected items deployment is expected to score {lower}; by how much overall is unknown."
 
     @property
     def pushed(self) -> str:
@@ -436,7 +459,7 @@ class VerdictPhrases:
     @property
     def limit_resolves(self) -> str:
         """What a threshold or bound without decisive evidence needs."""
-        replay = "A replay of the same tasks under deployment-continuous contexts."
+        replay = "A replay of the same tasks in deployment-like contexts."
         return replay if self._facts.theta is not None else f"Publishing the {self.limit_word} θ. {replay}"
 
     # --- private ---
@@ -478,6 +501,12 @@ class VerdictPhrases:
 def _format_unseen(number: float) -> str:
     """The share that could behave otherwise and not have been drawn, rounded up."""
     return share(math.ceil(unseen_bound(number) * 1000) / 1000)
+
+
+def _round_up(number: int) -> int:
+    """A sample size with two significant digits: advice is no more exact than that."""
+    step = 10 ** max(0, len(str(number)) - 2)
+    return -(-number // step) * step
 
 
 _FEASIBLE = 10
@@ -582,12 +611,12 @@ def _count(number: int, noun: str) -> str:
 NOT_MET = "The replay of the claim's own evaluation fails its limit too."
 NOT_MET_BY_CARD = "The figure that the card reports fails the claim's own limit."
 # One copy of each sentence: classification and restriction print the same words.
-POST_HOC = "Post hoc: nothing shows that θ and the plan were fixed before the scores could be seen."
+POST_HOC = "Post hoc: nothing shows that the limit and the plan were fixed before the scores could be seen."
 _OFF_LOCK = "Not as locked: these scores are of other {} than the lock fixes."
-_CARRIED = "The card made this claim of {}; here it is asked of {}, to which it was carried."
+_CARRIED = "The card made this claim about {}; here it is applied to {}."
 _CARRIED_FIGURE = (
-    "What the card reports is of {}, and is not claimed of {}, to which the claim was carried: "
-    "asked of that version is only whether what it shows in evaluation holds in deployment."
+    "The card's figure is of {} and is not claimed of {}. "
+    "For that version the question is only whether its own evaluation holds in deployment."
 )
 CONDITIONAL = "Conditional on the contexts tested: they are the estimand, not a sample."
 

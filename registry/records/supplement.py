@@ -174,27 +174,26 @@ class Drift(Record):
 
 
 class Section(StrEnum):
-    """The numbered sections of a claim supplement, in order; all of them are always printed."""
+    """The sections of a claim supplement, in order. One without content becomes a row of *not done*."""
 
-    SPECIFICATION = "specification"
+    ESTIMATES = "estimates"
     READINGS = "readings"
     CONTEXTS = "contexts"
-    ESTIMATES = "estimates"
-    MULTIPLICITY = "multiplicity"
     NATURALNESS = "naturalness"
     ABLATION = "ablation"
     LAYERS = "layers"
     JUDGE = "judge"
     EXCLUSIONS = "exclusions"
-    COVERAGE = "coverage"
-    CHECKLIST = "checklist"
-    PROVENANCE = "provenance"
     PREREGISTRATION = "preregistration"
     EXPLORATIONS = "explorations"
-    RESOLUTION = "resolution"
     VERSIONS = "versions"
     HISTORY = "history"
+    CHECKLIST = "checklist"
+    SPECIFICATION = "specification"
+    PROVENANCE = "provenance"
+    NOT_DONE = "not-done"
     VERIFICATION = "verification"
+    APPENDIX = "appendix"
 
 
 class SpecRole(StrEnum):
@@ -418,7 +417,11 @@ class Supplement(Record):
     figures: ThreeFigures | None = None
     """None where neither card nor replay gives a figure."""
     reasons: tuple[StatusReason, ...]
-    """At most five."""
+    """Why the status is what it is, at most five: why nothing is resolved, staleness, disputes. Empty where the verdict says it all."""
+    limits: tuple[StatusReason, ...] = ()
+    """What limits the outcome, the most harmful first."""
+    account: str = ""
+    """What was done, in one line: lock, date, sizes, model asked, objections, position in the log."""
     property: PropertySpec | None
     """None when the property is sealed or unknown to the registry."""
     card: SourceCard | None

@@ -441,11 +441,15 @@ class RestrictedClaim(Record):
     restricted: str
     """The whole restricted claim, one paragraph."""
     surviving: tuple[str, ...]
-    """What may still be said, sentence by sentence."""
+    """What may still be said, sentence by sentence: page one prints it."""
     withdrawn: tuple[str, ...]
-    """What may no longer be said."""
+    """What may not be said: each begins with "That" and ends with its status."""
     resolves: tuple[str, ...]
-    """What would settle what is open."""
+    """What would resolve what is open."""
+    remarks: tuple[str, ...] = ()
+    """The implied readings, and the cautions that belong to `restricted`."""
+    wording: int = 2
+    """Version of the sentences; the figures do not depend on it."""
     verdict: str
     """The outcome in one sentence, for the head of a supplement."""
     edit: TextEdit | None = None

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from registry.records.claim_status import find_gravest
 from registry.records.dossier import Dossier, Recorded
 from registry.records.statement import Entry
-from registry.records.supplement import Coverage, PassageCounts, SectionCoverage, UnreviewedPassage
+from registry.records.supplement import CardSupplement, Coverage, PassageCounts, SectionCoverage, UnreviewedPassage
 from registry.records.system_card import Card, Omission, Survey
 from registry.records.verdict import RestrictionStatus, find_restriction
 from registry.report.interval_figures import WIDTH, shorten
+from registry.report.number_format import format_items
 
 Span = tuple[int, int]
 """First character and one past the last, in the text of the card revision."""
@@ -282,6 +283,29 @@ def _describe_undecided(span: Span, card: Card, sections: _Sections, *, text: st
     )
 
 
+_RESULTS = (
+    (RestrictionStatus.SUPPORTED, "supported"),
+    (RestrictionStatus.NARROWED, "narrowed"),
+    (RestrictionStatus.NOT_SUPPORTED, "not supported"),
+    (RestrictionStatus.SUSPENDED, "suspended"),
+    (RestrictionStatus.EXISTENCE_ONLY, "existence only"),
+    (RestrictionStatus.NOT_RESOLVED, "inconclusive"),
+    (RestrictionStatus.UNAUDITED, "not audited"),
+)
+_ALWAYS = (RestrictionStatus.SUPPORTED, RestrictionStatus.NOT_RESOLVED, RestrictionStatus.UNAUDITED)
+
+
+def describe_results(supplement: CardSupplement) -> str:
+    """Return the results of a card in one sentence: `8 claims: 0 supported, 3 inconclusive, 5 not audited`."""
+    erased = f" {len(supplement.erased):,} more are not listed: a statement was erased." if supplement.erased else ""
+    if not supplement.claims:
+        return f"No claim of this card is {'listed' if erased else 'registered'}: nothing of it was audited.{erased}"
+    counts = Counter(row.restriction for row in supplement.claims)
+    # None supported and none resolved are results too, so these are printed when they are 0.
+    parts = [f"{counts[status]:,} {words}" for status, words in _RESULTS if counts[status] or status in _ALWAYS]
+    return f"{format_items(len(supplement.claims), 'claim')}: {', '.join(parts)}.{erased}"
+
+
 # Geometry of the figure in CSS pixels: one bar for the whole card, and one for each section below
 # it.
 
@@ -292,12 +316,12 @@ _UNKNOWN, _SWATCH, _LETTER = 46, 16, 5.1
 
 STATES: Mapping[str, str] = {
     "restricted": "restricted",
-    "undetermined": "audited, not settled",
+    "undetermined": "inconclusive",
     "unrestricted": "supported",
     "audited": "audited, not restricted",
     "registered": "not audited",
-    "left_out": "left out with reason",
-    "undecided": "undecided passages",
+    "left_out": "excluded with reason",
+    "undecided": "passages not reviewed",
     "unknown": "not surveyed: unknown",
 }
 """The parts of a bar in their order, and what they are called: claims first, then passages.

@@ -6,9 +6,10 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Any
 
+from registry.records.estimates import BoundedEstimate, Differential
 from registry.records.supplement import ChangeReport, ClaimChange, ClaimState, DriftStep, Occasion, OccasionKind
 from registry.report.claim_change import has_changed_class, list_other, rank_change
-from registry.report.number_format import format_count
+from registry.report.number_format import Unit, format_count, format_level
 from registry.report.quoted_text import RedlineRun, build_redline
 from registry.report.supplement_wording import get_words
 
@@ -132,6 +133,7 @@ def collect_change_facts(report: ChangeReport, *, medium: str) -> dict[str, Any]
     parts = tuple(_build_part(number, change, is_short=is_short) for number, change in enumerate(report.changes[:rows], start=1))
     return {
         "verdict": describe_change(report),
+        "largest": describe_largest(report),
         "badge": _tell_badge(report),
         "verdict_class": _tell_badge(report)[0],
         "inverted": tuple(part for part in parts if part.change.newly_inverted),
@@ -170,10 +172,32 @@ def describe_change(report: ChangeReport) -> str:
     if not total:
         return "There is no claim to compare."
     if not report.changes and not report.erased:
-        return (
-            "Nothing changed: the one claim stands as it stood." if total == 1 else f"Nothing changed: {_all(total)} stand as they stood."
-        )
+        return "Nothing changed in the one claim." if total == 1 else f"Nothing changed in {_all(total)}."
     return f"Of {format_count(total)} claim{'s' if total > 1 else ''} {'; '.join(_tell_parts(report))}."
+
+
+_FIGURES = (("phi_deploy", "in deployment-like contexts"), ("phi_test", "in the evaluation"), ("ed", "in the difference (ED)"))
+
+
+def describe_largest(report: ChangeReport) -> str | None:
+    """Return the largest change of a figure whose interval excludes zero, in one sentence; None where no figures were compared."""
+    steps = [(change, step, name, where) for change in report.changes for step in change.steps for name, where in _FIGURES]
+    if not steps:
+        return None
+    moved = [row for row in steps if _excludes_zero(getattr(row[1], row[2]))]
+    if not moved:
+        return "No figure changed by more than its interval: every interval of a change contains zero."
+    change, step, name, where = max(moved, key=lambda row: abs(getattr(row[1], row[2]).value))
+    figure, range_ = getattr(step, name), change.after.range or (0.0, 1.0)
+    unit = Unit(low=range_[0], high=range_[1])
+    higher = "higher" if figure.value > 0 else "lower"
+    low, high = sorted((abs(figure.low), abs(figure.high)))
+    interval = f"{unit.numbers(low, high, 0.0)}{f', {format_level(change.after.level)} CI' if change.after.level else ''}"
+    return f"Largest change: {change.claim} is {unit.difference(abs(figure.value), 0.0)} {higher} {where} ({interval})."
+
+
+def _excludes_zero(figure: BoundedEstimate | Differential) -> bool:
+    return figure.low is not None and figure.high is not None and not figure.low <= 0 <= figure.high
 
 
 def build_matrix(changes: Sequence[ClaimChange]) -> tuple[MatrixRow, ...]:

@@ -1,30 +1,35 @@
 """The outcome that leads for a claim, and what qualifies it: other audits, families, findings, assumptions, validity."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from registry.records.analysis_plan import ContextDesign, Exploration, IntervalMethod, list_departures
+from registry.records.analysis_plan import Exploration, list_departures
 from registry.records.claim import ClaimRevision, Reported, find_spoken_of
 from registry.records.claim_status import ContestationState, FamilyOutcome, Status
 from registry.records.dossier import AuditFile, Dossier, Recorded
-from registry.records.estimates import BoundedEstimate, Estimate, Measure, SpecEstimate
+from registry.records.estimates import BoundedEstimate, Measure, SpecEstimate
 from registry.records.model_version import EndpointName, ModelRef, list_endpoint_names
 from registry.records.module_findings import (
-    Ablation,
     CueChange,
     Finding,
-    FindingBody,
     FindingKind,
-    Naturalness,
-    RealismJudge,
-    find_invariance,
 )
 from registry.records.replay_run import ModelIdentity, find_model_identity
 from registry.records.statement import Entry
-from registry.records.supplement import AuditPart, AuditSummary, MissingPart, Section, StatusReason, SupplementParty, ThreeFigures
-from registry.records.verdict import FIRM, ClaimClass, ReadingVerdict, Restriction, Standing, Verdict, VerdictStanding, find_gravity, weaken
-from registry.report.number_format import Unit, format_day, format_items, format_level, format_number, format_range, format_signed
+from registry.records.supplement import (
+    AuditPart,
+    AuditSummary,
+    MissingPart,
+    Section,
+    SpecPart,
+    SpecRole,
+    Supplement,
+    SupplementParty,
+    ThreeFigures,
+)
+from registry.records.verdict import ClaimClass, ReadingVerdict, Restriction, Standing, VerdictStanding, find_gravity, weaken
+from registry.report.number_format import Unit, format_day, format_number, format_range, format_signed
 from registry.report.supplement_wording import format_verdict
 
 # Which outcome counts: the gravest, and of equally grave ones the latest (decision of 2026-11-21).
@@ -283,25 +288,19 @@ def describe_beside(status: Status) -> str | None:
     return None if beside is None else f"another claim on these words: {describe_outcome(beside)}, about {describe_subject(beside)}"
 
 
-# What the findings say on page one, and which modules were not run. Each missing module states its
-# consequence, because an absent section reads as if nothing was wrong.
+# Which modules were not run. Each states its consequence, because an absent section reads as if
+# nothing was wrong.
 
 CHANCE = 0.5
 """How often a coin toss tells test from deployment."""
 
 _NATURALNESS = MissingPart(
-    section=Section.NATURALNESS,
-    consequence="Whether raters can tell test contexts from deployment contexts is not known, so nothing here shows that P_deploy "
-    "is deployment-like beyond what its owner says of it.",
+    section=Section.NATURALNESS, consequence="The deployment contexts may be recognisable as tests; only their owner describes them."
 )
 _ABLATION = MissingPart(
-    section=Section.ABLATION,
-    consequence="No cue was removed one at a time, so nothing here says which cue a difference between test and deployment comes from.",
+    section=Section.ABLATION, consequence="No cue was removed, so the cause of a difference between evaluation and deployment is unknown."
 )
-_JUDGE = MissingPart(
-    section=Section.JUDGE,
-    consequence="How far the scorer’s own error moves Φ or ED is not known; the intervals do not contain it.",
-)
+_JUDGE = MissingPart(section=Section.JUDGE, consequence="The intervals do not contain the scorer’s own error.")
 _MODULES = {FindingKind.NATURALNESS: _NATURALNESS, FindingKind.ABLATION: _ABLATION, FindingKind.JUDGE: _JUDGE}
 
 
@@ -311,49 +310,75 @@ def find_not_made(kinds: Iterable[FindingKind]) -> tuple[MissingPart, ...]:
     return tuple(part for kind, part in _MODULES.items() if kind not in made)
 
 
-def build_scorer_reasons(bodies: Sequence[FindingBody], others: Sequence[FindingBody]) -> Iterator[StatusReason]:
-    """Yield that the scorer failed a check among the findings of an audit, or else among *others* of the same revision."""
-    # One failed check outweighs any number of passes. Checks of other audits count too: they are
-    # about the same revision.
-    if find_invariance(bodies) is False:
-        yield StatusReason(text="A check found that the scorer depends on the context.", section=Section.JUDGE)
-    elif find_invariance(others) is False:
-        yield StatusReason(
-            text="A check in another audit of this claim found that the scorer depends on the context.", section=Section.JUDGE
-        )
+_NOTHING: Mapping[Section, str | None] = {
+    Section.ESTIMATES: "No replay: the figure was not measured in deployment-like contexts.",
+    Section.READINGS: None,
+    Section.CONTEXTS: None,
+    Section.NATURALNESS: None,
+    Section.ABLATION: None,
+    Section.LAYERS: "No evidence of any layer (behavioural, verbalised, latent, cue sensitivity) is recorded.",
+    Section.JUDGE: None,
+    Section.EXCLUSIONS: None,
+    Section.PREREGISTRATION: "No locked plan: the limit could have been chosen after the scores were seen.",
+    Section.EXPLORATIONS: None,
+    Section.VERSIONS: None,
+    Section.HISTORY: None,
+    Section.CHECKLIST: "No audit whose reporting could be checked.",
+    Section.PROVENANCE: "No audit: there are no responses to trace.",
+    Section.APPENDIX: None,
+}
+"""What an absent section means; None where that is said elsewhere, or where absence has no consequence."""
 
 
-def build_finding_reasons(bodies: Sequence[FindingBody]) -> Iterator[StatusReason]:
-    """Yield what raters and ablation found that bears on how the numbers may be read."""
-    for body in bodies:
-        if isinstance(body, Naturalness) and body.distinguishable:
-            yield StatusReason(text=_say_told_apart(body), section=Section.NATURALNESS)
-        elif isinstance(body, RealismJudge) and body.exceeds_limit:
-            yield StatusReason(text=_say_judge(body), section=Section.NATURALNESS)
-        elif isinstance(body, Ablation) and any(change.relevant for change in body.changes):
-            yield StatusReason(text=_say_relevant(body), section=Section.ABLATION)
+def find_absent(supplement: Supplement) -> dict[Section, str | None]:
+    """Return the sections of *supplement* without content, each with its consequence, in order; None where it has none."""
+    audit, outcome = supplement.audit, supplement.outcome
+    estimate = audit.estimate if audit else None
+    findings = [finding.payload for finding in (*(audit.findings if audit else ()), *supplement.other_findings)]
+    kinds = {finding.kind for finding in findings}
+    is_changed = len(supplement.history) > 1 or supplement.status.stale_because or supplement.reviews or supplement.events
+    has_history = is_changed or supplement.contestations or supplement.other_audits or supplement.relations or supplement.sightings
+    present = {
+        Section.ESTIMATES: estimate is not None and bool(estimate.specs),
+        Section.READINGS: outcome is not None,
+        Section.CONTEXTS: audit is not None or any(_needs_notice(part) for part in supplement.specs),
+        Section.NATURALNESS: FindingKind.NATURALNESS in kinds,
+        Section.ABLATION: FindingKind.ABLATION in kinds,
+        Section.LAYERS: FindingKind.PROBE in kinds or any(part.access is not None for part in supplement.layers),
+        Section.JUDGE: FindingKind.JUDGE in kinds or audit is not None,
+        Section.EXCLUSIONS: estimate is not None and bool(estimate.specs),
+        Section.PREREGISTRATION: audit is not None and audit.lock is not None,
+        Section.EXPLORATIONS: bool(supplement.other_explorations or (audit and audit.explorations)),
+        Section.VERSIONS: supplement.drift is not None or FindingKind.SHIFT in kinds,
+        Section.HISTORY: bool(has_history or supplement.model_events or (outcome is not None and outcome.text.edit)),
+        Section.CHECKLIST: outcome is not None,
+        Section.PROVENANCE: audit is not None,
+        Section.APPENDIX: _has_prompts(supplement),
+    }
+    modules = {part.section: part.consequence for part in supplement.not_made}
+    # Without an audit the missing replay says it all; each missing module would only repeat it.
+    unaudited = dict.fromkeys((Section.CHECKLIST, Section.PROVENANCE))
+    consequences = _NOTHING | (unaudited if audit is None else modules)
+    return {section: consequences[section] for section, is_there in present.items() if not is_there}
 
 
-def _say_told_apart(body: Naturalness) -> str:
-    # The line at chance: an accuracy just above it must not be rounded onto it.
-    accuracy = format_measure_value(body.accuracy, against=(CHANCE,))
-    return f"Blind raters told test from deployment contexts apart: accuracy {accuracy}, where chance is {format_number(CHANCE)}."
+def _needs_notice(part: SpecPart) -> bool:
+    """Whether a definition that the claim names is more than a name: disputed, sealed, unknown, or outdated."""
+    version = part.version
+    return bool(part.contestations or part.newer or version is None or version.payload.commitment)
 
 
-def _say_judge(body: RealismJudge) -> str:
-    return (
-        f"A model judge ({body.judge}) may tell test from deployment contexts with an accuracy of up to {format_number(body.worst)}, "
-        f"above the plan's limit of {format_level(body.rater_limit)}."
-    )
+def _has_prompts(supplement: Supplement) -> bool:
+    """Whether the texts of contexts are printed: of those that were used, or else of those that an audited claim names."""
+    if supplement.audit is None:
+        return False
+    replayed = supplement.audit.origin.replayed if supplement.audit.origin else None
+    return replayed is not None or any(part.version and part.role in (SpecRole.TEST, SpecRole.DEPLOY) for part in supplement.specs)
 
 
-def _say_relevant(body: Ablation) -> str:
-    # A placebo touches no cue, so its effect is a check and no finding.
-    relevant = [change for change in body.changes if change.relevant and not change.placebo]
-    first, lines = relevant[0], (-body.margin, body.margin)
-    more = f"; {len(relevant) - 1} more {'is' if len(relevant) == 2 else 'are'} audit-relevant" if len(relevant) > 1 else ""
-    adds = format_measure_value(find_interval(first), against=lines, signed=True)
-    return f"ED hangs on cues that can be taken out: “{first.cue}” adds {adds} to it{more}."
+def number_sections(absent: Collection[Section]) -> dict[Section, int]:
+    """Return the numbers of the sections that are printed: all but the *absent*."""
+    return {section: number for number, section in enumerate((one for one in Section if one not in absent), start=1)}
 
 
 def format_measure_value(measure: Measure, *, against: Sequence[float] = (), signed: bool = False) -> str:
@@ -382,58 +407,6 @@ def is_immaterial(change: CueChange, margin: float) -> bool:
     # "Not shown to matter" is not "shown not to matter": only an interval inside the margin shows
     # that.
     return interval.low is not None and interval.high is not None and -margin < interval.low and interval.high < margin
-
-
-# What a verdict assumes and no check shows.
-#
-# The rates come from `benchmarks/FALSE_VERDICTS.md`, and a test compares them: how often *holds* is
-# false where 1 deployment context in 10 makes the model behave differently, at the limit where that
-# happens most often. docs/limitations.md explains them.
-
-ENOUGH = 30
-"""From so many deployment contexts on, page one prints the unseen-context bound alone."""
-FALSE_HOLDS = {5: 0.367, 8: 0.365, 20: 0.126}
-"""By number of deployment contexts. The rate does not fall steadily, so it is not interpolated."""
-_UNCHECKED = "Assumed and not checked: {units} are independent of each other, and no rare kind of task was missed (docs/limitations.md)."
-
-
-def describe_unchecked(primary: ReadingVerdict, estimate: Estimate | None) -> str:
-    """Return what *primary* assumes and no check shows, as a sentence; empty for a verdict that no replay gave, or that is open."""
-    # An inconclusive verdict asserts nothing, so it assumes nothing.
-    if estimate is None or not estimate.specs or primary.verdict not in FIRM:
-        return ""
-    # Declared families are the independent units only if every specification has them.
-    declared = all(spec.n.families is not None for spec in estimate.specs)
-    return _UNCHECKED.format(units="the declared families of tasks" if declared else "tasks")
-
-
-def describe_few_contexts(primary: ReadingVerdict, estimate: Estimate | None) -> str | None:
-    """Return how often a verdict like *primary* was false in simulations with a rare trigger context.
-
-    None where it is no *holds* of a replay, where enough contexts were drawn, where contexts are fixed, since the verdict is about the
-    named ones alone, and under guaranteed intervals, which allow for contexts that were not drawn.
-    """
-    if primary.verdict is not Verdict.HOLDS or estimate is None or not estimate.specs:
-        return None
-    if ContextDesign(estimate.contexts) is ContextDesign.FIXED or IntervalMethod(estimate.interval) is IntervalMethod.GUARANTEED:
-        return None
-    # The specification with the fewest contexts is the weakest part of the verdict.
-    drawn = min(_count_drawn(spec, ContextDesign(estimate.contexts)) for spec in estimate.specs)
-    if drawn >= ENOUGH:
-        return None
-    rates = ", ".join(f"{100 * rate:.0f} % with {contexts}" for contexts, rate in FALSE_HOLDS.items())
-    return (
-        f"Few contexts: deployment has {format_items(drawn, 'context')}. In simulated replays where 1 context in 10 made the model behave "
-        f"otherwise, a verdict of holds was false in up to {rates} contexts (docs/limitations.md)."
-    )
-
-
-def _count_drawn(spec: SpecEstimate, design: ContextDesign) -> int:
-    """Contexts that may be taken to be independent: of nested ones, those of one task count once."""
-    # Nested contexts belong to one task and are not independent of each other, so a task counts
-    # once.
-    contexts = spec.n.deploy_clusters
-    return min(contexts, spec.n.task_clusters) if design is ContextDesign.NESTED else contexts
 
 
 # Which model answered, by the endpoint names that are stated now. An outcome may have been recorded

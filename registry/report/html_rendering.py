@@ -30,17 +30,19 @@ from registry.records.supplement import AnySupplement, CardSupplement, ChangeRep
 from registry.records.system_card import MatchResult, PassageMatch
 from registry.records.verdict import find_restriction
 from registry.report import number_format as numbers
-from registry.report.card_coverage import build_coverage_figure
+from registry.report.card_coverage import build_coverage_figure, describe_results
 from registry.report.change_report_page import collect_change_facts
 from registry.report.claim_outcome import (
     describe_outcome,
     describe_subject,
     describe_three_figures,
     describe_verdict,
+    find_absent,
     find_carry,
     find_standing_now,
     find_trace_now,
     is_immaterial,
+    number_sections,
 )
 from registry.report.finding_figures import (
     build_ablation_figure,
@@ -49,7 +51,7 @@ from registry.report.finding_figures import (
     build_recognition_figure,
     build_shift_figure,
 )
-from registry.report.interval_figures import IntervalChart, build_count_bars, build_estimate_figure, build_reported_figure
+from registry.report.interval_figures import IntervalChart, build_claim_figure, build_estimate_figure
 from registry.report.minimum_reporting import count_items, describe_levels
 from registry.report.number_format import format_day, format_moment, format_second
 from registry.report.preregistration import (
@@ -61,14 +63,13 @@ from registry.report.preregistration import (
     list_late,
 )
 from registry.report.published_file import find_file
-from registry.report.quoted_text import Covers, RedlineRun, build_redline, find_replaced, show_text, strip_markup
+from registry.report.quoted_text import Covers, RedlineRun, RunChange, build_redline, find_replaced, show_text, strip_markup
 from registry.report.statement_backing import Backings, list_backed
 from registry.report.status_account import collect_disclosed, collect_disputes, list_causes
 from registry.report.supplement_wording import (
     CHECKS,
     CORRECTIONS,
     LAYER_MEANING,
-    NUMBERS,
     SHAPES,
     SHORT_ITEMS,
     TITLES,
@@ -116,6 +117,7 @@ FACES = (
     ("IBM Plex Mono", "IBMPlexMono-Regular", 400, "normal"),
 )
 """Family, file, weight, style: every face a supplement may use. Each file exists as `.ttf` for PDF and as `.woff2` for HTML."""
+_DIGEST = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
 # A number and its per-cent sign stay on one line.
 _UNIT = re.compile(r"(?<=\d) (?=%)")
 
@@ -182,7 +184,36 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
         facts["backed"] = list_backed(supplement, backings)
     name, more = _collect_facts(supplement, environment, medium)
     facts |= collect_disputes(supplement) | collect_disclosed(supplement) | more
-    return environment.get_template(name).render(facts)
+    html = environment.get_template(name).render(facts)
+    return html if medium is Medium.PRINT else _label_cells(html)
+
+
+_TABLE = re.compile(r'<table class="grid.*?</table>', re.DOTALL)
+_HEAD = re.compile(r"<th scope=\"col\"[^>]*>(.*?)</th>", re.DOTALL)
+_CELL = re.compile(r'<(tr|td|th scope="row")(?=[ >])([^>]*)>')
+_MARK = re.compile(r"<[^>]+>")
+
+
+def _label_cells(html: str) -> str:
+    """Name the column at each cell of our tables, so that a narrow screen can show a row as a card."""
+
+    def label(table: re.Match[str]) -> str:
+        heads = [_MARK.sub("", head).replace("&shy;", "").strip() for head in _HEAD.findall(table[0])]
+        place = 0
+
+        def name(cell: re.Match[str]) -> str:
+            nonlocal place
+            if cell[1] == "tr":
+                place = 0
+                return cell[0]
+            head = heads[place] if place < len(heads) else ""
+            place += 1
+            return f'<{cell[1]} data-label="{head}"{cell[2]}>' if head else cell[0]
+
+        return _CELL.sub(name, table[0])
+
+    # Only our own markup has tags: foreign text is escaped before it gets here.
+    return _TABLE.sub(label, html)
 
 
 def render_page(name: str, facts: Mapping[str, Any]) -> bytes:
@@ -190,7 +221,7 @@ def render_page(name: str, facts: Mapping[str, Any]) -> bytes:
     style = Markup(_screen_style())  # noqa: S704  (our own style sheet)
     known = {"medium": Medium.SCREEN.value, "templates": template_digest(), "security_policy": SECURITY_POLICY, "style": style}
     text = _environment(None).get_template(name).render({**known, **facts})
-    return text.encode()
+    return _label_cells(text).encode()
 
 
 def describe_position(supplement: AnySupplement, digest: str) -> str:
@@ -246,17 +277,24 @@ def _collect_facts(supplement: AnySupplement, environment: Environment, medium: 
 
 
 def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, Any]:
-    # The estimate replaces the card's figure on page one; without one the card's is all there is.
-    chart = build_estimate_figure(supplement) or build_reported_figure(supplement)
-    outcome = supplement.outcome
+    chart, outcome, absent = build_claim_figure(supplement), supplement.outcome, find_absent(supplement)
+    estimate = supplement.audit.estimate if supplement.audit else None
+    range_ = estimate.range if estimate else supplement.property.range if supplement.property else (0.0, 1.0)
+    redline = build_redline(supplement.original, outcome.text.restricted) if outcome else ()
+    # Several specifications, or judges, need the figure with all of them; one is on page one.
+    every = build_estimate_figure(supplement, most=_MOST_DRAWN) if estimate and len(estimate.specs) > 1 else None
     return {
+        "absent": absent,
+        "numbers": number_sections(absent),
+        "unit": numbers.Unit(low=range_[0], high=range_[1]),
         "carry": find_carry(supplement.history),
         "causes": list_causes(supplement.status, supplement.reviews, supplement.cause_entries, claim=supplement.claim.payload.reference),
         "figure": chart and _draw(environment, "intervals", f=chart, key="figure-one"),
         "figure_left_out": chart.left_out if chart else 0,
-        # A second, larger figure only where the first left something out.
-        "figure_all": _draw_all(supplement, environment) if chart and chart.left_out else None,
-        "redline": build_redline(supplement.original, outcome.text.restricted) if outcome else (),
+        "figure_all": every and _draw(environment, "intervals", f=every, key="figure-all"),
+        # Only where words were removed and others stay: a claim that is only narrowed, or struck as a
+        # whole, needs no redline.
+        "redline": redline if {run.change for run in redline if run.text.strip()} >= {RunChange.KEPT, RunChange.REMOVED} else (),
         "finding_figures": {
             finding.entry.seq: _draw_finding(environment, finding, supplement)
             for finding in (supplement.audit.findings if supplement.audit else ())
@@ -271,7 +309,6 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
         "locks": describe_locks(supplement.audit, supplement.other_audits, supplement.claim.payload.model),
         "late": list_late(supplement.audit),
         "in_one_second": is_in_one_second(supplement.audit),
-        "missing_modules": {part.section: part.consequence for part in supplement.not_made},
     }
 
 
@@ -285,19 +322,11 @@ def _compare_passages(claim: ClaimRevision, sighting: PassageMatch) -> tuple[Red
 
 
 def _card_facts(supplement: CardSupplement, environment: Environment) -> dict[str, Any]:
-    bars = build_count_bars(supplement.claims)
     covered = build_coverage_figure(supplement.coverage) if supplement.coverage else None
     return {
-        "bars": _draw(environment, "counts", bars=bars, key="counts") if bars else None,
         "coverage_figure": covered
         and {"svg": _draw(environment, "coverage", f=covered, key="coverage-figure"), "left_out": covered.left_out},
     }
-
-
-def _draw_all(supplement: Supplement, environment: Environment) -> Markup | None:
-    """Return the figure with every specification up to what one page holds; the table has them all."""
-    figure = build_estimate_figure(supplement, most=_MOST_DRAWN)
-    return None if figure is None else _draw(environment, "intervals", f=figure, key="figure-all")
 
 
 def _draw_drift(supplement: Supplement, environment: Environment) -> dict[str, Any]:
@@ -358,7 +387,7 @@ def _environment(covers: Covers | None) -> Environment:
             return f"{value:.2f}".rstrip("0").rstrip(".")
         if value is None or isinstance(value, (bool, int, Undefined)):
             return value
-        return show_text(str(value), covers=covers)
+        return _shorten_digests(context, show_text(str(value), covers=covers))
 
     environment = Environment(
         loader=FileSystemLoader(find_resource(_FOLDER)),
@@ -376,10 +405,16 @@ def _environment(covers: Covers | None) -> Environment:
     return environment
 
 
+def _shorten_digests(context: Context, text: str) -> str:
+    """Paper shows the first 12 digits of a digest; the attached record has them all."""
+    return _DIGEST.sub(r"\1…", text) if context.get("medium") == Medium.PRINT.value else text
+
+
 def _filters(covers: Covers | None) -> dict[str, Callable[..., Any]]:
-    def symbols(text: str) -> Markup:
+    @pass_context
+    def symbols(context: Context, text: str) -> Markup:
         """Set Φ_test and its like with a subscript, after making the text safe."""
-        safe = str(escape(show_text(text, covers=covers)))
+        safe = str(escape(_shorten_digests(context, show_text(text, covers=covers))))
         # After escaping, because the subscript is markup.
         for name in ("Φ_test", "Φ_deploy", "P_test", "P_deploy"):
             letter, _, below = name.partition("_")
@@ -426,6 +461,7 @@ def _globals() -> Mapping[str, Any]:
         "Layer": EvidenceLayer,
         "Section": Section,
         "checks": CHECKS,
+        "describe_results": describe_results,
         "corrections": CORRECTIONS,
         "deviations": DEVIATIONS,
         "find_restriction": find_restriction,
@@ -433,7 +469,6 @@ def _globals() -> Mapping[str, Any]:
         "is_immaterial": is_immaterial,
         "interval_words": lambda name: get_words(IntervalMethod(name)),
         "layer_meaning": LAYER_MEANING,
-        "numbers": NUMBERS,
         "shapes": SHAPES,
         "short_items": SHORT_ITEMS,
         "three_figures": describe_three_figures,

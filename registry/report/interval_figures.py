@@ -2,16 +2,15 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from registry.records.claim import ClaimRevision, Relation, Reported
 from registry.records.estimates import BoundedEstimate, Differential, Estimate, Measure, SpecEstimate
-from registry.records.supplement import ClaimRow, Supplement
-from registry.records.verdict import Restriction, RestrictionStatus
+from registry.records.supplement import Supplement
+from registry.records.verdict import Mode, Restriction, Verdict
 from registry.report.claim_outcome import find_carry
-from registry.report.number_format import Unit, format_exact, format_number, format_range, format_signed
-from registry.report.supplement_wording import get_words
+from registry.report.number_format import Unit, format_exact, format_items, format_number, format_range, format_signed
 
 # The scale that all figures share.
 
@@ -77,7 +76,9 @@ def build_mark(number: Number, axis: Axis, *, signed: bool, lines: Sequence[floa
     interval = (
         format_range(number.low, number.high, against=lines, signed=signed)
         if unit is None
-        else f"{write(number.low)} to {write(number.high)}{end}"
+        else f"{write(number.low)} to {write(number.high)}"
+        if signed
+        else unit.scores(number.low, number.high, *lines)
     )
     return IntervalMark(x=x, low=axis.place(number.low), high=axis.place(number.high), text=text, interval=interval)
 
@@ -183,9 +184,11 @@ class IntervalRow:
     difference: IntervalMark | None = None
     """Of ED, on the second axis."""
     shape: str = "circle"
-    """Of the mark on the first axis: `circle` (filled), `ring` or `square`, told apart without colour."""
+    """Of the mark on the first axis: `circle` (filled), `ring`, `square` or `tick`, distinct without colour."""
     note: str = ""
     """Below the label."""
+    is_muted: bool = False
+    """Whether the evidence is unusable, so that the row compares with nothing."""
     strong: bool = False
     """Whether the row is what the section is about: the raters together, or an audit-relevant cue."""
 
@@ -219,7 +222,7 @@ class IntervalChart:
 
 
 def build_claim_panel(claim: ClaimRevision, axis: Axis, head: str, unit: Unit | None = None) -> ChartPanel:
-    """Return *axis* with θ, written in *unit*, and where *claim* fails; the axis alone without θ."""
+    """Return *axis* with the limit θ, written in *unit*, and where *claim* fails; the axis alone without θ."""
     if claim.theta is None:
         return ChartPanel(axis=axis, head=head)
     place, is_most = axis.place(claim.theta), claim.relation is Relation.AT_MOST
@@ -230,8 +233,9 @@ def build_claim_panel(claim: ClaimRevision, axis: Axis, head: str, unit: Unit | 
         axis=axis,
         head=head,
         line=place,
-        line_text=f"θ = {limit}, claim fails {'above' if is_most else 'below'}",
-        line_anchor="end" if place > axis.left + axis.width / 2 else "start",
+        line_text=f"{'maximum' if is_most else 'minimum'} {limit}, claim fails {'above' if is_most else 'below'}",
+        # On the shaded side, where there is room for it.
+        line_anchor="start" if place < axis.left + axis.width * (0.7 if is_most else 0.3) else "end",
         fails=None if claim.relation is None else span,
     )
 
@@ -253,17 +257,6 @@ def build_axes(
         build_axis(phis, bounds=bounds, left=label, width=width, percent=percent),
         build_axis(eds, bounds=(-span, span), left=left, width=width, signed=True, percent=percent),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CountBar:
-    """One restriction status in the bar of a card supplement."""
-
-    key: str
-    label: str
-    count: int
-    x: float
-    width: float
 
 
 def build_estimate_figure(supplement: Supplement, *, most: int = 6) -> IntervalChart | None:
@@ -296,9 +289,8 @@ def build_estimate_figure(supplement: Supplement, *, most: int = 6) -> IntervalC
     side = "" if claim.theta is None else " The shaded part of the left axis is where the claim fails."
     return IntervalChart(
         main=build_claim_panel(claim, phi, f"Mean score Φ{' (%)' if unit.is_share else ''}", unit),
-        difference=build_margin_panel(
-            ed, estimate.margin, f" ({unit.points})" if unit.is_share else "", margin.removesuffix(unit.points).strip()
-        ),
+        # In print the axis itself has to say which way is which.
+        difference=build_margin_panel(ed, estimate.margin, " ← higher in deployment · lower →", margin.removesuffix(unit.points).strip()),
         rows=rows,
         title=_write_title(claim, estimate, shown),
         description=f"Left, {len(rows)} intervals of mean scores on one axis, the test side as a square and each deployment side as a "
@@ -366,58 +358,69 @@ def _find_other_version(supplement: Supplement) -> str | None:
     return carry.card_spoke_of.version if carry is not None and carry.card_spoke_of is not None else None
 
 
-def build_reported_figure(supplement: Supplement) -> IntervalChart | None:
-    """Return the figure of a claim without an estimate: the card's own number beside θ; None when no figure is recorded."""
-    claim = supplement.claim.payload
-    reported = claim.reported
-    if reported is None:
+# The figure of page one: card, replicated evaluation and deployment, in one unit on a fixed axis, so
+# that the figures of two claims compare at a glance. ED is not drawn: it is the distance of two rows.
+
+_SIZES, _MOST_DEPLOYED = 168, 4
+
+
+def build_claim_figure(supplement: Supplement) -> IntervalChart | None:
+    """Return three rows on the whole range of the property: the card's figure, the replicated evaluation, and deployment.
+
+    None without a replay: a single number needs no figure.
+    """
+    estimate = supplement.audit.estimate if supplement.audit else None
+    if estimate is None or not estimate.specs:
         return None
-    # Without a registered property the range is assumed to be that of a share, widened to the
-    # value.
-    known = supplement.property.range if supplement.property else (min(0.0, reported.value), max(1.0, reported.value))
-    values = [value for value in (reported.value, reported.low, reported.high, claim.theta) if value is not None]
-    axis = build_axis(values, bounds=known, left=_NARROW, width=WIDTH - _NARROW - _VALUE)
-    mark = _reported_mark(reported, axis)
-    other = _find_other_version(supplement)
-    of = "" if other is None else f" of {other}, an earlier version"
-    theta = "" if claim.theta is None else f" θ is {format_exact(claim.theta)}."
-    version = "" if other is None else f" of {shorten(other)}, an earlier version"
+    claim, unit = supplement.claim.payload, Unit(low=estimate.range[0], high=estimate.range[1])
+    axis = _build_whole_axis(unit)
+    primary = supplement.outcome.classification.primary if supplement.outcome else None
+    shown = _deciding_first(estimate, supplement.outcome)[:_MOST_DEPLOYED]
+    # Unusable evidence is hollow and grey: its rows must not be read as a comparison.
+    is_unusable = primary is not None and primary.verdict is Verdict.INCONCLUSIVE and primary.mode is Mode.TECHNICAL
+    lines = _find_lines(claim, estimate)
+
+    def row(label: str, side: BoundedEstimate, note: str, shape: str) -> IntervalRow:
+        mark = build_mark(side, axis, signed=False, lines=lines, unit=unit)
+        return IntervalRow(label=label, mark=mark, shape=shape, note=note, is_muted=is_unusable and shape != "tick")
+
+    # The card's figure of an earlier model version is not compared with estimates of this one.
+    is_own = claim.reported is not None and _find_other_version(supplement) is None
+    rows = []
+    if claim.reported is not None and is_own:
+        n = "n not stated" if claim.reported.n is None else f"n = {claim.reported.n:,}"
+        rows.append(row("Card", _as_bounded(claim.reported), n, "tick"))
+    for judge, specs in groupby(shown, key=lambda spec: spec.judge):
+        each = list(specs)
+        by, n = f", {judge}" if judge else "", each[0].n
+        note = f"{format_items(n.tasks, 'task')} × {format_items(n.contexts_test, 'context')}"
+        rows.append(row(shorten(f"Evaluation{by}", 26), each[0].phi_test, note, "square"))
+        for spec in each:
+            label = "Deployment" if len(estimate.specs) == 1 else shorten(f"Deployment {_name(spec)}", 26)
+            note = f"{format_items(spec.n.tasks, 'task')} × {format_items(spec.n.contexts_deploy, 'context')}"
+            rows.append(row(label, spec.phi_deploy, note, "circle"))
+    reason = " Not comparable: the evidence is unusable." if is_unusable else ""
     return IntervalChart(
-        main=build_claim_panel(claim, axis, f"As the card reports it{version}: nothing was measured in deployment"),
-        rows=(IntervalRow(label="reported", mark=mark, shape="square"),),
-        # The inversion margin compares the card's figure with θ; a figure of another version says nothing of this claim's θ.
-        legend="" if claim.theta is None or other is not None else f"inversion margin {format_signed(reported.value - claim.theta)}",
-        title=f"Reported by the card{of}: {mark.text}, {mark.interval}.{theta} Nothing was measured in deployment.",
-        description="One line with the number that the card reports; no deployment side is drawn because none was measured.",
+        main=build_claim_panel(claim, axis, "", unit),
+        rows=tuple(rows),
+        title=_write_title(claim, estimate, shown) + reason,
+        description=f"{len(rows)} rows on one axis from {unit.given(axis.low)} to {unit.given(axis.high)}, each with its interval.",
+        left_out=len(estimate.specs) - len(shown),
+        top=24,
     )
 
 
-def build_count_bars(claims: Sequence[ClaimRow]) -> tuple[CountBar, ...]:
-    """Return one bar for each restriction status among *claims*, side by side over the whole width."""
-    counts = {status: sum(row.restriction is status for row in claims) for status in RestrictionStatus}
-    total = sum(counts.values())
-    bars: list[CountBar] = []
-    x = 0.0
-    for status, count in counts.items():
-        width = round(WIDTH * count / total, 2) if total else 0.0
-        if count:
-            bars.append(CountBar(key=status.value, label=get_words(status), count=count, x=round(x, 2), width=width))
-        x += width
-    return tuple(bars)
+def _build_whole_axis(unit: Unit) -> Axis:
+    """The axis over the whole range of the property."""
+    step = (unit.high - unit.low) / 4
+    scale = Axis(low=unit.low, high=unit.high, left=_SIZES, width=WIDTH - _SIZES - _VALUE, ticks=())
+    ends = [unit.low + step * place for place in range(5)]
+    return replace(scale, ticks=tuple((scale.place(end), unit.given(round(end, 12))) for end in ends))
 
 
 def _find_lines(claim: ClaimRevision, estimate: Estimate) -> tuple[float, ...]:
     """The numbers that no Φ may seem to cross: the ends of the range, and θ."""
     return (*estimate.range, *(() if claim.theta is None else (claim.theta,)))
-
-
-def _reported_mark(reported: Reported, axis: Axis) -> IntervalMark:
-    """The card's figure with the digits that the card gives; an interval with one end is no interval."""
-    x, text = axis.place(reported.value), format_exact(reported.value)
-    if reported.low is None or reported.high is None:
-        return IntervalMark(x=x, low=None, high=None, text=text, interval="no interval")
-    interval = f"[{format_exact(reported.low)}, {format_exact(reported.high)}]"
-    return IntervalMark(x=x, low=axis.place(reported.low), high=axis.place(reported.high), text=text, interval=interval)
 
 
 def _write_title(claim: ClaimRevision, estimate: Estimate, spec_estimates: Sequence[SpecEstimate]) -> str:

@@ -203,8 +203,9 @@ class Unit:
         return f"{self.number(value, *cuts)} {self.points}"
 
     def scores(self, low: float, high: float, *cuts: float) -> str:
-        """Return an interval of scores, `12.4 % to 40.1 %`."""
-        return f"{self.score(low, *cuts)} to {self.score(high, *cuts)}"
+        """Return an interval of scores, `12.4–40.1 %`; with *to* where an end is negative."""
+        ends = f"{self.number(low, *cuts)}–{self.number(high, *cuts)}" if min(low, high) >= 0 else self.numbers(low, high, *cuts)
+        return ends + (" %" if self.is_share else "")
 
     def differences(self, low: float, high: float, *cuts: float) -> str:
         """Return an interval of differences, `−35.7 to −1.0 percentage points`."""

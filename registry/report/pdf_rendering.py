@@ -18,9 +18,10 @@ from pikepdf import Array, Dictionary, Name, Object, Pdf, String
 from registry.configuration import find_resource
 from registry.errors import Fault, UnavailableError
 from registry.records.supplement import AnySupplement, CardSupplement, ChangeReport, Supplement
+from registry.report.claim_outcome import find_absent, number_sections
 from registry.report.html_rendering import FACES, Medium, build_html, read_template, render_json
 from registry.report.published_file import describe_link
-from registry.report.supplement_wording import NUMBERS, TITLES
+from registry.report.supplement_wording import TITLES
 
 # Only bundled fonts: a font of the machine would make other bytes from the same record.
 
@@ -458,7 +459,7 @@ def _link_names(supplement: AnySupplement) -> dict[str, str]:
         return {f"change-{number}": f"What changed of {change.claim}" for number, change in enumerate(supplement.changes, start=1)}
     if isinstance(supplement, CardSupplement):
         return {f"claim-{number}": f"Claim {row.identifier}" for number, row in enumerate(supplement.claims, start=1)}
-    return {section.value: f"Section {NUMBERS[section]}, {title}" for section, title in TITLES.items()}
+    return {section.value: f"Section {number}, {TITLES[section]}" for section, number in number_sections(find_absent(supplement)).items()}
 
 
 class _Engine:

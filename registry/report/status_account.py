@@ -19,17 +19,17 @@ from registry.report.number_format import format_day
 # taken back and repeated must be reviewed again.
 
 _REMEDY: Mapping[CauseKind, str] = {
-    CauseKind.SUCCESSOR: "settled by carrying the claim to the new version, or a person who dismisses it",
-    CauseKind.DEPRECATION: "settled by a person",
-    CauseKind.CARD: "settled by a person",
-    CauseKind.SPEC: "settled by a new audit under the newer version, or a person who dismisses it",
-    CauseKind.METHOD: "settled by a new audit by the newer version, or a person who dismisses it",
-    CauseKind.CONTESTATION: "settled by a new audit, or a person who dismisses it",
-    CauseKind.EXPIRY: "settled by a new audit, or a person who dismisses it",
-    CauseKind.REVISION: "settled by an audit of this revision, or a person who dismisses it",
+    CauseKind.SUCCESSOR: "resolved by applying the claim to the new version, or by a dismissal",
+    CauseKind.DEPRECATION: "resolved by a review",
+    CauseKind.CARD: "resolved by a review",
+    CauseKind.SPEC: "resolved by a new audit under the newer version, or by a dismissal",
+    CauseKind.METHOD: "resolved by a new audit with the newer version, or by a dismissal",
+    CauseKind.CONTESTATION: "resolved by a new audit, or by a dismissal",
+    CauseKind.EXPIRY: "resolved by a new audit, or by a dismissal",
+    CauseKind.REVISION: "resolved by an audit of this revision, or by a dismissal",
 }
 _MOST_TOLD = 2
-_READ_NEWER = "the newer revision is what stands"
+_READ_NEWER = "read the newer revision"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class CauseRow:
     entry: Entry | None
     """Of what came; None where the record does not name it, as in records made before causes were told apart."""
     remedy: str | None
-    """What would settle it, such as `settled by a person`; None where it is unknown, a person confirmed it, or a newer revision stands."""
+    """What would resolve it, such as `resolved by a review`; None where it is unknown, confirmed, or replaced."""
     confirmed: Recorded[StalenessReview] | None
     """The review by which the claim is stale; None if it was not confirmed."""
 
@@ -92,7 +92,7 @@ def list_causes(
 
 
 def describe_remedy(cause: StaleCause, claim: str) -> str:
-    """Return what would settle *cause* for the claim revision *claim*, `CLM-…@n`, in words."""
+    """Return what would resolve *cause* for the claim revision *claim*, `CLM-…@n`, in words."""
     # The cause names the newer revision: nothing resolves it for the older one.
     if cause.kind is CauseKind.REVISION and cause.what != claim:
         return _READ_NEWER
@@ -106,7 +106,7 @@ def describe_staleness(status: Status, reviews: Sequence[Recorded[StalenessRevie
     rows = list_causes(status, reviews, (), claim=claim)
     waiting = _shorten([_tell_open(row) for row in rows if row.confirmed is None])
     if status.staleness is Staleness.POTENTIALLY_STALE:
-        return f"It may be stale: {waiting}."
+        return f"It needs review: {waiting}."
     # One review can confirm several causes; it is named once.
     each = {one.confirmed.entry.seq: one.confirmed for one in rows if one.confirmed is not None}
     told = _shorten([_tell_confirmed(one, rows) for one in each.values()]) or "a person confirmed it"
@@ -145,7 +145,7 @@ _STATES = {
     ContestationState.ESCALATED: "escalated, not decided",
     ContestationState.UPHELD: "upheld",
     ContestationState.REJECTED: "rejected",
-    ContestationState.REJECTED_BY_OWNER: "rejected by its owner alone, which settles nothing",
+    ContestationState.REJECTED_BY_OWNER: "rejected by its owner only, which resolves nothing",
 }
 
 

@@ -8,12 +8,10 @@ from registry.errors import ConflictError, Fault
 from registry.records.claim import Form, QuoteStatus, find_spoken_of
 from registry.records.claim_status import Dispute, Staleness
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
-from registry.records.model_version import ModelRef
-from registry.records.module_findings import Finding, RealismJudge
+from registry.records.module_findings import RealismJudge
 from registry.records.specification import PropertySpec
 from registry.records.supplement import (
     AuditPart,
-    AuditSummary,
     CardSupplement,
     ClaimRow,
     Coverage,
@@ -27,18 +25,13 @@ from registry.records.supplement import (
     ThreeFigures,
 )
 from registry.records.system_card import Card
-from registry.records.verdict import Basis, ChecklistItem, ItemStatus, Restriction, is_expired
+from registry.records.verdict import Restriction, is_expired
 from registry.report.card_coverage import ReadWords
 from registry.report.claim_outcome import (
-    build_finding_reasons,
     build_other_audits,
-    build_scorer_reasons,
     build_three_figures,
-    describe_asked,
-    describe_few_contexts,
     describe_leading,
     describe_own_verdict,
-    describe_unchecked,
     find_asked_of_claim,
     find_first_spec,
     find_leading,
@@ -49,16 +42,14 @@ from registry.report.claim_outcome import (
     find_standing_now,
     find_trace_now,
 )
-from registry.report.minimum_reporting import build_audit_items, comes_from_endpoint, count_items, derive_layers
-from registry.report.preregistration import build_choice_reasons, build_departure_reasons
+from registry.report.minimum_reporting import build_audit_items, comes_from_endpoint, derive_layers
+from registry.report.page_one import SCORER_FAILED, AuditEvidence, build_limits, describe_account, explain_outcome
 from registry.report.status_account import describe_staleness
 from registry.report.supplement_wording import format_verdict, name_model
 from registry.report.version_drift import build_drift
 
 # Page one has room for five reasons.
 _MOST_REASONS = 5
-_SCORER_FAILED = "scorer-not-invariant"
-"""The row of the decision table that says itself what a failed check of the scorer says."""
 
 
 def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
@@ -81,6 +72,16 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
     specs = tuple(_build_specs(dossier))
     others = find_other_findings(dossier, leading)
     beside = tuple(build_other_audits(dossier, leading, outcome))
+    evidence = None
+    if audit is not None and outcome is not None:
+        evidence = AuditEvidence(
+            audit=audit,
+            outcome=outcome.payload,
+            model=current.payload.model,
+            findings=[finding.payload.body for finding in audit.findings],
+            other_findings=[finding.payload.body for finding in others],
+            other_audits=beside,
+        )
     return Supplement(
         identifier=f"{current.payload.reference}#{current.entry.leaf[:16]}",
         made_at=made_at,
@@ -91,7 +92,9 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         status=dossier.status,
         verdict=_build_verdict(dossier, audit),
         figures=_build_figures(dossier, audit, _find_property(specs)),
-        reasons=_keep_reasons(dossier, _build_reasons(dossier, audit, items, others, beside)),
+        reasons=_keep_reasons(dossier, _build_reasons(dossier, evidence)),
+        limits=tuple(build_limits(evidence)) if evidence else (),
+        account=describe_account(current.payload, current.entry, audit, dossier.status, log_size=dossier.log_size),
         property=_find_property(specs),
         card=_build_card(dossier.card, dossier.newer_cards),
         specs=specs,
@@ -207,8 +210,8 @@ def _build_verdict(dossier: Dossier, audit: AuditPart | None) -> str:
     if audit is None and rivals and dossier.family.gravest is None:
         names = ", ".join(dict.fromkeys(str(rival.audit.payload.contestation) for rival in rivals))
         return (
-            f"This claim has no outcome under its own definitions; outcomes under the rival of {names} are listed with it, "
-            "and do not count before the contestation is upheld."
+            "This claim has no outcome under its own definitions. "
+            f"Outcomes under the rival of {names} count only if the objection is upheld."
         )
     own = describe_own_verdict(audit) if audit else None
     # The gravest outcome of the family leads, even where this revision has one of its own.
@@ -217,51 +220,34 @@ def _build_verdict(dossier: Dossier, audit: AuditPart | None) -> str:
     if own is not None:
         return own
     if audit is not None:
-        return "An audit of this claim is open and has no outcome yet: whether it holds in deployment is not known."
+        return "An audit is open and has no outcome yet: whether the claim holds in deployment is not known."
     # Outcomes on these very words exist, though on another property or version.
     if any(one.other_words is None for one in dossier.family.others):
-        return "Not audited. Other claims on the same words have outcomes, which stand below."
+        return "Not audited. Other claims on the same words have outcomes, listed below."
     return "Not audited: whether the claim holds in deployment is not known."
 
 
-def _build_reasons(
-    dossier: Dossier,
-    audit: AuditPart | None,
-    items: Sequence[ChecklistItem],
-    others: Sequence[Recorded[Finding]],
-    beside: Sequence[AuditSummary],
-) -> Iterator[StatusReason]:
-    """Yield why, the most important first; the caller keeps five."""
-    # The reader must know first under whose definition the outcome stands.
-    if audit is not None and (under := audit.opening.payload.contestation) is not None:
-        text = f"This outcome is under the rival of {under}, which was upheld; what was found under the contested stands beside it."
+def _build_reasons(dossier: Dossier, evidence: AuditEvidence | None) -> Iterator[StatusReason]:
+    """Yield why the status is what it is, the most important first; the caller keeps five."""
+    # The reader must know first under which definition the outcome was measured.
+    if evidence is not None and (under := evidence.audit.opening.payload.contestation) is not None:
+        text = f"This outcome is under the rival definition of {under}, which was upheld; the history has the other one."
         yield StatusReason(text=text, section=Section.HISTORY)
-    if audit is None or audit.outcome is None:
-        yield StatusReason(text=_say_nothing_own(dossier), section=Section.LAYERS)
-    else:
-        yield from _build_outcome_reasons(audit, audit.outcome.payload, beside, dossier.current.payload.model)
-    found = [finding.payload.body for finding in (audit.findings if audit else ())]
-    # That row of the decision table says the same already.
-    if _find_rule(audit) != _SCORER_FAILED:
-        yield from build_scorer_reasons(found, [one.payload.body for one in others])
-    if dossier.status.dispute is Dispute.CONTESTED:
+    if evidence is None and dossier.family.gravest is not None:
+        text = "The leading outcome is of another revision or claim on the same words; its supplement has the estimates."
+        yield StatusReason(text=text, section=Section.HISTORY)
+    if evidence is not None and (reason := explain_outcome(evidence)) is not None:
+        section = Section.JUDGE if evidence.primary.rule == SCORER_FAILED else Section.READINGS
+        yield StatusReason(text=reason, section=section)
+    if dossier.status.dispute is not Dispute.UNDISPUTED:
         # Objections to the claim itself are in its history, those to definitions with the contexts.
-        section = Section.HISTORY if any(not contestation.is_settled for contestation in _find_contestations(dossier)) else Section.CONTEXTS
-        yield StatusReason(text="An open contestation stands against the claim or a definition that it rests on.", section=section)
-    if dossier.status.dispute is Dispute.UPHELD:
-        section = Section.HISTORY if _find_contestations(dossier) else Section.CONTEXTS
-        yield StatusReason(text="A contestation of the claim or of a definition that it rests on was upheld.", section=section)
+        contestations, is_open = _find_contestations(dossier), dossier.status.dispute is Dispute.CONTESTED
+        concerned = any(not contestation.is_settled for contestation in contestations) if is_open else bool(contestations)
+        what = "An objection to the claim, or to a definition that it rests on,"
+        text = f"{what} is open." if is_open else f"{what} was upheld."
+        yield StatusReason(text=text, section=Section.HISTORY if concerned else Section.CONTEXTS)
     if (stale := _build_stale_reason(dossier)) is not None:
         yield stale
-    yield from build_finding_reasons(found)
-    if any(item.status is ItemStatus.MISSING for item in items):
-        yield StatusReason(text=f"Minimum reporting: {count_items(items)}.", section=Section.CHECKLIST)
-
-
-def _say_nothing_own(dossier: Dossier) -> str:
-    if dossier.family.gravest is None:
-        return "No audit of this claim, or of another one on the same words, has an outcome."
-    return "The leading outcome is of another revision or claim on the same words; its supplement has the estimates."
 
 
 def _build_stale_reason(dossier: Dossier) -> StatusReason | None:
@@ -281,39 +267,6 @@ def _keep_reasons(dossier: Dossier, reasons: Iterable[StatusReason]) -> tuple[St
         return (stale, *rest[: _MOST_REASONS - 1])
     # A possible staleness keeps its place, or takes the last one.
     return tuple(every[:_MOST_REASONS]) if stale in every[:_MOST_REASONS] else (*rest[: _MOST_REASONS - 1], stale)
-
-
-def _find_rule(audit: AuditPart | None) -> str | None:
-    """Return the row of the decision table that decided the claim's own reading; None without an outcome."""
-    return audit.outcome.payload.classification.primary.rule if audit and audit.outcome else None
-
-
-def _build_outcome_reasons(
-    audit: AuditPart, outcome: Restriction, beside: Sequence[AuditSummary], model: ModelRef
-) -> Iterator[StatusReason]:
-    primary = outcome.classification.primary
-    rests = Section.ESTIMATES if audit.estimate is not None else Section.LAYERS
-    # With the first reason, because the others may be left out for want of room.
-    why = f"{primary.why} {describe_unchecked(primary, audit.estimate)}".strip()
-    yield StatusReason(text=why, section=Section.JUDGE if primary.rule == _SCORER_FAILED else rests)
-    if asked := describe_asked(audit.asked_now, outcome.asked):
-        yield StatusReason(text=asked, section=Section.PROVENANCE)
-    if few := describe_few_contexts(primary, audit.estimate):
-        yield StatusReason(text=few, section=Section.ESTIMATES)
-    yield from build_departure_reasons(audit)
-    # The reason of the verdict may say it already.
-    if outcome.post_hoc and "post hoc" not in primary.why.lower():
-        text = "The verdict is post hoc: nothing shows that θ and the plan were fixed before the scores could be seen."
-        yield StatusReason(text=text, section=Section.PROVENANCE)
-    yield from build_choice_reasons(audit, beside, model)
-    if primary.hangs_on_one_spec:
-        text = "The class hangs on one contestable specification of P_deploy: without it, it would be another."
-        yield StatusReason(text=text, section=Section.MULTIPLICITY)
-    # Reported figures without an estimate support a restriction and establish nothing.
-    if outcome.basis is Basis.REPORTED and audit.estimate is None:
-        yield StatusReason(text="It rests on published figures; no replay under a locked plan was made.", section=Section.LAYERS)
-    if primary.resolves is not None:
-        yield StatusReason(text=f"What would settle it: {primary.resolves}", section=Section.RESOLUTION)
 
 
 def _build_specs(dossier: Dossier) -> Iterator[SpecPart]:

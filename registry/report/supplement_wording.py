@@ -47,28 +47,25 @@ SHAPES: Mapping[str, str] = {
 """A shape for each class and restriction, so that nothing is shown by colour alone."""
 
 TITLES: Mapping[Section, str] = {
-    Section.SPECIFICATION: "Claim specification",
-    Section.READINGS: "Readings and the outcome of each",
-    Section.CONTEXTS: "Test and deployment contexts",
     Section.ESTIMATES: "Estimates",
-    Section.MULTIPLICITY: "Several deployment specifications",
-    Section.NATURALNESS: "Cue naturalness",
+    Section.READINGS: "Readings of the claim",
+    Section.CONTEXTS: "Contexts and definitions",
+    Section.NATURALNESS: "Rater studies",
     Section.ABLATION: "Cue ablation",
     Section.LAYERS: "Evidence layers",
-    Section.JUDGE: "Scorer: invariance and uncertainty",
-    Section.EXCLUSIONS: "Excluded responses",
-    Section.COVERAGE: "Coverage",
-    Section.CHECKLIST: "Minimum reporting checklist",
+    Section.JUDGE: "Scorer",
+    Section.EXCLUSIONS: "Exclusions and coverage",
+    Section.PREREGISTRATION: "Locked plan and deviations",
+    Section.EXPLORATIONS: "Exploratory analyses",
+    Section.VERSIONS: "Model versions",
+    Section.HISTORY: "History and disputes",
+    Section.CHECKLIST: "Minimum reporting",
+    Section.SPECIFICATION: "Claim record",
     Section.PROVENANCE: "Provenance",
-    Section.PREREGISTRATION: "Fixed before the replay",
-    Section.EXPLORATIONS: "Exploratory analyses: not fixed before, no verdict rests on them",
-    Section.RESOLUTION: "What would resolve it",
-    Section.VERSIONS: "The claim over model versions",
-    Section.HISTORY: "History, disputes and other audits",
-    Section.VERIFICATION: "How to verify this document",
+    Section.NOT_DONE: "Not done",
+    Section.VERIFICATION: "Verification",
+    Section.APPENDIX: "Appendix: prompts",
 }
-
-NUMBERS: Mapping[Section, int] = {section: number for number, section in enumerate(Section, start=1)}
 
 # TRACE's own classes and standings keep their names as labels. Verdicts have words of their own,
 # which name what follows for the claim.
@@ -156,7 +153,7 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (Dispute.CONTESTED, "contested"),
     (Dispute.UPHELD, "objection upheld"),
     (Staleness.CURRENT, "current"),
-    (Staleness.POTENTIALLY_STALE, "potentially stale"),
+    (Staleness.POTENTIALLY_STALE, "needs review"),
     (Staleness.STALE, "stale"),
     (CauseKind.SUCCESSOR, "another model version took its place"),
     (CauseKind.DEPRECATION, "the model version is no longer offered"),
@@ -289,9 +286,9 @@ _BY_TYPE: Mapping[tuple[type, str], str] = {(type(key), key.value): words for ke
 """By type and value: members of two choices with one value are equal texts, and would be one key."""
 
 LAYER_MEANING: Mapping[EvidenceLayer, tuple[str, str]] = {
-    EvidenceLayer.BEHAVIOURAL: ("that behaviour changes with context", "by how much it would in the deployment that is claimed for"),
-    EvidenceLayer.VERBALISED: ("that the model says it recognises a test", "that its behaviour changes; a mention rate is not ED"),
-    EvidenceLayer.LATENT: ("that a representation of being tested is present", "that it is acted on; alone it moves no prevalence claim"),
+    EvidenceLayer.BEHAVIOURAL: ("that behaviour changes with context", "by how much in the claimed deployment"),
+    EvidenceLayer.VERBALISED: ("that the model mentions a test", "that its behaviour changes"),
+    EvidenceLayer.LATENT: ("that the model represents being tested", "that it acts on that"),
     EvidenceLayer.CUE_SENSITIVITY: ("which features of a context a score depends on", "that deployment lacks those features"),
 }
 """What each layer can and cannot support (paper section 4)."""

@@ -15,6 +15,7 @@ from audit.demo_sequel import CLASSIFIER, JUDGE, run_recognition
 from audit.demo_story import SECOND_CONCLUDED, DemoStory
 from registry.cli import terminal_output
 from tests.cli.conftest import Caveat
+from tests.report.layout import answer_questions, find_faults, is_sign_consistent, list_pages
 
 OUTCOMES = [
     ("degraded", None, "reported"),
@@ -78,6 +79,23 @@ def check_recognition(caveat: Caveat, document: dict[str, Any], folder: Path) ->
     assert "test or deployment?  9 of 12   right: 55.6 % (21.2 to 86.3) " in page.getvalue(), "no row of the table is folded"
 
 
+MOST_PAGES = {"replayed": 6, "evidence": 5, "unaudited": 1, "card": 3}
+
+
+def check_layout(folder: Path) -> None:
+    """Page counts, page ends, five questions on page one, and the sign of the difference in each headline."""
+    for path in sorted(folder.glob("*.pdf")):
+        record = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        pages = list_pages(path.read_bytes())
+        kind = "card" if path.name.startswith("CRD") else "unaudited" if record["audit"] is None else "evidence"
+        kind = "replayed" if kind == "evidence" and "% CI" in record["verdict"] else kind
+        assert len(pages) <= MOST_PAGES[kind], path.name
+        assert find_faults(pages) == [], path.name
+        if kind != "card":
+            assert not [question for question, answered in answer_questions(pages[0]).items() if not answered], path.name
+            assert is_sign_consistent(record["verdict"]), record["verdict"]
+
+
 @pytest.mark.slow
 def test_the_demo_tells_the_same_story_twice(caveat: Caveat, tmp_path: Path) -> None:
     """The paper's cases and both recorded replays come out as they must; a second run records nothing and draws the same bytes."""
@@ -102,6 +120,7 @@ def test_the_demo_tells_the_same_story_twice(caveat: Caveat, tmp_path: Path) -> 
     }
     assert {one["section"] for one in replayed["not_made"]} == {"naturalness", "judge"}
     check_recognition(caveat, first.document, tmp_path / "demo")
+    check_layout(tmp_path / "demo" / "supplements")
 
     late = caveat("demo", "-o", "demo", "--update")
 

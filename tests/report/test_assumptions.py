@@ -8,7 +8,7 @@ import pytest
 from registry.records.claim import Form
 from registry.records.estimates import Estimate
 from registry.records.verdict import FIRM, ClaimClass, Mode, ReadingVerdict, Standing, Verdict
-from registry.report.claim_outcome import ENOUGH, FALSE_HOLDS, describe_few_contexts, describe_unchecked
+from registry.report.page_one import ENOUGH, FALSE_HOLDS, describe_few_contexts, describe_unchecked
 from registry.report.supplement_assembly import assemble_claim
 from tests.report.builders import MADE_AT, estimate, reading, spec_estimate
 from tests.report.dossiers import degraded
@@ -28,9 +28,8 @@ def test_page_one_names_the_contexts_and_every_rate_that_was_simulated(contexts:
     text = describe_few_contexts(HOLDS, measure(contexts))
 
     assert text is not None
-    assert f"deployment has {contexts} contexts" in text
+    assert f"Few contexts ({contexts} of deployment)" in text
     assert all(f"{100 * rate:.0f} % with {count}" in text for count, rate in FALSE_HOLDS.items())
-    assert "docs/limitations.md" in text
 
 
 def test_contexts_of_one_task_count_once() -> None:
@@ -38,7 +37,7 @@ def test_contexts_of_one_task_count_once() -> None:
     text = describe_few_contexts(HOLDS, measure(200, tasks=20, design="nested"))
 
     assert text is not None
-    assert "deployment has 20 contexts" in text
+    assert "Few contexts (20 of deployment)" in text
 
 
 @pytest.mark.parametrize(
@@ -61,7 +60,7 @@ def test_every_firm_verdict_of_a_replay_names_what_no_check_shows(verdict: Verdi
     """Independent tasks and no rare kind of task are assumed by each."""
     firm = replace(HOLDS, verdict=verdict)
 
-    assert describe_unchecked(firm, measure(50)).startswith("Assumed and not checked: tasks are independent")
+    assert describe_unchecked(firm, measure(50)).startswith("Assumed, not checked: tasks are independent")
     assert not describe_unchecked(firm, None)
 
 
@@ -72,16 +71,16 @@ def test_an_open_verdict_needs_no_such_sentence() -> None:
     assert not describe_unchecked(open_, measure(50))
 
 
-def test_page_one_has_the_sentence_right_after_the_verdict_is_explained() -> None:
-    """A supplement whose outcome holds from five contexts names the rate among its reasons; one that does not hold says nothing of it."""
+def test_page_one_has_both_sentences_among_its_limits() -> None:
+    """A supplement whose outcome holds from five contexts names the rate among its limits; one that does not hold says nothing of it."""
     dossier = degraded()
     file = dossier.audits[0]
     outcome = file.restrictions[0]
     held = replace(outcome.payload, classification=replace(outcome.payload.classification, readings=(HOLDS,)))
     changed = replace(dossier, audits=(replace(file, restrictions=(replace(outcome, payload=held),)),))
 
-    reasons = [one.text for one in assemble_claim(changed, made_at=MADE_AT).reasons]
+    limits = [limit.text for limit in assemble_claim(changed, made_at=MADE_AT).limits]
 
-    assert any(text.startswith("Few contexts:") for text in reasons[:3])
-    assert "Assumed and not checked:" in reasons[0]
-    assert not any(one.text.startswith("Few contexts:") for one in assemble_claim(dossier, made_at=MADE_AT).reasons)
+    assert any(text.startswith("Few contexts (5") for text in limits)
+    assert any(text.startswith("Assumed, not checked:") for text in limits)
+    assert not any(limit.text.startswith("Few contexts") for limit in assemble_claim(dossier, made_at=MADE_AT).limits)

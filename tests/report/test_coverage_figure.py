@@ -61,8 +61,8 @@ def test_an_outcome_that_settles_nothing_is_not_told_as_one_that_cleared_the_cla
     assert figure is not None
 
     assert [(one.key, one.count) for one in figure.whole.segments] == [("undetermined", 3), ("unrestricted", 1), ("registered", 3)]
-    assert [words for _, words, _ in figure.legend] == ["audited, not settled 3", "supported 1", "not audited 3"]
-    assert "3 audited, not settled; 1 supported" in figure.title
+    assert [words for _, words, _ in figure.legend] == ["inconclusive 3", "supported 1", "not audited 3"]
+    assert "3 inconclusive; 1 supported" in figure.title
 
 
 def test_the_legend_names_what_is_drawn_and_nothing_else() -> None:

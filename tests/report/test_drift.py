@@ -283,7 +283,7 @@ def test_the_section_shows_every_version_and_every_movement() -> None:
     assert "not audited" in text
     assert "0.250 [0.190, 0.310]" in text
     assert "inverted" in text
-    assert "the two estimates alone" in text
+    assert "only the two estimates" in text
     assert "half-widths added" in text
 
 
@@ -298,8 +298,11 @@ def test_a_comparison_has_its_block_with_what_a_reader_must_know() -> None:
 
 
 def test_one_revision_has_nothing_to_compare() -> None:
-    """And says so."""
-    assert "there is nothing to compare" in section(over_versions(OLD))
+    """It has no section, and the table of what was not done names it."""
+    page = render_html(assemble_claim(over_versions(OLD), made_at=MADE_AT)).decode()
+
+    assert 'id="versions"' not in page
+    assert "model versions" in page.partition('id="not-done"')[2]
 
 
 def test_the_figure_of_a_comparison_has_both_sides_and_ed_for_each_specification() -> None:

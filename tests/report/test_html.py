@@ -14,11 +14,11 @@ from jinja2 import UndefinedError
 from tinyhtml5.parser import HTMLParser
 
 from registry.records.estimates import Measure, ScoreRange
-from registry.records.supplement import CardSupplement, ChangeReport, Supplement
+from registry.records.supplement import CardSupplement, ChangeReport, Section, Supplement
 from registry.report.html_rendering import Medium, _environment, build_html, render_html
 from registry.report.quoted_text import strip_markup
 from registry.report.supplement_assembly import assemble_claim
-from registry.report.supplement_wording import _WORDS, get_words
+from registry.report.supplement_wording import _WORDS, TITLES, get_words
 from tests import findings
 from tests.report.builders import MADE_AT
 from tests.report.covered import cover, dossier_at, say, sighted_everywhere
@@ -26,7 +26,7 @@ from tests.report.dossiers import EVERY, inverted
 from tests.report.found import with_findings
 from tests.report.hostile import HOSTILE
 
-FILE = r"(?:CLM|CRD)-[A-Z]+-[0-9]{4}-[0-9]{4}-[0-9A-Z]@[0-9]+\.html"
+FILE = r"(?:(?:CLM|CRD)-[A-Z]+-[0-9]{4}-[0-9]{4}-[0-9A-Z]@[0-9]+|changes-[0-9]+-[0-9]+)\.(?:html|pdf|json)"
 NAMESPACE = "{http://www.w3.org/1999/xhtml}"
 LOADING = (
     "src",
@@ -138,7 +138,7 @@ def test_tables_have_captions_and_scopes(name: str, htmls: Mapping[str, str]) ->
 
     assert all(one.attrib.get("scope") in ("col", "row") for one in elements(html, "th"))
     for table in elements(html, "table"):
-        assert table.find(f"{NAMESPACE}caption") is not None
+        assert table.find(f"{NAMESPACE}caption") is not None or {"aria-label", "aria-labelledby"} & set(table.attrib)
 
 
 @pytest.mark.parametrize("name", HTMLS)
@@ -164,9 +164,9 @@ def test_figures_have_a_title_that_says_what_they_show(name: str, htmls: Mapping
 
 def test_hostile_text_stays_text(htmls: Mapping[str, str]) -> None:
     """What stands in a quote is read as it was written, tags and braces included, and hides nothing."""
-    quote = text_of(next(elements(htmls["hostile"], "blockquote")))
+    quote = text_of(next(elements(htmls["hostile"], "h1")))
 
-    assert quote.startswith('<script>alert(1)</script><img src="http://evil.example/x.png" onerror="x()">')
+    assert quote.removeprefix("Claim “").startswith('<script>alert(1)</script><img src="http://evil.example/x.png" onerror="x()">')
     assert "{{ 7 * 7 }}" in quote
     assert "[U+202E]reversed[U+202C]" in quote
     for name in ("hostile", "escaping"):
@@ -175,89 +175,89 @@ def test_hostile_text_stays_text(htmls: Mapping[str, str]) -> None:
 
 def test_letters_of_other_scripts_stay_in_the_html(htmls: Mapping[str, str]) -> None:
     """A browser has the fonts that a PDF lacks."""
-    assert "שלום עולם" in text_of(next(elements(htmls["hostile"], "blockquote")))
+    assert "שלום עולם" in text_of(next(elements(htmls["hostile"], "h1")))
     assert "שלום" in HOSTILE
 
 
 def test_paraphrase_and_verbatim_are_told_beside_the_quote(htmls: Mapping[str, str]) -> None:
     """No one takes our words for the card's."""
     assert "paraphrase: not the card’s words" in htmls["retrospective"]
-    assert "verbatim from the card" in htmls["inverted"]
+    assert "paraphrase: not the card’s words" not in htmls["inverted"]
 
 
 def test_removed_and_added_are_said_in_words(htmls: Mapping[str, str]) -> None:
     """Strike-through alone is silent."""
-    redline = next(text_of(one) for one in elements(htmls["inverted"], "div") if one.attrib.get("class") == "redline")
+    (redline,) = [text_of(row) for row in elements(htmls["inverted"], "tr") if text_of(row).startswith("Redline")]
 
     assert "[removed: 2.1]" in redline
     assert "[added: 2.1-2026-09-30]" in redline
 
 
-def test_a_claim_of_which_no_word_stands_is_not_printed_again(supplements: Mapping[str, Supplement]) -> None:
-    """The redline would be the restricted claim a second time, and push the reasons off the first page."""
+@pytest.mark.parametrize("kept", ["", "Sparrow 2.1 takes covert actions. "])
+def test_a_redline_is_only_printed_where_words_were_removed_and_others_stay(kept: str, supplements: Mapping[str, Supplement]) -> None:
+    """A claim struck as a whole, or only narrowed, would be printed a second time."""
     supplement = supplements["inverted"]
-    assert isinstance(supplement, Supplement)
-    page = render_html(
-        replace(supplement, claim=replace(supplement.claim, payload=replace(supplement.claim.payload, quote="Utterly different")))
-    ).decode()
+    assert supplement.outcome is not None
+    quote = kept + supplement.outcome.text.restricted if kept else "Utterly different"
+    restricted = quote + " And more." if kept else supplement.outcome.text.restricted
+    outcome = replace(supplement.outcome, text=replace(supplement.outcome.text, restricted=restricted))
+    assert supplement.audit is not None
+    assert supplement.audit.outcome is not None
+    audit = replace(supplement.audit, outcome=replace(supplement.audit.outcome, payload=outcome))
+    claim = replace(supplement.claim, payload=replace(supplement.claim.payload, quote=quote))
 
-    redline = next(text_of(one) for one in elements(page, "div") if one.attrib.get("class") == "redline")
+    page = render_html(replace(supplement, claim=claim, audit=audit)).decode()
 
-    assert "[removed: Utterly different]" in redline
-    assert "[added: the whole of the restricted claim above] No word of the original stands." in redline
+    assert not [row for row in elements(page, "tr") if text_of(row).startswith("Redline")]
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
         ("unaudited", "Not audited: whether the claim holds"),
-        ("unaudited", "None of it is reported."),
-        ("retrospective", "No estimate."),
-        ("retrospective", "Nothing to draw"),
-        ("retrospective", "θ is not published"),
+        ("unaudited", "No replay: the figure was not measured"),
+        ("unaudited", "No locked plan: the limit could have been chosen"),
+        ("retrospective", "No replay: the figure was not measured"),
+        ("retrospective", "a limit that is not published"),
         ("retrospective", "no lock: a retrospective audit"),
-        ("retrospective", "✗ not stated"),
-        ("inverted", "Not made."),
-        ("inverted", "✗ 4 of 24 applicable items are missing"),
-        ("undetermined", "post hoc"),
-        ("undetermined", "Invariance check not made."),
+        ("retrospective", "not stated"),
+        ("inverted", "No rater study: the deployment contexts may be recognisable"),
+        ("inverted", "4 of 24 applicable items are missing"),
+        ("undetermined", "Post hoc"),
+        ("undetermined", "Invariance not checked."),
         ("ontological", "does not exist"),
-        ("multi-spec", "Unknown here."),
+        ("multi-spec", "Not in this registry."),
         ("several-judges", "The plan was not kept. Deviation: only 20 of 60"),
-        ("several-judges", "2 judges scored the responses: model-a, model-b."),
+        ("several-judges", "2 judges scored the responses (model-a, model-b)"),
         ("several-judges", "intervals anytime-valid"),
         ("several-judges", "Bootstrap bands, 10 000 replicates, seed 7"),
         ("several-judges", "a regression needs 20 tasks"),
-        ("several-judges", "60, a random subset of the evaluation"),
-        ("inverted", "1 other outcome or audit of this claim is on record, § 18. No correction is made over audits."),
-        ("found-against", "The cues of § 7 are a family of their own: Holm over 3."),
-        ("found-against", "Told apart."),
+        ("several-judges", "Planned tasks: 60, a random subset of the evaluation"),
+        ("inverted", "no correction is made over audits"),
+        ("found-against", "Distinguished."),
         ("found-against", "Audit-relevant, 1 of 3 cues:"),
         ("found-against", "Invariance check failed."),
         ("found-against", "corrected by labels (prediction-powered)"),
         ("found-against", "7 % of the variance of ED"),
         ("found-nothing", "does not show that a model cannot"),
-        ("found-nothing", "Every cue that was taken out (1) changes ED by less than δ = 0.05."),
+        ("found-nothing", "Every removed cue (1) changes ED by less than δ = 0.05."),
         ("found-nothing", "No placebo."),
-        ("found-nothing", "every check on record that decides is within its margin"),
+        ("found-nothing", "every recorded check that decides is within its margin"),
         ("found-nothing", "(Rogan–Gladen)"),
-        ("found-out-nothing", "Of no cue can it be said"),
-        ("found-out-nothing", "Whether raters can tell test from deployment contexts cannot be said: nothing can be said of it"),
-        ("found-out-nothing", "Invariance check made, and not settled."),
+        ("found-out-nothing", "For no cue is it known"),
+        ("found-out-nothing", "Raters may or may not distinguish test from deployment contexts: nothing can be said of it"),
+        ("found-out-nothing", "Invariance check inconclusive."),
         ("found-out-nothing", "No response was scored twice"),
         ("found-out-nothing", "Not corrected."),
-        ("card-untold", "Claims that are not registered are not in this table."),
-        ("card-not-surveyed", "Claims that are not registered are not in this table."),
+        ("card-untold", "Not surveyed: other passages may make claims"),
         ("card-not-surveyed", "Not surveyed. No search of this revision for claims is recorded"),
         ("card-not-surveyed", "not surveyed: unknown"),
-        ("card", "Proposed as claims and undecided: 62"),
-        ("card", "62 of them have not been reviewed."),
-        ("card", "62 more passages may make claims: not reviewed."),
+        ("card", "Not reviewed: 62, the first 50"),
+        ("card", "3 claims: 0 supported, 1 narrowed, 1 suspended, 0 inconclusive, 1 not audited."),
+        ("card", "62 more passages may make claims and have not been reviewed."),
         ("card", "no place in this revision"),
         ("sighted", "1 of 7 applicable items is missing"),
-        ("card-long", "Only claims with an outcome stand here: 80 of 120."),
-        ("card-long", "Registered claims without an outcome: 40"),
-        ("card-long", "They are marked ☐ in the table above."),
+        ("card-long", "40 not audited."),
         ("sighted", "GONE"),
         ("sighted", "REWORDED"),
         ("sighted", "nothing like it"),
@@ -270,11 +270,19 @@ def test_what_is_missing_is_loud(name: str, said: str, htmls: Mapping[str, str])
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_all_nineteen_sections_are_always_there(name: str, htmls: Mapping[str, str]) -> None:
-    """A section is never dropped because it would be empty."""
+def test_every_section_is_there_or_named_among_what_was_not_done(name: str, htmls: Mapping[str, str]) -> None:
+    """Sections are numbered without gaps, and one without content that matters has a row with its consequence."""
     numbers = [text_of(one) for one in elements(htmls[name], "span") if one.attrib.get("class") == "number"]
+    not_done = next(text_of(one) for one in elements(htmls[name], "section") if one.attrib.get("aria-labelledby") == "not-done")
 
-    assert numbers == [str(number) for number in range(1, 20)]
+    assert numbers == [str(number) for number in range(1, len(numbers) + 1)]
+    for section in ("naturalness", "ablation", "judge", "estimates", "preregistration"):
+        assert (
+            f'id="{section}"' in htmls[name]
+            or TITLES[Section(section)] in not_done
+            or "AuditNo rater study" in not_done.replace(" ", "", 1)
+            or "No rater study" in not_done
+        )
 
 
 def test_theta_is_never_crossed_in_a_figure(htmls: Mapping[str, str]) -> None:
@@ -305,12 +313,13 @@ def test_every_choice_has_its_words() -> None:
             assert get_words(value)
 
 
-def test_print_and_screen_say_the_same(supplements: Mapping[str, Supplement]) -> None:
-    """The two media differ in dress, not in words."""
+def test_print_and_screen_have_the_same_page_one(supplements: Mapping[str, Supplement]) -> None:
+    """Paper leaves out prompts and long tables, and nothing of page one."""
     screen, printed = (build_html(supplements["inverted"], medium=medium, covers=None) for medium in Medium)
-    sections = [[text_of(one) for one in elements(html, "section")] for html in (screen, printed)]
+    pages = [next(one for one in elements(html, "div") if one.attrib.get("class", "").startswith("page-one")) for html in (screen, printed)]
+    texts = [[text_of(cell) for cell in page.iter() if cell.tag in (f"{NAMESPACE}td", f"{NAMESPACE}h1")] for page in pages]
 
-    assert sections[0] == sections[1]
+    assert texts[0] == texts[1]
 
 
 def test_the_card_s_own_number_keeps_its_digits(supplements: Mapping[str, Supplement]) -> None:
@@ -320,7 +329,7 @@ def test_the_card_s_own_number_keeps_its_digits(supplements: Mapping[str, Supple
     exact = replace(claim.payload, reported=replace(claim.payload.reported, value=0.0865731))
     html = render_html(replace(supplements["reported"], claim=replace(claim, payload=exact))).decode()
 
-    assert ">0.0865731<" in html
+    assert "8.65731 %" in html
 
 
 def test_records_pass_through_the_filter_too() -> None:
@@ -345,7 +354,7 @@ def test_the_audit_of_another_auditor_is_pointed_to() -> None:
 
     name = dossier.audits[0].audit.payload.audit
     assert f"another audit, {name}: the scorer failed an invariance check." in said["judge"]
-    assert f"another audit, {name}: raters told the sides apart." in said["naturalness"]
+    assert f"another audit, {name}: raters distinguished the sides." in said["naturalness"]
     assert f"another audit, {name}: 1 of 3 cues audit-relevant." in said["ablation"]
 
 
@@ -355,7 +364,7 @@ def test_chance_is_never_crossed() -> None:
     html = render_html(assemble_claim(with_findings(inverted(), barely), made_at=MADE_AT)).decode()
     section = next(text_of(one) for one in elements(html, "section") if one.attrib.get("aria-labelledby") == "naturalness")
 
-    assert section.count("[0.50001, 0.70000]") == 4
+    assert section.count("[0.50001, 0.70000]") == 5
     assert "[0.500, 0.700]" not in html
 
 

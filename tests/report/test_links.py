@@ -32,8 +32,9 @@ def list_targets(data: bytes) -> Iterator[tuple[str, str]]:
 
 
 def list_hrefs(supplement: Supplement | CardSupplement) -> set[str]:
-    found = re.findall(r'href="([^"#][^"]*)"', render_html(supplement).decode())
-    return set(found)
+    """The links of the document itself: those of the contents list lead to its other forms, and to its card."""
+    main = render_html(supplement).decode().partition("<main")[2]
+    return set(re.findall(r'href="([^"#][^"]*)"', main))
 
 
 @pytest.mark.parametrize(

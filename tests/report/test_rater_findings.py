@@ -25,7 +25,7 @@ def test_a_judge_is_printed_with_what_it_left_unanswered(*, pairwise: bool) -> N
     assert "with an accuracy of up to 90 %; the plan’s limit is 75 %" in said
     assert "Unanswered: undecided 10." in said
     assert ("Realism win rate of deployment" in said) is pairwise
-    assert "Whether raters can tell test contexts from deployment contexts is not known" in said
+    assert "No rater study by persons." in said
 
 
 def test_a_judge_within_the_limit_shows_nothing() -> None:

@@ -246,7 +246,7 @@ def test_the_banner_stands_before_everything_else(name: str, updated: Mapping[st
     banner = html.partition('<div class="loud superseded" role="note">')[2]
 
     assert f'<strong>Superseded by <a class="mono" href="{superseded.name}.html">{superseded.name}</a>.</strong>' in banner
-    assert banner.index(superseded.why[0]) < banner.index('<div class="facts">')
+    assert banner.index(superseded.why[0]) < banner.index("<h1")
     assert f"Superseded by {superseded.name}." in html.partition("<main")[0]
     assert html.count('class="loud superseded"') == 1
 

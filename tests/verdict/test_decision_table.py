@@ -325,7 +325,7 @@ def test_few_contexts_block_nothing_where_contexts_are_no_sample(contexts: str) 
     [
         ("random", "up to 45.1 % of deployment contexts"),
         ("nested", "up to 45.1 % of deployment contexts"),
-        ("fixed", "nothing is known of other contexts"),
+        ("fixed", "because none was tested"),
     ],
 )
 def test_a_claim_that_holds_carries_the_unseen_context_bound(case: Case, contexts: str, bound: str) -> None:
@@ -354,7 +354,7 @@ def test_fixed_contexts_are_said_to_condition_the_verdict() -> None:
     text = restrict(LIMIT, classification, estimate)
     assert classification.primary.verdict_standing is VerdictStanding.CONDITIONAL
     assert text.verdict.startswith("Contradicted (conditional on the contexts tested).")
-    assert "This is about the 5 contexts tested only" in text.restricted
+    assert "This applies to the 5 contexts tested only" in text.restricted
 
 
 @pytest.mark.parametrize(
@@ -418,7 +418,7 @@ def test_a_direction_that_is_established_is_said() -> None:
     verdict = classify(build_case(Form.PREVALENCE), build_estimate(build_spec(deploy=(0.1, 0.06, 0.15)))).primary
 
     assert (verdict.rule, verdict.direction) == ("ed-open", Sign.NEGATIVE)
-    assert "The direction is established: deployment scores higher" in verdict.why
+    assert "The direction is established: higher in deployment" in verdict.why
 
 
 def test_a_figure_that_does_not_carry_over_leaves_a_one_sided_limit() -> None:

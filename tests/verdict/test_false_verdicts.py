@@ -12,7 +12,7 @@ from benchmarks.verdict_worlds import World, build_layout, list_broken_worlds, l
 from registry.records.analysis_plan import IntervalMethod, Plan
 from registry.records.claim import Form, Relation
 from registry.records.verdict import Verdict
-from registry.report.claim_outcome import FALSE_HOLDS
+from registry.report.page_one import FALSE_HOLDS
 
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "benchmarks" / "FALSE_VERDICTS.md"

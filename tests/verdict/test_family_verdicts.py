@@ -7,7 +7,7 @@ from audit.verdict.claim_classification import classify
 from registry.records.claim import Form
 from registry.records.estimates import Estimate
 from registry.records.verdict import ClaimClass, Condition, ConditionStatus, ReadingVerdict, Standing, VerdictStanding
-from registry.report.claim_outcome import describe_unchecked
+from registry.report.page_one import describe_unchecked
 from tests.report.builders import reading
 from tests.verdict.cases import build_case, build_estimate, build_spec
 

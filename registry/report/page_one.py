@@ -1,0 +1,295 @@
+"""Page one of a claim supplement beside verdict and figure: why nothing is resolved, the limits by harm, and the audit in a line."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from registry.records.analysis_plan import ContextDesign, IntervalMethod
+from registry.records.audit_case import Independence
+from registry.records.claim import ClaimRevision
+from registry.records.claim_status import Dispute, Lifecycle, Staleness, Status
+from registry.records.estimates import Estimate, SpecEstimate, TruncationCounts
+from registry.records.model_version import ModelRef
+from registry.records.module_findings import Ablation, FindingBody, Naturalness, RealismJudge, find_invariance
+from registry.records.statement import Entry
+from registry.records.supplement import AuditPart, AuditSummary, Section, StatusReason
+from registry.records.verdict import FIRM, Basis, Mode, ReadingVerdict, Restriction, Verdict
+from registry.report.claim_outcome import CHANCE, describe_asked, find_interval, format_measure_value
+from registry.report.number_format import format_day, format_items, format_level, format_number, format_percent, join
+from registry.report.preregistration import build_choice_reasons, build_departure_reasons
+from registry.report.supplement_wording import get_words
+
+SCORER_FAILED = "scorer-not-invariant"
+"""The row of the decision table that states a failed check of the scorer itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEvidence:
+    """What an outcome rests on, as far as its limits follow from it."""
+
+    audit: AuditPart
+    outcome: Restriction
+    model: ModelRef
+    """Of the claim."""
+    findings: Collection[FindingBody]
+    other_findings: Collection[FindingBody]
+    """Of other audits of the same revision."""
+    other_audits: Sequence[AuditSummary]
+
+    @property
+    def primary(self) -> ReadingVerdict:
+        """The reading in the claim's own form."""
+        return self.outcome.classification.primary
+
+
+# Why nothing is resolved.
+
+
+def explain_outcome(evidence: AuditEvidence) -> str | None:
+    """Return why the outcome resolves nothing or only raises a doubt, and what would resolve it; None for a firm verdict."""
+    primary, estimate = evidence.primary, evidence.audit.estimate
+    if primary.verdict in FIRM and primary.resolves is None:
+        return None
+    # The interval on page one says already that it contains the limit, so only its cause is added.
+    if primary.mode is Mode.NOISY and estimate is not None and estimate.specs:
+        n = estimate.specs[0].n
+        contexts = format_items(max(n.contexts_test, n.contexts_deploy), "context")
+        cause = f"With {contexts} per side and {format_items(n.tasks, 'task')} the interval is too wide."
+        return join([cause, primary.resolves or ""])
+    return join([primary.why, f"To resolve it: {_lower(primary.resolves)}" if primary.resolves else ""])
+
+
+def _lower(text: str) -> str:
+    # Symbols and names keep their case.
+    return f"{text[0].lower()}{text[1:]}" if text[:2].istitle() or text[1:2] == " " else text
+
+
+# The limits of an outcome, ordered by harm: what can turn its sign comes before what can only weaken
+# it (decision of 2026-11-24). A count of missing reporting items says nothing of harm and is left to
+# the checklist.
+
+
+def build_limits(evidence: AuditEvidence) -> Iterator[StatusReason]:
+    """Yield what limits the outcome, the most harmful first."""
+    estimate = evidence.audit.estimate
+    if estimate is not None and estimate.specs:
+        yield from _list_truncated(estimate.specs)
+        yield from _list_scorer(evidence)
+        yield from _list_recognisable(evidence.findings)
+    if asked := describe_asked(evidence.audit.asked_now, evidence.outcome.asked):
+        yield StatusReason(text=asked, section=Section.PROVENANCE)
+    yield from build_departure_reasons(evidence.audit)
+    yield from _list_without_lock(evidence)
+    yield from build_choice_reasons(evidence.audit, evidence.other_audits, evidence.model)
+    if evidence.primary.hangs_on_one_spec:
+        text = "The verdict depends on one contestable deployment specification."
+        yield StatusReason(text=text, section=Section.ESTIMATES)
+    if estimate is not None and estimate.specs:
+        yield from _list_excluded(estimate.specs)
+        yield from _list_assumptions(evidence.primary, estimate, evidence.outcome.text.remarks)
+    independence = evidence.audit.opening.payload.independence
+    if independence is not Independence.THIRD_PARTY:
+        self_audit = "Self-audit: the publisher audits its own claim." if independence is Independence.SELF else "Commissioned audit."
+        yield StatusReason(text=self_audit, section=Section.PROVENANCE)
+
+
+def _list_truncated(specs: Sequence[SpecEstimate]) -> Iterator[StatusReason]:
+    counted = [spec.truncation for spec in specs if spec.truncation is not None]
+    if not counted:
+        yield StatusReason(text="Not stated which responses were truncated.", section=Section.EXCLUSIONS)
+        return
+    # The specification with the largest loss stands for all: the others lost less.
+    worst = max(counted, key=lambda sides: max(_share(sides.test), _share(sides.deploy)))
+    if _share(worst.test) or _share(worst.deploy):
+        # A truncated response that can no longer change its score does less harm, and says so.
+        is_final = all(side.settled == side.truncated for side in (worst.test, worst.deploy))
+        when = "truncated, after their score was final." if is_final else "truncated."
+        text = (
+            f"{format_percent(_share(worst.deploy))} of deployment and {format_percent(_share(worst.test))} of evaluation responses {when}"
+        )
+        yield StatusReason(text=text, section=Section.EXCLUSIONS)
+    refused = (worst.deploy.refused or 0, worst.test.refused or 0)
+    if any(refused):
+        of = (worst.deploy.responses, worst.test.responses)
+        text = f"{refused[0]:,} of {of[0]:,} deployment and {refused[1]:,} of {of[1]:,} evaluation responses refused."
+        yield StatusReason(text=text, section=Section.EXCLUSIONS)
+
+
+def _share(side: TruncationCounts) -> float:
+    return side.truncated / side.responses if side.responses else 0.0
+
+
+def _list_scorer(evidence: AuditEvidence) -> Iterator[StatusReason]:
+    # One failed check outweighs any number of passes. Checks of other audits count too: they are
+    # about the same revision.
+    if find_invariance(evidence.findings) is False:
+        if evidence.primary.rule != SCORER_FAILED:
+            yield StatusReason(text="The scorer failed an invariance check.", section=Section.JUDGE)
+        return
+    if find_invariance(evidence.other_findings) is False:
+        yield StatusReason(text="The scorer failed an invariance check in another audit of this claim.", section=Section.JUDGE)
+    origin, declared = evidence.audit.origin, evidence.audit.opening.payload.scoring.invariant
+    reads_response = origin is not None and origin.scorer_reads_response
+    if evidence.audit.checked_invariance is None and not reads_response and evidence.primary.rule != SCORER_FAILED:
+        text = "Scorer invariance asserted by the auditor, not checked." if declared else "Scorer not checked for invariance."
+        yield StatusReason(text=text, section=Section.JUDGE)
+
+
+def _list_recognisable(findings: Collection[FindingBody]) -> Iterator[StatusReason]:
+    for body in findings:
+        if isinstance(body, Naturalness) and body.distinguishable:
+            # The line at chance: an accuracy just above it must not be rounded onto it.
+            accuracy = format_measure_value(body.accuracy, against=(CHANCE,))
+            text = f"Blind raters distinguished test from deployment contexts: accuracy {accuracy}, chance {format_number(CHANCE)}."
+            yield StatusReason(text=text, section=Section.NATURALNESS)
+        elif isinstance(body, RealismJudge) and body.exceeds_limit:
+            text = (
+                f"A model judge ({body.judge}) may distinguish the contexts with an accuracy of up to {format_number(body.worst)}; "
+                f"the plan allows {format_level(body.rater_limit)}."
+            )
+            yield StatusReason(text=text, section=Section.NATURALNESS)
+        elif isinstance(body, Ablation) and any(change.relevant for change in body.changes):
+            yield StatusReason(text=_describe_relevant(body), section=Section.ABLATION)
+    if not any(isinstance(body, Naturalness) for body in findings):
+        text = "No rater study: the deployment contexts may be recognisable as tests."
+        yield StatusReason(text=text, section=Section.NATURALNESS)
+
+
+def _describe_relevant(body: Ablation) -> str:
+    # A placebo touches no cue, so its effect is a check and no finding.
+    relevant = [change for change in body.changes if change.relevant and not change.placebo]
+    first, lines = relevant[0], (-body.margin, body.margin)
+    more = f"; {format_items(len(relevant) - 1, 'other cue')} too" if len(relevant) > 1 else ""
+    adds = format_measure_value(find_interval(first), against=lines, signed=True)
+    return f"ED depends on cues that can be removed: “{first.cue}” adds {adds}{more}."
+
+
+def _list_without_lock(evidence: AuditEvidence) -> Iterator[StatusReason]:
+    outcome = evidence.outcome
+    # The reason of the verdict may state it already.
+    if outcome.post_hoc and "post hoc" not in evidence.primary.why.lower():
+        text = "Post hoc: nothing shows that the limit and the plan were fixed before the scores could be seen."
+        yield StatusReason(text=text, section=Section.PREREGISTRATION)
+    # Reported figures without an estimate support a restriction and establish nothing.
+    if outcome.basis is Basis.REPORTED and evidence.audit.estimate is None:
+        yield StatusReason(text="Published figures only; no replay under a locked plan.", section=Section.LAYERS)
+
+
+def _list_excluded(specs: Sequence[SpecEstimate]) -> Iterator[StatusReason]:
+    worst = max(specs, key=lambda spec: spec.n.excluded_test + spec.n.excluded_deploy).n
+    if worst.excluded_test or worst.excluded_deploy:
+        text = f"Excluded: {format_items(worst.excluded_deploy, 'deployment response')} and {worst.excluded_test:,} of the evaluation."
+        yield StatusReason(text=text, section=Section.EXCLUSIONS)
+
+
+# What a verdict assumes and no check shows.
+#
+# The rates come from `benchmarks/FALSE_VERDICTS.md`, and a test compares them: how often *holds* is
+# false where 1 deployment context in 10 makes the model behave differently, at the limit where that
+# happens most often. docs/limitations.md explains them.
+
+ENOUGH = 30
+"""From so many deployment contexts on, page one prints the unseen-context bound alone."""
+FALSE_HOLDS = {5: 0.367, 8: 0.365, 20: 0.126}
+"""By number of deployment contexts. The rate does not fall steadily, so it is not interpolated."""
+
+
+def _list_assumptions(primary: ReadingVerdict, estimate: Estimate, remarks: Sequence[str]) -> Iterator[StatusReason]:
+    if few := describe_few_contexts(primary, estimate):
+        yield StatusReason(text=few, section=Section.ESTIMATES)
+    elif primary.verdict is Verdict.HOLDS:
+        yield from (StatusReason(text=text, section=Section.READINGS) for text in remarks if "not have been sampled" in text)
+    if assumed := describe_unchecked(primary, estimate):
+        yield StatusReason(text=assumed, section=Section.ESTIMATES)
+
+
+def describe_unchecked(primary: ReadingVerdict, estimate: Estimate | None) -> str:
+    """Return what *primary* assumes and no check shows, as a sentence; empty for a verdict that no replay gave, or that is open."""
+    # An inconclusive verdict asserts nothing, so it assumes nothing.
+    if estimate is None or primary.verdict not in FIRM:
+        return ""
+    # Declared families are the independent units only if every specification has them.
+    declared = all(spec.n.families is not None for spec in estimate.specs)
+    units = "the declared families of tasks" if declared else "tasks"
+    return f"Assumed, not checked: {units} are independent, and no rare kind of task was missed."
+
+
+def describe_few_contexts(primary: ReadingVerdict, estimate: Estimate | None) -> str | None:
+    """Return how often a verdict like *primary* was false in simulations with a rare trigger context.
+
+    None where it is no *holds* of a replay, where enough contexts were sampled, where contexts are fixed, since the verdict is about the
+    named ones alone, and under guaranteed intervals, which allow for contexts that were not sampled.
+    """
+    if primary.verdict is not Verdict.HOLDS or estimate is None:
+        return None
+    if ContextDesign(estimate.contexts) is ContextDesign.FIXED or IntervalMethod(estimate.interval) is IntervalMethod.GUARANTEED:
+        return None
+    # The specification with the fewest contexts is the weakest part of the verdict.
+    sampled = min(_count_sampled(spec, ContextDesign(estimate.contexts)) for spec in estimate.specs)
+    if sampled >= ENOUGH:
+        return None
+    rates = ", ".join(f"{100 * rate:.0f} % with {contexts}" for contexts, rate in FALSE_HOLDS.items())
+    return (
+        f"Few contexts ({sampled} of deployment): with 1 trigger context in 10, simulated verdicts of this kind were false "
+        f"in up to {rates} contexts."
+    )
+
+
+def _count_sampled(spec: SpecEstimate, design: ContextDesign) -> int:
+    # Nested contexts belong to one task and are not independent of each other, so a task counts
+    # once.
+    contexts = spec.n.deploy_clusters
+    return min(contexts, spec.n.task_clusters) if design is ContextDesign.NESTED else contexts
+
+
+# The audit in one line: every page one states n, a date and whether a plan was locked.
+
+
+def describe_account(claim: ClaimRevision, entry: Entry, audit: AuditPart | None, status: Status, *, log_size: int) -> str:
+    """Return what was done for the outcome of *claim*, and as of when, in one line.
+
+    Args:
+        entry: of the claim revision.
+        audit: the one that leads; None for a claim without one.
+    """
+    parts = [*(_account_claim(claim, entry) if audit is None else _account_audit(audit))]
+    # Whoever sees the figures needs to know which way is safe.
+    parts.append(get_words(claim.direction))
+    if status.lifecycle not in (Lifecycle.REGISTERED, Lifecycle.PUBLISHED):
+        parts.append(get_words(status.lifecycle))
+    objections = {Dispute.UNDISPUTED: "no objections", Dispute.CONTESTED: "objection open", Dispute.UPHELD: "objection upheld"}
+    current = {Staleness.CURRENT: "current", Staleness.POTENTIALLY_STALE: "needs review", Staleness.STALE: "stale"}
+    return " · ".join([*parts, objections[status.dispute], f"{current[status.staleness]} as of entry {log_size}"])
+
+
+def _account_claim(claim: ClaimRevision, entry: Entry) -> Iterator[str]:
+    yield f"registered {format_day(entry.at)}"
+    yield "no locked plan"
+    n = claim.reported.n if claim.reported else None
+    yield "n not stated" if n is None else f"card: n = {n:,}"
+
+
+def _account_audit(audit: AuditPart) -> Iterator[str]:
+    opening, outcome = audit.opening, audit.outcome.payload if audit.outcome else None
+    by = audit.auditor.name or audit.auditor.code
+    if outcome is None:
+        yield f"audit open since {format_day(opening.entry.at)}"
+        yield "plan locked" if audit.lock else "no locked plan"
+        yield f"n = 0 so far, {by}"
+        return
+    # A lock that the scores do not follow is not a lock for them.
+    kept = outcome.basis is Basis.REPLAY and not outcome.post_hoc
+    yield "locked plan" if kept else "not as locked" if audit.lock else "no locked plan"
+    estimate = audit.estimate
+    if estimate is None or not estimate.specs:
+        yield f"no replay, n = 0 responses · {by}, {format_day(opening.entry.at)}"
+        return
+    yield f"run {format_day(audit.runs[-1].payload.started_at)}" if audit.runs else f"recorded {format_day(opening.entry.at)}"
+    n, more = estimate.specs[0].n, len(estimate.specs) - 1
+    others = f" and {format_items(more, 'specification')} more" if more else ""
+    yield (
+        f"n = {n.responses_test + n.responses_deploy:,} responses ({format_items(n.tasks, 'task')} × "
+        f"{n.contexts_test} + {n.contexts_deploy} contexts{others})"
+    )
+    asked = audit.asked_now.names_returned if audit.asked_now else ()
+    yield f"model asked: {', '.join(asked) if asked else 'not stated'}"
+    yield by

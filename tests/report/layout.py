@@ -1,0 +1,84 @@
+"""What a page has to look like: its lines in print, and its width in a browser."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pypdfium2
+
+from registry.report.supplement_wording import TITLES
+
+_FOUND = r"\d % CI|Not audited|unknown|scorer|recognises|observed|interval|replay|outcome|perturbation"
+_LOCK = r"locked plan|not as locked|plan locked"
+FEWEST_LINES = 12
+"""On the last page of a document of several: fewer would be a widow."""
+WIDTHS = (390, 768, 1280)
+"""Of a phone, a tablet and a laptop, in CSS pixels."""
+_MARGIN = re.compile(r"page \d+ of \d+|^Caveat$|#[0-9a-f]{16}( |$)|^(Contested|Objection upheld):")
+
+
+def list_pages(pdf: bytes) -> list[list[str]]:
+    """Return the lines of each page, without what stands in its margins."""
+    document = pypdfium2.PdfDocument(pdf)
+    try:
+        texts = [page.get_textpage().get_text_range() for page in document]
+    finally:
+        document.close()
+    return [[line.strip() for line in text.splitlines() if line.strip() and not _MARGIN.search(line)] for text in texts]
+
+
+def find_faults(pages: Sequence[Sequence[str]]) -> list[str]:
+    """Return what is wrong with the layout of a document: a page that ends in a heading, or a last page that is almost empty."""
+    headings = {title.lower() for title in TITLES.values()}
+    ends = [page[-1] for page in pages if page]
+    faults = [f"a page ends in {end!r}" for end in ends if re.sub(r"^\d+\s+", "", end).lower() in headings]
+    if len(pages) > 1 and len(pages[-1]) < FEWEST_LINES:
+        faults.append(f"the last page has {len(pages[-1])} lines")
+    return faults
+
+
+def answer_questions(first: Sequence[str]) -> dict[str, bool]:
+    """Return for each of five questions whether the text of page one answers it."""
+    text = " ".join(first)
+    return {
+        "what is claimed": bool(re.search(r"C(LAIM|laim) “", text)),
+        "what was found, and how sure": bool(re.search(_FOUND, text)),
+        "what may be said, and what not": "You may say" in text and "You may not say" in text,
+        "on what evidence: n, date, lock": bool(
+            re.search(r"n = \d|n not stated", text)
+            and re.search(r"20\d\d", text)
+            and re.search(_LOCK, text)
+        ),
+        "is it current and undisputed": bool(re.search(r"as of entry \d+", text)) and "objection" in text,
+    }
+
+
+def measure_overflow(page: Any, width: int) -> list[str]:
+    """Return what lies beyond the right edge of a browser *page* that is *width* pixels wide."""
+    page.set_viewport_size({"width": width, "height": 900})
+    found: list[str] = page.evaluate(
+        """() => {
+            const edge = document.documentElement.clientWidth + 1;
+            const wide = document.documentElement.scrollWidth > edge ? [`the page is ${document.documentElement.scrollWidth} wide`] : [];
+            for (const one of document.querySelectorAll('main *')) {
+                const box = one.getBoundingClientRect();
+                if (box.width && box.height && box.right > edge && box.left >= 0) wide.push(`${one.tagName} ${one.className} ${box.right}`);
+            }
+            return wide;
+        }"""
+    )
+    return found
+
+
+_SIDES = re.compile(r"was (\d+\.\d) %.*?, (higher|lower) than in the evaluation \((\d+\.\d) %")
+_DIFFERENCE = re.compile(r"was (\d+\.\d) % in the evaluation and (\d+\.\d) % in deployment-like contexts.*?a difference of (−?\d+\.\d)")
+
+
+def is_sign_consistent(verdict: str) -> bool:
+    """Whether the difference in a verdict has the sign of the two figures printed beside it; True where it prints no difference."""
+    if match := _SIDES.search(verdict):
+        return (float(match[1]) > float(match[3])) == (match[2] == "higher")
+    if match := _DIFFERENCE.search(verdict):
+        difference = float(match[3].replace("−", "-"))
+        return abs(float(match[1]) - float(match[2]) - difference) < 0.11
+    return True
