@@ -27,7 +27,7 @@ from registry.records.analysis_plan import Plan
 from registry.records.dossier import AuditFile
 from registry.records.model_version import ModelRef
 from registry.records.module_findings import Channel, RealismJudge
-from registry.records.replay_definition import Probe
+from registry.records.replay_run import Probe
 from registry.records.supplement import ClaimChange
 from registry.registration.model_lineage import update_model
 from registry.report.number_format import format_day

@@ -31,7 +31,7 @@ from registry.codec.canonical_documents import from_document
 from registry.codec.file_io import parse_document, read_text
 from registry.errors import Fault, InputError
 from registry.records.module_findings import ClassifierAccuracy
-from registry.records.replay_definition import Probe
+from registry.records.replay_run import Probe
 
 # Sources of passages: a run folder, a file of transcripts, and a file of labelled passages.
 
