@@ -31,7 +31,7 @@ from registry.records.analysis_plan import Plan
 from registry.records.dossier import AuditFile
 from registry.records.model_version import ModelRef
 from registry.records.module_findings import RealismJudge, RecognitionLinks
-from registry.records.replay_definition import Probe
+from registry.records.replay_run import Probe
 from registry.records.supplement import ClaimChange
 from registry.registration.model_lineage import update_model
 from registry.registration.specification_registration import find_procedure

@@ -19,7 +19,7 @@ import orjson
 from audit.records.model_response import Usage
 from registry.codec.canonical_documents import Json, canonical_bytes
 from registry.errors import CaveatError, Fault, InputError, UnavailableError
-from registry.records.replay_definition import Policy
+from registry.records.replay_run import Policy
 
 if TYPE_CHECKING:
     import httpx2

@@ -9,7 +9,7 @@ import resource
 import time
 
 from audit.replay.replay_design import build_design
-from registry.records.replay_definition import Arm, Policy, Replay, Task
+from registry.records.replay_run import Arm, Policy, Replay, Task
 from registry.records.specification import ContextBlock, ContextItem, ContextSpec
 
 CONTEXTS, TASKS, SAMPLES = 10, 500, 10

@@ -14,7 +14,7 @@ from audit.modules.recognition_probe import plan_first, read_run
 from audit.records.model_response import Purpose, ReplayCell, Response
 from audit.replay.run_store import PlannedCall, build_call, open_store
 from registry.codec.canonical_documents import Json
-from registry.records.replay_definition import Probe
+from registry.records.replay_run import Probe
 
 LENGTH, BLOCK, LIMIT = 1_000, 5_000, 3.0
 """Characters of a text; responses written at once; times the texts themselves."""

@@ -20,7 +20,7 @@ from audit.model_endpoint import open_endpoint
 from audit.records.model_response import Purpose
 from audit.replay.call_engine import CallSettings, RunSummary, run_calls
 from audit.replay.run_store import Call, build_call, open_store
-from registry.records.replay_definition import Policy
+from registry.records.replay_run import Policy
 
 ROOT = Path(__file__).parent.parent
 KEY = "sk-test-loopback-0123456789"

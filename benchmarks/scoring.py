@@ -17,7 +17,7 @@ from audit.replay.run_store import PlannedCall, RunStore, build_call, open_store
 from audit.score.answer_extraction import build_choice_marker, build_pattern_marker
 from audit.score.scorers import digest_scorer, list_dimensions, score_run
 from registry.codec.canonical_documents import Json
-from registry.records.replay_definition import Task
+from registry.records.replay_run import Task
 from registry.records.specification import ChoiceScorer, PatternScorer
 
 WORDS, TASKS, REPEATS = 300, 100, 3

@@ -9,8 +9,7 @@ from pathlib import Path
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from registry.store.database_guards import create_statements
-from registry.store.database_tables import METADATA
+from registry.store.database_tables import METADATA, create_statements
 
 FOLDER = Path(__file__).parent.parent / "migrations" / "sql"
 # SQLite plans without statistics, and then takes every table for small: for the claims of one name it would read a

@@ -289,7 +289,7 @@ def present_audit(file: AuditFile, dossier: Dossier, asked_now: ModelIdentity | 
     yield from _present_lock(file)
     said: list[Recorded[Any]] = [*file.evidence, *file.findings, *file.starts, *file.ends, *file.runs, *file.results]
     said.sort(key=lambda one: one.entry.seq)
-    rows = [(str(one.entry.seq), one.entry.kind.value, describe(one.payload)) for one in said]
+    rows = [(str(one.entry.seq), one.entry.kind, describe(one.payload)) for one in said]
     if rows:
         yield Table(("entry", "kind", "what"), rows, numbers=("entry",))
     yield from _present_deviations(file)

@@ -25,7 +25,7 @@ from audit.replay.run_budget import (
 from audit.replay.run_store import Call, RunStore
 from registry.cli.application import App, track
 from registry.errors import AnswerNoError, Fault, InputError
-from registry.records.replay_definition import Budget, Policy, Probe
+from registry.records.replay_run import Budget, Policy, Probe
 from registry.report.number_format import format_items
 
 # Calls made from the command line for judge and probe: one way to send them, to end at Ctrl-C, and to show how far they are.

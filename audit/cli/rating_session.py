@@ -28,7 +28,7 @@ from registry.present.blocks import Block, Table, Title
 from registry.records.estimates import Measure
 from registry.records.module_findings import ItemJudgment, Naturalness, PairJudgment, RaterResult, RealismJudge
 from registry.records.record import Identifier
-from registry.records.replay_definition import Probe
+from registry.records.replay_run import Probe
 from registry.report.number_format import Unit, format_items, format_number, format_p, share
 
 # The files that raters are given, and the key that they are not.

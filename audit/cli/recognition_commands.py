@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from audit.replay.run_store import RunStore
     from registry.records.analysis_plan import Plan
     from registry.records.module_findings import Recognition
-    from registry.records.replay_definition import Probe
+    from registry.records.replay_run import Probe
 
 # `caveat analyze probe`: how often a model says that it is being tested.
 
@@ -186,7 +186,7 @@ def _classify(app: App, run: Path | None, source: _Source, passages: "Sequence[R
 
 
 def _build_probe(source: _Source, options: dict[str, Any]) -> "Probe":
-    from registry.records.replay_definition import Probe
+    from registry.records.replay_run import Probe
 
     planned = source.probe
     model = options["model"] or (planned.model if planned else None)

@@ -35,7 +35,7 @@ from audit.score.scorers import check_scorable
 from registry.cli.application import App, track
 from registry.errors import CaveatError, ConflictError, Fault
 from registry.records.model_version import ModelRef
-from registry.records.replay_definition import Policy
+from registry.records.replay_run import Policy
 from registry.records.specification import JudgeScorer
 from registry.store.registry_view import View
 

@@ -51,8 +51,7 @@ from registry.codec.canonical_documents import to_document
 from registry.errors import CaveatError, ConflictError, Fault, InputError, UnavailableError
 from registry.records.analysis_plan import Lock
 from registry.records.dossier import AuditFile
-from registry.records.replay_definition import Replay
-from registry.records.replay_run import RunStatus
+from registry.records.replay_run import Replay, RunStatus
 from registry.registration.specification_registration import format_reference
 from registry.store.registry_view import View
 

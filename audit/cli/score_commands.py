@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from audit.replay.run_store import RunStore
     from audit.score.judging import JudgingPlan
     from audit.score.run_evidence import Side, SideCounts
-    from registry.records.replay_definition import Budget, Replay, Task
+    from registry.records.replay_run import Budget, Replay, Task
     from registry.records.specification import JudgeScorer, LabelScorer, Scorer
 
 # The part of `caveat audit score` that asks a judge: its options, its calls, and what it tells of them.
@@ -83,7 +83,7 @@ def judge(
     from audit.replay.run_budget import check_prices
     from audit.score.judging import count_judgments, judge_run
     from registry.cli.application import track
-    from registry.records.replay_definition import Policy
+    from registry.records.replay_run import Policy
 
     replay, tasks = asked
     prices, budget = _read_prices(options), _build_budget(replay, options)

@@ -10,8 +10,7 @@ from audit.score.run_evidence import Side, SideCounts, name_side, remark_sides, 
 from audit.score.scorers import remark_scorer
 from registry.codec.canonical_documents import to_document
 from registry.present.blocks import Block, Table
-from registry.records.replay_definition import Task
-from registry.records.replay_run import Provenance
+from registry.records.replay_run import Provenance, Task
 from registry.records.specification import Scorer
 
 # How a scored run looks, in a terminal and as a document.

@@ -17,7 +17,7 @@ from audit.statistics.rater_accuracy import binomial_p
 from registry.codec.canonical_documents import Json
 from registry.records.estimates import EstimateWarning, Measure, ScoreRange
 from registry.records.module_findings import ItemJudgment, PairJudgment, RealismJudge, UnclassifiedPassages
-from registry.records.replay_definition import Probe
+from registry.records.replay_run import Probe
 
 # The model judge's question: items of a rating sheet as data between marked lines, with the raters'
 # instructions.

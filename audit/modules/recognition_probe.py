@@ -34,7 +34,7 @@ from registry.codec.file_io import parse_document, read_text, replacing
 from registry.errors import Fault, InputError
 from registry.present.answers import write_cell
 from registry.records.module_findings import ClassifierAccuracy
-from registry.records.replay_definition import Probe
+from registry.records.replay_run import Probe
 
 # Sources of passages: a run folder, a file of transcripts, and a file of labelled passages.
 

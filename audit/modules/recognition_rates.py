@@ -34,7 +34,7 @@ from registry.records.module_findings import (
     RecognitionClass,
     UnclassifiedPassages,
 )
-from registry.records.replay_definition import Probe
+from registry.records.replay_run import Probe
 
 # Shares of recognition with the intervals of every Φ: tasks and contexts are the units, not responses.
 #

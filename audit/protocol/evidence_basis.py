@@ -15,7 +15,7 @@ from registry.records.analysis_plan import IntervalMethod, Lock, LockedItem, Pla
 from registry.records.audit_case import RaterCheck, RaterStatus
 from registry.records.dossier import AuditFile
 from registry.records.estimates import Estimate, Measure
-from registry.records.model_version import ModelRef
+from registry.records.model_version import ModelRef, fold_model
 from registry.records.module_findings import (
     FindingBody,
     JudgeReport,
@@ -34,7 +34,6 @@ from registry.registration.specification_registration import find_locked_procedu
 from registry.report.number_format import Unit, join, share
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
-from registry.store.version_lineage import fold_model
 
 # Findings of the modules, as an outcome uses them.
 #

@@ -19,7 +19,7 @@ from registry.codec.canonical_documents import canonical_bytes, from_document, t
 from registry.codec.file_io import read_text, write_file
 from registry.codec.yaml_text import render_key
 from registry.errors import CaveatError, ConflictError, Fault, InputError
-from registry.records.replay_definition import Replay, Task
+from registry.records.replay_run import Replay, Task
 from registry.records.specification import ContextSpec
 from registry.store.registry_view import View
 

@@ -32,7 +32,7 @@ from audit.replay.request_pacing import RequestLimiter, RetryLimits, StoppedErro
 from audit.replay.run_budget import BudgetPurse, Prices, SpentAmount, count_spent, count_waiting, estimate_call
 from audit.replay.run_store import Call, CallIntent, PlannedCall, RunStore, build_not_writable, join_text, join_thinking
 from registry.errors import AnswerNoError, CaveatError, ConflictError, Fault, InputError
-from registry.records.replay_definition import Budget
+from registry.records.replay_run import Budget
 
 # One process at a time in a run folder. `flock` belongs to the open file, so a killed process leaves no stale lock that
 # a person would have to remove.

@@ -17,7 +17,7 @@ from audit.replay.run_store import Call, PlannedCall, build_call
 from registry.codec.canonical_documents import MOST_FAULTS, Json, from_document, from_json
 from registry.codec.file_io import check_line, read_document, read_text
 from registry.errors import Fault, InputError
-from registry.records.replay_definition import Arm, Policy, Replay, Task, TasksFile
+from registry.records.replay_run import Arm, Policy, Replay, Task, TasksFile
 from registry.records.specification import ContextBlock, ContextEdit, ContextItem, ContextSpec, Parts
 from registry.registration.context_specification import derive, find_context_faults, join_texts, list_parts
 

@@ -12,7 +12,7 @@ from registry.codec.canonical_documents import canonical_bytes, from_document, t
 from registry.codec.file_io import read_document
 from registry.codec.statement_encoding import commitment_of
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
-from registry.records.replay_definition import Arm, Replay, Task, TasksFile
+from registry.records.replay_run import Arm, Replay, Task, TasksFile
 from registry.records.specification import ContextSpec, SpecKind, SpecVersion
 from registry.registration.context_specification import digest_file, find_beside, read_context_spec
 from registry.registration.specification_registration import SealRequest, format_reference, read_seal, seal_spec

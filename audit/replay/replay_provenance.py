@@ -18,8 +18,19 @@ from registry.codec.canonical_documents import canonical_bytes, from_document, t
 from registry.codec.file_io import read_document
 from registry.errors import Fault, InputError
 from registry.records.record import Record
-from registry.records.replay_definition import Arm, Budget, Policy, Replay, Task
-from registry.records.replay_run import ArmOutcomes, Provenance, ReplayAccount, RequestedArm, RequestedContexts, Requests
+from registry.records.replay_run import (
+    Arm,
+    ArmOutcomes,
+    Budget,
+    Policy,
+    Provenance,
+    Replay,
+    ReplayAccount,
+    RequestedArm,
+    RequestedContexts,
+    Requests,
+    Task,
+)
 from registry.records.specification import ContextSpec
 from registry.report.number_format import format_items
 

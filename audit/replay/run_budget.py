@@ -15,7 +15,7 @@ from registry.codec.canonical_documents import Json, from_document, json_schema
 from registry.codec.file_io import read_document
 from registry.errors import Fault, InputError
 from registry.records.record import Record
-from registry.records.replay_definition import Budget
+from registry.records.replay_run import Budget
 
 # Prices are the user's. None is bundled: a stale price is worse than none. Without `--prices` the cost stays unknown,
 # and a budget in dollars is refused. Cost: users keep a table.

@@ -15,7 +15,7 @@ from audit.records.model_response import Purpose, ReplayCell, Response
 from registry.codec.canonical_documents import Json, canonical_bytes, digest, from_document, from_json, to_document
 from registry.errors import ConflictError, Fault, NotFoundError, UnavailableError
 from registry.records.record import Record
-from registry.records.replay_definition import Replay, Task, TasksFile
+from registry.records.replay_run import Replay, Task, TasksFile
 
 # The SQLite file of a run folder.
 #

@@ -12,7 +12,7 @@ from audit.pattern_search import PatternKind, PatternMatch, is_literal, search_p
 from audit.replay.run_store import Score
 from audit.statistics.design_remarks import DesignRemark
 from registry.errors import Fault, InputError
-from registry.records.replay_definition import Task
+from registry.records.replay_run import Task
 from registry.records.specification import ChoiceScorer, NumberScorer, PatternScore, PatternScorer
 
 # The mark of one response, before it becomes the score of a stored response.

@@ -14,7 +14,7 @@ from audit.score.answer_extraction import ResponseMark
 from audit.score.model_texts import NoObjectError, addresses_judge, fence_text, find_mark, find_object
 from registry.codec.canonical_documents import Json, digest
 from registry.errors import ConflictError, Fault, InputError
-from registry.records.replay_definition import Task
+from registry.records.replay_run import Task
 from registry.records.specification import Dimension, JudgeScorer
 
 # The request to a judge: task and response as fenced data, the rubric, and nothing of the context. A judge that saw the

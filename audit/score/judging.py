@@ -28,7 +28,7 @@ from audit.score.judge_requests import (
 )
 from audit.score.scorers import check_scorable, digest_scorer, keep_scorer
 from audit.statistics.responses import JudgeNoise, RepeatedResponses, measure_noise
-from registry.records.replay_definition import Task
+from registry.records.replay_run import Task
 from registry.records.specification import JudgeScorer
 
 # Judging: every answered response of a run gets a verdict, or the reason why it has none.

@@ -23,7 +23,7 @@ from audit.score.answer_extraction import (
 from audit.statistics.design_remarks import DesignRemark
 from registry.codec.canonical_documents import Json, canonical_bytes, from_document, to_document
 from registry.errors import Fault, InputError, NotFoundError
-from registry.records.replay_definition import Task
+from registry.records.replay_run import Task
 from registry.records.specification import ChoiceScorer, JudgeScorer, LabelScorer, NumberScorer, PatternScore, PatternScorer, Scorer
 
 # From a scorer's record to its implementation. No other module selects an implementation.

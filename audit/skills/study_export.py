@@ -10,7 +10,7 @@ from audit.skills.study_file import LANGUAGE, TYPE, StudyFile
 from audit.skills.study_recording import CellOutcome, list_found, list_outcomes
 from audit.sources.skill_study_records import ARMS
 from registry.codec.file_io import read_text, write_file
-from registry.records.replay_definition import Task
+from registry.records.replay_run import Task
 
 Document = dict[str, Any]
 Writer = Callable[[CellOutcome], Document | None]

@@ -13,7 +13,7 @@ from registry.codec.canonical_documents import from_document, json_schema
 from registry.codec.file_io import read_document, read_text
 from registry.configuration import find_resource
 from registry.errors import Fault, InputError
-from registry.records.replay_definition import Task
+from registry.records.replay_run import Task
 from registry.records.specification import ContextBlock, ContextItem, ContextSpec, JudgeScorer, Parts, PatternScorer, TurnRole, Variants
 from registry.registration.context_specification import LARGEST_TEXT_BYTES, digest_file, find_beside, list_names, read_context_spec
 

@@ -15,7 +15,7 @@ from audit.skills.study_file import CONDITIONS, PATTERNS, SKILL, StudyFile
 from audit.sources.skill_study_records import ARMS
 from registry.codec.canonical_documents import to_document
 from registry.errors import ConflictError, Fault, InputError
-from registry.records.replay_definition import Arm, Replay
+from registry.records.replay_run import Arm, Replay
 from registry.records.specification import ContextSpec
 
 # A study as an ordinary replay: arms A to E are its conditions, and its calls are those of the design.

@@ -23,7 +23,7 @@ from audit.sources.skill_run_folder import (
 from audit.sources.skill_run_folder import SkillResponse as Scored
 from audit.sources.skill_study_records import ARMS, Note
 from registry.codec.canonical_documents import from_document
-from registry.records.replay_definition import Task as Asked
+from registry.records.replay_run import Task as Asked
 from registry.records.specification import ContextSpec
 from registry.registration.context_specification import list_names
 

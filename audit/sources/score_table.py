@@ -34,8 +34,7 @@ from audit.sources.score_columns import (
 from audit.statistics.responses import Floats, ScoreTable, TableFile, TextColumn
 from registry.errors import Fault
 from registry.intake.text_similarity import MOST, find_alike
-from registry.records.replay_definition import Task
-from registry.records.replay_run import NearDuplicates
+from registry.records.replay_run import NearDuplicates, Task
 
 # Files become one checked score table; a person's labels and lists of task ids are read the same way.
 

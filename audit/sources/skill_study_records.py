@@ -7,7 +7,7 @@ from typing import Literal
 
 from registry.records.estimates import EstimateWarning, HypothesisTest, Measure, ScoreRange
 from registry.records.record import Record
-from registry.records.replay_definition import Budget, Policy
+from registry.records.replay_run import Budget, Policy
 
 # A skill-contamination study before its run: skills, tasks, conditions, model and judge. A skill is left out only by
 # the study's file, and before its calls: in the published study one was excluded after its result.

@@ -1,6 +1,6 @@
 """The documents that commands of the registry print with `--json`: one declaration each, from which the JSON Schemas are made."""
 
-from typing import Any, Literal, NotRequired
+from typing import Any, Literal, NotRequired, Union
 
 from registry.cli.model_presenter import Deprecation, VersionPage
 from registry.errors import CatalogueEntry
@@ -25,7 +25,7 @@ from registry.records.estimates import Differential
 from registry.records.log_seal import KeyAlgorithm, KeyPurpose
 from registry.records.model_version import EndpointName, ModelLink, ModelRef, ModelVersion
 from registry.records.specification import SpecOpening, SpecVersion
-from registry.records.statement import Entry, Payload
+from registry.records.statement import PAYLOADS, Entry
 from registry.records.supplement import Coverage, Drift
 from registry.records.system_card import Anchor, Card, MatchResult
 from registry.records.verdict import ClaimClass, Completeness, ReadingVerdict
@@ -38,6 +38,7 @@ from registry.verify.file_verification import FileKind, FileVerdict
 from registry.verify.proof_checks import CheckAnswer, CheckName
 
 _FAULT = group(code=str, where=str, found=str, advice=str | None)
+_PAYLOAD = Union[tuple(PAYLOADS[kind] for kind in sorted(PAYLOADS))]  # noqa: UP007  (made when it runs)
 _BACKED = Backing | Literal["wrong"]
 _CHECKPOINT = {"origin": str, "size": int, "root": str}
 _CHANGE = group(field=str, before=Any, after=Any)
@@ -107,7 +108,7 @@ def _list_cards() -> tuple[AnswerFormat, ...]:
 
 def _list_claims() -> tuple[AnswerFormat, ...]:
     unchanged = group(added=int, unchanged=int)
-    payload = group(entry=Entry, payload=Payload, backed_by=_BACKED)
+    payload = group(entry=Entry, payload=_PAYLOAD, backed_by=_BACKED)
     step = group(kind=CauseKind, what=str, remedy=Remedy, commands=list[str])
     review = group(claim=str, causes=list[str], entry=int | None, status=Status)
     carried = group(from_=str, to=str, model=ModelRef, entry=int | None, new=bool, audits_left_behind=int, fine_tune=bool, turns=list[str])
@@ -206,7 +207,7 @@ def _list_specs() -> tuple[AnswerFormat, ...]:
 
 
 def _list_logs() -> tuple[AnswerFormat, ...]:
-    trace = group(entry=Entry, payload=Payload | None, erased=group(entry=int, why=str) | None, backed_by=_BACKED)
+    trace = group(entry=Entry, payload=_PAYLOAD | None, erased=group(entry=int, why=str) | None, backed_by=_BACKED)
     checkpoint = group(size=int, root=str, fits=bool, signed=bool | None, cosigned_by=list[str], here=bool)
     log = group(origin=str, own=bool, entries=int, checkpoint=int | None, cosigned_by=list[str], vkeys=list[str])
     return (

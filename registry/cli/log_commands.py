@@ -12,7 +12,7 @@ from registry.cli.main import LazyGroup
 from registry.codec.file_io import replace_file
 from registry.errors import AnswerNoError, CaveatError, Fault, InputError, NotFoundError
 from registry.records.record import Identifier
-from registry.records.statement import StatementKind
+from registry.records.statement import PAYLOADS
 
 if TYPE_CHECKING:
     from registry.seal.signed_notes import ConsistencyProof, VerifierKey
@@ -35,7 +35,7 @@ def log() -> None:
 @log.command()
 @click.option("--start", type=click.IntRange(1), help="First entry; default: the last twenty.")
 @click.option("--stop", type=click.IntRange(1), help="Last entry.")
-@click.option("--kind", "kinds", multiple=True, type=click.Choice([one.value for one in StatementKind]), help="Only of this kind.")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(sorted(PAYLOADS)), help="Only of this kind.")
 @click.option("--actor", "actors", multiple=True, metavar="CODE", help="Only what this authority said.")
 @click.option("--about", type=ANY, metavar="ID", help="Only what names this identifier, or belongs to it.")
 @as_of_option
@@ -52,7 +52,7 @@ def show(
     from registry.store.log_reader import find_backings
 
     wanted = TrailQuery(
-        kinds=[StatementKind(kind) for kind in kinds],
+        kinds=kinds,
         actors=actors,
         about=about,
         start=start or 1,
@@ -179,7 +179,7 @@ def erase(app: App, *, entry: int, reason: str, yes: bool) -> None:
         size = view.log_size
     if place is None:
         raise NotFoundError(Fault("entry-not-found", f"entry {entry}", f"the log has {size} entries"))
-    app.say(f"entry {entry}: {place.kind.value} by {place.actor} of {place.at:%Y-%m-%d %H:%M} UTC, leaf {place.leaf[:16]}…")
+    app.say(f"entry {entry}: {place.kind} by {place.actor} of {place.at:%Y-%m-%d %H:%M} UTC, leaf {place.leaf[:16]}…")
     app.say("its text is erased for good; number, time, author, kind, leaf and derived rows stay, and copies elsewhere are not touched")
     if not yes:
         _ask()

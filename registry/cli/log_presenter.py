@@ -8,30 +8,10 @@ from registry.cli.claim_presenter import shorten
 from registry.codec.canonical_documents import to_document
 from registry.errors import Fault, NotFoundError
 from registry.present.blocks import Block, Subtitle, Table, Verbatim
-from registry.records.analysis_plan import Deviation, Exploration, Lock
-from registry.records.audit_case import Audit, EvidenceStatement, Result
-from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
-from registry.records.claim_status import Contestation, ContestationEvent, StalenessReview
+from registry.records.claim import ClaimRevision
 from registry.records.dossier import Dossier, Recorded
-from registry.records.log_seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
-from registry.records.model_version import ModelEndpoint, ModelEvent, ModelVersion
-from registry.records.module_findings import (
-    Ablation,
-    Finding,
-    FindingBody,
-    JudgeReport,
-    Naturalness,
-    RealismJudge,
-    Recognition,
-    RecognitionLinks,
-    Shift,
-)
-from registry.records.record import Authority
-from registry.records.replay_run import Run, RunEnd, RunStart
-from registry.records.specification import Reveal, SpecVersion
-from registry.records.statement import Entry, Payload, Publication
-from registry.records.system_card import Card, Omission, PassageMatch, Survey
-from registry.records.verdict import Restriction
+from registry.records.record import Payload
+from registry.records.statement import Entry
 from registry.registration.key_registration import KeyState, trusted_vkeys
 from registry.seal.signed_notes import parse_note
 from registry.seal.signing_keys import Backing, format_certificate, format_fingerprint
@@ -40,6 +20,7 @@ from registry.store.ledger import Ledger
 from registry.store.log_integrity import CheckedCheckpoint, LogReport, tell_given_out
 from registry.store.log_reader import LogSummary
 from registry.store.log_seals import list_checkpoints
+from registry.store.statement_kind import kind_of
 
 # Who stands behind a statement.
 
@@ -59,16 +40,6 @@ _LEGEND = "author: signed with a key of the authority that it names; operator: a
 def name_backing(backing: Backing | None) -> str:
     """Return who stands behind a statement, as one word of a document."""
     return "wrong" if backing is None else backing.value
-
-
-def shorten_backing(backing: Backing | None) -> str:
-    """Return who stands behind a statement, for a cell of a table."""
-    return _SHORT[backing]
-
-
-def present_legend() -> Iterator[Block]:
-    """Present what the words of the column mean."""
-    yield _LEGEND
 
 
 def list_backed(dossier: Dossier) -> Iterator[tuple[str, Entry]]:
@@ -110,148 +81,13 @@ def summarise_entry(payload: Recorded[Payload], backed: Backed) -> dict[str, Any
 
 def present_history(payloads: Sequence[Recorded[Payload]], backed: Backed) -> Iterator[Block]:
     """Present log entries, one line each, and who stands behind them."""
-    rows = [
-        (
-            str(payload.entry.seq),
-            f"{payload.entry.at:%Y-%m-%d %H:%M}",
-            payload.entry.actor,
-            shorten_backing(backed[payload.entry.seq]),
-            payload.entry.kind.value,
-            describe(payload.payload),
-        )
-        for payload in payloads
-    ]
-    yield from present_legend()
-    yield Table(("entry", "at", "by", "backed by", "kind", "what"), rows, numbers=("entry",))
+    return present_trail([TrailEntry(entry=recorded.entry, payload=recorded.payload) for recorded in payloads], backed)
 
 
 def describe(payload: Payload) -> str:
     """Return the gist of a payload on one line; what is made of identifiers alone is not shortened."""
-    # Identifiers must stay whole, so that they can be copied.
-    return _describe(payload) if isinstance(payload, PassageMatch) else shorten(_describe(payload))
-
-
-_OfAudit = Audit | Lock | Run | RunStart | RunEnd | Result | EvidenceStatement | Finding | Restriction | Deviation | Exploration
-"""Statements that belong to one audit."""
-
-
-def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one line for each kind of statement)
-    if isinstance(payload, _OfAudit):
-        return _describe_of_audit(payload)
-    # No default branch: a new kind of statement must be given its own line.
-    match payload:
-        case ClaimRevision():
-            return f"{payload.reference} {payload.why or payload.quote}"
-        case ClaimEvent():
-            return " ".join(filter(None, (payload.claim, payload.event.value, payload.successor, payload.reason)))
-        case ClaimRelation():
-            return f"{payload.claim} {payload.relation.value} {payload.other}"
-        case Authority():
-            return f"{payload.code} {payload.name} ({payload.role.value})"
-        case Card():
-            return f"{payload.card}@{payload.revision} {payload.why or payload.title}"
-        case Contestation():
-            return f"{payload.contestation} contests {payload.target}: {payload.grounds}"
-        case ContestationEvent():
-            return f"{payload.contestation} {payload.step.value}: {payload.note}"
-        case ModelVersion():
-            return f"{payload.model}" + (f", follows {payload.predecessor}" if payload.predecessor else "")
-        case Publication():
-            return f"{payload.subject} as {payload.format.value}, sha256 {payload.sha256[:16]}…"
-        case Survey():
-            noun = "passage" if len(payload.passages) == 1 else "passages"
-            return f"{payload.card} {len(payload.passages)} {noun} proposed by {payload.by}"
-        case Omission():
-            return f"{payload.card} left out ({payload.reason}): “{payload.quote}”"
-        case PassageMatch():
-            return f"{payload.claim} in {payload.card}: {payload.fate.value}{' in spelling alone' if payload.differs else ''}"
-        case KeyEvent():
-            return f"{payload.event.value} {payload.purpose.value} key {payload.key[:16]}… {payload.reason or ''}"
-        case LogImport() | Witnessing():
-            return f"{payload.origin}, {payload.size} entries"
-        case Equivocation():
-            return f"{payload.origin}: {payload.finding}"
-        case Erasure():
-            return f"text of entry {payload.erased}: {payload.why}"
-        case Reveal():
-            return f"{payload.opening.spec} {payload.why or ''}"
-        case ModelEvent():
-            link = (
-                f" {payload.descent.value.replace('_', '-') if payload.descent else ''} of {payload.predecessor}"
-                if payload.predecessor
-                else ""
-            )
-            return f"{payload.model} {payload.event.value}{link} {payload.reason or ''}".rstrip()
-        case ModelEndpoint():
-            source = f" ({payload.source})" if payload.source else ""
-            return f"{payload.model} endpoint name {payload.name} {payload.event.value}: {payload.reason}{source}"
-        case StalenessReview():
-            kinds = ", ".join(dict.fromkeys(cause.kind.value for cause in payload.causes))
-            return f"{payload.claim} {payload.verdict.value} {kinds}: {payload.why}"
-        case SpecVersion():
-            return f"{payload.spec}@{payload.version} {payload.kind.value} {payload.why or payload.slug}"
-
-
-def _describe_of_audit(payload: _OfAudit) -> str:  # noqa: C901, PLR0911  (one line for each kind of statement)
-    match payload:
-        case Audit():
-            return f"{payload.audit} of {payload.claim} {payload.question or ''}"
-        case Lock():
-            theta = "" if payload.relation is None else f", {payload.relation.value} {_show_theta(payload.theta)}"
-            return f"{payload.audit} margin {payload.plan.margin:g}, level {payload.plan.level:g}{theta}"
-        case Run():
-            return f"{payload.audit} {payload.responses} responses of {payload.started_at:%Y-%m-%d %H:%M} in {payload.source}"
-        case RunStart():
-            return f"{payload.audit} run started: {payload.planned:,} calls planned, model {payload.model}"
-        case RunEnd():
-            return f"{payload.audit} run of entry {payload.start} {payload.status.value} after {payload.calls:,} calls"
-        case Result():
-            return f"{payload.audit} " + ", ".join(f"ED {spec.ed.value:+.3f} ({spec.spec})" for spec in payload.estimate.specs)
-        case EvidenceStatement():
-            evidence = payload.evidence
-            return f"{payload.audit} {evidence.layer.value.replace('_', ' ')}: {evidence.summary or evidence.access.value}"
-        case Finding():
-            return f"{payload.audit} {payload.kind.value}: {_describe_finding(payload.body)}"
-        case Restriction():
-            return f"{payload.audit} {payload.text.verdict}"
-        case Deviation():
-            return f"{payload.audit} {payload.item.value}: planned {payload.planned}, done {payload.done}"
-        case Exploration():
-            return f"{payload.audit} exploratory: {payload.question}"
-
-
-def _describe_finding(body: FindingBody) -> str:
-    match body:
-        case Naturalness():
-            told = {True: "sides told apart", False: "sides not shown to be told apart", None: "not settled"}
-            return f"{told[body.distinguishable]}, {len(body.raters)} raters"
-        case RealismJudge() | RecognitionLinks():
-            return _describe_check(body)
-        case Ablation():
-            relevant = [change.cue for change in body.changes if change.relevant and not change.placebo]
-            cues = sum(not one.placebo for one in body.changes)
-            return f"{len(relevant)} of {cues} cues relevant" + (f": {', '.join(relevant)}" if relevant else "")
-        case JudgeReport():
-            passed = {True: "invariance passed", False: "invariance FAILED", None: "invariance not settled"}
-            return f"{passed[body.invariant]}, {body.judge or 'judge not named'}"
-        case Shift():
-            moved = ", ".join(f"ED {spec.ed.value:+.3f} ({spec.spec})" for spec in body.specs)
-            return f"{body.before} → {body.after}: {moved}"
-        case Recognition():
-            classified = sum(group.classified for group in body.groups)
-            recognised = sum(one.recognised_count for one in body.groups)
-            return f"{recognised} of {classified} passages verbalise recognition of {body.evaluation}"
-
-
-def _describe_check(body: RealismJudge | RecognitionLinks) -> str:
-    if isinstance(body, RecognitionLinks):
-        return f"{body.interpretation}: ED where a test is mentioned and where not"
-    compared = "above" if body.exceeds_limit else "within"
-    return f"up to {body.worst:.1%} told apart, {compared} the limit, by {body.judge}"
-
-
-def _show_theta(theta: float | None) -> str:
-    return "not published" if theta is None else f"{theta:g}"
+    kind = kind_of(payload)
+    return shorten(kind.describe(payload)) if kind.is_shortened else kind.describe(payload)
 
 
 def compare_revisions(dossier: Dossier, old: int, new: int) -> tuple[ClaimRevision, ClaimRevision, list[tuple[str, Any, Any]]]:
@@ -313,13 +149,13 @@ def present_trail(traces: Sequence[TrailEntry], backed: Backed) -> Iterator[Bloc
             str(trace.entry.seq),
             f"{trace.entry.at:%Y-%m-%d %H:%M}",
             trace.entry.actor,
-            shorten_backing(backed[trace.entry.seq]),
-            trace.entry.kind.value,
+            _SHORT[backed[trace.entry.seq]],
+            trace.entry.kind,
             _tell(trace),
         )
         for trace in traces
     ]
-    yield from present_legend()
+    yield _LEGEND
     yield Table(("entry", "at", "by", "backed by", "kind", "what"), rows, numbers=("entry",))
 
 

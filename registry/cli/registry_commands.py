@@ -466,8 +466,7 @@ _ANSWERS = "caveat.answers"
 def _find_nouns() -> dict[str, type]:
     from registry.folder.folder_document import Folder
     from registry.records.claim_draft import AuditDraft, ClaimDraft, ClaimsFile
-    from registry.records.replay_definition import Replay, Task, TasksFile
-    from registry.records.replay_run import Provenance
+    from registry.records.replay_run import Provenance, Replay, Task, TasksFile
     from registry.records.specification import ContextSpec, CueInventorySpec, MethodSpec, PropertySpec, Scorer, ScoringSpec, SealFile
     from registry.records.supplement import CardSupplement, ChangeReport, Supplement
 

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, to_json
 
 from registry.errors import Fault, InputError
-from registry.records.record import Record
+from registry.records.record import Payload, Record
 
 # Canonical bytes of a document (RFC 8785), and their digests.
 #
@@ -163,7 +163,7 @@ def _narrow(errors: Sequence[ErrorDetails], start: int = 0) -> Iterator[ErrorDet
     """Give *errors* without those of the members of a union that were not meant: pydantic tries all of them, and lists what each lacks."""
     # pydantic reports the faults of every member of a union. A reader wants only those of the
     # member that was meant.
-    names = {noun.__name__ for noun in Record.__subclasses__()}
+    names = {noun.__name__ for noun in _list_nouns()}
     groups: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
     for error in errors:
         path = error["loc"]
@@ -171,6 +171,10 @@ def _narrow(errors: Sequence[ErrorDetails], start: int = 0) -> Iterator[ErrorDet
         groups.setdefault(path if at is None else (*path[:at], ""), []).append(error)
     for path, group in groups.items():
         yield from _choose(group, len(path) - 1) if path[-1:] == ("",) else group
+
+
+def _list_nouns() -> list[type[Record]]:
+    return [*Record.__subclasses__(), *Payload.__subclasses__()]
 
 
 def _choose(errors: Sequence[ErrorDetails], at: int) -> Iterator[ErrorDetails]:
@@ -191,7 +195,7 @@ def _is_of_tag(error: ErrorDetails, at: int) -> bool:
 
 
 def _name_tags(errors: Sequence[ErrorDetails]) -> ErrorDetails:
-    nouns = {noun.__name__: noun for noun in Record.__subclasses__()}
+    nouns = {noun.__name__: noun for noun in _list_nouns()}
     tags = [str(tag) for error in errors for tag in get_args(get_type_hints(nouns[str(error["loc"][-2])])[_TAG])]
     listed = " or ".join(part for part in (", ".join(tags[:-1]), tags[-1]) if part)
     is_missing = errors[0]["type"] == "missing"

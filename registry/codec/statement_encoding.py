@@ -16,14 +16,13 @@ from registry.records.dossier import EntrySupersession, Inclusion, Recorded
 from registry.records.log_seal import EntryOpening
 from registry.records.record import Record
 from registry.records.specification import BODIES, SpecBody, SpecOpening, SpecVersion
-from registry.records.statement import KINDS, PAYLOADS, Entry, Statement, StatementKind
+from registry.records.statement import PAYLOADS, Entry, Statement
 from registry.records.supplement import CardSupplement, Supplement
 
 # Statements as they are hashed and stored. The salt is part of the hashed text, so an erased
 # statement cannot be guessed from its leaf.
 
 STATEMENT_SCHEMA = "caveat/statement/1"
-_KINDS = frozenset(StatementKind)
 _KEYS = {"schema", "kind", "actor", "at", "salt", "payload"}
 
 
@@ -37,11 +36,11 @@ def write_statement(place: Entry, payload: Json, salt: str) -> bytes:
     return _write_envelope(place.kind, place.actor, place.at, salt, payload)
 
 
-def _write_envelope(kind: StatementKind, actor: str, at: datetime, salt: str, payload: Json) -> bytes:
+def _write_envelope(kind: str, actor: str, at: datetime, salt: str, payload: Json) -> bytes:
     # The order of keys is fixed by RFC 8785. `registry.store.log_integrity` relies on actor, at and
     # kind coming first.
     return canonical_bytes(
-        {"schema": STATEMENT_SCHEMA, "kind": kind.value, "actor": actor, "at": _format_time(at), "salt": salt, "payload": payload}
+        {"schema": STATEMENT_SCHEMA, "kind": kind, "actor": actor, "at": _format_time(at), "salt": salt, "payload": payload}
     )
 
 
@@ -53,7 +52,7 @@ def _format_time(at: datetime) -> str:
 def decode_statement(text: bytes | str, *, where: str) -> Statement:
     """Return the statement stored in *text*; raises InputError if it is none."""
     envelope: dict[str, Any] = from_json(dict[str, Any], text, where=where)
-    if envelope.get("schema") != STATEMENT_SCHEMA or str(envelope.get("kind")) not in _KINDS:
+    if envelope.get("schema") != STATEMENT_SCHEMA or str(envelope.get("kind")) not in PAYLOADS:
         found = f"schema {envelope.get('schema')!r}, kind {envelope.get('kind')!r}; expected {STATEMENT_SCHEMA} and a known kind"
         raise InputError(Fault("unknown-statement", where, found))
     # Unknown keys are refused, not ignored: they would be covered by the leaf but not by our
@@ -61,7 +60,7 @@ def decode_statement(text: bytes | str, *, where: str) -> Statement:
     if envelope.keys() != _KEYS or not all(isinstance(envelope[name], str) for name in _KEYS - {"payload"}):
         found = f"it has {', '.join(sorted(envelope))}; expected {', '.join(sorted(_KEYS))}, all texts but the payload"
         raise InputError(Fault("unknown-statement", where, found))
-    noun = PAYLOADS[StatementKind(envelope["kind"])]
+    noun = PAYLOADS[envelope["kind"]]
     payload = from_document(noun, envelope["payload"], where=f"{where}, payload")
     at = from_document(datetime, envelope["at"], where=f"{where}, at")
     return Statement(actor=envelope["actor"], at=at, salt=envelope["salt"], payload=payload)
@@ -253,8 +252,8 @@ def find_misfit(named: EntryReference, opening: EntryOpening) -> str | None:
     if named.recorded is None:
         raise ValueError(f"entry {named.entry.seq} is named without its payload")
     place = named.entry
-    if KINDS[type(named.recorded.payload)] is not place.kind:
-        return f"its kind is {place.kind.value}, but a {KINDS[type(named.recorded.payload)].value} stands beside it"
+    if place.kind != named.recorded.payload.KIND:
+        return f"its kind is {place.kind}, but a {named.recorded.payload.KIND} stands beside it"
     # The statement's text has whole seconds in UTC. Another time could not be hashed to the same
     # leaf.
     if place.at.microsecond or place.at.utcoffset() != timedelta(0):
@@ -285,7 +284,7 @@ def _find_other_text(named: EntryReference, opening: EntryOpening, text: str) ->
         return error.faults[0].found if isinstance(error, CaveatError) else "the text given for it is not UTF-8"
     said = (statement.kind, statement.actor, statement.at, statement.salt)
     if said != (named.entry.kind, named.entry.actor, named.entry.at, opening.salt):
-        return f"the text given for it says {said[0].value} by {said[1]} at {said[2].isoformat()}, salt {said[3]}: something else"
+        return f"the text given for it says {said[0]} by {said[1]} at {said[2].isoformat()}, salt {said[3]}: something else"
     is_same = named.recorded is not None and statement.payload == named.recorded.payload
     return None if is_same else "the text given for it says something else than what stands beside it"
 
@@ -304,7 +303,7 @@ def _list_names(noun: type[Record]) -> tuple[tuple[str, str], ...]:
 
 
 def _tell(place: Entry) -> str:
-    return f"{place.kind.value} by {place.actor} at {place.at.isoformat()}, leaf {place.leaf[:16]}…"
+    return f"{place.kind} by {place.actor} at {place.at.isoformat()}, leaf {place.leaf[:16]}…"
 
 
 # The `extra` data of a `.tlog-proof`: the publication that the proof is about, and the path from

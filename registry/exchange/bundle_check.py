@@ -13,8 +13,8 @@ from registry.errors import Fault, InputError
 from registry.exchange.bundle_format import BundleEnd, BundleHeader, BundleLine, ContentLine, EntryLine, NoteLine, digest_file, read_bundle
 from registry.records.dossier import Recorded
 from registry.records.log_seal import EntrySignature, KeyAlgorithm, KeyEvent, KeyEventKind, KeyPurpose
-from registry.records.record import Record
-from registry.records.statement import KINDS, Entry, Payload
+from registry.records.record import Payload, Record
+from registry.records.statement import Entry
 from registry.records.system_card import Card
 from registry.seal import merkle_tree as tree
 from registry.seal.signed_notes import SignedNote, VerifierKey, parse_note, parse_vkey, verify_note
@@ -390,7 +390,7 @@ class _BundleContents:
         else:
             try:
                 payload, actor, at = _decode(line.text, f"{self.where}, entry {line.seq}")
-                kind = KINDS[type(payload)]
+                kind = payload.KIND
             except InputError as error:
                 self.faults += error.faults
                 return

@@ -19,7 +19,7 @@ from registry.codec.canonical_documents import canonical_bytes, leaf_hash
 from registry.errors import CaveatError, Fault, InputError
 from registry.records.log_seal import EntrySignature
 from registry.records.record import Record
-from registry.records.statement import StatementKind
+from registry.records.statement import PAYLOADS
 
 # The bundle: one log, or a part of it, in one file that another registry can verify without
 # trusting the sender.
@@ -76,7 +76,7 @@ class EntryLine(Record):
     """The statement, canonical JSON; None where it was erased, and then what follows is given, all but the leaf unproven."""
     actor: str | None = None
     at: datetime | None = None
-    kind: StatementKind | None = None
+    kind: str | None = None
     leaf: str
     """Computed from the text where there is one, hexadecimal."""
     signature: EntrySignature | None = None
@@ -135,8 +135,8 @@ def _to_document(line: BundleLine) -> dict[str, Any]:
         case BundleHeader():
             names = {"origin": line.origin, "since": line.since, "size": line.size, "cards": line.cards}
             return {"schema": SCHEMA, **names, "peaks": list(line.peaks), "vkeys": list(line.vkeys)}
-        case EntryLine(text=None, at=datetime() as at, kind=StatementKind() as kind):
-            told = {"seq": line.seq, "actor": line.actor, "at": at.strftime(_TIME), "kind": kind.value, "leaf": line.leaf}
+        case EntryLine(text=None, at=datetime() as at, kind=str() as kind):
+            told = {"seq": line.seq, "actor": line.actor, "at": at.strftime(_TIME), "kind": kind, "leaf": line.leaf}
             return told | _write_signature(line.signature)
         case EntryLine():
             return {"seq": line.seq, "text": line.text} | _write_signature(line.signature)
@@ -197,6 +197,12 @@ def _entry(document: Mapping[str, Any]) -> EntryLine:
     return EntryLine(seq=_whole(document["seq"], "seq"), text=text, leaf=leaf_hash(text.encode()), signature=_parse_signature(document))
 
 
+def _kind(name: str) -> str:
+    if name not in PAYLOADS:
+        raise ValueError(f"{name!r} is not a kind of statement")
+    return name
+
+
 def _erased(document: Mapping[str, Any]) -> EntryLine:
     at = _text(document["at"], "at")
     moment = datetime.strptime(at, _TIME).replace(tzinfo=UTC)
@@ -208,7 +214,7 @@ def _erased(document: Mapping[str, Any]) -> EntryLine:
         text=None,
         actor=_text(document["actor"], "actor"),
         at=moment,
-        kind=StatementKind(_text(document["kind"], "kind")),
+        kind=_kind(_text(document["kind"], "kind")),
         leaf=_digest(document["leaf"], "leaf"),
         signature=_parse_signature(document),
     )

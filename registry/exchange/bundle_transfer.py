@@ -33,11 +33,11 @@ from registry.exchange.bundle_format import (
 from registry.exchange.foreign_logs import KnownLog, add_doubts, find_known, place_bundle, record_equivocation
 from registry.records.log_seal import Checkpoint, EntrySignature, Equivocation, KeyPurpose, LogImport
 from registry.records.record import Record
-from registry.records.statement import Entry, StatementKind
+from registry.records.statement import Entry
 from registry.records.system_card import Card
 from registry.seal.merkle_tree import Frontier
 from registry.seal.signed_notes import SignedNote, VerifierKey, parse_note, parse_vkey, verify_note
-from registry.store.database_tables import OWN_LOG
+from registry.store.database_engine import OWN_LOG
 from registry.store.ledger import Ledger
 from registry.store.log_reader import NodeFinder, list_key_events, list_signatures
 from registry.store.log_seals import StoredCheckpoint, list_checkpoints, list_imports, refuse_other_history
@@ -203,7 +203,7 @@ class _BundleWriter:
         if text is None:
             self.erased += 1
             return EntryLine(seq=place.seq, text=None, actor=place.actor, at=place.at, kind=place.kind, leaf=place.leaf, signature=signed)
-        if place.kind is StatementKind.CARD:
+        if place.kind == Card.KIND:
             payload = decode_statement(text, where=f"entry {place.seq}").payload
             assert isinstance(payload, Card)  # noqa: S101  (the kind decides)
             self._contents.add(payload.text)
@@ -400,5 +400,5 @@ def _to_entry(line: EntryLine) -> ForeignEntry:
         return Entry(seq=line.seq, kind=line.kind, actor=line.actor, at=line.at, leaf=line.leaf), None, line.signature
     said = json.loads(line.text)  # decoded as a whole when the bundle was checked, and again when its rows are made
     at = from_document(datetime, said["at"], where=f"entry {line.seq}, at")
-    place = Entry(seq=line.seq, kind=StatementKind(said["kind"]), actor=said["actor"], at=at, leaf=line.leaf)
+    place = Entry(seq=line.seq, kind=said["kind"], actor=said["actor"], at=at, leaf=line.leaf)
     return place, line.text.encode(), line.signature

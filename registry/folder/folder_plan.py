@@ -26,15 +26,16 @@ from registry.folder.folder_manifest import (
     read_folder,
     read_seen,
 )
-from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRevision
 from registry.records.dossier import Recorded
-from registry.records.model_version import ModelEndpoint, ModelEvent, ModelEventKind, ModelVersion
+from registry.records.model_version import ModelEvent, ModelVersion
 from registry.records.record import IDENTIFIER, Kind
-from registry.records.statement import OutputFormat, StatementKind
+from registry.records.statement import OutputFormat
+from registry.records.system_card import Card
 from registry.report.html_rendering import template_digest
 from registry.report.published_file import split_file
 from registry.store.log_seals import find_root
 from registry.store.registry_view import View
+from registry.store.statement_kind import KINDS, kind_of
 from registry.store.supplement_states import find_states
 
 # What is due, from the manifest, the files on disk and the registry. Nothing is read or changed
@@ -236,54 +237,6 @@ def _order(formats: Collection[OutputFormat]) -> tuple[OutputFormat, ...]:
 # Reasons in words: of all entries since the folder was completed, the most important one that
 # concerns a supplement.
 
-_WORDS: Mapping[StatementKind, str] = {
-    StatementKind.RESTRICTION: "a new outcome",
-    StatementKind.CONTESTATION_EVENT: "an objection was answered or decided",
-    StatementKind.CONTESTATION: "an objection",
-    StatementKind.CLAIM_REVISION: "a claim was registered or revised",
-    StatementKind.CLAIM_EVENT: "an event of a claim",
-    StatementKind.STALENESS_REVIEW: "a person decided whether a change affects it",
-    StatementKind.MODEL_EVENT: "an event of its model version",
-    StatementKind.MODEL_VERSION: "another version of its model was registered",
-    StatementKind.MODEL_ENDPOINT: "an endpoint name was stated or retracted",
-    StatementKind.CARD: "its card was revised",
-    StatementKind.SIGHTING: "its passage was looked for in another revision of its card",
-    StatementKind.SPEC_VERSION: "a definition has a newer version",
-    StatementKind.REVEAL: "a sealed definition was shown",
-    StatementKind.ERASURE: "a text was erased",
-    StatementKind.CLAIM_RELATION: "it was related to another claim",
-    StatementKind.DEVIATION: "a deviation from a lock was stated",
-    StatementKind.EXPLORATION: "an exploratory analysis was added",
-    StatementKind.FINDING: "a module found something",
-    StatementKind.EVIDENCE: "evidence was stated",
-    StatementKind.RESULT: "an audit has a result",
-    StatementKind.RUN: "an audit has a run",
-    StatementKind.RUN_START: "a run under a lock was started",
-    StatementKind.RUN_END: "a run under a lock ended",
-    StatementKind.LOCK: "an audit was locked",
-    StatementKind.AUDIT: "an audit was opened",
-    StatementKind.SURVEY: "its card was searched for claims",
-    StatementKind.OMISSION: "a passage of its card was left out",
-    StatementKind.AUTHORITY: "an authority's identity was stated",
-}
-"""By kind of statement, most important first."""
-_BY_EVENT: Mapping[ClaimEventKind | ModelEventKind, str] = {
-    ClaimEventKind.RESERVE: "a claim was reserved",
-    ClaimEventKind.PUBLISH: "a claim was published",
-    ClaimEventKind.SUPERSEDE: "a claim was superseded",
-    ClaimEventKind.WITHDRAW: "a claim was withdrawn",
-    ClaimEventKind.REJECT: "a claim was rejected",
-    ModelEventKind.FOLLOW: "another version followed its model version",
-    ModelEventKind.UNFOLLOW: "another version does not follow its model version after all",
-    ModelEventKind.DEPRECATE: "its model version is no longer offered",
-    ModelEventKind.REINSTATE: "its model version is offered again",
-}
-"""What an event says in place of its kind of statement."""
-# The order of the words above is the order of importance.
-_RANKS = {kind: rank for rank, kind in enumerate(_WORDS)}
-_SHARED = (StatementKind.SPEC_VERSION, StatementKind.REVEAL, StatementKind.CONTESTATION, StatementKind.CONTESTATION_EVENT)
-"""What may concern claims that it does not name."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderingReason:
@@ -336,16 +289,7 @@ def _name_entries(entries: Sequence[int]) -> str:
 
 
 _Noted = tuple[int, int, str]
-"""Rank of a kind of statement, number of the entry, words."""
-
-
-def _tell(payload: object, kind: StatementKind) -> str:
-    # An event says more than its kind of statement: a withdrawal is not just "an event of a claim".
-    if isinstance(payload, ClaimEvent | ModelEvent):
-        return _BY_EVENT[payload.event]
-    if isinstance(payload, ClaimRevision):
-        return "a claim was registered" if payload.revision == 1 else "a claim was revised"
-    return _WORDS[kind]
+"""Importance of a kind of statement, number of the entry, words."""
 
 
 class _RecentEntries:
@@ -363,16 +307,17 @@ class _RecentEntries:
         self._cards = {name: one.card.partition("@")[0] for name, one in told.items() if one.card}
         self._claims: dict[str, str | None] = {}
         for one in view.entries(folder.log_size + 1):
-            # Kinds without words change no supplement.
-            if one.entry.kind in _RANKS:
-                self._note(view, one)
+            # Kinds without a reason change no supplement.
+            kind = kind_of(one.payload)
+            if (reason := kind.explain_change(one.payload)) is not None:
+                self._note(view, one, (kind.importance, one.entry.seq, reason), is_shared=kind.is_shared)
 
     def explain(self, due: DueSupplement) -> RenderingReason:
         """Return the most important of what concerns *due*, of several the latest."""
         name = due.name.partition("@")[0]
         own = [*self._by_name[name], *self._by_card[name]]
         # A newer revision of the card concerns its claims, too.
-        of_card = (one for one in self._by_name[self._cards.get(name, "")] if one[0] == _RANKS[StatementKind.CARD])
+        of_card = (one for one in self._by_name[self._cards.get(name, "")] if one[0] == KINDS[Card.KIND].importance)
         # The nearest concern first: the claim itself, then its card and model, then definitions.
         for among in (own, [*of_card, *self._by_model[self._models.get(name) or ""]], self._shared):
             if among:
@@ -381,8 +326,7 @@ class _RecentEntries:
                 return RenderingReason(words=words, entry=seq)
         return RenderingReason(words="what it says changed", entry=None)
 
-    def _note(self, view: View, one: Recorded[Any]) -> None:
-        noted = (_RANKS[one.entry.kind], one.entry.seq, _tell(one.payload, one.entry.kind))
+    def _note(self, view: View, one: Recorded[Any], noted: _Noted, *, is_shared: bool) -> None:
         # Every identifier in the canonical text counts, so a new kind of statement needs no code
         # here.
         named = set(IDENTIFIER.findall(canonical_bytes(to_document(one.payload)).decode()))
@@ -395,9 +339,7 @@ class _RecentEntries:
         if isinstance(one.payload, ModelVersion | ModelEvent):
             for model in {one.payload.model, one.payload.predecessor} - {None}:
                 self._by_model[str(model)].append(noted)
-        if isinstance(one.payload, ModelEndpoint):
-            self._shared.append(noted)  # a name stated for another version may be one that was returned here
-        if one.entry.kind in _SHARED:
+        if is_shared:
             self._shared.append(noted)
 
     def _find_claim(self, view: View, audit: str) -> str | None:

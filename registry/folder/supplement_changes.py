@@ -9,8 +9,8 @@ from registry.codec.statement_encoding import list_entries
 from registry.errors import Fault, InputError, NotFoundError
 from registry.records.claim import ClaimRevision
 from registry.records.dossier import Dossier, EntrySupersession, Recorded
-from registry.records.record import Identifier, Kind, parse_identifier
-from registry.records.statement import KINDS, Entry, Payload, Publication
+from registry.records.record import Identifier, Kind, Payload, parse_identifier
+from registry.records.statement import Entry, Publication
 from registry.records.supplement import ChangeReport, ClaimChange, Occasion, name_report
 from registry.records.system_card import Card
 from registry.report.claim_change import build_change, describe_change_reasons, describe_revision, find_occasions, quote, rank_change
@@ -333,7 +333,7 @@ def _name_some(claims: Sequence[str]) -> str:
 
 def _count_kinds(payloads: Iterable[Payload]) -> list[str]:
     """Return what was recorded of a card beside its revisions, by kind; nothing where nothing was."""
-    kinds = Counter(KINDS[type(payload)].value.replace("_", " ") for payload in payloads)
+    kinds = Counter(payload.KIND.replace("_", " ") for payload in payloads)
     listed = ", ".join(f"{count} × {kind}" for kind, count in sorted(kinds.items()))
     return [f"Recorded of the card since: {listed}."] if listed else []
 

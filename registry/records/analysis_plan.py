@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from registry.records.claim import Direction, Relation
 from registry.records.estimates import Estimate
-from registry.records.record import Record
+from registry.records.record import Payload, Record
 
 # The plan: what is fixed before the scores are seen.
 
@@ -135,9 +135,10 @@ class LockedTasks(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lock(Record):
+class Lock(Payload):
     """The plan of an audit, fixed before its runs: nothing in it changes afterwards."""
 
+    KIND = "lock"
     audit: str
     claim: str
     """`CLM-…@n`."""
@@ -290,9 +291,10 @@ DECISIVE = frozenset({LockedItem.TEST_CONTEXTS, LockedItem.DEPLOY_CONTEXTS, Lock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deviation(Record):
+class Deviation(Payload):
     """One departure from a lock. The lock itself is never changed."""
 
+    KIND = "deviation"
     audit: str
     item: LockedItem
     planned: str
@@ -324,9 +326,10 @@ def list_departures(deviations: Iterable[Deviation]) -> tuple[Deviation, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exploration(Record):
+class Exploration(Payload):
     """An analysis that was not fixed before: recorded and shown, and no verdict rests on it."""
 
+    KIND = "exploration"
     audit: str
     claim: str
     """`CLM-…@n`."""

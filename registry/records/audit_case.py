@@ -8,7 +8,7 @@ from registry.records.analysis_plan import Plan
 from registry.records.claim import Form, QuoteStatus, Relation, Reported
 from registry.records.estimates import Estimate
 from registry.records.model_version import ModelRef
-from registry.records.record import Record
+from registry.records.record import Payload, Record
 from registry.records.specification import PropertySpec
 
 # Evidence without a replay, by layer (paper, section 4).
@@ -263,9 +263,10 @@ class Independence(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Audit(Record):
+class Audit(Payload):
     """The opening of an audit. Retrospective when no lock follows it."""
 
+    KIND = "audit"
     audit: str
     """`AUD-…`."""
     claim: str
@@ -287,9 +288,10 @@ class Audit(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EvidenceStatement(Record):
+class EvidenceStatement(Payload):
     """Evidence brought into an audit (door 3 of replay.md)."""
 
+    KIND = "evidence"
     audit: str
     claim: str
     """`CLM-…@n`."""
@@ -297,9 +299,10 @@ class EvidenceStatement(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result(Record):
+class Result(Payload):
     """The estimate from one locked run."""
 
+    KIND = "result"
     audit: str
     run: int
     """Sequence number of the `run` entry."""

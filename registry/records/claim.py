@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from registry.records.model_version import ModelRef
-from registry.records.record import Record
+from registry.records.record import Payload, Record
 from registry.records.system_card import Anchor
 
 # Origin of an adopted claim: a claim of another registry's log.
@@ -89,9 +89,10 @@ class Reported(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimRevision(Record):
+class ClaimRevision(Payload):
     """One revision of a claim, method section 2. A later revision says why it was made."""
 
+    KIND = "claim_revision"
     claim: str
     """The identifier, `CLM-…`."""
     revision: int
@@ -191,9 +192,10 @@ class ClaimEventKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimEvent(Record):
+class ClaimEvent(Payload):
     """A step in the life of a claim."""
 
+    KIND = "claim_event"
     claim: str
     event: ClaimEventKind
     successor: str | None = None
@@ -221,9 +223,10 @@ class ClaimRelationKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimRelation(Record):
+class ClaimRelation(Payload):
     """One claim's relation to another."""
 
+    KIND = "claim_relation"
     claim: str
     relation: ClaimRelationKind
     other: str

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from enum import StrEnum
 
 from registry.records.model_version import ModelRef
-from registry.records.record import Record
+from registry.records.record import Payload, Record
 from registry.records.verdict import RestrictionStatus, Verdict, VerdictStanding, find_gravity
 
 # Claim families: claims on one property of one model version that quote the same words of one card,
@@ -213,9 +213,10 @@ class ReviewedCause(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StalenessReview(Record):
+class StalenessReview(Payload):
     """A person's decision on causes for a claim revision to be stale; the last one on each cause counts."""
 
+    KIND = "staleness_review"
     claim: str
     """`CLM-…@n`."""
     verdict: StalenessVerdict
@@ -278,9 +279,10 @@ def find_state(step: ContestationStep | None, *, actor: str, owner: str, by: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contestation(Record):
+class Contestation(Payload):
     """An authority contests a claim or a specification version, optionally with a rival."""
 
+    KIND = "contestation"
     contestation: str
     """`CON-…`."""
     target: str
@@ -297,9 +299,10 @@ class Contestation(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContestationEvent(Record):
+class ContestationEvent(Payload):
     """A step in a contestation."""
 
+    KIND = "contestation_event"
     contestation: str
     step: ContestationStep
     note: str

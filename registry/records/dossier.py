@@ -21,10 +21,10 @@ from registry.records.claim_status import (
 from registry.records.log_seal import EntryOpening, EntrySignature, KeyEvent, Node
 from registry.records.model_version import ModelEndpoint, ModelEvent, ModelVersion
 from registry.records.module_findings import Finding
-from registry.records.record import Authority, Record
+from registry.records.record import Authority, Payload, Record
 from registry.records.replay_run import Run, RunEnd, RunHistory, RunStart, list_runs
 from registry.records.specification import Reveal, SpecVersion
-from registry.records.statement import Entry, Payload
+from registry.records.statement import Entry
 from registry.records.system_card import Card, PassageMatch
 from registry.records.verdict import Restriction
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from registry.records.record import Record
+from registry.records.record import Payload, Record
 
 
 class KeyAlgorithm(StrEnum):
@@ -40,9 +40,10 @@ class KeyEventKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeyEvent(Record):
+class KeyEvent(Payload):
     """An authority's word on one of its keys; the authority is the actor of the entry."""
 
+    KIND = "key_event"
     event: KeyEventKind
     key: str
     """SHA-256 of the public key as DER SubjectPublicKeyInfo, hexadecimal: the fingerprint that people compare."""
@@ -131,9 +132,10 @@ class EntrySignature(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogImport(Record):
+class LogImport(Payload):
     """Another registry's log, taken over after all of it was verified."""
 
+    KIND = "log_import"
     origin: str
     size: int
     root: str
@@ -146,9 +148,10 @@ class LogImport(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Witnessing(Record):
+class Witnessing(Payload):
     """A checkpoint of another log that this authority cosigned: it follows from the one it saw before."""
 
+    KIND = "witnessing"
     origin: str
     size: int
     root: str
@@ -161,9 +164,10 @@ class Witnessing(Record):
 @dataclass(frozen=True, slots=True, kw_only=True)
 # The two notes are stored word for word, so that a stranger can verify the signatures without this
 # registry.
-class Equivocation(Record):
+class Equivocation(Payload):
     """Evidence that a log signed two histories: kept for good, whoever it embarrasses."""
 
+    KIND = "equivocation"
     origin: str
     vkey: str
     first: str
@@ -177,9 +181,10 @@ class Equivocation(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Erasure(Record):
+class Erasure(Payload):
     """The text of an entry was erased; its leaf stays."""
 
+    KIND = "erasure"
     erased: int
     """Number of the entry."""
     leaf: str

@@ -1,18 +1,24 @@
 """Model versions, their lineage, and the names under which endpoints return them."""
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from registry.records.record import Record
+from registry.records.record import Payload, Record
 
 if TYPE_CHECKING:
     from registry.records.dossier import Recorded
 
 # Model versions: one exact version, and its lineage.
+
+
+# Version strings of model providers carry dates in these two forms. The compact form must begin
+# with 20, or any eight digits would match.
+_DATES = (re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)"), re.compile(r"(?<!\d)(20\d{2})(\d{2})(\d{2})(?!\d)"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +50,10 @@ REPLACING = frozenset({Descent.SUCCESSOR, Descent.SNAPSHOT})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelVersion(Record):
+class ModelVersion(Payload):
     """A model version as registered, with the one it follows."""
 
+    KIND = "model_version"
     model: ModelRef
 
     predecessor: ModelRef | None = None
@@ -71,10 +78,41 @@ class ModelEventKind(StrEnum):
     """It is offered again, or after all."""
 
 
+def fold_model(model: ModelRef) -> str:
+    """Return what model versions have in common that differ in case, Unicode form, white space, or where name and version part alone."""
+    # NFKC twice, since case folding can produce characters that are not in normal form. Control and
+    # format characters (Cc, Cf) are invisible and would make two names look the same.
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", str(model)).casefold())
+    seen = "".join(
+        " " if unicodedata.category(one) in ("Zl", "Zp", "Zs", "Cc") else one for one in text if unicodedata.category(one) != "Cf"
+    )
+    return " ".join(seen.split())
+
+
+def find_date(version: ModelVersion) -> tuple[date, str] | None:
+    """Return when *version* was first offered and how that is known, in words; None where neither record nor name tells.
+
+    A date inside the version string is one written `2025-05-14` or `20250514`; of several, none is taken.
+    """
+    if version.released is not None:
+        return version.released, "released"
+    # Two different dates in one version string are ambiguous, so none is used.
+    found = {one for pattern in _DATES for match in pattern.finditer(version.model.version) if (one := _parse_date(match))}
+    return (found.pop(), "by the date in its version") if len(found) == 1 else None
+
+
+def _parse_date(match: re.Match[str]) -> date | None:
+    try:
+        return datetime(*(int(part) for part in match.groups())).date()  # type: ignore[arg-type]  # noqa: DTZ001  (a day has no zone)
+    except ValueError:
+        return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelEvent(Record):
+class ModelEvent(Payload):
     """A step in the lineage of model versions."""
 
+    KIND = "model_event"
     model: ModelRef
     event: ModelEventKind
     predecessor: ModelRef | None = None
@@ -127,9 +165,10 @@ class EndpointEventKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelEndpoint(Record):
+class ModelEndpoint(Payload):
     """A statement of an authority on the name under which endpoints return a model version."""
 
+    KIND = "model_endpoint"
     model: ModelRef
     event: EndpointEventKind
     name: str

@@ -7,7 +7,7 @@ from typing import Literal
 
 from registry.records.estimates import BoundedEstimate, Differential, EstimateWarning, HypothesisTest, Measure, ScoreRange
 from registry.records.model_version import ModelRef
-from registry.records.record import Record
+from registry.records.record import Payload, Record
 from registry.records.verdict import ClaimClass
 
 # Cue ablation: ED when one cue is removed from a context, next to a placebo edit (method section 6,
@@ -685,9 +685,10 @@ def find_invariance(bodies: Iterable[FindingBody], *, scores: str | None = None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding(Record):
+class Finding(Payload):
     """A naturalness audit, a cue ablation, a judge's report or verbalised recognition, recorded whole."""
 
+    KIND = "finding"
     audit: str
     """`AUD-…`."""
     claim: str

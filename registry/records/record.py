@@ -1,4 +1,4 @@
-"""What all records share: their base class, identifiers with a check character, and the authorities that speak."""
+"""What all records share: their base classes, identifiers with a check character, and the authorities that speak."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -28,6 +28,25 @@ class Record:
 
     __slots__ = ()
     __pydantic_config__: ClassVar[Mapping[str, bool | str | Callable[[str], str]]] = _RULES
+
+
+class Payload(Record):
+    """The base of what statements record. Each class is a kind of statement, and is known by its name when its module was read.
+
+    What the log does with a kind (rows, rules, one-line summary, erasure) is in `registry.store.kinds`.
+    """
+
+    __slots__ = ()
+    KIND: ClassVar[str]
+    """Its name in the text of a statement: lower case, words joined by `_`."""
+    CLASSES: ClassVar[dict[str, "type[Payload]"]] = {}
+    """Those read so far, by kind; `registry.records.statement` reads all."""
+
+    def __init_subclass__(cls) -> None:
+        # A dataclass with slots is made twice. The second class takes the place of the first.
+        if cls.CLASSES.setdefault(cls.KIND, cls).__qualname__ != cls.__qualname__:
+            raise TypeError(f"{cls.__qualname__} and {cls.CLASSES[cls.KIND].__qualname__} are both of the kind {cls.KIND}")
+        cls.CLASSES[cls.KIND] = cls
 
 
 # Identifiers with a check character, such as `CLM-AISI-2026-0042-A@3#9f2c41d07ab3e518`.
@@ -170,9 +189,10 @@ class AuthorityRole(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Authority(Record):
+class Authority(Payload):
     """An authority that registers statements. The code `EXAMPLE` never leaves a registry."""
 
+    KIND = "authority"
     code: str
     """Two to twelve capital letters and digits, a letter first."""
 

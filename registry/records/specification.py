@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Literal
 
 from registry.records.claim import Direction, PropertyClass
-from registry.records.record import Record
+from registry.records.record import Payload, Record
 
 # A measurement context: named blocks of text, turns, tools, and the edits that derive versions of
 # it.
@@ -400,9 +400,10 @@ BODIES: dict[SpecKind, type[SpecBody]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SpecVersion(Record):
+class SpecVersion(Payload):
     """One version of a specification; sealed when only its commitment is known."""
 
+    KIND = "spec_version"
     spec: str
     """The identifier: `PRP-…`, `SCF-…`, `CTX-…`, `CUE-…` or `MTH-…`."""
     kind: SpecKind
@@ -458,9 +459,10 @@ class SpecOpening(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reveal(Record):
+class Reveal(Payload):
     """A sealed specification is revealed; it must open the commitment."""
 
+    KIND = "reveal"
     opening: SpecOpening
     why: str | None = None
 

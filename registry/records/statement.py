@@ -1,21 +1,26 @@
 """What is said and when: statements, the unit of the log, and the publications that they record."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Annotated, Any
 
-from registry.records.analysis_plan import Deviation, Exploration, Lock
-from registry.records.audit_case import Audit, EvidenceStatement, Result
-from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
-from registry.records.claim_status import Contestation, ContestationEvent, StalenessReview
-from registry.records.log_seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
-from registry.records.model_version import ModelEndpoint, ModelEvent, ModelVersion
-from registry.records.module_findings import Finding
-from registry.records.record import Authority, Record
-from registry.records.replay_run import Run, RunEnd, RunStart
-from registry.records.specification import Reveal, SpecVersion
-from registry.records.system_card import Card, Omission, PassageMatch, Survey
-from registry.records.verdict import Restriction
+# A kind of statement is known when its module was read, so all modules with one are read here.
+from registry.records import (  # noqa: F401
+    analysis_plan,
+    audit_case,
+    claim,
+    claim_status,
+    log_seal,
+    model_version,
+    module_findings,
+    replay_run,
+    specification,
+    system_card,
+    verdict,
+)
+from registry.records.record import Payload, Record
 
 # A published supplement, identified by its digest.
 
@@ -29,9 +34,10 @@ class OutputFormat(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Publication(Record):
+class Publication(Payload):
     """One file published, and the record it was made of."""
 
+    KIND = "publication"
     subject: str
     """`CLM-…@n` or `CRD-…@n`."""
     format: OutputFormat
@@ -50,117 +56,15 @@ class Publication(Record):
 
 # Statements: the unit of the log.
 
-Payload = (
-    Authority
-    | ModelVersion
-    | SpecVersion
-    | Card
-    | ClaimRevision
-    | ClaimEvent
-    | ClaimRelation
-    | Audit
-    | Lock
-    | Run
-    | Result
-    | EvidenceStatement
-    | Finding
-    | Restriction
-    | Contestation
-    | ContestationEvent
-    | Publication
-    | Survey
-    | Omission
-    | PassageMatch
-    | KeyEvent
-    | LogImport
-    | Witnessing
-    | Equivocation
-    | Erasure
-    | Reveal
-    | Deviation
-    | Exploration
-    | ModelEvent
-    | StalenessReview
-    | ModelEndpoint
-    | RunStart
-    | RunEnd
-)
+PAYLOADS: Mapping[str, type[Payload]] = Payload.CLASSES
+"""The class of each kind of statement."""
 
 
-class StatementKind(StrEnum):
-    """The kinds of statement, each with one payload type."""
+class _KindName:
+    """Marks the name of a kind of statement, so that JSON Schemas list what it can be."""
 
-    AUTHORITY = "authority"
-    MODEL_VERSION = "model_version"
-    SPEC_VERSION = "spec_version"
-    CARD = "card"
-    CLAIM_REVISION = "claim_revision"
-    CLAIM_EVENT = "claim_event"
-    CLAIM_RELATION = "claim_relation"
-    AUDIT = "audit"
-    LOCK = "lock"
-    RUN = "run"
-    RESULT = "result"
-    EVIDENCE = "evidence"
-    FINDING = "finding"
-    RESTRICTION = "restriction"
-    CONTESTATION = "contestation"
-    CONTESTATION_EVENT = "contestation_event"
-    PUBLICATION = "publication"
-    SURVEY = "survey"
-    OMISSION = "omission"
-    SIGHTING = "sighting"
-    KEY_EVENT = "key_event"
-    LOG_IMPORT = "log_import"
-    WITNESSING = "witnessing"
-    EQUIVOCATION = "equivocation"
-    ERASURE = "erasure"
-    REVEAL = "reveal"
-    DEVIATION = "deviation"
-    EXPLORATION = "exploration"
-    MODEL_EVENT = "model_event"
-    STALENESS_REVIEW = "staleness_review"
-    MODEL_ENDPOINT = "model_endpoint"
-    RUN_START = "run_start"
-    RUN_END = "run_end"
-
-
-PAYLOADS: dict[StatementKind, type[Payload]] = {
-    StatementKind.AUTHORITY: Authority,
-    StatementKind.MODEL_VERSION: ModelVersion,
-    StatementKind.SPEC_VERSION: SpecVersion,
-    StatementKind.CARD: Card,
-    StatementKind.CLAIM_REVISION: ClaimRevision,
-    StatementKind.CLAIM_EVENT: ClaimEvent,
-    StatementKind.CLAIM_RELATION: ClaimRelation,
-    StatementKind.AUDIT: Audit,
-    StatementKind.LOCK: Lock,
-    StatementKind.RUN: Run,
-    StatementKind.RESULT: Result,
-    StatementKind.EVIDENCE: EvidenceStatement,
-    StatementKind.FINDING: Finding,
-    StatementKind.RESTRICTION: Restriction,
-    StatementKind.CONTESTATION: Contestation,
-    StatementKind.CONTESTATION_EVENT: ContestationEvent,
-    StatementKind.PUBLICATION: Publication,
-    StatementKind.SURVEY: Survey,
-    StatementKind.OMISSION: Omission,
-    StatementKind.SIGHTING: PassageMatch,
-    StatementKind.KEY_EVENT: KeyEvent,
-    StatementKind.LOG_IMPORT: LogImport,
-    StatementKind.WITNESSING: Witnessing,
-    StatementKind.EQUIVOCATION: Equivocation,
-    StatementKind.ERASURE: Erasure,
-    StatementKind.REVEAL: Reveal,
-    StatementKind.DEVIATION: Deviation,
-    StatementKind.EXPLORATION: Exploration,
-    StatementKind.MODEL_EVENT: ModelEvent,
-    StatementKind.STALENESS_REVIEW: StalenessReview,
-    StatementKind.MODEL_ENDPOINT: ModelEndpoint,
-    StatementKind.RUN_START: RunStart,
-    StatementKind.RUN_END: RunEnd,
-}
-KINDS: dict[type[Payload], StatementKind] = {payload: kind for kind, payload in PAYLOADS.items()}
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        return handler(schema) | {"enum": sorted(PAYLOADS)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,9 +81,9 @@ class Statement(Record):
     """32 hexadecimal digits, so that an erased body cannot be guessed from its leaf."""
 
     @property
-    def kind(self) -> StatementKind:
+    def kind(self) -> str:
         """The kind that belongs to the payload."""
-        return KINDS[type(self.payload)]
+        return self.payload.KIND
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,8 +92,12 @@ class Entry(Record):
 
     seq: int
     """From 1, gapless."""
-    kind: StatementKind
+    kind: Annotated[str, _KindName()]
     actor: str
     at: datetime
     leaf: str
     """SHA-256(0x00 ‖ JCS(statement)), hexadecimal (RFC 6962 leaf, RFC 8785 JSON)."""
+
+    def __post_init__(self) -> None:
+        if self.kind not in PAYLOADS:
+            raise ValueError(f"{self.kind!r} is not a kind of statement; known are {', '.join(sorted(PAYLOADS))}")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 
-from registry.records.record import Record
+from registry.records.record import Payload, Record
 
 # A system card: its files, their text with pages, and the position of a quotation.
 
@@ -89,9 +89,10 @@ class CardText(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Card(Record):
+class Card(Payload):
     """One revision of a card as registered: a file known by its digest. Revisions of one card share its identifier."""
 
+    KIND = "card"
     card: str
     """The identifier, `CRD-…`."""
     revision: int
@@ -223,9 +224,10 @@ class Outline(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Survey(Record):
+class Survey(Payload):
     """Which passages of a card an engine proposed as claims. Several by one engine add up: it may have read part of the card first."""
 
+    KIND = "survey"
     card: str
     """`CRD-…@n`."""
     by: str
@@ -242,9 +244,10 @@ class Survey(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Omission(Record):
+class Omission(Payload):
     """A passage left unregistered on purpose as a claim."""
 
+    KIND = "omission"
     card: str
     """`CRD-…@n`."""
     quote: str
@@ -271,9 +274,10 @@ class MatchResult(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PassageMatch(Record):
+class PassageMatch(Payload):
     """Where a claim's passage stands in another revision of its card, as this program found it."""
 
+    KIND = "sighting"
     claim: str
     """`CLM-…@n`."""
     card: str

@@ -9,7 +9,7 @@ from typing import Literal
 from registry.records.audit_case import Sign
 from registry.records.claim import Form
 from registry.records.estimates import Estimate
-from registry.records.record import Record
+from registry.records.record import Payload, Record
 from registry.records.replay_run import ModelIdentity, Provenance
 
 # Verdicts: class, standing and mode of each reading of a claim.
@@ -456,9 +456,10 @@ class RestrictedClaim(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Restriction(Record):
+class Restriction(Payload):
     """The outcome of an audit as recorded: stations 6 and 7 together."""
 
+    KIND = "restriction"
     audit: str
     claim: str
     """`CLM-…@n`."""

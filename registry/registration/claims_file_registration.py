@@ -20,10 +20,10 @@ from registry.records.specification import PropertySpec, SpecKind
 from registry.records.system_card import Anchor, Card, Omission
 from registry.registration.quote_checks import Quotes, SurveyResult, find_mismatches, register_survey
 from registry.registration.specification_registration import format_reference, get_spec, register_spec
+from registry.store.kinds.claim_kinds import natural_key
 from registry.store.ledger import Ledger
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
-from registry.store.statement_rows import natural_key
 
 # Exclusions: passages that a claims file deliberately leaves out become statements. The same file
 # again changes nothing.

@@ -22,14 +22,14 @@ from registry.records.model_version import (
     ModelRef,
     ModelVersion,
     find_endpoint_conflicts,
+    fold_model,
 )
 from registry.records.statement import Entry
 from registry.registration.passage_matching import check_numbers
 from registry.registration.quote_checks import Quotes
+from registry.store.kinds.claim_kinds import natural_key
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
-from registry.store.statement_rows import natural_key
-from registry.store.version_lineage import fold_model
 
 # The words in which a claim is applied to another model version.
 

@@ -165,7 +165,7 @@ def _tell_rest(entries: Sequence[Entry]) -> str:
     """Name what was recorded by its kind alone: nothing of it changed where the claim stands."""
     if not entries:
         return "What its supplement is made from was told otherwise then; no entry of its own was added since."
-    kinds = Counter(entry.kind.value.replace("_", " ") for entry in entries)
+    kinds = Counter(entry.kind.replace("_", " ") for entry in entries)
     listed = [f"{count} × {kind}" if count > 1 else kind for kind, count in kinds.items()]
     left = f" and {len(listed) - _MOST_KINDS} more kinds" if len(listed) > _MOST_KINDS else ""
     where = f"entry {entries[0].seq}" if len(entries) == 1 else f"entries {entries[0].seq} to {entries[-1].seq}"

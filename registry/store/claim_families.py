@@ -25,19 +25,10 @@ from registry.records.claim_status import (
 )
 from registry.records.model_version import ModelRef
 from registry.records.verdict import Verdict, VerdictStanding, is_expired, weaken
-from registry.store.database_tables import (
-    claim_origin,
-    claim_place,
-    claim_revision,
-    claim_text,
-    entry,
-    is_unplaced,
-    log_import,
-    outcome_validity,
-    restriction,
-    sighting,
-    verdict,
-)
+from registry.store.database_tables import entry
+from registry.store.kinds.audit_kinds import outcome_validity, restriction, verdict
+from registry.store.kinds.claim_kinds import claim_origin, claim_place, claim_revision, claim_text, is_unplaced, sighting
+from registry.store.kinds.log_kinds import log_import
 from registry.store.log_reader import LogReader, find_log, from_seconds
 
 Place = tuple[str, int, int, int]

@@ -11,8 +11,9 @@ from registry.records.claim_status import Staleness, Status
 from registry.records.model_version import ModelRef
 from registry.records.record import Record
 from registry.store.claim_staleness import ClaimHead, Reference
-from registry.store.database_tables import claim_revision as revisions
-from registry.store.database_tables import claim_text, spec_version
+from registry.store.kinds.claim_kinds import claim_revision as revisions
+from registry.store.kinds.claim_kinds import claim_text
+from registry.store.kinds.definition_kinds import spec_version
 from registry.store.log_reader import CHUNK, LogReader
 from registry.store.status_derivation import TERMINAL, FactFinder
 

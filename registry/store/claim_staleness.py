@@ -14,17 +14,10 @@ from registry.records.estimates import Estimate
 from registry.records.model_version import Descent, ModelLink, ModelRef
 from registry.records.specification import SpecKind
 from registry.records.system_card import MatchResult
-from registry.store.database_tables import (
-    body,
-    card_revision,
-    lock,
-    model_version,
-    reviewed_cause,
-    sighting,
-    spec,
-    spec_version,
-    staleness_review,
-)
+from registry.store.database_tables import body
+from registry.store.kinds.audit_kinds import lock
+from registry.store.kinds.claim_kinds import card_revision, reviewed_cause, sighting, staleness_review
+from registry.store.kinds.definition_kinds import model_version, spec, spec_version
 from registry.store.log_reader import CHUNK, LogReader
 from registry.store.version_lineage import Lineage, read_lineage
 

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -163,7 +164,7 @@ def translate(error: DBAPIError, *, where: str) -> CaveatError:
     """Return the error of our family that says what the database refused, and what to do."""
     reason = str(error.orig).strip().splitlines()[0]
     name = type(error.orig).__name__
-    # The text of our own triggers; see `registry.store.database_guards`. Driver errors have no code
+    # The text of our own triggers; see `registry.store.database_tables`. Driver errors have no code
     # that both engines share, so messages are matched.
     if "append-only" in reason:
         return ConflictError(Fault("append-only", where, reason))
@@ -208,6 +209,9 @@ def _lower(words: str | None) -> str | None:
 
 # Building blocks of tables: columns that behave the same on both engines, and constraints with
 # fixed names, because migrations and the schema check refer to constraints by name.
+
+OWN_LOG = 1
+"""The log this registry writes; others are those of other registries."""
 
 SHARED = MetaData(
     naming_convention={
@@ -295,8 +299,34 @@ def spec_columns(column: str, *, null: bool) -> list[Any]:
     return [text_column(column, null=null), whole_column(f"{column}_version", null=null), text_column(f"{column}_kind", null=null)]
 
 
-def new_table(name: str, *parts: Any, key: str = "log seq") -> Table:
-    """Return a table whose rows name their entry."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+# Decision of 2026-11-21: what no constraint can express is a trigger. The triggers of both engines are generated from these rules and
+# frozen into the migration. `caveat admin db check` names missing ones. The cost: slower bulk inserts, least when many rows share a statement.
+class TriggerRule:
+    """Something an inserted row must not be."""
+
+    broken: str
+    """SQL that is true for a row to refuse; `NEW` is the row. Read alike by both engines."""
+    message: str
+    covers: frozenset[str] = frozenset()
+    """Columns of a unique key that this rule already guards."""
+
+
+def gapless(table: str, number: str, within: str) -> TriggerRule:
+    """Return the rule that *number* counts from 1 without a gap among rows with the same columns *within*."""
+    columns = within.split()
+    same = " AND ".join(f"{column} = NEW.{column}" for column in columns)
+    # max + 1 instead of a sequence: sequences leave gaps after a rollback, and a gap in a log looks
+    # like a deleted entry.
+    return TriggerRule(
+        broken=f"NEW.{number} <> (SELECT coalesce(max({number}), 0) + 1 FROM {table} WHERE {same})",  # noqa: S608  (our own names)
+        message=f"not-gapless: {table}.{number} must follow the last one",
+        covers=frozenset({number, *columns}),
+    )
+
+
+def new_table(name: str, *parts: Any, key: str = "log seq", guards: Iterable[TriggerRule] = ()) -> Table:
+    """Return a table whose rows name their entry; *guards* are what its triggers refuse."""
     columns: list[Any] = [] if name == "entry" else [refers("seq", "entry", "seq")]
     return Table(
         name,
@@ -311,4 +341,5 @@ def new_table(name: str, *parts: Any, key: str = "log seq") -> Table:
         # has no second key to aim at (decision of 2026-11-21).
         sqlite_strict=True,
         sqlite_with_rowid=False,
+        info={"guards": tuple(guards)},
     )

@@ -1,10 +1,10 @@
-"""Everything known of a claim, an audit, an objection or an identifier: dossiers, files and the audit trail."""
+"""Everything known of an identifier: the entries that name it, dossiers, files, its history and the audit trail."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, Table, and_, or_, select, true
 
@@ -12,64 +12,114 @@ from registry.errors import Fault, NotFoundError
 from registry.records.analysis_plan import Deviation, Exploration, Lock, list_locked
 from registry.records.audit_case import Audit, EvidenceStatement, Result
 from registry.records.claim import ClaimRelation, ClaimRevision
-from registry.records.claim_status import (
-    CauseKind,
-    Contestation,
-    ContestationEvent,
-    Family,
-    StaleCause,
-    Staleness,
-    StalenessReview,
-    Status,
-)
+from registry.records.claim_status import CauseKind, Contestation, ContestationEvent, Family, StaleCause, Staleness, StalenessReview, Status
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
 from registry.records.log_seal import Erasure
 from registry.records.model_version import ModelEvent, ModelRef, ModelVersion
 from registry.records.module_findings import Finding
-from registry.records.record import Identifier, Kind
+from registry.records.record import Identifier, Kind, Payload
 from registry.records.replay_run import Run, RunEnd, RunStart
 from registry.records.specification import Reveal, SpecVersion
-from registry.records.statement import Entry, Payload, StatementKind
+from registry.records.statement import Entry
 from registry.records.system_card import Omission, PassageMatch, Survey
 from registry.records.verdict import Restriction
 from registry.store.claim_listing import find_current_entry, get_heads
-from registry.store.concerns import (
-    AUDITS,
+from registry.store.database_tables import body, entry
+from registry.store.kinds.audit_kinds import AUDITS, audit
+from registry.store.kinds.claim_kinds import card_revision, claim_relation, claim_revision, omission, sighting, staleness_review, survey
+from registry.store.kinds.definition_kinds import (
     DISPUTES,
-    IN_HISTORY,
-    OF_AUDIT,
-    OF_CLAIM,
-    OF_CONTESTATION,
-    PARTS_IN_HISTORY,
     SPEC_DISPUTES,
-    Concern,
-    Role,
-    find_concerns,
-    group_concerns,
-)
-from registry.store.database_tables import (
-    audit,
-    authority,
-    body,
-    card_revision,
-    claim_relation,
-    claim_revision,
     contestation,
     contestation_event,
-    entry,
-    erasure,
     model_version,
-    omission,
     reveal,
-    sighting,
     spec_version,
-    staleness_review,
-    survey,
 )
+from registry.store.kinds.log_kinds import authority, erasure
 from registry.store.log_reader import CHUNK, LogReader, has_text
-from registry.store.statement_rows import split_reference
+from registry.store.statement_kind import AUDIT, CONTESTATION, KINDS, Role, split_reference
 from registry.store.status_derivation import FactFinder
 from registry.store.version_lineage import EndpointIndex, Lineage, read_endpoint_statements
+
+# Which entries concern an identifier: one relation over the typed rows, read by name in one query.
+
+# Decision of 2026-11-23: this index is not stored. The typed rows name every identifier already and
+# have an index on it, so a UNION ALL over them answers as fast as a table would. A table of its own
+# would be a second copy of the same facts: it would slow down every import by four rows a claim, and
+# would have to be rebuilt and checked like the rows themselves.
+
+
+class Concern(NamedTuple):
+    """That an entry names an identifier."""
+
+    table: str
+    name: str
+    seq: int
+    revision: int
+    """0 where the entry names no revision."""
+    own: str | None
+    """As `Role.own`."""
+
+
+def _list_roles(of: Kind, *, with_history: bool = False) -> tuple[Role, ...]:
+    return tuple(role for kind in KINDS.values() for role in kind.names if of in role.of and (with_history or role.is_basis))
+
+
+OF_CLAIM = _list_roles(Kind.CLAIM)
+"""What a claim's dossier and state rest on."""
+OF_AUDIT = _list_roles(Kind.AUDIT)
+"""What belongs to an audit, without its opening; a rival is in the entry that opens it."""
+OF_CONTESTATION = _list_roles(Kind.CONTESTATION)
+"""A contestation, its steps, and the openings of audits that replay under its rival."""
+OF_SPEC = _list_roles(Kind.PROPERTY)
+"""The versions of a specification, what reveals them, and contestations of them."""
+OF_CARD = _list_roles(Kind.CARD)
+"""The revisions of a card, and what was recorded of them."""
+
+IN_HISTORY: dict[Kind, tuple[Role, ...]] = {
+    **{kind: _list_roles(kind, with_history=True) for kind in Kind},
+    Kind.AUDIT: (Role("audit", "audit", AUDIT, own="audit"),),
+    Kind.CONTESTATION: (Role("contestation", "contestation", CONTESTATION, own="contestation"),),
+}
+"""What the history of an identifier lists; the audits and contestations that it names belong to it with `PARTS_IN_HISTORY`."""
+PARTS_IN_HISTORY = (*_list_roles(Kind.AUDIT, with_history=True), Role("contestation_event", "contestation", CONTESTATION))
+
+
+def find_concerns(reader: LogReader, roles: tuple[Role, ...], names: Collection[str] | None) -> list[Concern]:
+    """Return where *roles* name one of *names* (any when None), in log order; an entry that names it twice comes twice."""
+    return sorted(_read_concerns(reader, roles, names), key=lambda concern: concern.seq)
+
+
+def group_concerns(concerns: Iterable[Concern], names: Iterable[str] = ()) -> dict[str, list[Concern]]:
+    """Return *concerns* by the identifier they name; each of *names* is there, also where nothing concerns it."""
+    found: dict[str, list[Concern]] = {name: [] for name in names}
+    for concern in concerns:
+        found.setdefault(concern.name, []).append(concern)
+    return found
+
+
+def _read_concerns(reader: LogReader, roles: tuple[Role, ...], names: Collection[str] | None) -> Iterator[Concern]:
+    here: tuple[int | str, ...] = (reader.log_id, reader.log_size)
+    if names is None:
+        yield from map(Concern._make, reader.driver_rows(_write_query(roles, 0), *here * len(roles)))
+        return
+    listed = list(dict.fromkeys(names))
+    for start in range(0, len(listed), CHUNK):
+        chunk = listed[start : start + CHUNK]
+        yield from map(Concern._make, reader.driver_rows(_write_query(roles, len(chunk)), *(*here, *chunk) * len(roles)))
+
+
+@cache
+def _write_query(roles: tuple[Role, ...], count: int) -> str:
+    """Return the SQL for *count* names; 0: for all. Names of tables and columns are ours, what is asked comes as parameters."""
+    named = f" AND {{}} IN ({', '.join('?' * count)})" if count else ""
+    return " UNION ALL ".join(
+        f"SELECT '{role.table}', {role.column}, seq, {role.revision}, {role.own} FROM \"{role.table}\""  # noqa: S608
+        f" WHERE log = ? AND seq <= ?{named.format(role.column)}"
+        for role in roles
+    )
+
 
 # Files on one subject: an audit, an objection, the parts of a claim, and all statements on an
 # identifier.
@@ -506,7 +556,7 @@ class TrailEntry:
 class TrailQuery:
     """Which entries are asked for; all conditions hold."""
 
-    kinds: Collection[StatementKind] = ()
+    kinds: Collection[str] = ()
     """Empty for all."""
     actors: Collection[str] = ()
     """Authority codes; empty for all."""
@@ -530,7 +580,7 @@ def list_trail(reader: LogReader, wanted: TrailQuery) -> list[TrailEntry]:
     # Decoded in chunks: a query for all entries would otherwise ask for more parameters than SQLite
     # allows.
     for start in range(0, len(numbers), CHUNK):
-        traces += _read(reader, numbers[start : start + CHUNK])
+        traces += _read_trail(reader, numbers[start : start + CHUNK])
     return traces
 
 
@@ -539,7 +589,7 @@ def _find_entries(reader: LogReader, wanted: TrailQuery) -> list[int]:
     if wanted.stop is not None:
         conditions.append(entry.c.seq <= wanted.stop)
     if wanted.kinds:
-        conditions.append(entry.c.kind.in_([kind.value for kind in wanted.kinds]))
+        conditions.append(entry.c.kind.in_(sorted(wanted.kinds)))
     if wanted.actors:
         conditions.append(entry.c.actor.in_(sorted(wanted.actors)))
     found = [row[0] for row in reader.rows(select(entry.c.seq).where(*conditions).order_by(entry.c.seq))]
@@ -555,7 +605,7 @@ def _find_named(reader: LogReader, name: Identifier) -> set[int]:
     return {row[0] for row in reader.rows(texts)} | set(find_history_entries(reader, name))
 
 
-def _read(reader: LogReader, numbers: list[int]) -> Iterator[TrailEntry]:
+def _read_trail(reader: LogReader, numbers: list[int]) -> Iterator[TrailEntry]:
     there = {row[0] for row in reader.rows(select(body.c.seq).where(body.c.log == reader.log_id, body.c.seq.in_(numbers)))}
     recorded = {one.entry.seq: one for one in reader.recorded(there)}
     gone = [seq for seq in numbers if seq not in there]

@@ -9,8 +9,8 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from registry.configuration import find_resource
 from registry.errors import Fault, InputError, UnavailableError
-from registry.store.database_engine import close_engine, describe_url, open_engine, refuse_missing, release_engine, translate
-from registry.store.database_tables import OWN_LOG, REVISION, entry
+from registry.store.database_engine import OWN_LOG, close_engine, describe_url, open_engine, refuse_missing, release_engine, translate
+from registry.store.database_tables import REVISION, entry
 from registry.store.log_reader import FindKey, LogSummary, find_log, find_no_key, summarise_logs, to_seconds
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View

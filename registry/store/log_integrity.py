@@ -17,16 +17,16 @@ from registry.errors import AlteredError, CaveatError, Fault
 from registry.records.dossier import Recorded
 from registry.records.log_seal import Checkpoint, Erasure
 from registry.records.record import IDENTIFIER, Kind, Record
-from registry.records.statement import StatementKind
+from registry.records.specification import SpecVersion
 from registry.seal import merkle_tree as tree
 from registry.seal.signed_notes import SignedNote, VerifiedLine, VerifierKey, parse_note, verify_note
-from registry.store.database_guards import find_missing
-from registry.store.database_tables import TYPED, body, entry, identifier, log_import, node, publication
+from registry.store.database_tables import TYPED, body, entry, find_missing, identifier, node
+from registry.store.kinds.log_kinds import log_import, publication
 from registry.store.ledger import Ledger
 from registry.store.log_reader import CHUNK, STEP, LogReader, find_altered, find_signature_faults, from_seconds, to_seconds
 from registry.store.log_seals import StoredCheckpoint, list_checkpoints, tell_cut_off
-from registry.store.log_writer import CLOCK_TOLERANCE, find_place
-from registry.store.statement_rows import EntryPlace, build_rows
+from registry.store.log_writer import CLOCK_TOLERANCE
+from registry.store.statement_kind import KINDS, EntryPlace, build_rows, kind_of
 
 # One fast pass over all entries. It checks that each is in its place, that its leaf is the hash of
 # its text, and that the text agrees with the columns of its entry.
@@ -113,7 +113,7 @@ class _Scanner:
         odd = []
         # Local names, because this loop runs once per entry. The prefix 0x00 marks a leaf (RFC
         # 6962, section 2.1).
-        heads, sha256, erasure = self._heads, hashlib.sha256, StatementKind.ERASURE.value
+        heads, sha256, erasure = self._heads, hashlib.sha256, Erasure.KIND
         for row in rows:
             seq, kind, actor, at, leaf = row
             text = texts.get(seq)
@@ -149,7 +149,7 @@ class _Scanner:
         except CaveatError as error:
             self._note(seq, f"its text is no statement: {error.faults[0].found}")
             return
-        written = (("kind", said.kind.value, kind), ("actor", said.actor, actor), ("time", said.at.isoformat(), format_time(at)))
+        written = (("kind", said.kind, kind), ("actor", said.actor, actor), ("time", said.at.isoformat(), format_time(at)))
         for name, in_text, in_entry in written:
             if in_text != in_entry:
                 self._note(seq, f"its {name} is {in_entry} in the entry and {in_text} in its text")
@@ -569,9 +569,6 @@ def _say_time(checked_checkpoint: CheckedCheckpoint) -> str:
 # all texts for each report, and the identifiers of each text are kept in memory.
 
 _COMPARED = [table for table in TYPED if table is not identifier]
-_LINEAGE = (StatementKind.MODEL_VERSION.value, StatementKind.MODEL_EVENT.value, StatementKind.MODEL_ENDPOINT.value)
-_DEFINING = frozenset({StatementKind.SPEC_VERSION, StatementKind.CARD, StatementKind.CONTESTATION, StatementKind.REVEAL})
-"""Statements that make stale, dispute or show what names a definition or a card, without naming any claim."""
 
 
 def check_rows(reader: LogReader, entries: Collection[int], names: Collection[str]) -> None:
@@ -621,7 +618,9 @@ class RowCheck:
 
     def _find_lineage(self) -> frozenset[int]:
         if self._lineage is None:
-            said = select(entry.c.seq).where(self._reader.visible(entry), entry.c.kind.in_(_LINEAGE))
+            said = select(entry.c.seq).where(
+                self._reader.visible(entry), entry.c.kind.in_([name for name, kind in KINDS.items() if kind.is_lineage])
+            )
             self._lineage = frozenset(row[0] for row in self._reader.plain_rows(said))
         return self._lineage
 
@@ -653,11 +652,11 @@ class _NamedEntries:
             self._names[seq] = shared.setdefault(names, names)
             for name in names:
                 self._entries[name].append(seq)
-                if kind in _DEFINING:
+                if KINDS[kind].is_defining:
                     self._defining[name].append(seq)
             # A newer version of a method makes outcomes stale without naming any claim. So methods
             # are always compared.
-            if kind == StatementKind.SPEC_VERSION and any(name.startswith(f"{Kind.METHOD}-") for name in names):
+            if kind == SpecVersion.KIND and any(name.startswith(f"{Kind.METHOD}-") for name in names):
                 self._methods.append(seq)
 
     def find(self, names: Collection[str]) -> set[int]:
@@ -697,7 +696,7 @@ def _compare(reader: LogReader, numbers: list[int]) -> Iterator[Fault]:
 
 def _build(reader: LogReader, one: Recorded[Any]) -> Iterator[tuple[Any, ...]]:
     place = EntryPlace(seq=one.entry.seq, at=to_seconds(one.entry.at), actor=one.entry.actor, log=reader.log_id)
-    for table, values in build_rows(one.payload, find_place(reader, one.payload, place)):
+    for table, values in build_rows(one.payload, kind_of(one.payload).complete_place(one.payload, place, reader)):
         yield (table, *values)
 
 

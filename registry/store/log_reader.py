@@ -18,10 +18,11 @@ from registry.errors import AlteredError, ConflictError, Fault, NotFoundError
 from registry.records.dossier import Recorded
 from registry.records.log_seal import EntrySignature, KeyEvent
 from registry.records.record import Record
-from registry.records.statement import Entry, StatementKind
+from registry.records.statement import Entry
 from registry.seal import merkle_tree as tree
-from registry.store.database_engine import describe_connection, translate
-from registry.store.database_tables import OWN_LOG, body, content, entry, identifier, key_event, log, node, signature
+from registry.store.database_engine import OWN_LOG, describe_connection, translate
+from registry.store.database_tables import body, content, entry, identifier, log, node, signature
+from registry.store.kinds.log_kinds import key_event
 
 if TYPE_CHECKING:
     from registry.seal.signing_keys import Backing, SigningKey, StatementKeys
@@ -327,7 +328,7 @@ def _places(log_id: int) -> Select[Any]:
 
 def _entry(row: Any) -> Entry:
     try:
-        return Entry(seq=row.seq, kind=StatementKind(row.kind), actor=row.actor, at=from_seconds(row.at), leaf=bytes(row.leaf).hex())
+        return Entry(seq=row.seq, kind=row.kind, actor=row.actor, at=from_seconds(row.at), leaf=bytes(row.leaf).hex())
     except (ValueError, OverflowError, OSError) as error:
         raise _altered_text(row.seq, f"no entry has the kind {row.kind!r} and the time {row.at}") from error
 
@@ -348,10 +349,8 @@ def _decode(place: Entry, text: bytes) -> Recorded[Any]:
     # The columns of `entry` are not covered by the leaf. Comparing them with the text protects
     # queries that select by kind, actor or time.
     if (said.kind, said.actor, said.at) != (place.kind, place.actor, place.at):
-        entered = f"{place.kind.value} by {place.actor} at {place.at.isoformat()}"
-        raise _altered_text(
-            place.seq, f"its text is a {said.kind.value} by {said.actor} at {said.at.isoformat()}, its entry says {entered}"
-        )
+        entered = f"{place.kind} by {place.actor} at {place.at.isoformat()}"
+        raise _altered_text(place.seq, f"its text is a {said.kind} by {said.actor} at {said.at.isoformat()}, its entry says {entered}")
     return Recorded(entry=place, payload=said.payload)
 
 

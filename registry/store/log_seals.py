@@ -14,7 +14,8 @@ from registry.records.log_seal import Checkpoint, EntryOpening, Equivocation, Ke
 from registry.records.record import Record
 from registry.seal import merkle_tree as tree
 from registry.seal.signed_notes import parse_note
-from registry.store.database_tables import body, checkpoint, cosignature, equivocation, log_import, witnessing
+from registry.store.database_tables import body, checkpoint, cosignature
+from registry.store.kinds.log_kinds import equivocation, log_import, witnessing
 from registry.store.log_reader import CHUNK, LogReader, NodeFinder, from_seconds, list_key_events, list_signatures, to_seconds
 from registry.store.log_writer import Writer
 

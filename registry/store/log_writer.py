@@ -3,7 +3,6 @@
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import chain, islice
 from typing import Any
@@ -14,15 +13,14 @@ from sqlalchemy.exc import DBAPIError
 from registry.codec.canonical_documents import leaf_hash
 from registry.codec.statement_encoding import decode_statement, encode_statement
 from registry.errors import CaveatError, ConflictError, Fault, InputError, NotFoundError
-from registry.records.audit_case import Result
 from registry.records.claim import ClaimRevision
 from registry.records.log_seal import EntrySignature, Erasure, KeyEvent
-from registry.records.record import Authority, Kind, format_identifier
-from registry.records.replay_run import Run, RunStart
-from registry.records.statement import KINDS, Entry, Payload, Statement, StatementKind
+from registry.records.record import Authority, Kind, Payload, format_identifier
+from registry.records.statement import Entry, Statement
 from registry.seal.merkle_tree import Frontier
-from registry.store.database_engine import describe_connection, translate
-from registry.store.database_tables import METADATA, OWN_LOG, TYPED, body, claim_text, entry, erasure, identifier, lock, log, run
+from registry.store.database_engine import OWN_LOG, describe_connection, translate
+from registry.store.database_tables import METADATA, TYPED, body, entry, identifier, log
+from registry.store.kinds.log_kinds import erasure
 from registry.store.log_reader import (
     FindKey,
     LogReader,
@@ -37,7 +35,7 @@ from registry.store.log_reader import (
     to_seconds,
 )
 from registry.store.registry_view import View
-from registry.store.statement_rows import EntryPlace, NewIdentifier, Row, build_rows, named_identifier, parse_new
+from registry.store.statement_kind import KINDS, EntryPlace, NewIdentifier, Row, build_rows, kind_of, parse_new
 from registry.store.statement_rules import StatementRules
 
 # The write side. A statement is encoded, salted, hashed, numbered and stored with its rows in one
@@ -54,25 +52,6 @@ _BATCH = 1_000
 _ROWS = 100
 CLOCK_TOLERANCE = timedelta(minutes=10)
 """Clocks of machines differ, and are set; a clock that is behind by more is wrong, or the last entry's was."""
-
-# Decision of 2026-11-22: these kinds decide what other entries mean, or their words are also kept
-# in typed rows. The cost: a personal name in a card's title stays.
-_NOT_ERASABLE = {
-    StatementKind.AUTHORITY: "who speaks in the log is never forgotten",
-    StatementKind.CARD: "claims are quoted from it, and its title stands in a table that keeps it",
-    StatementKind.SPEC_VERSION: "what claims and locks rest on stays; what no one may read yet is sealed: caveat spec seal",
-    StatementKind.MODEL_EVENT: "which version follows which, and why that was taken back, decides what is stale",
-    StatementKind.MODEL_ENDPOINT: "which names count for a model version decides whose evidence scores are",
-    StatementKind.LOCK: "what was fixed before a run stays",
-    StatementKind.RUN_START: "which runs were made under a lock stays",
-    StatementKind.RUN_END: "the outcome of a run stays",
-    StatementKind.KEY_EVENT: "without it no signature could be checked",
-    StatementKind.LOG_IMPORT: "it proves where another registry's entries came from",
-    StatementKind.WITNESSING: "a witness stands by what it cosigned",
-    StatementKind.EQUIVOCATION: "it is evidence",
-    StatementKind.ERASURE: "why a text was erased stays",
-}
-"""Kinds of entries whose text is never erased, and why."""
 
 # Foreign keys are checked at each INSERT, so referenced tables come first: texts and entries before
 # typed rows, and typed rows in the dependency order of the metadata.
@@ -179,7 +158,7 @@ class Writer(View):
         # The database is asked once per kind, authority and year. No other writer can take a number
         # meanwhile, because the transaction holds the write lock.
         if key not in self._next_numbers:
-            same = (identifier.c.kind == kind.value) & (identifier.c.authority == authority) & (identifier.c.year == year)
+            same = (identifier.c.kind == kind) & (identifier.c.authority == authority) & (identifier.c.year == year)
             last = self.one_value(select(func.max(identifier.c.number)).where(self.visible(identifier), same))
             self._next_numbers[key] = (last or 0) + 1
         first = self._next_numbers[key]
@@ -187,7 +166,7 @@ class Writer(View):
         names = []
         for number in range(first, first + count):
             name = format_identifier(kind, authority, year, number)
-            self._allocated[name] = (name, kind.value, authority, year, number)
+            self._allocated[name] = (name, kind, authority, year, number)
             names.append(name)
         return names
 
@@ -249,8 +228,10 @@ class Writer(View):
         place = self.find_entry(seq)
         if place is None:
             raise NotFoundError(Fault("entry-not-found", f"entry {seq}", f"the log has {self._last_seq} entries"))
-        if (reason := _NOT_ERASABLE.get(place.kind)) is not None:
-            raise InputError(Fault("not-erasable", f"entry {seq}", f"it is a {place.kind.value}: {reason}"))
+        # Decision of 2026-11-22: some kinds decide what other entries mean, or their words are also kept in typed rows. The cost: a
+        # personal name in a card's title stays.
+        if (reason := KINDS[place.kind].kept) is not None:
+            raise InputError(Fault("not-erasable", f"entry {seq}", f"it is a {place.kind}: {reason}"))
         # A text can be missing without an erasure entry (deleted by hand), or present despite one
         # (restored from a backup). Both states are repaired here instead of being refused.
         there = self.one_value(select(body.c.seq).where(body.c.log == OWN_LOG, body.c.seq == seq)) is not None
@@ -263,18 +244,18 @@ class Writer(View):
             recorded = self.append(record)
         else:
             recorded = said.entry
-        self._delete_text(seq)
+        self._delete_text(place)
         return recorded
 
-    def _delete_text(self, seq: int) -> None:
+    def _delete_text(self, place: Entry) -> None:
         # By default SQLite only marks deleted pages as free, and their bytes stay in the file. With
         # secure_delete it overwrites them.
         if self.engine == "sqlite":
             self._connection.exec_driver_sql("PRAGMA secure_delete = ON")
         # The leaf and the typed rows stay. They prove that the statement existed, and they hold no
         # words that can be erased.
-        for table in (claim_text, body):
-            self._connection.execute(delete(table).where(table.c.log == OWN_LOG, table.c.seq == seq))
+        for table in (*KINDS[place.kind].erasable, body):
+            self._connection.execute(delete(table).where(table.c.log == OWN_LOG, table.c.seq == place.seq))
         self.has_erased = True
 
     def finish(self) -> None:
@@ -308,12 +289,12 @@ class Writer(View):
         canonical = encode_statement(statement)
         text = canonical.decode()
         leaf = leaf_hash(canonical)
-        kind = KINDS[type(payload)]
+        kind = payload.KIND
         # A log needs a unique name, because signed checkpoints identify a log by its origin. The
         # salt of the first entry is random, so it serves as a name.
         if seq == 1 and not self.log_origin:
             self.name_log(f"caveat/{statement.salt}")
-        self._staged["entry"].append((OWN_LOG, seq, kind.value, self._actor, at, bytes.fromhex(leaf)))
+        self._staged["entry"].append((OWN_LOG, seq, kind, self._actor, at, bytes.fromhex(leaf)))
         self._staged["body"].append((OWN_LOG, seq, text))
         # The signature is stored next to the log: it is computed from the leaf, so the leaf cannot
         # cover it.
@@ -322,7 +303,7 @@ class Writer(View):
         has_nul = "\\u0000" in text  # or these six characters themselves
         for table, values in build_rows(payload, self._place(payload, seq, at)):
             if has_nul:
-                refuse_nul(values, kind.value)
+                refuse_nul(values, kind)
             self._staged[table].append(values)
         self._last_seq, self._last_at = seq, at
         return Entry(seq=seq, kind=kind, actor=self._actor, at=moment, leaf=leaf)
@@ -346,8 +327,9 @@ class Writer(View):
         return self._frontier
 
     def _place(self, payload: Payload, seq: int, at: int) -> EntryPlace:
-        new = self._allocated.pop(named_identifier(payload) or "", None)
-        return find_place(self, payload, EntryPlace(seq=seq, at=at, new=new, actor=self._actor))
+        kind = kind_of(payload)
+        new = self._allocated.pop(kind.name_new(payload) or "", None)
+        return kind.complete_place(payload, EntryPlace(seq=seq, at=at, new=new, actor=self._actor), self)
 
     def _flush(self) -> None:
         if self._staged["entry"]:
@@ -359,19 +341,6 @@ def refuse_nul(values: tuple[Any, ...], kind: str) -> None:
     """PostgreSQL keeps no U+0000, and a registry must fit into either database; raises InputError `not-storable`. For the store alone."""
     if any(type(value) is str and "\0" in value for value in values):
         raise InputError(Fault("not-storable", kind, "a text has U+0000, which no registry keeps"))
-
-
-def find_place(reader: LogReader, payload: Payload, place: EntryPlace) -> EntryPlace:
-    """Return *place*, where *payload* goes, with what its rows take from those before it."""
-    if not isinstance(payload, (Run, Result, RunStart)):
-        return place
-    # A run row repeats the time of its lock, so that a CHECK constraint can refuse a run that began
-    # before the lock.
-    locks = reader.rows(select(lock.c.seq, lock.c.at).where(reader.visible(lock), lock.c.audit == payload.audit))
-    corpus = None
-    if isinstance(payload, Result):
-        corpus = reader.one_value(select(run.c.corpus).where(reader.visible(run), run.c.seq == payload.run))
-    return replace(place, lock=(locks[0].seq, locks[0].at) if locks else None, corpus=corpus)
 
 
 class Inserts:
@@ -492,12 +461,11 @@ class EntryReplay:
         here = (self._log_id, place.seq)
         leaf, at = bytes.fromhex(place.leaf), to_seconds(place.at)
         payload = None if text is None else check_entry(place, text)
-        # The rows of these statements need the row of their lock (or run), so everything before
-        # them must be in the database.
-        if isinstance(payload, (Run, Result, RunStart)) or len(self._staged) >= _BATCH:
+        # The rows of some statements repeat values of earlier rows (those of their lock or run).
+        if (payload is not None and kind_of(payload).rests_on_rows) or len(self._staged) >= _BATCH:
             self.flush()
         staged: Staged = defaultdict(list)
-        staged["entry"].append((*here, place.kind.value, place.actor, at, leaf))
+        staged["entry"].append((*here, place.kind, place.actor, at, leaf))
         if signed is not None:
             staged["signature"].append(to_row(signed, log_id=self._log_id))
         staged["node"] += complete(self._frontier, leaf, log_id=self._log_id)
@@ -511,7 +479,7 @@ class EntryReplay:
             staged["body"].append((*here, text.decode()))
             rows = self._try_rows(payload, place, at)
         for table, values in rows:
-            refuse_nul(values, place.kind.value)
+            refuse_nul(values, place.kind)
             staged[table].append(values)
             if table == "identifier":
                 self._known[values[2]] = None
@@ -569,13 +537,13 @@ class EntryReplay:
         try:
             return list(self._build_rows(payload, place, at))
         except (ValueError, OverflowError) as error:
-            raise InputError(broken(place.seq, f"what its {place.kind.value} refers to cannot be read: {error}")) from error
+            raise InputError(broken(place.seq, f"what its {place.kind} refers to cannot be read: {error}")) from error
 
     def _build_rows(self, payload: Payload, place: Entry, at: int) -> Iterator[Row]:
         wanted = EntryPlace(seq=place.seq, at=at, new=self._find_new(payload), actor=place.actor, log=self._log_id)
         if wanted.new is not None and self._log_id != OWN_LOG:
             yield from self._fill_numbers(wanted.new, (self._log_id, place.seq))
-        yield from build_rows(payload, find_place(self._reader, payload, wanted))
+        yield from build_rows(payload, kind_of(payload).complete_place(payload, wanted, self._reader))
 
     def _fill_numbers(self, new: NewIdentifier, here: tuple[int, int]) -> Iterator[Row]:
         """Numbers are gapless, so one that is left out was given to a statement that is erased now: it is known from here on."""
@@ -588,7 +556,7 @@ class EntryReplay:
                 yield "identifier", (*here, format_identifier(Kind(kind), authority, year, skipped), kind, authority, year, skipped)
 
     def _find_new(self, payload: Payload) -> NewIdentifier | None:
-        name = named_identifier(payload)
+        name = kind_of(payload).name_new(payload)
         return None if name is None or name in self._known else parse_new(name)
 
 

@@ -14,13 +14,13 @@ from sqlalchemy.exc import DBAPIError
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.record import Record
 from registry.store import database_schema as schema
-from registry.store.database_engine import find_file, translate
-from registry.store.database_tables import OWN_LOG, TYPED, checkpoint, content, cosignature, log, node, signature
+from registry.store.database_engine import OWN_LOG, find_file, translate
+from registry.store.database_tables import TYPED, checkpoint, content, cosignature, log, node, signature
 from registry.store.ledger import Ledger, begin, hold_still
 from registry.store.log_reader import LogReader, find_altered
 from registry.store.log_seals import tell_cut_off
 from registry.store.log_writer import EntryReplay, Inserts
-from registry.store.statement_rows import Row
+from registry.store.statement_kind import Row
 
 # Replay of a log: into an empty registry, or next to an existing one to compare its rows with what
 # its statements give.

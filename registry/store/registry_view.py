@@ -9,26 +9,17 @@ from registry.records.claim import ClaimRelation, ClaimRevision
 from registry.records.claim_status import StaleCause, StalenessReview, Status
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
 from registry.records.model_version import EndpointName, ModelEndpoint, ModelEvent, ModelRef, ModelVersion, list_endpoint_names
-from registry.records.record import Authority, Identifier, Kind, parse_identifier
+from registry.records.record import Authority, Identifier, Kind, Payload, parse_identifier
 from registry.records.specification import Reveal, SpecBody, SpecKind, SpecVersion
-from registry.records.statement import Entry, Payload, Publication
+from registry.records.statement import Entry, Publication
 from registry.records.system_card import Card, Omission, PassageMatch, Survey
 from registry.store import claim_listing as claims
 from registry.store import dossiers
 from registry.store.claim_listing import ClaimSummary
-from registry.store.database_tables import (
-    audit,
-    authority,
-    card_revision,
-    claim_revision,
-    contestation,
-    lock,
-    model_event,
-    model_version,
-    publication,
-    spec,
-    spec_version,
-)
+from registry.store.kinds.audit_kinds import audit, lock
+from registry.store.kinds.claim_kinds import card_revision, claim_revision
+from registry.store.kinds.definition_kinds import contestation, model_event, model_version, spec, spec_version
+from registry.store.kinds.log_kinds import authority, publication
 from registry.store.log_reader import CHUNK, LogReader
 from registry.store.status_derivation import FactFinder
 from registry.store.version_lineage import Lineage, name_models, read_endpoint_statements, read_lineage

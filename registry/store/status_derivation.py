@@ -35,26 +35,12 @@ from registry.store.claim_staleness import (
     StaleReasons,
     UpheldContestation,
 )
-from registry.store.database_tables import (
-    audit,
-    audit_rival,
-    body,
-    claim_context,
-    claim_event,
-    claim_origin,
-    contestation,
-    contestation_event,
-    entry,
-    lock,
-    model_version,
-    outcome_validity,
-    restriction,
-    sighting,
-    staleness_review,
-    verdict,
-)
+from registry.store.database_tables import body, entry
+from registry.store.kinds.audit_kinds import audit, audit_rival, lock, outcome_validity, restriction, verdict
+from registry.store.kinds.claim_kinds import claim_context, claim_event, claim_origin, sighting, staleness_review
+from registry.store.kinds.definition_kinds import contestation, contestation_event, model_version
 from registry.store.log_reader import CHUNK, LogReader, has_text
-from registry.store.statement_rows import split_reference
+from registry.store.statement_kind import split_reference
 from registry.store.version_lineage import Lineage
 
 # The four axes of a claim's status: lifecycle, dispute, staleness, restriction. They are derived

@@ -12,23 +12,13 @@ from registry.records.claim_status import Family, Status
 from registry.records.model_version import ModelRef
 from registry.store.claim_listing import list_heads
 from registry.store.claim_staleness import ClaimHead, Reference
-from registry.store.concerns import (
-    AUDITS,
-    DISPUTES,
-    OF_AUDIT,
-    OF_CARD,
-    OF_CLAIM,
-    OF_CONTESTATION,
-    OF_SPEC,
-    RIVALS,
-    SIGHTINGS,
-    Concern,
-    find_concerns,
-    group_concerns,
-)
-from registry.store.database_tables import body, card_revision, claim_revision, content, entry, lock
+from registry.store.database_tables import body, content, entry
+from registry.store.dossiers import OF_AUDIT, OF_CARD, OF_CLAIM, OF_CONTESTATION, OF_SPEC, Concern, find_concerns, group_concerns
+from registry.store.kinds.audit_kinds import AUDITS, RIVALS, lock
+from registry.store.kinds.claim_kinds import CARD_REVISIONS, SIGHTINGS, card_revision, claim_revision
+from registry.store.kinds.definition_kinds import DISPUTES, SPEC_VERSIONS
 from registry.store.log_reader import CHUNK, LogReader, has_text
-from registry.store.statement_rows import split_reference
+from registry.store.statement_kind import split_reference
 from registry.store.status_derivation import FactFinder
 from registry.store.version_lineage import EndpointIndex
 
@@ -146,7 +136,7 @@ class _States:
         specs = {name for references in named for name, _ in references} - self._specs.keys()
         self._specs |= group_concerns(find_concerns(self._reader, OF_SPEC, specs), specs)
         cards = {head.card[0] for head in heads if head.card} - self._cards.keys()
-        self._cards |= group_concerns(find_concerns(self._reader, OF_CARD[:1], cards), cards)
+        self._cards |= group_concerns(find_concerns(self._reader, (CARD_REVISIONS,), cards), cards)
         disputes = {one for head in heads for one in self._disputed.get(head.claim, ())}
         disputes |= {concern.own for name in specs for concern in self._specs[name] if concern.own is not None}
         disputes -= self._contestations.keys()
@@ -175,7 +165,7 @@ class _States:
         for name, version in references:
             for concern in self._specs[name]:
                 # Newer versions count too: the supplement says that they exist.
-                if concern.revision == version or (concern.table == OF_SPEC[0].table and concern.revision > version):
+                if concern.revision == version or (concern.table == SPEC_VERSIONS.table and concern.revision > version):
                     yield from (concern.seq,) if concern.own is None else self._list_contestation(concern.own)
 
     def _list_card(self, card: Reference | None) -> Iterator[int]:
@@ -205,7 +195,7 @@ class _States:
         self._read_marks({concern.seq for concerns in self._cards.values() for concern in concerns})
         there = self._find_texts(cards)
         for card, concerns in self._cards.items():
-            revisions = [concern for concern in concerns if concern.table == OF_CARD[0].table]
+            revisions = [concern for concern in concerns if concern.table == CARD_REVISIONS.table]
             for place in revisions:
                 name = f"{card}@{place.revision}"
                 if names is not None and name not in names:

@@ -1,27 +1,22 @@
 """The lineage of model versions: links in force, successors, retirement, and the names of endpoints."""
 
-import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
 from functools import cached_property
 from typing import Any
 
 from sqlalchemy import select
 
 from registry.records.dossier import Recorded
-from registry.records.model_version import REPLACING, Descent, ModelEndpoint, ModelEvent, ModelEventKind, ModelLink, ModelRef, ModelVersion
-from registry.store.database_tables import asked_name, audit, body, model_endpoint, model_event, model_version
+from registry.records.model_version import REPLACING, Descent, ModelEndpoint, ModelEvent, ModelEventKind, ModelLink, ModelRef
+from registry.store.database_tables import body
+from registry.store.kinds.audit_kinds import asked_name, audit
+from registry.store.kinds.definition_kinds import model_endpoint, model_event, model_version
 from registry.store.log_reader import LogReader
 
 # The lineage of model versions: links in force, successors, retirement. Lineage cannot be erased,
 # because it decides what is stale (decision of 2026-11-22).
-
-# Version strings of model providers carry dates in these two forms. The compact form must begin
-# with 20, or any eight digits would match.
-_DATES = (re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)"), re.compile(r"(?<!\d)(20\d{2})(\d{2})(\d{2})(?!\d)"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,36 +181,6 @@ def read_lineage(reader: LogReader) -> Lineage:
     rows = reader.rows(select(*columns, *before).where(reader.visible(table)).order_by(table.c.seq))
     registered = [VersionRegistration(entry=row[0], model=_model(*row[1:4]), predecessor=_find_model(*row[4:])) for row in rows]
     return Lineage(registered, _read_events(reader))
-
-
-def fold_model(model: ModelRef) -> str:
-    """Return what model versions have in common that differ in case, Unicode form, white space, or where name and version part alone."""
-    # NFKC twice, since case folding can produce characters that are not in normal form. Control and
-    # format characters (Cc, Cf) are invisible and would make two names look the same.
-    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", str(model)).casefold())
-    seen = "".join(
-        " " if unicodedata.category(one) in ("Zl", "Zp", "Zs", "Cc") else one for one in text if unicodedata.category(one) != "Cf"
-    )
-    return " ".join(seen.split())
-
-
-def find_date(version: ModelVersion) -> tuple[date, str] | None:
-    """Return when *version* was first offered and how that is known, in words; None where neither record nor name tells.
-
-    A date inside the version string is one written `2025-05-14` or `20250514`; of several, none is taken.
-    """
-    if version.released is not None:
-        return version.released, "released"
-    # Two different dates in one version string are ambiguous, so none is used.
-    found = {one for pattern in _DATES for match in pattern.finditer(version.model.version) if (one := _parse_date(match))}
-    return (found.pop(), "by the date in its version") if len(found) == 1 else None
-
-
-def _parse_date(match: re.Match[str]) -> date | None:
-    try:
-        return datetime(*(int(part) for part in match.groups())).date()  # type: ignore[arg-type]  # noqa: DTZ001  (a day has no zone)
-    except ValueError:
-        return None
 
 
 def _read_events(reader: LogReader) -> list[VersionHistory]:

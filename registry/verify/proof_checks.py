@@ -142,7 +142,7 @@ def read_proof(data: bytes, *, where: str) -> PublicationProof:
     statement = decode_statement(said.statement, where=f"{where}, statement")
     # Another statement in the log, however well proven, says nothing about a file.
     if not isinstance(statement.payload, Publication):
-        raise InputError(_fault(where, f"its statement is a {statement.kind.value.replace('_', ' ')}, no publication"))
+        raise InputError(_fault(where, f"its statement is a {statement.kind.replace('_', ' ')}, no publication"))
     note = parse_note(proof.note, where=where)
     return PublicationProof(proof=proof, note=note, said=said, statement=statement, publication=statement.payload)
 
@@ -411,7 +411,7 @@ def _check_statement(proof: TlogProof, statement: Statement | None, checkpoint: 
         root = root_from_inclusion(bytes.fromhex(leaf_hash(proof.extra)), proof.index, checkpoint.size, list(proof.path)).hex()
     except ValueError:
         root = ""
-    what = f"{statement.kind.value.replace('_', ' ')} by {statement.actor} of {statement.at:%Y-%m-%d %H:%M} UTC"
+    what = f"{statement.kind.replace('_', ' ')} by {statement.actor} of {statement.at:%Y-%m-%d %H:%M} UTC"
     if root != checkpoint.root:
         return no(CheckName.INCLUSION, f"the {what} with its path does not give the root of the checkpoint at {checkpoint.size} entries")
     return yes(CheckName.INCLUSION, f"entry {proof.index + 1} of {checkpoint.origin} is the {what} that stands in the proof")

@@ -10,7 +10,7 @@ from audit.replay.call_engine import RunSummary, RunTally
 from audit.replay.run_budget import SpentAmount
 from audit.replay.run_store import open_store
 from registry.errors import AnswerNoError, Fault, InputError
-from registry.records.replay_definition import Budget
+from registry.records.replay_run import Budget
 
 
 def build_round(*, answered: int, failures: dict[str, int], is_stopped: bool) -> RunSummary:

@@ -13,7 +13,7 @@ from registry.records.audit_case import Case, Evidence, EvidenceKind, EvidenceLa
 from registry.records.claim import Reported
 from registry.records.claim_draft import AuditDraft, ClaimsFile
 from registry.records.record import Authority, AuthorityRole
-from registry.records.replay_definition import Replay
+from registry.records.replay_run import Replay
 from registry.records.specification import ScoringSpec
 from registry.records.statement import PAYLOADS, Statement
 

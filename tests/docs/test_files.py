@@ -20,8 +20,7 @@ from registry.records.audit_case import Case, CaseClaim, Deployment, Evidence, P
 from registry.records.claim import Reported
 from registry.records.claim_draft import AuditDraft, ClaimDraft, ClaimsFile, OmissionDraft, SurveyDraft
 from registry.records.model_version import ModelRef
-from registry.records.replay_definition import Arm, Budget, Policy, Probe, Replay, Task, TasksFile
-from registry.records.replay_run import Provenance
+from registry.records.replay_run import Arm, Budget, Policy, Probe, Provenance, Replay, Task, TasksFile
 from registry.records.specification import (
     ChoiceScorer,
     ContextBlock,

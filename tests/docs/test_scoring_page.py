@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from registry.records.replay_definition import Task
+from registry.records.replay_run import Task
 from registry.records.specification import ChoiceScorer
 from tests.docs.transcripts import hide_what_varies, run_page
 from tests.score.runs import Said, write_run

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from audit.records.model_response import Failure, Purpose, ReplayCell, Response
 from audit.replay.run_store import PlannedCall, build_call, open_store, put_replay
-from registry.records.replay_definition import Arm, Policy, Probe, Replay, Task
+from registry.records.replay_run import Arm, Policy, Probe, Replay, Task
 from tests.endpoint.server import Asked, Outcome, Reply
 
 POLICY = "acme-1-20260101"

@@ -16,7 +16,7 @@ from audit.replay.run_store import open_store
 from registry.codec.canonical_documents import json_schema
 from registry.errors import CaveatError, ConflictError, UnavailableError
 from registry.records.claim_draft import Proposals
-from registry.records.replay_definition import Budget
+from registry.records.replay_run import Budget
 from tests.endpoint.server import MODEL, Asked, Broken, Endpoint, Outcome, Refusal, Reply, Script, run_endpoint
 from tests.propose.asked import Asker, always, answer, build_card, offer, read_shown
 from tests.replay.processes import Started

@@ -23,7 +23,7 @@ from registry.records.claim_status import Contestation
 from registry.records.estimates import BoundedEstimate
 from registry.records.record import Authority, AuthorityRole
 from registry.records.specification import PropertySpec, SpecKind, SpecVersion
-from registry.records.statement import KINDS, PAYLOADS, Statement
+from registry.records.statement import PAYLOADS, Statement
 from registry.records.verdict import Classification
 
 PROPERTY = PropertySpec(name="x", class_=PropertyClass.CAPABILITY, range=(0, 1), direction=Direction.NOT_SAFETY)
@@ -93,7 +93,7 @@ def test_a_threshold_may_be_unpublished() -> None:
 
 def test_kinds_and_payloads_are_one_to_one() -> None:
     """A statement's kind follows from its payload."""
-    assert {KINDS[noun] for noun in PAYLOADS.values()} == set(PAYLOADS)
+    assert {noun.KIND: noun for noun in PAYLOADS.values()} == PAYLOADS
     payload = Authority(code="LAB", name="x", role=AuthorityRole.LAB)
     statement = Statement(actor="LAB", at=datetime(2026, 11, 21, tzinfo=UTC), payload=payload, salt="0" * 32)
 

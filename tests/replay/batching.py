@@ -11,7 +11,7 @@ from audit.records.model_response import Purpose, Response
 from audit.replay.call_engine import CallSettings, HaltRequest
 from audit.replay.message_batches import BatchSettings, BatchSummary, run_batches
 from audit.replay.run_store import Call, RunStore, build_call
-from registry.records.replay_definition import Policy
+from registry.records.replay_run import Policy
 from tests.endpoint.server import KEY, MODEL, Asked, Endpoint, Outcome
 
 NOW = datetime.now(UTC)

@@ -10,7 +10,7 @@ from audit.records.model_response import Purpose, Response
 from audit.replay.call_engine import CallSettings, HaltRequest, RunSummary, run_calls
 from audit.replay.request_pacing import RetryLimits
 from audit.replay.run_store import Call, RunStore, build_call, open_store
-from registry.records.replay_definition import Policy
+from registry.records.replay_run import Policy
 from tests.endpoint.server import KEY, MODEL
 from tests.endpoint.server import Endpoint as Server
 

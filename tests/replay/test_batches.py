@@ -14,7 +14,7 @@ from audit.replay.message_batches import BatchSettings, cancel_batches
 from audit.replay.run_budget import TokenPrice, count_spent
 from audit.replay.run_store import RunStore, build_call
 from registry.errors import InputError, NotFoundError, UnavailableError
-from registry.records.replay_definition import Budget, Policy
+from registry.records.replay_run import Budget, Policy
 from tests.endpoint.server import KEY, MODEL, Broken, Endpoint, Outcome, Refusal, Reply
 from tests.replay.batching import FAST, NOW, list_submitted, make_calls, on, read_outcomes, run, stop_when
 

@@ -12,7 +12,7 @@ from audit.replay.batch_requests import write_chunk
 from audit.replay.call_engine import CallSettings, HaltRequest, run_calls
 from audit.replay.run_store import Call, RunStore, open_store
 from registry.errors import AnswerNoError
-from registry.records.replay_definition import Budget
+from registry.records.replay_run import Budget
 from tests.endpoint.server import Asked, Broken, Endpoint, Outcome, Refusal
 from tests.replay.batching import FAST, NOW, list_submitted, make_calls, on, run, stop_when
 from tests.replay.calling import open_at

@@ -12,7 +12,7 @@ from audit.model_endpoint import open_endpoint
 from audit.records.model_response import Purpose
 from audit.replay.message_batches import BatchSettings, run_batches
 from audit.replay.run_store import Call, RunStore, build_call, open_store
-from registry.records.replay_definition import Policy
+from registry.records.replay_run import Policy
 from tests.endpoint.server import KEY, MODEL, Asked, Broken, Endpoint, Outcome, run_endpoint
 from tests.replay.processes import Started
 

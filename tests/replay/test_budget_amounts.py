@@ -20,7 +20,7 @@ from audit.replay.run_budget import (
 )
 from audit.replay.run_store import Call
 from registry.errors import InputError
-from registry.records.replay_definition import Budget
+from registry.records.replay_run import Budget
 from tests.replay.calling import make_calls
 
 PRICE = TokenPrice(input=3.0, output=15.0, cache_write=3.75, cache_read=0.3, batch_share=0.5)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from audit.replay.replay_design import compose_request
 from registry.codec.canonical_documents import digest
 from registry.errors import InputError
-from registry.records.replay_definition import Policy, Task
+from registry.records.replay_run import Policy, Task
 from registry.records.specification import ContextBlock, ContextEdit, ContextItem, ContextSpec, Tool, Turn, TurnRole, Variants
 from registry.registration.context_specification import derive, find_context_faults
 

@@ -13,7 +13,7 @@ from audit.errors import DesignError
 from audit.records.model_response import Purpose
 from audit.replay.replay_design import build_design
 from audit.replay.run_store import PlannedCall
-from registry.records.replay_definition import Arm, Policy, Replay, Task
+from registry.records.replay_run import Arm, Policy, Replay, Task
 from registry.records.specification import ContextBlock, ContextEdit, ContextItem, ContextSpec, Variants
 from tests.examples import scale
 

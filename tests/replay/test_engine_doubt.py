@@ -13,7 +13,7 @@ from audit.replay.request_pacing import RetryLimits
 from audit.replay.run_budget import count_spent
 from audit.replay.run_store import open_store
 from registry.errors import InputError
-from registry.records.replay_definition import Budget, Policy
+from registry.records.replay_run import Budget, Policy
 from tests.endpoint.server import KEY, Asked, Broken, Endpoint, Outcome, Refusal, Reply, run_endpoint
 from tests.replay.calling import make_calls, read_all, run, send
 

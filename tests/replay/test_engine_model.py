@@ -21,7 +21,7 @@ from audit.model_endpoint import (
 )
 from registry.codec.canonical_documents import canonical_bytes
 from registry.errors import InputError, UnavailableError
-from registry.records.replay_definition import Policy
+from registry.records.replay_run import Policy
 from tests.endpoint.server import MODEL, Broken, Endpoint, Refusal, Reply, run_endpoint
 from tests.replay.calling import open_at, send
 

@@ -10,7 +10,7 @@ from audit.records.model_response import Purpose
 from audit.replay.call_engine import HaltRequest, RunSummary, hold_run
 from audit.replay.run_store import build_call, open_store
 from registry.errors import AnswerNoError, ConflictError
-from registry.records.replay_definition import Budget
+from registry.records.replay_run import Budget
 from tests.endpoint.server import Asked, Endpoint, Reply, run_endpoint
 from tests.replay.calling import make_calls, read_all, read_store, run
 

@@ -15,7 +15,7 @@ from audit.renew import renewal_replays as recording
 from audit.renew.renewal_replays import REPLAY, find_changed_parts, find_recordings, name_folder, renew_replay, write_files
 from audit.replay.replay_file import ReplayFile, digest_parts, read_replay
 from registry.errors import ConflictError
-from registry.records.replay_definition import Arm, Policy, Replay, Task
+from registry.records.replay_run import Arm, Policy, Replay, Task
 from registry.records.specification import ContextItem, ContextSpec
 from registry.store.registry_view import View
 from tests.replay.replay_files import write_replay

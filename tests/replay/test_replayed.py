@@ -18,8 +18,7 @@ from audit.replay.replay_provenance import (
 )
 from audit.replay.run_store import RunStore, open_store, put_replay, put_version
 from registry.codec.canonical_documents import to_document
-from registry.records.replay_definition import Arm, Budget, Policy, Replay, Task
-from registry.records.replay_run import ArmOutcomes, ReplayAccount
+from registry.records.replay_run import Arm, ArmOutcomes, Budget, Policy, Replay, ReplayAccount, Task
 from registry.records.specification import ContextBlock, ContextItem, ContextSpec, Tool
 from registry.report.minimum_reporting import describe_cues, describe_mapping, describe_outcomes
 from tests.replay.calling import make_calls

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from audit.replay.replay_design import find_task_faults, place_tasks, read_tasks
 from registry.errors import InputError
-from registry.records.replay_definition import Task
+from registry.records.replay_run import Task
 
 REVERSE = Task(id="reverse", prompt="Reverse a list,\nplease.", fields={"language": "go", "level": "2"}, note="ours")
 CHOICE = Task(id="007", prompt="Which?", options=("red", "blue", "green"), answer="B", expected=(r"\bblue\b",), anti=("red|green",))

@@ -31,10 +31,10 @@ from registry.records.estimates import (
     SpecEstimate,
 )
 from registry.records.model_version import ModelRef, ModelVersion
-from registry.records.record import Authority, AuthorityRole, Kind, format_identifier
+from registry.records.record import Authority, AuthorityRole, Kind, Payload, format_identifier
 from registry.records.replay_run import ExcludedCount, Provenance, Run, RunStatus
 from registry.records.specification import ContextItem, ContextSpec, PropertySpec, ScoringMethod, ScoringSpec, SpecKind, SpecVersion
-from registry.records.statement import KINDS, Entry, Payload, Statement
+from registry.records.statement import Entry, Statement
 from registry.records.system_card import Anchor, Card, MatchLevel, MediaType, Page
 from registry.records.verdict import (
     Basis,
@@ -72,7 +72,7 @@ class Log:
         at = datetime(2026, 10, 1, 9, 0, tzinfo=UTC) + timedelta(hours=7 * self.size)
         statement = Statement(actor=actor, at=at, payload=payload, salt=f"{self.size:032x}")
         leaf = leaf_hash(encode_statement(statement))
-        return Recorded(entry=Entry(seq=self.size, kind=KINDS[type(payload)], actor=actor, at=at, leaf=leaf), payload=payload)
+        return Recorded(entry=Entry(seq=self.size, kind=payload.KIND, actor=actor, at=at, leaf=leaf), payload=payload)
 
 
 def anchor(quote: str, start: int = 20_311, page: int = 31) -> Anchor:

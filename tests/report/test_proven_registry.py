@@ -127,7 +127,7 @@ def test_a_supplement_as_of_an_entry_is_proven_under_the_root_of_then(tmp_path: 
     """What was published then, and what is made of the same entry now, name one root."""
     ledger = _open(tmp_path)
     with ledger.view() as view:
-        size = next(one.entry.seq for one in view.entries() if one.entry.kind.value == "claim_revision")
+        size = next(one.entry.seq for one in view.entries() if one.entry.kind == "claim_revision")
     with ledger.view(size) as then:
         (supplement,) = (one for one in _collect(then) if isinstance(one, Supplement))
         root = find_root(then)

@@ -16,8 +16,8 @@ from registry.folder.supplement_changes import find_superseded
 from registry.folder.supplement_publishing import SupplementCollector, SupplementSubject, name_subject
 from registry.records.dossier import EntrySupersession
 from registry.records.model_version import Descent, ModelEvent, ModelEventKind, ModelVersion
-from registry.records.record import parse_identifier
-from registry.records.statement import OutputFormat, Payload
+from registry.records.record import Payload, parse_identifier
+from registry.records.statement import OutputFormat
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.html_rendering import digest_record, render_html, render_json
 from registry.report.pdf_rendering import render_pdf_in_process

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from audit.records.model_response import Attempt, Failure, Purpose, ReplayCell, Response
 from audit.replay.run_store import PlannedCall, RunStore, build_call, open_store, put_replay
-from registry.records.replay_definition import Arm, Policy, Replay, Task
+from registry.records.replay_run import Arm, Policy, Replay, Task
 from registry.records.specification import Scorer
 
 BEGUN = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -8,7 +8,7 @@ import pytest
 
 from audit.score.answer_extraction import build_choice_marker, build_number_marker, check_choices, extract_option
 from registry.errors import InputError
-from registry.records.replay_definition import Task
+from registry.records.replay_run import Task
 from registry.records.specification import ChoiceScorer, NumberScorer
 
 RECORDINGS = Path(__file__).parents[2] / "examples" / "recording"

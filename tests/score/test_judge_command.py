@@ -12,7 +12,7 @@ import pytest
 
 from audit.score.run_evidence import read_run
 from registry.codec.canonical_documents import to_document
-from registry.records.replay_definition import Task
+from registry.records.replay_run import Task
 from registry.records.specification import Dimension, JudgeScorer
 from tests.cli.conftest import Caveat
 from tests.cli.test_kill import start

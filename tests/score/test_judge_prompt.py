@@ -19,7 +19,7 @@ from audit.score.scorers import check_scorable
 from registry.codec.canonical_documents import from_document
 from registry.codec.file_io import read_document
 from registry.errors import InputError
-from registry.records.replay_definition import Task
+from registry.records.replay_run import Task
 from registry.records.specification import Dimension, JudgeScorer
 
 DIMENSIONS = tuple(Dimension(name=name, question=f"How {name}?", low=1, high=5) for name in ("clear", "right", "brief", "kind"))

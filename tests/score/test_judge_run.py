@@ -25,7 +25,7 @@ from audit.score.judging import JudgingSummary, account_judging, describe_judge,
 from audit.score.scorers import digest_scorer
 from registry.codec.canonical_documents import Json, canonical_bytes, to_document
 from registry.errors import AnswerNoError, CaveatError, ConflictError, InputError
-from registry.records.replay_definition import Budget, Policy, Task
+from registry.records.replay_run import Budget, Policy, Task
 from registry.records.specification import Dimension, JudgeScorer
 from tests.endpoint.server import KEY, Asked, Broken, Endpoint, Outcome, Refusal, Reply, run_endpoint
 
@@ -465,7 +465,7 @@ from audit.replay.call_engine import CallSettings, run_calls
 from audit.replay.run_store import open_store
 from audit.score.judging import judge_run
 from registry.codec.canonical_documents import from_json
-from registry.records.replay_definition import Policy, Task
+from registry.records.replay_run import Policy, Task
 from registry.records.specification import JudgeScorer
 
 folder, url, scorer = Path(sys.argv[1]), sys.argv[2], from_json(JudgeScorer, sys.argv[3], where="scorer")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis.strategies import decimals, integers, sampled_from
 
 from audit.score.answer_extraction import build_number_marker, check_answers, list_numbers, parse_number
-from registry.records.replay_definition import Task
+from registry.records.replay_run import Task
 from registry.records.specification import NumberScorer
 
 

@@ -15,7 +15,7 @@ from hypothesis.strategies import lists, sampled_from, text
 
 from audit.pattern_search import search_pattern
 from audit.score.answer_extraction import build_pattern_marker, check_patterns, remark_patterns
-from registry.records.replay_definition import Task
+from registry.records.replay_run import Task
 from registry.records.specification import PatternScore, PatternScorer
 
 SHARED = Path(os.environ.get("CAVEAT_SHARED", Path(__file__).parents[2].parent / "shared" / "data"))

@@ -14,7 +14,7 @@ from audit.score.scorers import digest_scorer, score_run
 from audit.sources.score_table import read_table
 from registry.errors import ConflictError, InputError
 from registry.records.analysis_plan import Plan
-from registry.records.replay_definition import Task
+from registry.records.replay_run import Task
 from registry.records.specification import ChoiceScorer, Dimension, JudgeScorer
 from tests.score.runs import BEGUN, Said, write_run
 

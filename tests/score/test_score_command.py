@@ -10,7 +10,7 @@ import pytest
 from audit.records.model_response import Purpose
 from audit.replay.run_store import Score, open_store
 from audit.score.scorers import digest_scorer
-from registry.records.replay_definition import Task
+from registry.records.replay_run import Task
 from registry.records.specification import ChoiceScorer, Dimension, JudgeScorer, PatternScorer, Scorer
 from tests.cli.conftest import Answer, Caveat
 from tests.replay.replay_files import write_replay

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.records.replay_definition import Task
+from registry.records.replay_run import Task
 from registry.records.specification import ChoiceScorer, LabelScorer, Scorer
 from tests.cli.conftest import Answer, Caveat
 from tests.score.runs import Said, write_run

@@ -10,7 +10,7 @@ from audit.records.model_response import Purpose, ReplayCell, Response
 from audit.replay.run_rows import TableRow
 from audit.score.answer_extraction import build_pattern_marker, build_score
 from audit.score.scorers import build_settled
-from registry.records.replay_definition import Task
+from registry.records.replay_run import Task
 from registry.records.specification import (
     ChoiceScorer,
     Dimension,

@@ -8,8 +8,7 @@ from audit.records.model_response import ImportedFile, ImportedLog
 from audit.sources.score_table import find_alike_tasks, find_near_duplicates, note_near_duplicates, warn_of_near_duplicates
 from registry.intake.text_similarity import find_alike
 from registry.records.estimates import Estimate
-from registry.records.replay_definition import Task
-from registry.records.replay_run import Provenance
+from registry.records.replay_run import Provenance, Task
 from registry.records.verdict import ItemStatus
 from registry.report.minimum_reporting import AuditMaterial, build_items
 from tests.verdict.cases import build_case, build_estimate, build_spec

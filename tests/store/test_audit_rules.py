@@ -8,8 +8,8 @@ import pytest
 from registry.errors import CaveatError, ConflictError, InputError
 from registry.records.analysis_plan import LockedSpec, LockedTasks, list_plan_differences
 from registry.records.claim import Direction, Form
+from registry.records.module_findings import Finding
 from registry.records.record import Kind
-from registry.records.statement import StatementKind
 from registry.records.verdict import Basis, ClaimClass, Standing, VerdictStanding
 from registry.store.ledger import Ledger
 from tests import findings
@@ -122,7 +122,7 @@ def test_findings_are_part_of_their_audit(ledger: Ledger) -> None:
     assert found is not None
     assert [one.payload for one in found.findings] == said
     assert [one.kind.value for one in said] == ["naturalness", "ablation", "judge"]
-    assert [one.payload for one in history if one.entry.kind is StatementKind.FINDING] == said
+    assert [one.payload for one in history if one.entry.kind == Finding.KIND] == said
     assert dossier.audits[0].findings == found.findings
 
 

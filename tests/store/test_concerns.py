@@ -10,9 +10,10 @@ import pytest
 
 from registry.errors import CaveatError
 from registry.records.claim import QuoteStatus
-from registry.store import claim_families, concerns
+from registry.store import claim_families
+from registry.store import dossiers as concerns
 from registry.store.claim_listing import list_heads
-from registry.store.concerns import Role
+from registry.store.dossiers import Role
 from registry.store.ledger import Ledger
 from registry.store.status_derivation import FactFinder
 from tests.store import builders as make
@@ -47,7 +48,7 @@ def explain(database: Path, statement: str) -> list[str]:
 @pytest.mark.parametrize("role", ROLES, ids=[f"{role.table}.{role.column}" for role in ROLES])
 def test_a_name_is_looked_up_by_an_index(sqlite_template: Path, role: Role) -> None:
     """However large the log: without the statistics that come with the schema, SQLite would read the table from its beginning."""
-    (plan,) = explain(sqlite_template, concerns._write((role,), 1))
+    (plan,) = explain(sqlite_template, concerns._write_query((role,), 1))
 
     assert f"log=? AND {role.column}=?" in plan
 

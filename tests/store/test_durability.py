@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent.parent
 IMPORT = """
 import secrets, sys
 from registry.store.ledger import Ledger
-from registry.store.statement_rows import natural_key
+from registry.store.kinds.claim_kinds import (natural_key)
 from registry.records.record import Kind
 from tests.store import builders as make
 

@@ -13,7 +13,7 @@ from registry.records.statement import OutputFormat, Publication
 from registry.registration.key_registration import seal_log
 from registry.seal.signed_notes import cosign, sign_checkpoint
 from registry.store import log_seals as seals
-from registry.store.database_guards import create_guards, drop_statements
+from registry.store.database_tables import create_guards, drop_statements
 from registry.store.ledger import Ledger
 from registry.store.log_integrity import LogReport, check_log, tell_given_out
 from registry.store.log_reader import pack

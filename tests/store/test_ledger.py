@@ -13,8 +13,8 @@ from registry.records.log_seal import Erasure
 from registry.records.model_version import ModelVersion
 from registry.records.record import Kind, parse_identifier
 from registry.store import database_schema as schema
+from registry.store.kinds.claim_kinds import natural_key
 from registry.store.ledger import Ledger
-from registry.store.statement_rows import natural_key
 from tests.store import builders as make
 
 

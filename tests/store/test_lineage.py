@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import ConflictError, InputError
-from registry.records.model_version import REPLACING, Descent, ModelEvent, ModelEventKind, ModelRef, ModelVersion
+from registry.records.model_version import REPLACING, Descent, ModelEvent, ModelEventKind, ModelRef, ModelVersion, find_date, fold_model
 from registry.store.ledger import Ledger
 from registry.store.log_writer import Writer
-from registry.store.version_lineage import Lineage, VersionHistory, VersionRegistration, find_date, fold_model
+from registry.store.version_lineage import Lineage, VersionHistory, VersionRegistration
 from tests.store import builders as make
 
 FOLLOW, UNFOLLOW = ModelEventKind.FOLLOW, ModelEventKind.UNFOLLOW

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from registry.records.model_version import ModelVersion
-from registry.store.database_tables import OWN_LOG
+from registry.store.database_engine import OWN_LOG
 from registry.store.ledger import Ledger, begin
 from tests.store import builders as make
 

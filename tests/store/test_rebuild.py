@@ -10,8 +10,7 @@ from registry.errors import ConflictError, InputError
 from registry.records.claim import ClaimEvent, ClaimEventKind, Form
 from registry.records.record import Kind
 from registry.records.verdict import Basis, ClaimClass
-from registry.store.database_guards import create_guards, drop_statements
-from registry.store.database_tables import METADATA
+from registry.store.database_tables import METADATA, create_guards, drop_statements
 from registry.store.ledger import Ledger
 from registry.store.registry_rebuild import RebuildReport, rebuild, verify
 from tests import findings

@@ -20,7 +20,9 @@ from registry.records.replay_run import assess_model_identity
 from registry.records.specification import SpecKind
 from registry.records.statement import OutputFormat, Publication
 from registry.records.verdict import Basis, ClaimClass
-from registry.store.database_tables import ERASABLE, METADATA, OWN_LOG, claim_origin, signature
+from registry.store.database_engine import OWN_LOG
+from registry.store.database_tables import ERASABLE, METADATA, signature
+from registry.store.kinds.claim_kinds import claim_origin
 from registry.store.ledger import Ledger, begin
 from registry.store.log_reader import to_row
 from registry.store.log_writer import Writer

@@ -6,7 +6,7 @@ import pytest
 
 from registry.errors import CaveatError
 from registry.records.claim import Form, Relation
-from registry.records.statement import Payload
+from registry.records.record import Payload
 from registry.records.verdict import Basis, ClaimClass
 from registry.store.ledger import Ledger
 from registry.store.registry_rebuild import verify

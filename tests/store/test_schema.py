@@ -11,8 +11,7 @@ from sqlalchemy.exc import DBAPIError
 from registry.errors import ConflictError, InputError, UnavailableError
 from registry.store import database_schema as schema
 from registry.store.database_engine import open_engine, release_engine
-from registry.store.database_guards import create_guards, drop_statements, trigger_names
-from registry.store.database_tables import METADATA, REVISION
+from registry.store.database_tables import METADATA, REVISION, create_guards, drop_statements, trigger_names
 from registry.store.ledger import Ledger
 from tests.store import builders as make
 

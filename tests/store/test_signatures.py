@@ -13,7 +13,7 @@ from registry.records.log_seal import KeyEventKind
 from registry.records.statement import Entry
 from registry.registration.key_registration import add_key, get_key, revoke_key, rotate_key
 from registry.seal.signing_keys import Backing, SigningKey, StatementKeys, make_key, make_statement_key, sign_entry
-from registry.store.database_guards import create_guards, drop_statements
+from registry.store.database_tables import create_guards, drop_statements
 from registry.store.ledger import Ledger
 from registry.store.log_integrity import check_log
 from registry.store.log_reader import find_backings, find_signature_faults, list_key_events, list_signatures, read_statement_keys

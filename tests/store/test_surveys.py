@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError
 from registry.errors import CaveatError, ConflictError, InputError, NotFoundError
 from registry.records.claim import ClaimRelation, ClaimRelationKind, QuoteStatus
 from registry.records.claim_status import Staleness
-from registry.records.statement import Payload
+from registry.records.record import Payload
 from registry.records.system_card import MatchResult
 from registry.store import database_schema as schema
 from registry.store.ledger import Ledger

@@ -8,7 +8,8 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from registry.records.record import Kind, format_identifier
-from registry.store.database_tables import METADATA, OWN_LOG
+from registry.store.database_engine import OWN_LOG
+from registry.store.database_tables import METADATA
 from registry.store.ledger import Ledger, begin
 from tests.store import builders as make
 from tests.store import sealing

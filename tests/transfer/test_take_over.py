@@ -7,7 +7,7 @@ import pytest
 
 from registry.errors import CaveatError, ConflictError, InputError
 from registry.exchange.bundle_transfer import ImportResult, export_bundle, find_imported_note, take_over
-from registry.records.statement import StatementKind
+from registry.records.log_seal import LogImport
 from registry.records.system_card import Card
 from registry.seal.signed_notes import VerifierKey
 from registry.store.log_integrity import check_log
@@ -68,7 +68,7 @@ def test_what_was_taken_over_is_said_in_the_log(aisi: Institute, lab: Institute,
     exported = aisi.export(tmp_path / "a.caveat")
     done = read(lab, tmp_path / "a.caveat", aisi.vkey)
     with lab.ledger.view() as view:
-        (said,) = [one for one in view.entries() if one.entry.kind is StatementKind.LOG_IMPORT]
+        (said,) = [one for one in view.entries() if one.entry.kind == LogImport.KIND]
 
     payload = said.payload
     assert (payload.origin, payload.size, payload.root, payload.bundle) == (aisi.origin, 7, exported.root, exported.sha256)

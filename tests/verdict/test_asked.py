@@ -16,7 +16,7 @@ from registry.records.model_version import (
     list_endpoint_names,
 )
 from registry.records.replay_run import ModelIdentity, ModelIdentityStatus, assess_model_identity
-from registry.records.statement import Entry, StatementKind
+from registry.records.statement import Entry
 
 MINE = ModelRef(developer="Lab", name="Model", version="1")
 OTHER = ModelRef(developer="Vendor", name="Rival", version="7")
@@ -28,7 +28,7 @@ def name(text: str, model: ModelRef = MINE, by: str = "LAB") -> EndpointName:
 
 def say(seq: int, text: str, *, actor: str = "LAB", model: ModelRef = MINE, retract: bool = False) -> Recorded[ModelEndpoint]:
     event = EndpointEventKind.RETRACT if retract else EndpointEventKind.STATE
-    entry = Entry(seq=seq, kind=StatementKind.MODEL_ENDPOINT, actor=actor, at=datetime(2026, 11, 23, tzinfo=UTC), leaf="ab" * 32)
+    entry = Entry(seq=seq, kind=ModelEndpoint.KIND, actor=actor, at=datetime(2026, 11, 23, tzinfo=UTC), leaf="ab" * 32)
     return Recorded(entry=entry, payload=ModelEndpoint(model=model, event=event, name=text, reason="it is served so"))
 
 

@@ -24,7 +24,7 @@ from registry.records.claim import ClaimRevision, Form
 from registry.records.claim_draft import Confidence, Proposals, SurveyDraft
 from registry.records.model_version import ModelRef
 from registry.records.record import Kind, parse_identifier
-from registry.records.replay_definition import Budget, Policy
+from registry.records.replay_run import Budget, Policy
 from registry.records.specification import PropertySpec, SpecKind
 from registry.records.system_card import Anchor, Card, CardText, Omission, Outline
 from registry.report.number_format import format_items

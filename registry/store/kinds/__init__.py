@@ -1,0 +1,1 @@
+"""The kinds of statement, declared by subject. `registry.store.statement_kind` says what a declaration holds."""
