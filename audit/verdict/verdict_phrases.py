@@ -264,7 +264,7 @@ class VerdictPhrases:
     def direction_established(self) -> str:
         """Whether CI(ED) excludes 0."""
         if find_sign(self._estimate) is None:
-            return "Its direction is not established."
+            return "The direction of the difference is not established."
         return f"The direction is established: {self.higher} in deployment than in the evaluation."
 
     @property

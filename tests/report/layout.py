@@ -45,9 +45,7 @@ def answer_questions(first: Sequence[str]) -> dict[str, bool]:
         "what was found, and how sure": bool(re.search(_FOUND, text)),
         "what may be said, and what not": "You may say" in text and "You may not say" in text,
         "on what evidence: n, date, lock": bool(
-            re.search(r"n = \d|n not stated", text)
-            and re.search(r"20\d\d", text)
-            and re.search(_LOCK, text)
+            re.search(r"n = \d|n not stated", text) and re.search(r"20\d\d", text) and re.search(_LOCK, text)
         ),
         "is it current and undisputed": bool(re.search(r"as of entry \d+", text)) and "objection" in text,
     }
