@@ -388,8 +388,8 @@ def build_claim_figure(supplement: Supplement) -> IntervalChart | None:
     is_own = claim.reported is not None and _find_other_version(supplement) is None
     rows = []
     if claim.reported is not None and is_own:
-        n = "n not stated" if claim.reported.n is None else f"n = {claim.reported.n:,}"
-        rows.append(row("Card", _as_bounded(claim.reported), n, "tick"))
+        stated = "n not stated" if claim.reported.n is None else f"n = {claim.reported.n:,}"
+        rows.append(row("Card", _as_bounded(claim.reported), stated, "tick"))
     for judge, specs in groupby(shown, key=lambda spec: spec.judge):
         each = list(specs)
         by, n = f", {judge}" if judge else "", each[0].n
