@@ -80,7 +80,8 @@ class VerdictPhrases:
     @property
     def limit_word(self) -> str:
         """What θ is called: the claim's maximum or minimum."""
-        return {Relation.AT_MOST: "maximum", Relation.AT_LEAST: "minimum"}.get(self._facts.relation, "limit")
+        relation = self._facts.relation
+        return "limit" if relation is None else "maximum" if relation is Relation.AT_MOST else "minimum"
 
     @property
     def relation(self) -> str:
@@ -264,7 +265,7 @@ class VerdictPhrases:
     def direction_established(self) -> str:
         """Whether CI(ED) excludes 0."""
         if find_sign(self._estimate) is None:
-            return "Its direction is not established."
+            return "The direction of the difference is not established."
         return f"The direction is established: {self.higher} in deployment than in the evaluation."
 
     @property
@@ -505,7 +506,7 @@ def _format_unseen(number: float) -> str:
 
 def _round_up(number: int) -> int:
     """A sample size with two significant digits: advice is no more exact than that."""
-    step = 10 ** max(0, len(str(number)) - 2)
+    step = int(10 ** max(0, len(str(number)) - 2))
     return -(-number // step) * step
 
 

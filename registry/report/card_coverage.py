@@ -297,7 +297,7 @@ _ALWAYS = (RestrictionStatus.SUPPORTED, RestrictionStatus.NOT_RESOLVED, Restrict
 
 def describe_results(supplement: CardSupplement) -> str:
     """Return the results of a card in one sentence: `8 claims: 0 supported, 3 inconclusive, 5 not audited`."""
-    erased = f" {len(supplement.erased):,} more are not listed: a statement was erased." if supplement.erased else ""
+    erased = f" {len(supplement.erased):,} more not listed: a statement was erased." if supplement.erased else ""
     if not supplement.claims:
         return f"No claim of this card is {'listed' if erased else 'registered'}: nothing of it was audited.{erased}"
     counts = Counter(row.restriction for row in supplement.claims)

@@ -357,8 +357,8 @@ def find_absent(supplement: Supplement) -> dict[Section, str | None]:
     }
     modules = {part.section: part.consequence for part in supplement.not_made}
     # Without an audit the missing replay says it all; each missing module would only repeat it.
-    unaudited = dict.fromkeys((Section.CHECKLIST, Section.PROVENANCE))
-    consequences = _NOTHING | (unaudited if audit is None else modules)
+    without_audit = dict.fromkeys((Section.CHECKLIST, Section.PROVENANCE))
+    consequences = {**_NOTHING, **(without_audit if audit is None else modules)}
     return {section: consequences[section] for section, is_there in present.items() if not is_there}
 
 

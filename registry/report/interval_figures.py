@@ -388,8 +388,8 @@ def build_claim_figure(supplement: Supplement) -> IntervalChart | None:
     is_own = claim.reported is not None and _find_other_version(supplement) is None
     rows = []
     if claim.reported is not None and is_own:
-        n = "n not stated" if claim.reported.n is None else f"n = {claim.reported.n:,}"
-        rows.append(row("Card", _as_bounded(claim.reported), n, "tick"))
+        stated = "n not stated" if claim.reported.n is None else f"n = {claim.reported.n:,}"
+        rows.append(row("Card", _as_bounded(claim.reported), stated, "tick"))
     for judge, specs in groupby(shown, key=lambda spec: spec.judge):
         each = list(specs)
         by, n = f", {judge}" if judge else "", each[0].n
@@ -399,11 +399,12 @@ def build_claim_figure(supplement: Supplement) -> IntervalChart | None:
             label = "Deployment" if len(estimate.specs) == 1 else shorten(f"Deployment {_name(spec)}", 26)
             note = f"{format_items(spec.n.tasks, 'task')} × {format_items(spec.n.contexts_deploy, 'context')}"
             rows.append(row(label, spec.phi_deploy, note, "circle"))
-    reason = " Not comparable: the evidence is unusable." if is_unusable else ""
+    reason = "hollow: not comparable, the evidence is unusable" if is_unusable else ""
     return IntervalChart(
         main=build_claim_panel(claim, axis, "", unit),
         rows=tuple(rows),
-        title=_write_title(claim, estimate, shown) + reason,
+        legend=reason,
+        title=" ".join(filter(None, (_write_title(claim, estimate, shown), reason))),
         description=f"{len(rows)} rows on one axis from {unit.given(axis.low)} to {unit.given(axis.high)}, each with its interval.",
         left_out=len(estimate.specs) - len(shown),
         top=24,

@@ -111,7 +111,7 @@ def test_a_supplement_shows_what_was_replayed(caveat: Caveat, tmp_path: Path, en
         assert text in shown
     for text in ("read_file", "Editor 2.1", "all 2", "announcement, placebo-role", "How it was constructed is not stated."):
         assert text in shown
-    assert "Limits of the replay" in shown
+    assert "Budget, spent" in shown
     assert origin["budget_planned"] == "100 calls"
     assert "any_expected, expected for all tasks: (?i)covert" in origin["judge"]
     assert origin["replayed"]["requests"] == {"sent": 17, "repeated": 1, "doubtful": 1, "calls_again": 0}
@@ -144,7 +144,7 @@ def test_prompts_can_be_withheld(caveat: Caveat, tmp_path: Path, endpoint: Endpo
     caveat("report", imported.document["restriction"]["claim"].partition("@")[0], "--html", "-o", "out")
     page = next((tmp_path / "out").glob("CLM-*.html")).read_text(encoding="utf-8")
     assert "This is an exam." not in page
-    assert "Not disclosed." in page
+    assert "Not disclosed: only the digest" in page
 
 
 def test_raters_get_the_prompts_of_a_run(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:

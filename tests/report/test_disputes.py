@@ -226,5 +226,5 @@ def test_a_card_names_what_is_contested_in_the_row_of_each_claim() -> None:
     assert [len(one.contestations) for one in supplement.claims] == [1, 0]
     assert CONTESTATION in row
     assert "It concerns 1 of the claims below." in page
-    assert "No customer runs without supervision" in page.partition("What is contested")[2]
+    assert "No customer runs without supervision" in page.partition("</span> Objections")[2]
     assert 'class="banner"' in page

@@ -253,7 +253,7 @@ def test_a_redline_is_only_printed_where_words_were_removed_and_others_stay(kept
         ("card-not-surveyed", "Not surveyed. No search of this revision for claims is recorded"),
         ("card-not-surveyed", "not surveyed: unknown"),
         ("card", "Not reviewed: 62, the first 50"),
-        ("card", "3 claims: 0 supported, 1 narrowed, 1 suspended, 0 inconclusive, 1 not audited."),
+        ("card", "3 claims: 0 supported, 1 narrowed, 1 not supported, 0 inconclusive, 1 not audited."),
         ("card", "62 more passages may make claims and have not been reviewed."),
         ("card", "no place in this revision"),
         ("sighted", "1 of 7 applicable items is missing"),

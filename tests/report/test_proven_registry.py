@@ -172,8 +172,8 @@ def test_a_card_names_the_claims_of_which_a_statement_was_erased(make_card: tupl
     assert [row.identifier.partition("@")[0] for row in found.claims] == [claims[0], claims[2]]
     assert check_inclusion(found).entries
     page = " ".join(render_html(found).decode().split())
-    assert "Of 1 more registered claim nothing is told: a statement was erased." in page
-    assert f'nothing is told of it: <span class="mono">{claims[1]}</span>.' in page
+    assert "1 more not listed: a statement was erased." in page
+    assert f'so they are not listed: <span class="mono">{claims[1]}</span>.' in page
 
 
 def test_an_erased_survey_or_omission_silences_no_card(make_card: tuple[Ledger, str, list[str]]) -> None:
@@ -195,7 +195,7 @@ def test_an_erased_survey_or_omission_silences_no_card(make_card: tuple[Ledger, 
     assert (coverage.erased, coverage.total.proposed, coverage.total.left_out, untold) == (tuple(entries), None, 0, ())
     assert {one.seq for one in entries} <= set(check_inclusion(found).entries)
     page = " ".join(render_html(found).decode().split())
-    assert f"What entries {entries[0].seq}, {entries[1].seq} of the log said of passages proposed or left out was erased" in page
+    assert f"Entries {entries[0].seq}, {entries[1].seq} on passages of this card were erased" in page
 
 
 def test_a_supplement_stays_proven_when_what_it_quotes_is_erased_later(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_an_unmeasured_classifier_is_told_loudly() -> None:
     """Without a labelled set the shares are what the classifier says."""
     page = build_html(assemble(with_findings(dossiers.inverted(), findings.recognition())), medium=Medium.SCREEN, covers=None)
 
-    assert "How far the classifier errs was not measured" in page
+    assert "The classifier’s error was not measured" in page
 
 
 def test_texts_of_others_stay_texts() -> None:
