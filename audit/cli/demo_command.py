@@ -202,7 +202,7 @@ def present_recognition(recognition: "RecognitionStory") -> Iterator[Block]:
     yield Subtitle("Recognition and ED: no link")
     yield recognition.link.reason
     yield "With a model that classifies them:"
-    for command in (f"probe {rated.run} --judge MODEL --mentions mentions.csv", f"audit link {rated.run} --mentions mentions.csv"):
+    for command in (f"analyze probe {rated.run} --judge MODEL --mentions mentions.csv", f"audit link {rated.run} --mentions mentions.csv"):
         yield f"  caveat {command}"
 
 

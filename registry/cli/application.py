@@ -255,7 +255,7 @@ def _is_broken(text: str) -> bool:
 def as_of_option(function: Callable[P, R]) -> Callable[P, R]:
     """Let a command that only reads take `--as-of` and `--log`."""
     as_of = click.option("--as-of", metavar="DATE|ENTRY", help="Read the registry as it was then.")
-    log = click.option("--log", metavar="ORIGIN", help="Read another registry's log that was taken over: caveat import.")
+    log = click.option("--log", metavar="ORIGIN", help="Read another registry's log that was taken over: caveat admin bundle read.")
     return as_of(log(function))
 
 

@@ -112,7 +112,7 @@ def dismiss(app: App, *, claims: tuple[Identifier, ...], reason: str, causes: tu
     """Decide that a change does not touch claims: the cause no longer counts, and the history says so.
 
     Several claims are decided in one transaction, all or none; the same again changes nothing. The last decision on each cause
-    counts. A later change is another cause. No claim comes to speak for another model version by this: caveat claim carry.
+    counts. A later change is another cause. No claim comes to speak for another model version by this: caveat stale apply.
     """
     _review(app, StalenessVerdict.DISMISSED, claims, why=reason, causes=causes, model=model)
 
@@ -375,7 +375,7 @@ def _tell_unaudited(new: Sequence[CarryResult]) -> Iterator[Block]:
     behind = f"{left:,} {'audit stays' if left == 1 else 'audits stay'} with the earlier {'revision' if is_one else 'revisions'}, and no"
     yield f"{'It is' if is_one else 'They are'} unaudited: {behind if left else 'no'} estimate comes along."
     first = new[0].after.partition("@")[0]
-    yield f"Next: caveat audit {f'renew {first} --ask NAME -o DIR' if new[0].is_locked else f'new {first} > audit.yaml'}"
+    yield f"Next: caveat {f'stale renew {first} --ask NAME -o DIR' if new[0].is_locked else f'audit new {first} > audit.yaml'}"
 
 
 # `caveat claim reword`: a claim in the newer wording of its card.

@@ -73,7 +73,7 @@ def show(
 @click.option("--fast", is_flag=True, help="Entries, tree and checkpoints alone; not the rows that are derived from statements.")
 @click.option("--checkpoint", "notes", multiple=True, type=click.Path(exists=True, dir_okay=False), help="A checkpoint kept elsewhere.")
 @click.option("--key", "keys", multiple=True, metavar="VKEY|FILE", help="Verify checkpoints with this key too.")
-@click.option("--log", "origin", metavar="ORIGIN", help="Check another registry's log that was taken over: caveat import.")
+@click.option("--log", "origin", metavar="ORIGIN", help="Check another registry's log that was taken over: caveat admin bundle read.")
 @pass_app
 def check(app: App, *, fast: bool, notes: Texts, keys: Texts, origin: str | None) -> None:
     """Check that the log is what it was: every entry, the tree, every checkpoint, every row. Exit code 1 if something does not fit.

@@ -67,7 +67,7 @@ def test_the_next_step_is_to_renew_only_where_a_plan_was_locked(
     if not is_locked:
         stale = next(one for one in caveat("stale", "list", "--json").document["claims"] if one["claim"] == updated[0])
         assert stale["steps"][0]["commands"] == [f"caveat audit new {updated[0]} > audit.yaml"]
-    assert f"caveat audit {'renew' if is_locked else 'new'} {updated[0]}" in carried
+    assert f"caveat {'stale renew' if is_locked else 'audit new'} {updated[0]}" in carried
 
 
 def test_a_version_outside_the_lineage_is_offered_behind_its_newest(caveat: Caveat, updated: list[str]) -> None:

@@ -135,10 +135,10 @@ def test_the_same_decision_again_changes_nothing(caveat: Caveat, registered: lis
     claim = registered[0].partition("@")[0]
     caveat("model", "update", "LAB/M/1", "LAB/M/2")
     for verdict in ("confirm", "dismiss"):
-        caveat("claim", verdict, claim, "--cause", "successor", "--reason", "looked")
+        caveat("stale", verdict, claim, "--cause", "successor", "--reason", "looked")
         before = _size(caveat)
 
-        again = caveat("claim", verdict, claim, "--cause", "successor", "--reason", "looked again")
+        again = caveat("stale", verdict, claim, "--cause", "successor", "--reason", "looked again")
         assert (again.code, again.out) == (0, "1 decided so already; nothing was recorded of it.\n")
         assert _size(caveat) == before
 
