@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from registry.cli.application import App, as_of_option, key_options, pass_app, refusing, shorten
+from registry.cli.application import App, as_of_option, examples, key_options, pass_app, refusing, shorten
 from registry.cli.main import LazyGroup, find_commands
 from registry.configuration import EXAMPLE
-from registry.errors import ConflictError, Fault, InputError, NotFoundError, find_entry, list_explanations
+from registry.errors import ConflictError, Fault, InputError, NotFoundError, find_entry, list_explanations, suggest
 from registry.present.blocks import Block, Verbatim
 from registry.records.record import Authority, AuthorityRole
 
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 # `caveat init`: a registry of one's own.
 
 
+@examples('init --code LAB --name "Example Lab" --role lab', "init --example", 'init --join --code AUD --name "An Auditor" --role auditor')
 @click.command()
 @click.option("--code", default=None, metavar="CODE", help="Code of your authority: 2 to 12 capital letters or digits.")
-@click.option("--example", is_flag=True, help="Try Caveat as EXAMPLE, whose statements never leave a registry.")
+@click.option("--example", is_flag=True, help="Try Caveat as EXAMPLE; its statements never leave a registry.")
 @click.option("--join", is_flag=True, help="Register a further authority in the registry that is here.")
 @click.option("--name", default=None, help="Name of your authority.")
 @click.option(
@@ -39,10 +40,9 @@ if TYPE_CHECKING:
 def init(app: App, *, code: str | None, example: bool, join: bool, name: str | None, role: str, no_key: bool) -> None:
     """Make a registry with keys in the current folder.
 
-    Writes registry.cfg if there is none, creates the tables, registers the authority, names the log, and makes two keys: one signs the
-    log's checkpoints, one signs PDF files. They are encrypted with CAVEAT_PASSPHRASE, or with what you are asked for on a terminal.
-    On a terminal you are asked for the code of your authority; scripts give --code. Doing it twice changes nothing. A registry has one
-    owner: with another code, add --join to register a further authority in it, or work in a folder of its own.
+    Caveat writes registry.cfg if it is missing, creates the tables, registers the authority, names the log, and makes two keys: one
+    signs checkpoints of the log, one signs PDF files. CAVEAT_PASSPHRASE, or a passphrase that you type on a terminal, encrypts them. A
+    second run changes nothing. A registry has one owner: --join registers a further authority in it.
     """
     from registry.store.database_engine import describe_url, refuse_memory
     from registry.store.database_schema import upgrade
@@ -160,19 +160,23 @@ def admin() -> None:
 
 @click.group()
 def bundle() -> None:
-    """Log bundles: write one for another registry, read one from another registry."""
+    """Exchange logs with other registries."""
 
 
 @click.group()
 def db() -> None:
-    """The database: bring its tables up to date, back, or compare them with what they should be."""
+    """Upgrade, downgrade or check the database tables."""
 
 
+@examples("admin db upgrade")
 @db.command()
 @click.option("--revision", default="head", show_default=True, help="The revision of the tables to go to.")
 @pass_app
 def upgrade(app: App, *, revision: str) -> None:
-    """Bring the tables up to date; nothing recorded is touched."""
+    """Bring the tables up to date.
+
+    Recorded statements are not changed.
+    """
     from registry.store.database_engine import describe_url, refuse_memory
     from registry.store.database_schema import check, upgrade
 
@@ -185,11 +189,15 @@ def upgrade(app: App, *, revision: str) -> None:
     )
 
 
+@examples("admin db downgrade 0001")
 @db.command()
 @click.argument("revision")
 @pass_app
 def downgrade(app: App, *, revision: str) -> None:
-    """Take the tables back to an earlier revision; refused where recorded statements would be lost."""
+    """Take the tables back to an earlier revision.
+
+    Caveat refuses if recorded statements would be lost.
+    """
     from registry.store.database_engine import describe_url, refuse_missing
     from registry.store.database_schema import downgrade
 
@@ -201,11 +209,15 @@ def downgrade(app: App, *, revision: str) -> None:
     )
 
 
+@examples("admin db check", "admin db check --registry sqlite:///copy.db")
 @db.command("check")
 @pass_app
 @click.pass_context
 def check_(ctx: click.Context, app: App) -> None:
-    """Compare the tables with what they should be; exit code 1 if they differ."""
+    """Compare the tables with the expected schema.
+
+    The exit code is 1 if they differ.
+    """
     from registry.store.database_engine import refuse_missing
     from registry.store.database_schema import check
 
@@ -226,11 +238,15 @@ def check_(ctx: click.Context, app: App) -> None:
     ctx.exit(0 if state.is_current else 1)
 
 
+@examples("admin rebuild sqlite:///rebuilt.db")
 @click.command()
 @click.argument("target", metavar="URL")
 @pass_app
 def rebuild(app: App, *, target: str) -> None:
-    """Replay the log of the registry into the empty database at URL, verifying every leaf on the way."""
+    """Rebuild the database from the log.
+
+    Caveat copies the log into the empty database at URL, checks every entry on the way, and derives all rows again.
+    """
     from registry.cli.application import track
     from registry.store.database_engine import describe_url, refuse_memory
     from registry.store.registry_rebuild import rebuild
@@ -250,13 +266,15 @@ def rebuild(app: App, *, target: str) -> None:
 # `caveat admin backup`: all that the registry holds, in one file.
 
 
+@examples("admin backup registry-2026-11.backup")
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @pass_app
 def backup(app: App, *, file: Path) -> None:
-    """Write all that the registry holds now to the new FILE, and beside it FILE.checkpoint, which it can be held to.
+    """Write everything that the registry holds to a new FILE.
 
-    Others can go on writing meanwhile. What is written is checked: every leaf, and every checkpoint. Secret keys are not in it.
+    Others can go on writing meanwhile. Caveat checks every entry and every checkpoint of the copy, and writes FILE.checkpoint, with
+    which `admin restore` checks it again. The backup contains no secret keys.
     """
     from registry.cli.application import count_up, track
     from registry.codec.canonical_documents import to_document
@@ -282,6 +300,7 @@ def backup(app: App, *, file: Path) -> None:
 # `caveat admin restore`: a backup brought back.
 
 
+@examples("admin restore registry-2026-11.backup", "admin restore old.backup --without-checkpoint")
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
@@ -295,10 +314,10 @@ def backup(app: App, *, file: Path) -> None:
 def restore(
     app: App, *, file: Path, checkpoint: Path | None, without_checkpoint: bool, vkeys: tuple[str, ...], key_files: tuple[Path, ...]
 ) -> None:
-    """Bring the backup FILE back into the registry of this folder, which must be empty or missing.
+    """Restore a backup into an empty registry.
 
-    It is held against its checkpoint first: refused (exit code 1) if entries are missing or altered. Every row is made anew from
-    the log.
+    The registry of this folder must be empty or missing. The backup is checked against its checkpoint first; if entries are missing or
+    altered, Caveat refuses with exit code 1. All rows are derived again from the log.
     """
     from registry.cli.application import count_up, read_vkeys, track
     from registry.codec.canonical_documents import to_document
@@ -348,6 +367,7 @@ def _tell_check(size: int | None, entries: int, signer: str | None, *, is_own_wo
 # `caveat admin bundle write`: the log as a bundle for other registries.
 
 
+@examples("admin bundle write -o lab.caveat", "admin bundle write --since 120 -o lab-120.caveat")
 @bundle.command("write")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="The new file; .caveat is compressed, .jsonl is not. Default: CODE-SIZE.caveat."
@@ -358,10 +378,10 @@ def _tell_check(size: int | None, entries: int, signer: str | None, *, is_own_wo
 @as_of_option
 @pass_app
 def write_bundle(app: App, *, output: Path | None, since: int, without_cards: bool, example: bool) -> None:
-    """Write the log as a bundle: one file that another registry verifies without trusting who sends it.
+    """Write the log as one file for another registry.
 
-    In it: every statement, the texts of cards, and the signed checkpoint. The checkpoint is made with the key here; where none
-    is here, the last one that was made is used, with the entries up to it.
+    The bundle contains every statement, the texts of cards, and a signed checkpoint, so that its reader need not trust the sender. The
+    checkpoint is signed with the log key here. Without one, the last signed checkpoint is used, with the entries up to it.
     """
     from registry.cli.application import track
     from registry.codec.canonical_documents import to_document
@@ -419,16 +439,18 @@ def _name(note: str) -> str:
 # `caveat admin bundle read`: another registry's log, from a bundle.
 
 
+@examples("admin bundle read institute.caveat --key institute.keys", "admin bundle read institute-200.caveat")
 @bundle.command("read")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--example", is_flag=True, help="Take statements of EXAMPLE, to try importing.")
 @key_options
 @pass_app
 def read_bundle(app: App, *, file: Path, example: bool, vkeys: tuple[str, ...], key_files: tuple[Path, ...]) -> None:
-    """Verify the bundle FILE and take over the log in it, beside this registry's own.
+    """Verify a bundle and import the log in it.
 
-    The first time, give its verifier key, which you got some other way; later bundles are verified with what the log signed
-    before. Exit code 1 if it signed another history before: then the evidence is recorded, and nothing else.
+    The imported log is kept apart from this registry's own. The first time, give its verifier key, which you must get by another way
+    than the bundle. Later bundles are verified with what the log signed before. If it signed another history before, Caveat records the
+    evidence, nothing else, and the exit code is 1.
     """
     from registry.cli.application import read_vkeys, track
     from registry.codec.canonical_documents import to_document
@@ -465,7 +487,7 @@ _ANSWERS = "caveat.answers"
 
 def _find_nouns() -> dict[str, type]:
     from registry.folder.folder_document import Folder
-    from registry.records.claim_draft import AuditDraft, ClaimDraft, ClaimsFile
+    from registry.records.claim_draft import AuditDraft, ClaimDraft, ClaimsFile, EvidenceDraft
     from registry.records.replay_definition import Replay, Task, TasksFile
     from registry.records.replay_run import Provenance
     from registry.records.specification import ContextSpec, CueInventorySpec, MethodSpec, PropertySpec, Scorer, ScoringSpec, SealFile
@@ -479,6 +501,7 @@ def _find_nouns() -> dict[str, type]:
         "claims": ClaimsFile,
         "context": ContextSpec,
         "cue-inventory": CueInventorySpec,
+        "evidence": EvidenceDraft,
         "folder": Folder,
         "method": MethodSpec,
         "property": PropertySpec,
@@ -499,13 +522,14 @@ def list_answer_formats() -> "dict[str, AnswerFormat]":
     return {answer_format.name: answer_format for answer_format in sorted(formats, key=lambda answer_format: answer_format.name)}
 
 
+@examples("admin schema", "admin schema claims > claims.schema.json", "admin schema answers/status")
 @click.command()
 @click.argument("name", required=False)
 @pass_app
 def schema(app: App, /, *, name: str | None) -> None:
-    """Print the JSON Schema of a format, or the names of all.
+    """Print the JSON Schema of a file or an answer.
 
-    NAME is a file format, or answers/NAME for what a command prints with --json: answers/model-add is caveat/model-add/1.
+    NAME is a file format, or answers/NAME for the answer of a command with --json. Without NAME, list all formats.
     """
     from registry.codec.canonical_documents import json_schema
 
@@ -536,18 +560,16 @@ def _complete_codes(_ctx: click.Context, _param: click.Parameter, incomplete: st
     return [code for code in list_explanations() if code.startswith(incomplete)]
 
 
+@examples("explain quotation-not-found", "explain")
 @click.command()
 @click.argument("code", required=False, shell_complete=_complete_codes)
 @pass_app
 def explain(app: App, /, *, code: str | None) -> None:
     """Explain the code of an error or a warning.
 
-    Without CODE, list all codes.
-
-    Prints what the code means and what to do next, from the page docs/errors.md, which comes with Caveat.
+    Prints its meaning and the next step, from docs/errors.md, which is installed with Caveat. Without CODE, list all codes.
     """
     from dataclasses import asdict
-    from difflib import get_close_matches
 
     codes = list(list_explanations())
     if code is None:
@@ -558,8 +580,7 @@ def explain(app: App, /, *, code: str | None) -> None:
     # A code copied from a message ends with its colon.
     entry = find_entry(code.removesuffix(":"))
     if entry is None:
-        close = get_close_matches(code, codes, n=1, cutoff=0.5)
-        advice = f"did you mean {close[0]}?" if close else "caveat explain lists them"
+        advice = suggest(code, codes) or "caveat explain lists them"
         raise NotFoundError(Fault("unknown-name", code, "no message has this code", advice=advice))
-    text = f"{entry.code}: {entry.title}\n\n{entry.meaning}" + (f"\n\nnext: {entry.advice}" if entry.advice else "")
+    text = f"{entry.code}: {entry.title}\n\n{entry.meaning}" + (f"\n\nfix: {entry.advice}" if entry.advice else "")
     app.answer({"schema": "caveat/explanation/1", **asdict(entry)}, text)

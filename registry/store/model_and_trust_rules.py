@@ -2,12 +2,11 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from sqlalchemy import ColumnElement, Table, select
 
 from registry.codec.statement_encoding import find_opening_faults
-from registry.errors import Fault
+from registry.errors import Fault, find_near
 from registry.records.analysis_plan import COMPUTED, Deviation, Exploration
 from registry.records.claim_status import StaleCause, StalenessReview
 from registry.records.log_seal import Equivocation, Erasure, KeyEvent, KeyEventKind, LogImport, Witnessing
@@ -96,7 +95,7 @@ class LineageRules:
                         "already-recorded",
                         str(model_event.model),
                         found,
-                        advice="to say it otherwise, reinstate it first: caveat model reinstate",
+                        advice="to change it, reinstate it first: caveat model reinstate",
                     )
             case _:
                 if self._view.lineage().deprecation_entry(model_event.model) is None:
@@ -190,7 +189,7 @@ class LineageRules:
 
     def _unknown(self, model: ModelRef) -> Fault:
         names = {fold_model(one): str(one) for listed in self._list_names().values() for one in listed}
-        near = [names[close_match] for close_match in get_close_matches(fold_model(model), names, n=3, cutoff=_ALIKE)]
+        near = [names[close_match] for close_match in find_near(fold_model(model), names)[:3]]
         advice = f"did you mean {' or '.join(near)}?" if near else "register it first: caveat model add"
         return Fault("model-not-registered", str(model), "no model version of this name is registered", advice=advice)
 

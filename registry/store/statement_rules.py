@@ -132,7 +132,7 @@ def _check_quoted(claim: str, card: Card, quote_status: str, name: str | None, r
 def _check_anchor(card: Card, anchor: Anchor) -> Iterator[Fault]:
     # Character positions are only valid in the text of one file.
     if anchor.document != card.document:
-        found = f"its passage stands in the file {anchor.document[:16]}…, the card's file is {card.document[:16]}…"
+        found = f"its passage is from the file {anchor.document[:16]}…, the card's file is {card.document[:16]}…"
         yield Fault("wrong-document", f"{card.card}@{card.revision}", found)
         return
     yield from _check_span(card, anchor.start, anchor.stop)
@@ -287,8 +287,7 @@ def find_run_faults(view: View, said: RunStart | RunEnd) -> Iterator[Fault]:
     """Yield everything that keeps *said* from being recorded now."""
     file = view.find_audit(said.audit)
     if file is None:
-        near = [one for one in view.suggest(said.audit) if one != said.audit]
-        advice = f"did you mean {' or '.join(near)}?" if near else "caveat audit list shows the audits"
+        advice = view.suggest(said.audit) or "caveat audit list shows the audits"
         yield Fault("not-registered", said.audit, "no audit has this identifier here", advice=advice)
         return
     # An end has no further conditions: a run that was started must be able to end, even after the
@@ -305,7 +304,7 @@ def find_run_faults(view: View, said: RunStart | RunEnd) -> Iterator[Fault]:
     if file.restrictions:
         found = f"has its outcome, entry {file.restrictions[0].entry.seq}; no run under its lock is started after that"
         advice = "lock another audit, or leave audit out of the replay"
-        yield Fault("audit-concluded", said.audit, found)
+        yield Fault("audit-concluded", said.audit, found, advice=advice)
 
 
 def find_start_faults(view: View, said: RunEnd | Run) -> Iterator[Fault]:
@@ -662,8 +661,7 @@ class StatementRules:
         if there is None:
             # An identifier can be suggested that is in use, but lacks the version. The name itself
             # is not a useful suggestion.
-            near = [one for one in self._view.suggest(name) if one != name]
-            advice = f"did you mean {' or '.join(near)}?" if near else "register the specification first: caveat spec add"
+            advice = self._view.suggest(name) or "register the specification first: caveat spec add"
             yield Fault("not-registered", where, f"{reference} is not a registered version of a specification", advice=advice)
         elif kind is not None and there != kind.value:
             yield Fault("wrong-kind", where, f"{reference} is a {there}, expected a {kind.value}")
@@ -697,9 +695,7 @@ class StatementRules:
         return (rows[0].seq, rows[0].at) if rows else None
 
     def _unknown(self, what: str, name: str) -> Fault:
-        near = [one for one in self._view.suggest(name) if one != name]
-        advice = f"did you mean {' or '.join(near)}?" if near else None
-        return Fault("not-registered", name, f"no {what} has this identifier here", advice=advice)
+        return Fault("not-registered", name, f"no {what} has this identifier here", advice=self._view.suggest(name))
 
 
 _DONE = {
