@@ -3,7 +3,7 @@
 from typing import Any, Literal, NotRequired
 
 from registry.cli.model_presenter import Deprecation, VersionPage
-from registry.cli.status_command import OpenMatter
+from registry.cli.registry_commands import OpenMatter
 from registry.errors import CatalogueEntry
 from registry.exchange.bundle_transfer import ExportResult, ImportResult
 from registry.exchange.foreign_claims import AdoptionResult, ForeignClaim

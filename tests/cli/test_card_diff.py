@@ -364,7 +364,7 @@ def test_who_rewords_is_told_what_becomes_of_the_audits(caveat: Caveat, tmp_path
     done = caveat("claim", "reword", claim, "--yes")
     changed = caveat("claim", "diff", claim).out
 
-    assert f"1 audit of {refuses} speaks of the old wording only; their outcomes stay in the record as history." in done.err
+    assert f"1 audit of {refuses} speaks of the old wording only; their outcomes stay as history." in done.err
     assert "found at N0" in changed
     assert "document" not in changed
 
@@ -382,7 +382,7 @@ def test_a_claims_file_says_where_it_names_a_card_that_is_not_registered(caveat:
 
     assert refused.code == 2
     assert "error[not-registered]" in refused.err
-    assert f"  --> claims.yaml, claims[2].card\n  {card}@7 is not registered\n  fix: registered: {card}" in refused.err
+    assert f"  --> claims.yaml, claims[2].card\n  {card}@7 is not registered\n  fix: caveat card list" in refused.err
 
 
 def test_what_no_claim_quotes_is_listed_when_it_turns_or_goes(caveat: Caveat, tmp_path: Path) -> None:
