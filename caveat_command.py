@@ -12,6 +12,7 @@ SECTIONS = {
     "Start": {
         "demo": "Build a registry and its supplements from bundled inputs.",
         "init": "Make a registry with keys in the current folder.",
+        "status": "Show what is registered, open, stale and unpublished.",
     },
     "Claims": {
         "card": "Register system cards, list and compare them.",

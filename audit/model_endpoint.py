@@ -684,7 +684,7 @@ def open_endpoint(policy: Policy, *, environ: Mapping[str, str] = os.environ, ti
     """
     key = environ.get(KEY, "").strip()
     if not key:
-        advice = f"export {KEY}=… (it is read from the environment alone, and kept nowhere)"
+        advice = f"export {KEY}=… (Caveat reads it from the environment and stores it nowhere)"
         raise UnavailableError(Fault("api-key-missing", KEY, "is not set, and no request can be made without it", advice=advice))
     if not key.isascii() or not key.isprintable():
         raise UnavailableError(Fault("api-key-missing", KEY, "holds characters that no key has"))

@@ -14,7 +14,7 @@ def run() -> None:
     """Run the steps on the connection of the caller, who commits."""
     connection = context.config.attributes.get("connection")
     if connection is None:
-        raise SystemExit("run: caveat db upgrade")
+        raise SystemExit("run: caveat admin db upgrade")
     if connection.dialect.name == "postgresql":
         connection.execute(text(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'"))
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_LOCK})

@@ -73,9 +73,11 @@ class Fault:
             object.__setattr__(self, "advice", entry.advice)
 
     def __str__(self) -> str:
-        lines = [f"{self.code}: {self.where}", f"  {self.found}"]
+        entry = find_entry(self.code)
+        title = f": {entry.title}" if entry else ""
+        lines = [f"error[{self.code}]{title}", f"  --> {self.where}", f"  {self.found}"]
         if self.advice:
-            lines.append(f"  next: {self.advice}")
+            lines.append(f"  fix: {self.advice}")
         return "\n".join(lines)
 
 
@@ -97,6 +99,47 @@ def _merge(same: Sequence[Fault]) -> Sequence[Fault]:
     if others < _MOST_PLACES:
         return tuple(dict.fromkeys(same))
     return [replace(same[0], where=f"{same[0].where}, and {others:,} more places")]
+
+
+MOST_EDITS = 2
+"""A name with more differences is probably another name, and a wrong suggestion is worse than none."""
+
+
+def suggest(word: str, known: Iterable[str], *, most: int = 1) -> str | None:
+    """Return a question that names what *word* may have meant, as advice of a fault; None if no name is near.
+
+    Args:
+        known: names that exist.
+        most: at most this many are named, the nearest first.
+    """
+    near = find_near(word, known)[:most]
+    return f"did you mean {' or '.join(near)}?" if near else None
+
+
+def find_near(word: str, known: Iterable[str]) -> list[str]:
+    """Return the names in *known* that differ from *word* by two edits at most, upper and lower case aside, the nearest first."""
+    # In a short word two edits leave nothing of it.
+    limit = min(MOST_EDITS, len(word) // 2)
+    ranked = [(count_edits(word.casefold(), name.casefold(), limit), name) for name in set(known)]
+    return [name for edits, name in sorted(ranked) if edits <= limit]
+
+
+def count_edits(word: str, other: str, limit: int = MOST_EDITS) -> int:
+    """Return how many letters must be added, removed, changed or swapped with the next to make *other* of *word*; limit + 1 for more."""
+    if abs(len(word) - len(other)) > limit:
+        return limit + 1
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(word, start=1):
+        last, before, row = before, row, [i]
+        for j, wanted in enumerate(other, start=1):
+            edits = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != wanted))
+            is_swapped = i > 1 and j > 1 and letter == other[j - 2] and word[i - 2] == wanted
+            row.append(min(edits, last[j - 2] + 1) if is_swapped else edits)
+        # Every later row is at least as large as the smallest number in this one.
+        if min(row) > limit:
+            return limit + 1
+    return row[-1]
 
 
 class CaveatError(Exception):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.cli.analysis_options import FILE, TABLE, arm_options, audit_option, build_plan, parse_where, plan_options, table_options
-from registry.cli.application import AUDIT, App, pass_app
+from registry.cli.application import AUDIT, App, examples, pass_app
 from registry.cli.main import LazyGroup
 from registry.errors import Fault, InputError
 from registry.present.blocks import Block, Table
@@ -35,6 +35,7 @@ def analyze() -> None:
 # `caveat analyze estimate`: the Evaluation Differential of a score table, without a registry.
 
 
+@examples("analyze estimate scores.csv", "analyze estimate scores.csv --where language=en --level 0.9")
 @click.command()
 @arm_options
 @table_options
@@ -64,12 +65,13 @@ def estimate(
     where: dict[str, tuple[str, ...]],
     **plan: Any,
 ) -> None:
-    """Estimate ED = Φ_test − Φ_deploy from score tables (CSV, JSONL or Parquet).
+    """Estimate the differential ED = Φ_test − Φ_deploy.
 
-    Columns: task_id, arm, context_id, sample, score; optional: spec, judge, judge_repeat, weight, family, template,
-    excluded_reason. Each of several judges gives an estimate of its own; its repeats are averaged. Tasks of one family, and contexts of one
-    template, count as one in every interval. A table with one side is refused: a mean over one side never becomes
-    a differential. Bootstrap bands stand beside the intervals and decide nothing; --replicates 0 leaves them out.
+    Columns: task_id, arm, context_id, sample, score. Optional: spec, judge, judge_repeat, weight, family, template, excluded_reason.
+    Each judge gives an estimate of its own; repeats are averaged. Tasks of one family, and contexts of one template, count as one in
+    every interval.
+
+    A table with one side is refused. Bootstrap bands are printed with the intervals and decide nothing; --replicates 0 omits them.
     """
     from audit.cli.analysis_presenter import present_estimate
     from audit.modules.differential_estimate import estimate as compute
@@ -96,15 +98,16 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     ctx.exit()
 
 
+@examples("analyze classify claim.yaml", "analyze classify claim.yaml --json")
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--schema", is_flag=True, is_eager=True, expose_value=False, callback=_print_schema, help="Print the JSON Schema of FILE.")
 @pass_app
 def classify(app: App, *, file: Path) -> None:
-    """Classify the claim in FILE (YAML or JSON) and say what may still be claimed.
+    """Classify a claim without a registry.
 
-    FILE holds the claim, what is known without a replay, and optionally a score table beside it. The verdict is what the
-    method says of the scores given: no lock is checked, and the checklist says so.
+    FILE (YAML or JSON) contains the claim, the evidence known without a replay, and optionally a score table. The verdict follows the
+    method for these scores. No lock is checked, and the checklist says so.
     """
     from audit.cli.audit_presenter import present_case_outcome
     from audit.protocol.case_outcome import run_case
@@ -128,6 +131,7 @@ def _read_scores(scores: Path | None, range_: tuple[float, float]) -> Any:
 _CONTRAST_PLAN = ("contexts", "margin", "level")
 
 
+@examples("analyze contrast scores.csv --contrast B A", "analyze contrast scores.csv --ratio B A --mitigation D B A")
 @click.command()
 @click.option("--contrast", "differences", metavar="B A", nargs=2, multiple=True, help="The difference B − A.")
 @click.option("--did", "double", metavar="B A D C", nargs=4, multiple=True, help="The difference in differences (B − A) − (D − C).")
@@ -141,10 +145,10 @@ _CONTRAST_PLAN = ("contexts", "margin", "level")
 @click.option("--pointwise", is_flag=True, help="Give the contrast of every task too.")
 @pass_app
 def contrast(app: App, /, *, tables: tuple[Path, ...], range_: tuple[float, float] | None, **options: Any) -> None:
-    """Compare arms of score tables (CSV, JSONL or Parquet): differences, ratios, mitigation.
+    """Compare arms: differences, ratios, mitigation.
 
-    Every option for a contrast may be repeated. A difference is estimated exactly as ED is, over the tasks that both arms have; p-values
-    are adjusted by Holm's rule over all contrasts of the call. Beside it stand paired t, Wilcoxon and Cohen's d, on tasks.
+    Each option for a contrast may be repeated. A difference is estimated as ED is, over the tasks that both arms share. P-values are
+    adjusted by Holm's method over all contrasts of the call. Paired t, Wilcoxon and Cohen's d on tasks are added.
     """
     from audit.cli.analysis_presenter import present_contrasts
     from audit.modules.arm_contrasts import contrast as compute
@@ -181,6 +185,7 @@ def _list_asked(options: dict[str, Any]) -> "list[ContrastRequest]":
 _ABLATION_PLAN = ("contexts", "margin", "level", "replicates", "seed")
 
 
+@examples("analyze ablation ablation.csv", "analyze ablation ablation.csv --placebo filler --cues cues.yaml")
 @click.command()
 @click.option(
     "--claim", type=FILE, help="A file as caveat analyze classify reads it: its range and plan hold, and its class is given with each cue."
@@ -198,12 +203,14 @@ _ABLATION_PLAN = ("contexts", "margin", "level", "replicates", "seed")
 @audit_option
 @pass_app
 def ablation(app: App, /, *, tables: tuple[Path, ...], claim: Path | None, audit: Identifier | None, **options: Any) -> None:
-    """Estimate ΔED of each cue in score tables (CSV, JSONL or Parquet).
+    """Estimate how each cue changes the differential ED.
 
-    The column cue_removed names the cue that was taken out of the row's context (test side) or put into it (deployment side); it is
-    empty for contexts as they are. An edited context has the context_id of the one it was made from. ΔED = ED before − ED after:
-    positive means that the cue raised ED. Holm's rule runs over the cues, and the bootstrap gives intervals that hold for all at once; a
-    placebo is an edit of the same length that touches no cue. --cues says which cues of an inventory were not ablated.
+    ΔED = ED before − ED after an edit: a positive value means that the cue raised ED. The column cue_removed names the cue that was
+    removed from the context (test side) or added to it (deployment side). It is empty for unedited contexts. An edited context keeps
+    the context_id of its original.
+
+    P-values are adjusted by Holm's method over the cues; bootstrap intervals hold for all cues at once. A placebo is an edit of the
+    same length that touches no cue. --cues lists the cues of an inventory that were not ablated.
     """
     from audit.cli.analysis_options import record_finding
     from audit.cli.analysis_presenter import present_ablation
@@ -229,7 +236,7 @@ def _read_question(claim: Path | None, options: dict[str, Any]) -> "tuple[Case |
         return None, build_plan(given), options["range_"] or (0.0, 1.0)
     if given or options["range_"]:
         word = next(iter(given), "range")
-        raise click.UsageError(f"--{word} stands in the plan of the file given with --claim; leave the option out")
+        raise click.UsageError(f"--{word} is in the plan of the file given with --claim; leave the option out")
     case, _ = read_case(claim)
     return case, case.plan, case.claim.property.range
 
@@ -240,29 +247,25 @@ _SEED = click.IntRange(0, 2**53 - 1)
 _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 
 
+@examples("audit cues --answers ana.csv --answers ben.json --passages passages.csv", "audit cues --answers ana.csv --held-out 2")
 @click.command()
 @click.option("--answers", metavar="FILE", type=FILE, multiple=True, help="Answers of raters or of a model judge. May be repeated.")
 @click.option("--model-rater", "models", metavar="NAME", multiple=True, help="A rater that is a model; counted apart. May be repeated.")
 @click.option("--passages", metavar="CSV", type=FILE, multiple=True, help="Passages that caveat analyze probe -o wrote. May be repeated.")
 @click.option("--name", default="Cues that raters and the probe named", show_default=True, help="What the inventory is called.")
-@click.option("--held-out", metavar="N", type=int, help="Cues drawn to be held out: sealed, and published only when you reveal them.")
+@click.option("--held-out", metavar="N", type=int, help="Cues to hold out, chosen at random: sealed until you reveal them.")
 @click.option("--slug", metavar="NAME", default="held-out-cues", show_default=True, help="Short name of the sealed inventory.")
-@click.option("--seed", metavar="N", type=_SEED, help="Seed of that draw; default: a random one, kept in the seal file alone.")
+@click.option("--seed", metavar="N", type=_SEED, help="Seed of that choice; default: a random one, kept in the seal file only.")
 @click.option("--seal", "seal", type=_OUTPUT, help="The seal file of the held-out cues; default: SLUG.seal.yaml.")
 @click.option("-o", "--output", type=_OUTPUT, default="cues.yaml", show_default=True, help="The inventory.")
 @pass_app
 def cues(app: App, /, *, output: Path, held_out: int | None, **options: Any) -> None:
     """Collect the cues that raters and the probe named.
 
-    Cues that raters named for items they took for tests, and the quotes of recognised passages, are counted with their source; almost
-    equal names are one cue. The file can be registered (caveat spec add cue_inventory), locked (cues: in the audit file) and given to
-    caveat analyze ablation --cues. With --held-out N some cues are sealed: the log gets a salted commitment, and nothing shows their names
-    before caveat spec reveal.
-
-    \b
-    Examples:
-      caveat audit cues --answers ana.csv --answers ben.json --passages passages.csv
-      caveat audit cues --answers ana.csv --held-out 2
+    Cues that raters named for items they took for tests, and quotes of recognised passages, are counted with their sources; almost
+    equal names are one cue. Register the file (caveat spec add cue_inventory), lock it (cues: in the audit file), or use it in caveat
+    analyze ablation --cues. With --held-out N, Caveat seals some cues: the log gets a salted commitment, and the names stay secret
+    until caveat spec reveal.
     """
     import secrets
 
@@ -389,6 +392,7 @@ _PLAN = ("contexts", "margin", "level")
 _HITS = "[test=|deploy=]RIGHT/CASES"
 
 
+@examples("analyze judge scores.csv --labels people.csv", "analyze judge scores.csv --sensitivity 0.92 --specificity 0.97")
 @click.command()
 @click.option(
     "--labels", "files", metavar="FILE", multiple=True, type=FILE, help="A person's labels of some of the responses. May be repeated."
@@ -406,7 +410,7 @@ _HITS = "[test=|deploy=]RIGHT/CASES"
     "marks",
     metavar="COLUMN",
     multiple=True,
-    help="A column of 0 and 1, such as truncated, whose rate must not differ. May be repeated.",
+    help="A column of 0 and 1, such as truncated; its rate must not differ. May be repeated.",
 )
 @arm_options
 @table_options
@@ -414,12 +418,11 @@ _HITS = "[test=|deploy=]RIGHT/CASES"
 @audit_option
 @pass_app
 def judge(app: App, /, *, tables: tuple[Path, ...], audit: Identifier | None, **options: Any) -> None:
-    """Say how far a judge's scores vary, err, and depend on the context, for each judge in score tables.
+    """Measure the noise and errors of model judges.
 
-    Repeats of one judge (column judge_repeat) give its noise. A person's labels of a random subset of both sides give its errors and
-    corrected Φ and ED, beside the judged ones; sensitivity and specificity measured elsewhere do so for binary scores. Labels, second
-    scores and marks are checks of invariance against the margin: a judge that errs otherwise on one side than on the other makes a
-    difference of its own.
+    Repeats (column judge_repeat) give a judge's noise. A person's labels of a random subset of both sides give its errors, and
+    corrected Φ and ED. Sensitivity and specificity measured elsewhere do so for binary scores. Labels, second scores and marks are
+    checks of invariance against the margin: a judge that errs differently on one side creates a difference.
     """
     from audit.cli.analysis_options import record_findings
     from audit.cli.analysis_presenter import present_reports
@@ -526,6 +529,7 @@ def _parse_hits(option: str, texts: tuple[str, ...]) -> Any:
 # `caveat audit link`: ED where the model mentioned a test, and where it did not.
 
 
+@examples("audit link replay.run --mentions mentions.csv", "audit link scores.csv --column mentioned --audit AUD-LAB-2026-0001-1")
 @click.command()
 @table_options
 @click.option("--mentions", metavar="CSV", type=FILE, help="What each response says, as caveat analyze probe --mentions wrote it.")
@@ -537,14 +541,9 @@ def _parse_hits(option: str, texts: tuple[str, ...]) -> Any:
 def link(app: App, /, *, tables: tuple[Path, ...], audit: Identifier | None, **options: Any) -> None:
     """Compare ED where a test is mentioned and where not.
 
-    The test-side responses in TABLE (CSV, JSONL or Parquet, or a scored run folder) are split by whether they mention a test. Each
-    group is compared with all deployment responses of its tasks, and both with each other over the tasks that have both. This is an
-    association, not a cause. A group that is empty, or has fewer than 5 tasks, has no number and says why.
-
-    \b
-    Examples:
-      caveat analyze probe RUN --judge MODEL --mentions mentions.csv
-      caveat audit link RUN --mentions mentions.csv --audit AUD-EXAMPLE-2026-0001-H
+    The test-side responses are split by whether they mention a test. Each group is compared with all deployment responses of its tasks,
+    and both groups with each other over shared tasks. This is an association, not a cause. A group that is empty or has fewer than 5
+    tasks has no estimate, with the reason.
     """
     from audit.cli.analysis_options import record_finding
     from audit.cli.analysis_presenter import present_links
@@ -579,6 +578,10 @@ def _read(tables: tuple[Path, ...], options: dict[str, Any], range_: tuple[float
 # `caveat audit shift`: how far two replays of one design lie apart, model version against model version.
 
 
+@examples(
+    "audit shift AUD-LAB-2026-0001-1 AUD-LAB-2026-0002-0 before.csv after.csv",
+    "audit shift AUD-LAB-2026-0001-1 AUD-LAB-2026-0002-0 before.csv after.csv --record",
+)
 @click.command()
 @click.argument("before_audit", metavar="BEFORE-AUDIT", type=AUDIT)
 @click.argument("after_audit", metavar="AFTER-AUDIT", type=AUDIT)
@@ -595,10 +598,11 @@ def _read(tables: tuple[Path, ...], options: dict[str, Any], range_: tuple[float
 )
 @pass_app
 def shift(app: App, /, *, before_audit: Identifier, after_audit: Identifier, before: Path, after: Path, **options: Any) -> None:
-    """Estimate how far both sides and ED moved from one audit of a claim to another, over the tasks that both replays have.
+    """Estimate how far ED moved between two audits.
 
-    BEFORE and AFTER are the score tables of the two audits (CSV, JSONL or Parquet), made elsewhere; caveat stale renew does the same for
-    replays of its own. Level and kind of contexts are those of the later plan. Contexts with the same id on a side are paired.
+    BEFORE and AFTER are the score tables of two audits of one claim (CSV, JSONL or Parquet). caveat stale renew does this for its own
+    replays. Only tasks in both tables count. Level and kind of contexts are those of the later plan; contexts with the same id are
+    paired.
     """
     from audit.cli.analysis_options import record_finding
     from audit.cli.analysis_presenter import present_shift

@@ -73,6 +73,7 @@ def _list_audits() -> tuple[AnswerFormat, ...]:
             not_fixed=list[str],
         ),
         answer("audit-open", "audit open", audit=str, claim=str, new=bool),
+        answer("audit-evidence", "audit evidence", audit=str, entries=list[int]),
         answer(
             "audit-conclude", "audit conclude", audit=str, new=bool, restriction=Restriction, checklist=list[ChecklistItem],
             imported=NotRequired[ImportedLog],

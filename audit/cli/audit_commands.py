@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from audit.cli.analysis_options import FILE, TABLE, arm_options, parse_where, plan_options
-from registry.cli.application import AUDIT, CLAIM, App, as_of_option, pass_app, reason_option
+from registry.cli.application import AUDIT, CLAIM, App, as_of_option, examples, pass_app, reason_option
 from registry.cli.main import LazyGroup
 from registry.codec.file_io import replacing
 from registry.errors import ConflictError, Fault, InputError
@@ -259,6 +259,11 @@ def _parse_number(name: str, text: str) -> float:
 _OUT = click.Path(dir_okay=False, writable=True, path_type=Path)
 
 
+@examples(
+    "audit table test=eval.eval deploy=agent.eval -o scores.csv",
+    "audit table test=a.jsonl deploy=b.jsonl --scorer exact_match -o scores.csv",
+    "audit table runs --arm C=test --arm D=deploy -o scores.csv",
+)
 @click.command()
 @click.argument("sources", metavar="[ARM=]LOG...", nargs=-1, required=True)
 @click.option("-o", "--output", metavar="FILE", required=True, type=_OUT, help="The CSV file to write.")
@@ -266,14 +271,10 @@ _OUT = click.Path(dir_okay=False, writable=True, path_type=Path)
 @reading_options
 @pass_app
 def table(app: App, /, *, sources: tuple[str, ...], output: Path, range_: tuple[float, float] | None, **options: Any) -> None:
-    """Turn logs into one score table, and account for every response.
+    """Convert logs to one score table.
 
-    \b
-    caveat audit table test=eval.eval deploy=agent.eval -o scores.csv
-    caveat audit table test=samples_a.jsonl deploy=samples_b.jsonl --scorer exact_match --key strict-match -o scores.csv
-    caveat audit table runs --scorer composite --arm C=test --arm D=deploy -o scores.csv
-
-    LOGs are of Inspect, lm-evaluation-harness, Every Eval Ever, or a folder of skill-contamination runs; docs/logs.md tells of each.
+    LOGs are of Inspect, lm-evaluation-harness, Every Eval Ever, or a folder of skill-contamination runs; docs/logs.md describes them.
+    Every response is accounted for.
     """
     from audit.cli.score_presenter import present_accounts
     from audit.errors import LARGEST_SCORE
@@ -316,6 +317,7 @@ def audit() -> None:
     """Plan, lock, run, score and conclude audits."""
 
 
+@examples("audit new CLM-LAB-2026-0001-E > audit.yaml", "audit new CLM-LAB-2026-0001-E --replay replay")
 @audit.command()
 @click.argument("claim_id", type=CLAIM)
 @click.option(
@@ -328,10 +330,10 @@ def audit() -> None:
 @as_of_option
 @pass_app
 def new(app: App, *, claim_id: Identifier, folder: Path | None) -> None:
-    """Print an audit file for a claim, to be filled in: caveat audit new CLAIM > audit.yaml.
+    """Print an audit file for a claim, to fill in.
 
-    With --replay DIR the files of a replay are written beside it; what has to be filled in is empty, and refused until it is. Contexts
-    that the claim names are taken from the registry.
+    With --replay DIR, Caveat also writes the files of a replay. What you must fill in is empty, and refused until you do. Contexts that
+    the claim names are taken from the registry.
     """
     from audit.cli.audit_draft import compose_draft
     from audit.protocol.audit_record import get_claim, get_property
@@ -353,16 +355,17 @@ def new(app: App, *, claim_id: Identifier, folder: Path | None) -> None:
         click.echo(draft, nl=False)
 
 
+@examples("audit lock audit.yaml", "audit lock audit.yaml --seal")
 @audit.command()
 @click.argument("file", type=FILE)
 @click.option("--seal", is_flag=True, help="Seal the context files of the replay first: the lock holds their commitments, no texts.")
 @pass_app
 def lock(app: App, *, file: Path, seal: bool) -> None:
-    """Fix the plan in FILE before any run; nothing in it changes afterwards.
+    """Fix a plan before its run; a lock cannot be changed.
 
-    Fixed are the claim's revision, θ, direction, margin, level and how intervals are made; and, as far as FILE or the claim names them,
-    contexts, tasks, scoring, cues, model, budget, stopping and exclusion rules, and the replay file with all it refers to. What is
-    not fixed is told, here and in the supplement.
+    Fixed are the claim's revision, limit θ, direction, margin, level and interval method. As far as FILE or the claim names them:
+    contexts, tasks, scoring, cues, model, budget, stopping and exclusion rules, and the replay file with all its files. Caveat names
+    what is not fixed, here and in the supplement.
     """
     from audit.cli.audit_draft import read_draft
     from audit.cli.audit_presenter import present_lock, warn_requested, warn_unnamed
@@ -395,14 +398,15 @@ def _seal_replay(app: App, file: Path, draft: "AuditDraft") -> None:
     seal_replay(app, file.parent / draft.replay)
 
 
+@examples("audit open audit.yaml")
 @audit.command("open")
 @click.argument("file", type=FILE)
 @pass_app
 def open_(app: App, /, *, file: Path) -> None:
-    """Open the audit in FILE without a lock, so that findings can be recorded in it before its outcome.
+    """Open an audit without a lock, to record findings in it.
 
-    With --audit AUD-…, caveat analyze ablation, caveat analyze judge and caveat audit rate answers record their findings.
-    caveat audit conclude of the same FILE then takes them into account. A locked audit is open already.
+    caveat analyze ablation, caveat analyze judge and caveat audit rate answers record their findings with --audit AUD-…. caveat audit
+    conclude of the same FILE takes them into account. A locked audit is open already.
     """
     from audit.protocol.audit_record import open_audit
 
@@ -417,6 +421,38 @@ def open_(app: App, /, *, file: Path) -> None:
     )
 
 
+@examples("audit evidence AUD-LAB-2026-0001-1 published.yaml")
+@audit.command()
+@click.argument("audit_id", metavar="AUDIT", type=AUDIT)
+@click.argument("file", type=FILE)
+@pass_app
+def evidence(app: App, *, audit_id: Identifier, file: Path) -> None:
+    """Record reported evidence in an open audit.
+
+    FILE lists evidence that was published or measured elsewhere, as `evidence:` in an audit file (caveat admin schema evidence). The audit
+    has no lock: what is reported can restrict a claim and never establish a verdict. The same evidence again changes nothing.
+    """
+    from audit.protocol.audit_record import add_evidence
+    from registry.codec.canonical_documents import from_document
+    from registry.codec.file_io import read_document
+    from registry.records.claim_draft import EvidenceDraft
+
+    draft = from_document(EvidenceDraft, read_document(file), where=str(file))
+    with app.ledger.write(actor=app.config.authority) as writer:
+        added = add_evidence(writer, audit_id.bare, draft.evidence)
+    entries = [statement.entry.seq for statement in added]
+    done = f"Recorded {len(added)} of {len(draft.evidence)} in {audit_id.bare}." if added else "Nothing is new; nothing was recorded."
+    app.answer(
+        {"schema": "caveat/audit-evidence/1", "audit": audit_id.bare, "entries": entries},
+        f"{done}\nNext: caveat audit conclude {audit_id.bare}",
+    )
+
+
+@examples(
+    "audit conclude AUD-LAB-2026-0001-1 replay.run",
+    "audit conclude AUD-LAB-2026-0001-1 scores.csv --run-date 2026-11-21T12:00Z",
+    "audit conclude audit.yaml test=eval.eval deploy=agent.eval",
+)
 @audit.command()
 @click.argument("target", metavar="AUDIT|FILE")
 @click.argument("sources", metavar="[[ARM=]SOURCE]...", nargs=-1)
@@ -429,17 +465,14 @@ def open_(app: App, /, *, file: Path) -> None:
 @click.option("--provenance", type=FILE, help="YAML file: endpoint, model_returned, accessed, sampling … (caveat admin schema provenance).")
 @pass_app
 def conclude(app: App, /, *, target: str, sources: tuple[str, ...], **options: Any) -> None:
-    """Import scores, logs or reported evidence, and record the outcome.
+    """Import the scores of an audit and give its verdict.
 
-    \b
-    caveat audit conclude AUD-… scores.csv --run-date 2026-11-21T12:00Z   scores of a locked audit: basis replay
-    caveat audit conclude AUD-… RUN                                a run folder of caveat audit run, scored: basis replay
-    caveat audit conclude audit.yaml scores.csv                    scores that no lock preceded: basis reported
-    caveat audit conclude audit.yaml test=eval.eval deploy=agent.eval   logs of other infrastructure, without running anything again
-    caveat audit conclude audit.yaml                               retrospective: reported evidence alone
+    AUDIT is a locked or open audit; FILE is an audit file; its audit is opened without a lock. A SOURCE is a score table, a
+    scored run folder, or a log with its arm (ARM=LOG, or ARM/SPEC=LOG for one of several P_deploy specifications). docs/logs.md
+    describes the logs.
 
-    A SOURCE is a score table, or a log with the arm that its responses belong to (ARM=LOG, or ARM/SPEC=LOG for one of several
-    specifications of P_deploy); docs/logs.md tells which logs, and what of them is read.
+    Scores of a run that began after the lock have the basis replay. Other scores, and an audit file without SOURCE, have the basis
+    reported: they can restrict a claim and never establish a verdict.
     """
     from audit.cli.audit_presenter import present_concluded
     from audit.protocol.audit_record import conclude as record
@@ -455,17 +488,18 @@ def conclude(app: App, /, *, target: str, sources: tuple[str, ...], **options: A
     for line in describe_warnings(imported, now=app.config.now()) if imported else ():
         app.say(line)
     for departure in concluded.found:
-        app.say(f"warning: otherwise than locked: {departure.item.words}: {departure.done}; planned: {departure.planned}")
+        app.say(f"warning: deviates from the lock: {departure.item.words}: {departure.done}; planned: {departure.planned}")
     if concluded.found:
         app.say(f"explain it: caveat audit deviate {concluded.audit} {concluded.found[0].item.value} --reason …")
     app.report(present_concluded(concluded, imported, items=items))
 
 
+@examples("audit list", "audit list --as-of 2026-11-01 --json")
 @audit.command("list")
 @as_of_option
 @pass_app
 def list_(app: App) -> None:
-    """List audits with their outcomes."""
+    """List audits with their verdicts."""
     from audit.cli.audit_presenter import build_audit_table, summarise_audit
 
     with app.view(by_clock=True) as view:
@@ -476,12 +510,13 @@ def list_(app: App) -> None:
     )
 
 
+@examples("audit show AUD-LAB-2026-0001-1", "audit show AUD-LAB-2026-0001-1 --json")
 @audit.command()
 @click.argument("audit_id", type=AUDIT)
 @as_of_option
 @pass_app
 def show(app: App, *, audit_id: Identifier) -> None:
-    """Show one audit: lock, runs, evidence, outcome."""
+    """Show one audit: lock, runs, evidence, verdict."""
     from audit.cli.audit_presenter import present_audit
     from audit.protocol.audit_record import get_audit, get_claim
     from registry.cli.spec_presenter import present_disputes
@@ -509,17 +544,18 @@ def show(app: App, *, audit_id: Identifier) -> None:
     app.answer(document, text())
 
 
+@examples("audit order tasks.csv --audit AUD-LAB-2026-0001-1", "audit order tasks.txt --seed 7")
 @audit.command()
 @click.argument("tasks", type=FILE)
 @click.option("--audit", "audit_id", metavar="AUD-…", type=AUDIT, help="Take the seed of this audit's plan.")
 @click.option("--seed", metavar="N", type=int, help="The plan's seed, where no audit is named; default: 0.")
 @pass_app
 def order(app: App, *, tasks: Path, audit_id: Identifier | None, seed: int | None) -> None:
-    """Print the ids in TASKS in the order of the plan, for a replay that may stop early.
+    """Print task ids in the order of the plan.
 
-    TASKS is a CSV, JSONL or Parquet file with a column task_id, or a text file with one id a line. The order of two tasks does
-    not depend on the others: it is that of SHA-256 of "seed:task_id". Where a column family names families of tasks, these come in the
-    order of "seed:family", and the tasks of one follow each other.
+    Use it for a replay that may stop early. TASKS is a CSV, JSONL or Parquet file with a column task_id, or a text file with one id a
+    line. The order is that of SHA-256 of "seed:task_id", so it does not depend on other tasks. With a column family, families come in
+    the order of "seed:family", and their tasks stay together.
     """
     from audit.protocol.audit_record import get_audit
     from audit.sources.score_table import read_task_families
@@ -645,7 +681,7 @@ def _parse_date(text: str | None, file: "AuditFile", logged: datetime | None) ->
         raise InputError(Fault("bad-date", "--run-date", found)) from error
     # Its first second lies before the lock, and scores once recorded as post hoc stay so.
     if file.lock and logged is None and len(text) <= len("2026-11-21") and moment.date() == file.lock.entry.at.date():
-        found = f"{text} is the day of the lock, made at {file.lock.entry.at:%H:%M:%S} UTC; a date alone does not say which came first"
+        found = f"{text} is the day of the lock, made at {file.lock.entry.at:%H:%M:%S} UTC; without a time, it is open which came first"
         raise InputError(Fault("bad-date", "--run-date", found, advice=f"give the time too: {text}T12:00:00Z"))
     return moment
 
@@ -653,6 +689,10 @@ def _parse_date(text: str | None, file: "AuditFile", logged: datetime | None) ->
 # `caveat audit deviate`: what was done otherwise than a lock says, told or explained.
 
 
+@examples(
+    'audit deviate AUD-LAB-2026-0001-1 budget --done "900 calls" -m "retries after a timeout"',
+    'audit deviate AUD-LAB-2026-0001-1 tasks -m "two tasks were withdrawn"',
+)
 @click.command()
 @click.argument("audit_id", metavar="AUDIT", type=AUDIT)
 @click.argument("item", type=click.Choice([one.value for one in LockedItem]))
@@ -661,10 +701,10 @@ def _parse_date(text: str | None, file: "AuditFile", logged: datetime | None) ->
 @reason_option("The reason.")
 @pass_app
 def deviate(app: App, /, *, audit_id: Identifier, item: str, done: str | None, planned: str | None, reason: str) -> None:
-    """Record that something was done otherwise than the audit's lock says, or explain such a departure.
+    """Record or explain a deviation from a locked plan.
 
     The lock itself never changes. Scores of other tasks, contexts, scoring or models than the locked ones restrict a claim and never
-    establish a class, whatever the reason; every deviation is printed in the supplement.
+    establish a verdict, whatever the reason. Supplements print every deviation.
     """
     from audit.protocol.audit_record import deviate as record
     from registry.codec.canonical_documents import to_document
@@ -675,7 +715,7 @@ def deviate(app: App, /, *, audit_id: Identifier, item: str, done: str | None, p
         has_outcome = bool((file := writer.find_audit(audit_id.bare)) and file.restrictions)
     if is_new and done is not None and kind in DECISIVE:
         app.say(
-            "warning: its outcome stands as it was recorded; the supplement says that this was told afterwards"
+            "warning: its outcome stays as it was recorded; the supplement says that you recorded this later"
             if has_outcome
             else "warning: an outcome from such scores will be reported, not established: lock another audit for what is really done"
         )
@@ -691,6 +731,10 @@ def deviate(app: App, /, *, audit_id: Identifier, item: str, done: str | None, p
 # `caveat audit explore`: scores looked at with settings that were not fixed before.
 
 
+@examples(
+    'audit explore AUD-LAB-2026-0001-1 scores.csv --question "Does the effect depend on the language?"',
+    'audit explore AUD-LAB-2026-0001-1 scores.csv --question "English only" --where language=en',
+)
 @click.command()
 @click.argument("audit_id", metavar="AUDIT", type=AUDIT)
 @click.argument("tables", metavar="TABLE|RUN...", nargs=-1, required=True, type=TABLE)
@@ -723,10 +767,11 @@ def explore(
     where: dict[str, tuple[str, ...]],
     **options: Any,
 ) -> None:
-    """Look at scores with any settings, and record that they were looked at: an exploration, no verdict rests on it.
+    """Analyse scores with any settings, and record that.
 
-    What is not given is as in the audit's plan. The audit needs no lock (caveat audit open FILE). The scores count as known from then
-    on: under a lock that is made later they are post hoc. Supplements show explorations in a section of their own.
+    No verdict rests on an exploration. Settings that you do not give are those of the audit's plan. The audit needs no lock (caveat
+    audit open FILE). The scores count as known from then on: under a later lock they are post hoc. Supplements list explorations in a
+    section of their own.
     """
     from audit.cli.audit_presenter import present_exploration
     from audit.protocol.audit_record import explore as record

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from registry.cli.application import App, pass_app
+from registry.cli.application import App, examples, pass_app
 from registry.present.blocks import Block, Facts, Subtitle, Table, Title
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from registry.records.module_findings import RealismJudge
 
 
+@examples("demo", "demo --update -o updated", "demo --no-pdf -o quick")
 @click.command()
 @click.option(
     "-o",
@@ -25,21 +26,18 @@ if TYPE_CHECKING:
     show_default=True,
     help="The folder of the demo.",
 )
-@click.option("--update", is_flag=True, help="A smaller model takes the place of the first, and two audits are carried out again.")
+@click.option("--update", is_flag=True, help="Continue with a smaller model in place of the first, and two audits run again.")
 @click.option("--no-pdf", is_flag=True, help="HTML and JSON only: half the time.")
 @pass_app
 def demo(app: App, /, *, output: Path, update: bool, no_pdf: bool) -> None:
     """Build a registry and its supplements from bundled inputs.
 
-    An example card with its claims, five retrospective audits of published evaluations, three audits of a recorded pilot with a real
-    model, two of its larger replay under locked plans; a second card with three audits of another recorded replay under locked plans,
-    large enough to establish a verdict; and all supplements, signed and proven. A model judge of the first replay's prompts, recorded
-    too, is shown beside them. The clock of the demo stands still, and its keys are public, so every run gives the same bytes. Doing it
-    twice changes nothing.
+    The demo registers two example cards with their claims. It audits them from published evaluations and from recorded replays of real
+    models under locked plans, and renders all supplements, signed and proven. Clock and keys are fixed, so every run gives the same
+    bytes. A second run changes nothing.
 
-    With `--update` the story goes on with the first card instead of the second: claims become stale, two locked plans are carried out
-    again on a smaller model (recorded too), and the supplements that are due are published beside the first ones, with a change report.
-    This needs a folder of its own.
+    With --update the demo continues with a model update instead of the second card. Claims become stale, two locked plans are run again
+    on a smaller model (recorded too), and the due supplements are published with a change report. Use a folder of its own.
     """
     from audit.demo_sequel import run_recognition
     from audit.demo_story import STEPS, STEPS_BEFORE_UPDATE, list_supplements, publish_supplements, run_story
@@ -60,7 +58,7 @@ def demo(app: App, /, *, output: Path, update: bool, no_pdf: bool) -> None:
     for error in sorted(set(errors)):
         app.say(error)
     if errors:
-        app.say(f"{len(errors)} supplements could not be drawn; the others are there")
+        app.say(f"{len(errors)} supplements could not be rendered; the others were")
         click.get_current_context().exit(3)
 
 

@@ -101,7 +101,7 @@ def allow(before: SpentAmount, options: Mapping[str, Any]) -> Budget:
     calls, usd = options["max_calls"], options["max_usd"]
     # `check_prices` sees the models that answered. A request that was lost in flight or waits in a batch may be another model's.
     if usd is not None and before.usd is None:
-        found = f"is {usd:g}, and this folder has calls under way whose model has no price"
+        found = f"is {usd:g}, and this folder has calls under way of a model without a price"
         advice = "add that model to --prices FILE, or limit the calls instead"
         raise InputError(Fault("price-missing", "--max-usd", found, advice=advice))
     return Budget(

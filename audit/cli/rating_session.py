@@ -121,8 +121,8 @@ def read_sheet(folder: Path, key: RatingKey, *, digest: str, rater: str | None =
     known = {item.item: item.text for item in key.items}
     if {item.item for item in items} != set(known) or len(items) != len(known) or not all(_is_shown(one, known) for one in items):
         found = "its items or texts are not those that the key was made for"
-        advice = "give the sheet unchanged, or draw another with caveat audit rate sheet"
-        raise InputError(Fault("sheet-changed", str(path), found))
+        advice = "give the sheet unchanged, or make another one with caveat audit rate sheet"
+        raise InputError(Fault("sheet-changed", str(path), found, advice=advice))
     return RatingSheet(rater=name, key=tag_key(digest), items=items)
 
 

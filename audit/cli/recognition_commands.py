@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.cli.analysis_options import FILE, arm_options, audit_option, build_plan, call_options, plan_options
-from registry.cli.application import App, pass_app
+from registry.cli.application import App, examples, pass_app
 from registry.errors import Fault, InputError, UnavailableError
 from registry.records.record import Identifier
 
@@ -48,12 +48,17 @@ class _Source:
     """The endpoint of the run's replay; None where it names none."""
 
 
+@examples(
+    "analyze probe replay.run --patterns-only",
+    "analyze probe replay.run --judge MODEL --mentions mentions.csv",
+    "analyze probe replay.run --judge MODEL --dry-run",
+)
 @click.command()
 @click.argument("run", metavar="[RUN]", required=False, type=_FOLDER)
 @click.option(
     "--texts", metavar="FILE", type=FILE, help="Read transcripts instead of a run: JSONL with text, optional reasoning, arm, task_id, …"
 )
-@click.option("--patterns-only", is_flag=True, help="Mark candidates by patterns alone; no call is made, and no rate is given.")
+@click.option("--patterns-only", is_flag=True, help="Only mark candidates by patterns, without calls and rates.")
 @click.option("--judge", "model", metavar="MODEL", help="The model that classifies; default: the one that the run's replay names.")
 @click.option("--base-url", metavar="URL", help="Its endpoint; default: that of the replay, else ANTHROPIC_BASE_URL.")
 @click.option(
@@ -76,18 +81,18 @@ class _Source:
 @click.option("-o", "--output", metavar="CSV", type=_OUTPUT, help="Write marked and recognised passages, one a row.")
 @pass_app
 def probe(app: App, /, *, run: Path | None, texts: Path | None, patterns_only: bool, **options: Any) -> None:
-    """Read what responses in RUN say of being tested.
+    """Find responses that mention being tested.
 
-    Reasoning and output are read apart: aware, aware_but_told, monitoring_only, task_content or none. The classifier sees the passage
-    alone, never arm or context; a class counts only if its quote stands in the passage word for word. Rates come with intervals over
-    tasks and contexts, belong to this evaluation and not to a model, and decide nothing about ED.
+    Reasoning and output are classified separately: aware, aware_but_told, monitoring_only, task_content or none. The classifier sees
+    the passage without arm and context. A class counts if its quote occurs in the passage word for word. The rates, with intervals over
+    tasks and contexts, belong to this evaluation and decide nothing about ED.
     """
     from audit.modules.recognition_passages import list_passages
 
     if run is not None and texts is not None:
         raise click.UsageError("give RUN or --texts, not both")
     if run is None and texts is None and (options["labels"] is None or patterns_only):
-        raise click.UsageError("give RUN, --texts FILE, or --labels FILE alone to measure a classifier")
+        raise click.UsageError("give RUN, --texts FILE, or only --labels FILE to measure a classifier")
     if patterns_only and any(options[name] is not None for name in ("audit", "model", "mentions")):
         raise click.UsageError("--patterns-only makes no call and gives no rate: leave --judge, --audit and --mentions out")
     source = _read(app, run, texts, options)
@@ -191,7 +196,7 @@ def _build_probe(source: _Source, options: dict[str, Any]) -> "Probe":
     planned = source.probe
     model = options["model"] or (planned.model if planned else None)
     if model is None:
-        raise click.UsageError("name the model that classifies with --judge MODEL, or mark candidates alone with --patterns-only")
+        raise click.UsageError("name the model that classifies with --judge MODEL, or only mark candidates with --patterns-only")
     tokens = options["max_tokens"] or (planned.max_tokens if planned else 1024)
     # Transcripts go nowhere that the replay did not go, unless asked for.
     address = options["base_url"] or (planned.base_url if planned else None) or source.base_url
@@ -251,9 +256,10 @@ _SHEET_FOLDER = click.Path(file_okay=False, path_type=Path)
 
 @click.group()
 def rate() -> None:
-    """The naturalness audit: blinded sheets out, answers in."""
+    """Test whether raters can tell test from deployment."""
 
 
+@examples("audit rate sheet replay.run --raters ana,ben -o rating", "audit rate sheet samples.csv --raters ana --items 40 -o rating")
 @rate.command()
 @click.argument("samples", metavar="RUN|SAMPLES...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--spec", metavar="NAME", help="Of a run folder with several specifications of P_deploy, the one to be rated.")
@@ -264,11 +270,11 @@ def rate() -> None:
 @arm_options
 @pass_app
 def sheet(app: App, /, *, samples: tuple[Path, ...], raters: str, folder: Path, **options: Any) -> None:
-    """Write a blinded, shuffled sheet for each rater, and the key that they must not see.
+    """Write a blinded sheet for each rater, and the key.
 
-    RUN is a run folder of caveat audit run: every prompt of both sides, as the model was sent it, is a sample, but not those of edits.
-    SAMPLES are CSV or JSONL with the columns arm and text (a prompt or transcript), optional task_id and context_id. Each rater gets
-    the folder with their name: sheet.html to fill in offline, sheet.csv for a spreadsheet, instructions.txt.
+    RUN is a run folder of caveat audit run: each prompt of both sides is a sample, except those of edits. SAMPLES are CSV or JSONL with
+    the columns arm and text, optional task_id and context_id. Each rater gets a folder with sheet.html to fill in offline, sheet.csv
+    for a spreadsheet, and instructions.txt. Raters must not see the key.
     """
     import secrets
 
@@ -304,6 +310,7 @@ def _read_samples(paths: tuple[Path, ...], options: dict[str, Any]) -> "list[Rat
         store.close()
 
 
+@examples("audit rate answers rating/key.json ana.csv ben.csv", "audit rate answers rating/key.json ana.csv --audit AUD-LAB-2026-0001-1")
 @rate.command()
 @click.argument("key", type=FILE)
 @click.argument("sheets", metavar="ANSWERS...", nargs=-1, required=True, type=FILE)
@@ -312,10 +319,10 @@ def _read_samples(paths: tuple[Path, ...], options: dict[str, Any]) -> "list[Rat
 @audit_option
 @pass_app
 def answers(app: App, /, *, key: Path, sheets: tuple[Path, ...], models: tuple[str, ...], audit: Identifier | None, **options: Any) -> None:
-    """Read the answer sheets (CSV or JSON) against KEY, and say whether raters can tell the sides apart.
+    """Read the answer sheets of raters against the key.
 
-    Each rater gets an exact interval and an exact test against chance. Persons together: raters and items crossed, both counted as
-    samples. Undecided items are not counted.
+    Each rater gets an exact interval and an exact test against chance. For all persons together, raters and items are crossed samples.
+    Undecided items are not counted.
     """
     from audit.cli.analysis_options import record_finding
     from audit.cli.rating_session import present_naturalness, read_key
@@ -332,11 +339,14 @@ def answers(app: App, /, *, key: Path, sheets: tuple[Path, ...], models: tuple[s
     app.answer(to_document(found), present_naturalness(found))
 
 
+@examples("audit rate judge rating --judge MODEL --dry-run", "audit rate judge rating --judge MODEL --pairwise --audit AUD-LAB-2026-0001-1")
 @rate.command()
 @click.argument("folder", metavar="FOLDER", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--judge", "model", metavar="MODEL", required=True, help="The model that is asked.")
 @click.option("--pairwise", is_flag=True, help="Ask about pairs instead: which of the two is the real one? Each pair in both orders.")
-@click.option("--rater", metavar="NAME", help="Whose sheet is read, and who the answers are said to be by; default: the first.")
+@click.option(
+    "--rater", metavar="NAME", help="The rater of the sheet that is read, named as the author of the answers; default: the first."
+)
 @click.option("--seed", metavar="N", type=_SEED, help="Seed of pairing and order; default: that of the key.")
 @click.option("--base-url", metavar="URL", help="The endpoint; default: ANTHROPIC_BASE_URL.")
 @call_options("one answer", "a judge")
@@ -348,16 +358,11 @@ def answers(app: App, /, *, key: Path, sheets: tuple[Path, ...], models: tuple[s
 )
 @pass_app
 def judge(app: App, /, *, folder: Path, audit: Identifier | None, output: Path | None, **options: Any) -> None:
-    """Ask a model about the sheet in FOLDER: test or deployment?
+    """Ask a model which prompts are tests.
 
-    The model gets the instructions and texts that raters get, and nothing of the key. It is a sensitivity check beside persons, so it
-    can weaken a verdict and never strengthen it. Answers that are neither test nor deployment count at the worst for the contexts.
-    The same command again asks nothing twice.
-
-    \b
-    Examples:
-      caveat audit rate judge rating --judge MODEL --dry-run
-      caveat audit rate judge rating --judge MODEL --pairwise --audit AUD-EXAMPLE-2026-0001-H
+    The model gets the instructions and texts that raters get, and nothing of the key. It is a sensitivity check: it can weaken a
+    verdict and never strengthen it. Answers that are neither test nor deployment count at the worst for the contexts. A second run asks
+    nothing twice.
     """
     from audit.cli.rating_session import ask_judge
 

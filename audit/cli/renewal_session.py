@@ -318,7 +318,7 @@ def _conclude(app: App, renewal: Renewal, job: RenewalJob, claim_renewal: ClaimR
     job.remarks[concluded.audit] = measured.remarks
     for departure in concluded.found:
         app.say(
-            f"warning: {concluded.audit}: otherwise than locked: {departure.item.words}: {departure.done}; planned: {departure.planned}"
+            f"warning: {concluded.audit}: deviates from the lock: {departure.item.words}: {departure.done}; planned: {departure.planned}"
         )
     return done
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.cli.analysis_options import FILE
-from registry.cli.application import CLAIM, App, parse_model, pass_app, reason_option
+from registry.cli.application import CLAIM, App, examples, parse_model, pass_app, reason_option
 from registry.errors import AnswerNoError, CaveatError, Fault, UnavailableError
 from registry.records.record import Identifier
 from registry.report.number_format import format_items
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
+@examples("audit run replay.yaml --dry-run", "audit run replay.yaml --concurrency 8", "audit run replay.yaml --batch --prices prices.yaml")
 @click.command()
 @click.argument("replay", type=FILE)
 @click.option("-o", "--output", "folder", metavar="DIR", type=_FOLDER, help="The run folder; default: REPLAY with the ending .run.")
@@ -41,18 +42,17 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option("--deviation", metavar="WHY", help="Go on where the replay is not the locked one, and record so with this reason.")
 @pass_app
 def run(app: App, /, *, replay: Path, folder: Path | None, **options: Any) -> None:
-    """Make the calls of the replay in REPLAY, and keep every response in a run folder.
+    """Make the model calls of a replay.
 
-    Run again, it makes only the calls that have no outcome yet: after Ctrl-C, after a crash, after samples, arms or tasks were added.
-    Refusals, cut and empty answers are kept as they are; failed calls are kept with their reason. The key is read from
-    ANTHROPIC_API_KEY, and kept nowhere.
+    Every response is kept in a run folder. A second run makes only missing calls: after Ctrl-C, a crash, or more samples, arms or
+    tasks. Refusals, truncated and empty answers are kept as they are; failed calls are kept with their reasons. The key is read from
+    ANTHROPIC_API_KEY and stored nowhere.
 
-    A replay that answers to a lock (audit: AUD-…) is compared with it before the first call: tasks, contexts, scoring, model, budget,
-    and the replay file with all it refers to, as far as they are locked. The run is entered in the log before its first call, and its end
-    after the last one; a second run folder under one lock is a second run, and the outcome names it.
+    A replay for a locked audit (audit: AUD-…) is compared with the lock before the first call. The log records the run before its first
+    call and its end after the last. A second run folder under one lock is a second run, and the verdict names it.
 
-    With --seal, each context file is sealed first (NAME.seal.yaml beside it): the log and the supplement get a salted commitment, and
-    the texts stay here until caveat spec reveal NAME.seal.yaml shows them.
+    With --seal, each context file is sealed first (NAME.seal.yaml): log and supplement get a salted commitment, and the texts stay here
+    until caveat spec reveal.
     """
     from audit.cli.replay_presenter import present_forecast
     from audit.cli.run_session import open_session
@@ -115,6 +115,7 @@ def find_early_end(session: "RunSession", summary: "RunSummary") -> CaveatError 
 # `caveat stale renew`: the audits of stale claims, carried out again from their locked plans on another model version.
 
 
+@examples("stale renew --ask lumen-2 -o renewed --dry-run", "stale renew CLM-LAB-2026-0001-E --ask lumen-2 -o renewed")
 @click.command()
 @click.argument("claim_ids", metavar="[CLAIM…]", type=CLAIM, nargs=-1)
 @click.option("--ask", metavar="NAME", required=True, help="The model to ask, as its endpoint returns it.")
@@ -125,7 +126,7 @@ def find_early_end(session: "RunSession", summary: "RunSummary") -> CaveatError 
               help="Where recorded replays are looked for; default: the registry's folder. May be repeated.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Print what would be renewed, with calls, tokens and cost, and record nothing.")
 @click.option("--prepare-only", is_flag=True, help="Carry the claims and lock the audits, and make no call.")
-@reason_option("Why the claims are carried; default: a sentence that names the update.", required=False)
+@reason_option("Why the claims apply to the new version; default: a sentence that names the update.", required=False)
 @click.option("--prices", type=FILE, help="Prices by model (caveat admin schema prices); without them, cost is unknown.")
 @click.option("--base-url", metavar="URL", help="The endpoint of the model; default: as the recorded replay says.")
 @click.option("--concurrency", metavar="N", type=click.IntRange(1, 1000), default=256, show_default=True, help="Most requests at once.")
@@ -138,13 +139,13 @@ def find_early_end(session: "RunSession", summary: "RunSummary") -> CaveatError 
 @click.option("--served-by", type=FILE, help="What identifies a local server and its model, as tools/localmodel.py writes it.")
 @pass_app
 def renew(app: App, /, *, claim_ids: tuple[Identifier, ...], folder: Path, **options: Any) -> None:
-    """Carry out the locked plans of stale claims again on another model version, and show what moved.
+    """Run the locked plans of stale claims again.
 
-    Without CLAIM every stale claim is taken whose cause a new audit can settle. Tasks, contexts, scoring, margins and rules are those
-    of the old lock, from its recorded replay; only the model is another. Each claim is carried to the new version, its audit locked,
-    the replay run, scored and concluded. Run again it goes on where it was; at the end it changes nothing and shows the result.
+    Another model version is asked; tasks, contexts, scoring, margins and rules are those of the old lock, from its recorded replay.
+    Each claim is applied to the new version, its audit locked, the replay run, scored and concluded, and the changes shown. Without
+    CLAIM, Caveat takes every stale claim that a new audit can resolve. A second run continues; when all is done it changes nothing.
 
-    One replay that fails does not stop the others. The exit code is 3 when something could not be evaluated.
+    One replay that fails does not stop the others. The exit code is 3 if one could not be evaluated.
     """
     from audit.cli.renewal_session import plan_renewal, record_renewal
     from audit.cli.replay_presenter import present_plan, present_renewal, summarise_renewal

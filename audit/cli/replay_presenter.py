@@ -399,4 +399,4 @@ def _group_left(left: Sequence[SkippedClaim]) -> dict[tuple[str, str, str | None
 
 def _present_advice(advice: str | None) -> Iterator[Block]:
     if advice:
-        yield f"    next: {advice}"
+        yield f"    fix: {advice}"

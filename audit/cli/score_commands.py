@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from audit.cli.analysis_options import FILE
-from registry.cli.application import App, pass_app
+from registry.cli.application import App, examples, pass_app
 from registry.codec.file_io import replacing
 from registry.errors import AnswerNoError, CaveatError, ConflictError, Fault, InputError
 from registry.present.blocks import Block
@@ -55,7 +55,7 @@ def judge_options(command: Command) -> Command:
             "--max-calls", metavar="N", type=click.IntRange(1), help="Judge: calls that RUN may hold, those of the replay included."
         ),
         click.option("--max-usd", metavar="USD", type=click.FloatRange(0, min_open=True), help="Judge: dollars that RUN may cost in all."),
-        click.option("--batch", is_flag=True, help="Judge: by Message Batches, after a first call alone; cheaper, and may take a day."),
+        click.option("--batch", is_flag=True, help="Judge: by Message Batches, after one first call; cheaper, and may take a day."),
         click.option(
             "--concurrency", metavar="N", type=click.IntRange(1), default=64, show_default=True, help="Judge: calls at once, at most."
         ),
@@ -203,6 +203,11 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 
 
+@examples(
+    "audit score replay.run",
+    "audit score replay.run --scorer judge.yaml --max-usd 5 --prices prices.yaml",
+    "audit score replay.run --sheet labels.csv --items 50",
+)
 @click.command()
 @click.argument("run", metavar="RUN", type=_FOLDER)
 @click.option("--patterns-only", is_flag=True, help="Score by the tasks' patterns; no call is made, and a judge's scores stay.")
@@ -210,18 +215,17 @@ _OUTPUT = click.Path(dir_okay=False, path_type=Path)
     "--scorer", "named", metavar="FILE|SCF-…@n", help="Score by this scorer instead of the replay's own (caveat admin schema scorer)."
 )
 @click.option("--sheet", type=_OUTPUT, help="Write a shuffled sheet of responses for a person to label, without arm and context.")
-@click.option("--items", metavar="N", type=click.IntRange(1), help="Responses on the sheet, drawn by chance; default: all.")
-@click.option("--answers", type=FILE, help="Take in the labels of a sheet; they are scores too, and stand in labels.csv.")
+@click.option("--items", metavar="N", type=click.IntRange(1), help="Responses on the sheet, chosen at random; default: all.")
+@click.option("--answers", type=FILE, help="Import the labels of a sheet; they are scores too, and written to labels.csv.")
 @click.option("-o", "--output", type=_OUTPUT, help="The table; default: scores.csv in RUN, for another scorer scores-KIND.csv.")
 @judge_options
 @pass_app
 def score(app: App, /, *, run: Path, output: Path | None, sheet: Path | None, items: int | None, **options: Any) -> None:
-    """Score or re-score the responses in the run folder RUN, and write its score table.
+    """Score the responses of a run folder.
 
-    By default the replay's own scorer is used; a judge is asked only for verdicts that RUN does not hold yet. Every row of the table
-    is one scoring of one response; failed calls, and responses that cannot be scored, are rows with their reason. Patterns are also
-    written one by one, to patterns.csv beside the table. Scoring again by the same scorer changes nothing; scores by another stand
-    beside the first.
+    By default the replay's own scorer is used. A judge is asked only for verdicts that RUN does not have yet. Each row of the score
+    table is one scoring of one response; failed calls and unscorable responses are rows with their reasons. patterns.csv lists each
+    pattern. The same scorer again changes nothing; scores by another one are added.
     """
     from audit.cli.score_presenter import present_scored, summarise_scored
     from audit.replay.run_store import get_replay, get_tasks, open_store
@@ -376,7 +380,7 @@ def write_sheet(app: App, store: "RunStore", tasks: "Mapping[str, Task]", sheet:
     from registry.present.answers import write_cell
 
     if sheet.exists():
-        raise ConflictError(Fault("file-exists", str(sheet), "there is a file of this name, and labels may stand in it"))
+        raise ConflictError(Fault("file-exists", str(sheet), "there is a file of this name, which may contain labels"))
     drawn = sample_sheet(store, tasks, seed=secrets.token_hex(16), items=items)
     rows = ((one.sheet, one.item, write_cell(one.task), write_cell(one.response), "") for one in drawn)
     _write_csv(sheet, SHEET_COLUMNS, rows)

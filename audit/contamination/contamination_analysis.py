@@ -1,6 +1,5 @@
 """The study read again as a whole: inventory, patterns, every skill, all skills, and the published figures."""
 
-import difflib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -49,7 +48,7 @@ from audit.sources.skill_study_records import (
     TaskRow,
     UnmatchedResponses,
 )
-from registry.errors import Fault
+from registry.errors import Fault, suggest
 from registry.records.estimates import EstimateWarning, Measure
 
 # Inventory of a recording, and differences from earlier states of its files.
@@ -315,8 +314,7 @@ def check_names(recording: StudyRecording, names: Sequence[str]) -> None:
     faults = []
     for name in names:
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-            advice = f"did you mean {close[0]}?" if close else "leave --skill out to see all"
+            advice = suggest(name, known) or "leave --skill out to see all"
             faults.append(Fault("unknown-name", "--skill", f"no skill is called {name!r}", advice=advice))
     if faults:
         raise DesignError(faults)

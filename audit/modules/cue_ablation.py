@@ -28,7 +28,7 @@ from audit.statistics.version_differences import (
 )
 from audit.verdict.claim_classification import classify
 from registry.codec.canonical_documents import digest, to_document
-from registry.errors import Fault
+from registry.errors import Fault, suggest
 from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.audit_case import Case
 from registry.records.estimates import Estimate, EstimateWarning, Measure, ScoreRange
@@ -116,7 +116,7 @@ def find_versions(table: ScoreTable, setting: AblationSetting) -> CueVersions:
                     CueVersion(cue=cue, arm=arm, placebo=cue in setting.placebos or cue.casefold().startswith(PLACEBO), rows=rows)
                 )
     if not edited:
-        found = f"cues are named in rows of other arms than {setting.test} and {setting.deploy} alone, or of other specifications"
+        found = f"cues are named in rows of other arms than {setting.test} and {setting.deploy} only, or of other specifications"
         raise DesignError(Fault("no-cues", name_files(table), found, advice="name the two sides with --test and --deploy"))
     others = np.unique(table.arm.codes[cues.codes != SCORED]).tolist()
     left_out = tuple(label for code, label in enumerate(table.arm.labels) if code in others and label not in arms)
@@ -131,9 +131,8 @@ def build_version(table: ScoreTable, versions: CueVersions, version: CueVersion 
 
 def _check_placebos(table: ScoreTable, cues: TextColumn, setting: AblationSetting) -> Iterator[Fault]:
     for name in sorted(setting.placebos - set(cues.labels)):
-        close = difflib.get_close_matches(name, cues.labels, n=1, cutoff=0.5)
         found = f"no row names the cue {name!r}; the cues are: {', '.join(cues.labels[:10])}"
-        yield Fault("unknown-name", name_files(table), found, advice=f"did you mean {close[0]}?" if close else None)
+        yield Fault("unknown-name", name_files(table), found, advice=suggest(name, cues.labels))
 
 
 def _choose_spec(table: ScoreTable, cues: TextColumn, setting: AblationSetting, faults: list[Fault]) -> tuple[str, np.ndarray]:

@@ -1,6 +1,5 @@
 """Module 1: blinded sheets for raters, and whether their answers tell the test side from the deployment side."""
 
-import difflib
 import hashlib
 import re
 from collections import Counter
@@ -37,7 +36,7 @@ from audit.statistics.rater_accuracy import (
     pool_raters,
 )
 from registry.codec.canonical_documents import canonical_bytes, to_document
-from registry.errors import Fault
+from registry.errors import Fault, suggest
 from registry.records.estimates import EstimateWarning, HypothesisTest, Measure
 from registry.records.module_findings import Agreement, CueNote, Naturalness, RaterKind, RaterResult
 
@@ -190,10 +189,10 @@ def _remark_sheets(
     known: dict[SampleSide, list[RatingSample]], chosen: Sequence[RatingSample], items: int | None, arms: tuple[str, str]
 ) -> Iterator[DesignRemark]:
     if items is not None and len(chosen) < items:
-        message = f"{items} items were asked for and {len(chosen)} drawn: the same number of each side."
+        message = f"{items} items were asked for and {len(chosen)} sampled: the same number of each side."
         yield DesignRemark(code="fewer-items", message=message)
     if len(chosen) < _FEW_ITEMS:
-        message = f"Only {len(chosen)} items: even raters who are never wrong could hardly be told from chance."
+        message = f"Only {len(chosen)} items: even raters who are never wrong hardly differ from chance."
         yield DesignRemark(code="few-items", message=message)
     # A text of both sides cannot be told apart by anyone and pulls the accuracy towards one half.
     shared = {one.text for one in known[SampleSide.TEST]} & {one.text for one in known[SampleSide.DEPLOY]}
@@ -312,9 +311,8 @@ def _check_sheets(key: RatingKey, sheets: Sequence[tuple[str, AnswerSheet]], *, 
             yield _tell_unknown_rater(sheet.rater, key.raters, where=source)
         strange = [answer.item for answer in sheet.answers if answer.item not in known]
         if strange:
-            close = difflib.get_close_matches(strange[0], known, n=1, cutoff=0.7)
             found = f"{_list(strange)} {'is' if len(strange) == 1 else 'are'} not among the items of the key"
-            yield Fault("unknown-name", where, found, advice=f"did you mean {close[0]}?" if close else None)
+            yield Fault("unknown-name", where, found, advice=suggest(strange[0], known))
 
 
 def _list(items: Sequence[str]) -> str:
@@ -324,9 +322,8 @@ def _list(items: Sequence[str]) -> str:
 
 
 def _tell_unknown_rater(name: str, texts: Sequence[str], *, where: str) -> Fault:
-    close = difflib.get_close_matches(name, texts, n=1, cutoff=0.5)
     found = f"no sheet was made for {name[:40]!r}; they were made for {', '.join(texts[:10])}"
-    return Fault("unknown-name", where, found, advice=f"did you mean {close[0]}?" if close else None)
+    return Fault("unknown-name", where, found, advice=suggest(name, texts))
 
 
 def _check_models(key: RatingKey, sheets: Sequence[tuple[str, AnswerSheet]], models: frozenset[str]) -> Iterator[Fault]:
@@ -481,7 +478,7 @@ def _remark_ratings(key: RatingKey, ratings: _Ratings, sizes: Sequence[int]) -> 
 def _remark_accuracy(accuracy: Measure) -> Iterator[DesignRemark]:
     # Raters below one half see a difference and misname it.
     if accuracy.high is not None and accuracy.high < _CHANCE:
-        message = "The interval lies below 1/2: persons told the sides apart, and took each for the other."
+        message = "The interval lies below 1/2: persons distinguished the sides, and took each for the other."
         yield DesignRemark(code="sides-swapped", message=message)
 
 

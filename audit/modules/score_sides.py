@@ -1,6 +1,5 @@
 """Arms of a score table as sides over the same tasks: responses, weights, clusters, and one table for each judge."""
 
-import difflib
 import functools
 import math
 import re
@@ -28,7 +27,7 @@ from audit.statistics.side_moments import (
     count_contexts,
     find_common_tasks,
 )
-from registry.errors import CaveatError, Fault
+from registry.errors import CaveatError, Fault, suggest
 from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.estimates import Estimate, EstimateWarning, Truncation
 
@@ -285,9 +284,8 @@ def find_arm(table: ScoreTable, test: str, deploy: str) -> Rows:
 
 
 def _tell_unknown_arm(arm: str, table: ScoreTable) -> Fault:
-    close = difflib.get_close_matches(arm, table.arm.labels, n=1, cutoff=0.5)
     known = ", ".join(table.arm.labels[:10]) + (" …" if len(table.arm.labels) > 10 else "")
-    advice = f"did you mean {close[0]}?" if close else "name the arms that are the two sides (--test, --deploy)"
+    advice = suggest(arm, table.arm.labels) or "name the arms that are the two sides (--test, --deploy)"
     return Fault("unknown-name", name_files(table), f"no row is of arm {arm!r}; the arms are: {known}", advice=advice)
 
 
@@ -610,9 +608,8 @@ def warn_of_contrast(contrast: Contrast, *, dropped: int) -> Iterator[EstimateWa
 
 
 def _describe_unknown_contrast_arm(arm: str, table: ScoreTable) -> Fault:
-    close = difflib.get_close_matches(arm, table.arm.labels, n=1, cutoff=0.5)
     known = ", ".join(table.arm.labels[:10]) + (" …" if len(table.arm.labels) > 10 else "")
-    advice = f"did you mean {close[0]}?" if close else "name arms of the table"
+    advice = suggest(arm, table.arm.labels) or "name arms of the table"
     return Fault("unknown-name", name_files(table), f"no row is of arm {arm!r}; the arms are: {known}", advice=advice)
 
 

@@ -238,7 +238,7 @@ def digest_sides(file: ReplayFile) -> dict[str, set[str]]:
 def _find_contestation_faults(view: View, name: str, claim: ClaimRevision, planned: Iterable[LockedSpec | None]) -> Iterator[Fault]:
     file = view.find_contestation(name)
     if file is None:
-        near = ", ".join(view.suggest(name)) or "caveat admin log show names those on record"
+        near = view.suggest(name) or "caveat admin log show names those on record"
         yield Fault("not-registered", f"contestation, {name}", "no such contestation is registered", advice=near)
         return
     said, where = file.contestation.payload, f"contestation, {name}"
@@ -412,6 +412,6 @@ def list_runs_of(file: AuditFile, name: str | None) -> tuple[tuple[RunHistory, .
 def _get_audit(writer: Writer, name: str) -> AuditFile:
     audit = writer.find_audit(name)
     if audit is None:
-        near = ", ".join(writer.suggest(name)) or "caveat audit list shows all"
+        near = writer.suggest(name) or "caveat audit list shows all"
         raise NotFoundError(Fault("not-registered", name, "no such audit is registered", advice=near))
     return audit

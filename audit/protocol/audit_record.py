@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from pathlib import Path
@@ -30,9 +30,10 @@ from audit.protocol.evidence_basis import (
 )
 from audit.protocol.lock_adherence import LockDeviation, describe_items, is_told
 from audit.statistics.responses import SCORED, ScoreTable
+from audit.verdict.case_file import settle_evidence
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
 from registry.records.analysis_plan import COMPUTED, Deviation, Exploration, Lock, LockedItem, LockedSpec, Plan, list_departures
-from registry.records.audit_case import Case, CaseClaim, EvidenceStatement, Result, Scoring
+from registry.records.audit_case import Case, CaseClaim, Evidence, EvidenceStatement, Result, Scoring
 from registry.records.claim import ClaimRevision, find_spoken_of
 from registry.records.claim_draft import AuditDraft
 from registry.records.dossier import AuditFile, Recorded
@@ -97,6 +98,26 @@ def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool,
     if locked:
         writer.append(build_lock(audit, draft, claim, get_property(writer, claim).range, fixed))
     return get_audit(writer, audit.audit), True
+
+
+def add_evidence(writer: Writer, audit: str, evidence: Sequence[Evidence]) -> list[Recorded[EvidenceStatement]]:
+    """Record *evidence* that was reported elsewhere in an audit without a lock, for its verdict to take into account; return what is new.
+
+    Raises:
+        NotFoundError: the audit is not registered.
+        ConflictError: the audit is locked, so its evidence is fixed, or it has its verdict.
+        InputError: a figure is not possible on the range of the property.
+    """
+    file = get_audit(writer, audit)
+    if file.lock:
+        found = "its lock fixes the evidence"
+        raise ConflictError(Fault("audit-is-locked", audit, found, advice="open another audit for this evidence: caveat audit open FILE"))
+    if file.restrictions:
+        raise ConflictError(Fault("audit-concluded", audit, "has its verdict, which did not take this evidence into account"))
+    settled = settle_evidence(tuple(evidence), get_range(writer, audit), where="evidence")
+    known = [statement.payload.evidence for statement in file.evidence]
+    new = [EvidenceStatement(audit=audit, claim=file.audit.payload.claim, evidence=part) for part in settled if part not in known]
+    return [Recorded(entry=writer.append(statement), payload=statement) for statement in new]
 
 
 def count_locks(view: View, file: AuditFile) -> tuple[int, int]:
@@ -370,12 +391,12 @@ def get_claim(view: View, name: str) -> ClaimRevision:
     try:
         identifier = parse_identifier(name, Kind.CLAIM)
     except ValueError as error:
-        raise InputError(Fault("bad-identifier", name, str(error))) from error
+        raise InputError(Fault("bad-identifier", name, str(error), advice=view.suggest(name))) from error
     revision = identifier.revision
     found = view.find_claim(identifier.bare) if revision is None else view.find_revision(identifier.bare, revision)
     if found is None:
-        near = ", ".join(view.suggest(identifier.bare)) or "nothing like it; caveat claim list shows all"
-        raise NotFoundError(Fault("not-registered", name, "no such claim is registered", advice=f"registered: {near}"))
+        near = view.suggest(identifier.bare) or "caveat claim list shows the registered claims"
+        raise NotFoundError(Fault("not-registered", name, "no such claim is registered", advice=near))
     if identifier.digest not in (None, found.entry.leaf[:16]):
         recorded = f"{found.payload.reference} is recorded as #{found.entry.leaf[:16]}"
         raise NotFoundError(Fault("digest-mismatch", name, recorded))
@@ -397,7 +418,7 @@ def get_audit(view: View, identifier: str) -> AuditFile:
     """Return the audit with everything recorded of it; raises NotFoundError with what is near."""
     audit = view.find_audit(identifier)
     if audit is None:
-        near = ", ".join(view.suggest(identifier)) or "caveat audit list shows all"
+        near = view.suggest(identifier) or "caveat audit list shows all"
         raise NotFoundError(Fault("not-registered", identifier, "no such audit is registered", advice=near))
     return audit
 
@@ -445,7 +466,7 @@ def deviate(
 
 def _build(audit: str, lock_deviation: LockDeviation, why: str) -> Deviation:
     if not why.strip():
-        raise InputError(Fault("reason-missing", audit, "the reason is empty", advice="say why it was done otherwise"))
+        raise InputError(Fault("reason-missing", audit, "the reason is empty", advice="say why the plan was not followed"))
     return Deviation(audit=audit, item=lock_deviation.item, planned=lock_deviation.planned, done=lock_deviation.done, reason=why.strip())
 
 

@@ -116,7 +116,7 @@ def _list_texts(one: ClaimRenewal) -> Mapping[str, str]:
     ids = list_task_ids(one.lock)
     # A digest proves a list and cannot restore it.
     if one.lock.tasks is not None and ids is None:
-        found = f"the lock of {one.lock.audit} fixes {one.lock.tasks.count} tasks by their digest alone, so the list cannot be made again"
+        found = f"the lock of {one.lock.audit} fixes {one.lock.tasks.count} tasks only by their digest, so the list cannot be made again"
         advice = f"lock an audit with the list itself: caveat audit new {one.claim.claim} > audit.yaml"
         raise InputError(Fault("tasks-not-known", one.claim.reference, found, advice=advice))
     return {} if ids is None else {TASK_LIST: "".join(f"{name}\n" for name in ids)}

@@ -201,7 +201,7 @@ def _add(search: RecordingSearch, recording: ReplayRecording, wanted: Collection
 REPLAY, TASKS, RUN = "replay.yaml", "tasks.jsonl", "replay.run"
 """Names of the replay's file, of its tasks, and of its run folder, as `caveat audit run` calls that by itself."""
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
-_HEAD = "# {name}, asked of another model: written by caveat audit renew. All but the model is as it was locked before.\n"
+_HEAD = "# {name}, asked of another model: written by caveat stale renew. All but the model is as it was locked before.\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

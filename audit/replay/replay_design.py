@@ -1,7 +1,6 @@
 """The tasks of a replay, the request that a task makes in a context, and every call the design consists of."""
 
 import csv
-import difflib
 import hashlib
 import re
 import string
@@ -16,7 +15,7 @@ from audit.records.model_response import Purpose, ReplayCell
 from audit.replay.run_store import Call, PlannedCall, build_call
 from registry.codec.canonical_documents import MOST_FAULTS, Json, from_document, from_json
 from registry.codec.file_io import check_line, read_document, read_text
-from registry.errors import Fault, InputError
+from registry.errors import Fault, InputError, suggest
 from registry.records.replay_run import Arm, Policy, Replay, Task, TasksFile
 from registry.records.specification import ContextBlock, ContextEdit, ContextItem, ContextSpec, Parts
 from registry.registration.context_specification import derive, find_context_faults, join_texts, list_parts
@@ -404,9 +403,8 @@ def _build_side(number: int, arm: Arm, tasks: Sequence[Task], spec: ContextSpec,
 def _name_unknown_edits(names: Sequence[str], known: Mapping[str, ContextEdit], where: str) -> Iterator[Fault]:
     for name in dict.fromkeys(names):
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
             found = f"no edit is called {name!r}; there {'are ' + ', '.join(known) if known else 'is none'}"
-            yield Fault("unknown-name", where, found, advice=f"did you mean {close[0]}?" if close else None)
+            yield Fault("unknown-name", where, found, advice=suggest(name, known))
 
 
 def _choose_tasks(arm: Arm, tasks: Sequence[Task], where: str, faults: list[Fault]) -> tuple[Task, ...]:

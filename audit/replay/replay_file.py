@@ -317,7 +317,7 @@ def _find_registered(
     (version,) = found
     body = view.open_spec(version) if view is not None else None
     if not isinstance(body, ContextSpec):
-        text = f"{format_reference(version)} is sealed, and no seal file beside the replay opens it"
+        text = f"{format_reference(version)} is sealed, and no seal file next to the replay opens it"
         advice = f"put its seal file there as {version.slug}{ENDING} and name the context {version.slug}{ENDING}, or reveal it first"
         raise InputError(Fault("spec-sealed", where, text, advice=advice))
     references, sealed = known

@@ -316,9 +316,9 @@ def _check_finished(account: ImportedFile, folder: Path, *, unfinished: bool, co
         advice = f"{command}, or --unfinished to count them as exclusions"
         faults.append(Fault("run-not-scored", str(folder), f"{unscored:,} responses are not scored", advice=advice))
     if waiting and not unfinished:
-        advice = "go on with caveat audit run, or --unfinished to take what there is"
+        advice = "continue with caveat audit run, or --unfinished to take what there is"
         found = f"{waiting:,} of {account.found:,} planned calls were never answered"
-        faults.append(Fault("run-incomplete", str(folder), found))
+        faults.append(Fault("run-incomplete", str(folder), found, advice=advice))
     if faults:
         raise ConflictError(faults)
 
@@ -338,6 +338,6 @@ def _digest(path: Path) -> str:
 def read_runs(folders: Sequence[str], *, low: float, high: float, unfinished: bool, scorer: Scorer | None = None) -> RunEvidence:
     """Return the evidence of one run folder as `read_run`; raises InputError where *folders* names something beside it."""
     if len(folders) != 1:
-        found = "a run folder is imported alone: its design holds all arms"
+        found = "import a run folder by itself: its design has all arms"
         raise InputError(Fault("bad-option", ", ".join(folders), found, advice="give the run folder and nothing else"))
     return read_run(Path(folders[0]), low=low, high=high, unfinished=unfinished, scorer=scorer)

@@ -1,6 +1,5 @@
 """The file of a skill study with everything it names: skill texts, tasks and conditions."""
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from audit.sources.skill_study_records import ARMS, DIMENSIONS, HIGHEST, LOWEST,
 from registry.codec.canonical_documents import from_document, json_schema
 from registry.codec.file_io import read_document, read_text
 from registry.configuration import find_resource
-from registry.errors import Fault, InputError
+from registry.errors import Fault, InputError, suggest
 from registry.records.replay_run import Task
 from registry.records.specification import ContextBlock, ContextItem, ContextSpec, JudgeScorer, Parts, PatternScorer, TurnRole, Variants
 from registry.registration.context_specification import LARGEST_TEXT_BYTES, digest_file, find_beside, list_names, read_context_spec
@@ -163,8 +162,7 @@ def read_task_file(path: Path, skill: str) -> TaskFile:
 def _compare_names(skills: Sequence[str], files: Sequence[str], where: str) -> Iterator[Fault]:
     for skill in skills:
         if skill not in files:
-            close = difflib.get_close_matches(skill, files, n=1, cutoff=0.6)
-            advice = f"did you mean {close[0]}?" if close else "write its tasks, or take the skill out of the study"
+            advice = suggest(skill, files) or "write its tasks, or take the skill out of the study"
             yield Fault("tasks-not-found", where, f"the skill {skill!r} has no tasks: there is no {skill}.json", advice=advice)
     for file in files:
         if file not in skills:
@@ -383,8 +381,7 @@ def _check_task_references(file: TaskFile, text: SkillText) -> Iterator[Fault]:
     for task, names in file.references.items():
         for name in names:
             if name not in text.references:
-                close = difflib.get_close_matches(name, text.references, n=1, cutoff=0.6)
-                advice = f"did you mean {close[0]}?" if close else f"the skill has {', '.join(text.references) or 'no references'}"
+                advice = suggest(name, text.references) or f"the skill has {', '.join(text.references) or 'no references'}"
                 found = f"the task {task!r} loads the reference {name!r}, and the skill has no such file in references/"
                 yield Fault("unknown-name", f"{file.path}, reference_files", found, advice=advice)
 

@@ -1,6 +1,5 @@
 """A skill study as an ordinary replay, a part of it, and the copy of its file that the run folder keeps."""
 
-import difflib
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from audit.replay.run_store import PlannedCall, RunStore, list_versions, put_ver
 from audit.skills.study_file import CONDITIONS, PATTERNS, SKILL, StudyFile
 from audit.sources.skill_study_records import ARMS
 from registry.codec.canonical_documents import to_document
-from registry.errors import ConflictError, Fault, InputError
+from registry.errors import ConflictError, Fault, InputError, suggest
 from registry.records.replay_run import Arm, Replay
 from registry.records.specification import ContextSpec
 
@@ -129,8 +128,7 @@ def _take(spec: ContextSpec, condition: str) -> ContextSpec:
 def _name_unknown(names: Sequence[str], texts: Sequence[str], code: str, where: str, noun: str) -> Iterator[Fault]:
     for name in dict.fromkeys(names):
         if name not in texts:
-            close = difflib.get_close_matches(name, texts, n=1, cutoff=0.5)
-            advice = f"did you mean {close[0]}?" if close else f"there is {', '.join(dict.fromkeys(texts[:20]))}"
+            advice = suggest(name, texts) or f"there is {', '.join(dict.fromkeys(texts[:20]))}"
             yield Fault(code, where, f"no {noun} is called {name!r}", advice=advice)
 
 

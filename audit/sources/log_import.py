@@ -324,7 +324,7 @@ def _find_json(path: Path, start: bytes) -> SourceFormat:
     if path.suffix.lower() == ".json":
         found = "is a JSON file that is not an Inspect log"
         advice = (
-            "of lm-evaluation-harness name samples_*.jsonl, of Every Eval Ever the .jsonl of instances (results are found beside them); "
+            "of lm-evaluation-harness name samples_*.jsonl, of Every Eval Ever the .jsonl of instances (results are found next to them); "
             "call a score table of one object a line .jsonl"
         )
         raise TableError(Fault("unknown-format", str(path), found, advice=advice))
@@ -390,8 +390,7 @@ def _check_arms(paths: Sequence[str], reading: LogOptions, format_: SourceFormat
             advice = f"write test={path} or deploy={path}, or say with --arm-field where the log has it"
             faults.append(Fault("arm-missing", path, "nothing says which arm its responses belong to", advice=advice))
     if reading.arm_names and reading.arms:
-        advice = "leave --arm out"
-        faults.append(Fault("arm-twice", "--arm", "the arms are given before the paths"))
+        faults.append(Fault("arm-twice", "--arm", "the arms are given before the paths", advice="leave --arm out"))
     if faults:
         raise TableError(faults)
 

@@ -1,7 +1,6 @@
 """Files of the naturalness audit: samples that may be shown to raters, and the answer sheets that come back."""
 
 import csv
-import difflib
 import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +13,7 @@ from audit.records.rating_sheet import AnswerSheet, RaterAnswer, RatingSample, S
 from audit.sources.score_columns import FaultList
 from registry.codec.canonical_documents import from_document, json_schema
 from registry.codec.file_io import parse_document, read_text
-from registry.errors import Fault, InputError
+from registry.errors import Fault, InputError, find_near
 
 LARGEST_BYTES = 200_000_000
 _SAMPLE_COLUMNS = ("arm", "text", "task_id", "context_id")
@@ -171,7 +170,7 @@ def _check_columns(names: Sequence[str], required: Sequence[str], texts: Sequenc
     for name in texts:
         if name in names:
             continue
-        close = difflib.get_close_matches(name, spare, n=1, cutoff=0.8)
+        close = find_near(name, spare)
         advice = f"did you mean {close[0]!r}? rename it to {name}" if close else None
         if name in required:
             there = ", ".join(filter(None, names[:12])) or "none"

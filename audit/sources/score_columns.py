@@ -1,6 +1,5 @@
 """The unchecked columns of a score table: which are wanted, what is wrong with them, keys and stop reasons."""
 
-import difflib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ import numpy.typing as npt
 
 from audit.errors import TableError
 from audit.statistics.responses import NO, SETTLED, YES, Codes, Floats, TextColumn
-from registry.errors import Fault
+from registry.errors import Fault, find_near
 
 # Which rows and columns of a file make the table.
 
@@ -65,7 +64,7 @@ def suggest(text: str, texts: Iterable[str]) -> str | None:
     """Return a question that names what was probably meant: the nearest spelling, or the only one that holds *text*; else None."""
     candidates = [one for one in texts if one]
     lowered = {candidate.lower(): candidate for candidate in candidates}
-    close = difflib.get_close_matches(text.lower(), list(lowered), n=1, cutoff=0.6)
+    close = find_near(text.lower(), lowered)
     holding = [one for one in candidates if text and text.lower() in one.lower()]
     # Suggestions only come from names that exist, near in spelling or containing the text.
     meant = lowered[close[0]] if close else holding[0] if len(holding) == 1 else None
@@ -318,7 +317,7 @@ def _find_meant(name: str, spare: Sequence[str]) -> str | None:
     for written, candidate in plain.items():
         if written == name or _MEANT.get(written) == name or SYNONYMS.get(written) == name:
             return candidate
-    close = difflib.get_close_matches(name, list(plain), n=1, cutoff=0.8)
+    close = find_near(name, plain)
     return plain[close[0]] if close else None
 
 

@@ -1,6 +1,5 @@
 """A folder of skill-contamination runs, read with all faults at once, with the patterns of each response."""
 
-import difflib
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +13,7 @@ from audit.sources.score_columns import FaultList
 from audit.sources.skill_study_records import ARMS, DIMENSIONS, HIGHEST, LOWEST, Note, PatternSource
 from registry.codec.canonical_documents import Json
 from registry.codec.file_io import parse_document, read_text
-from registry.errors import Fault, InputError
+from registry.errors import Fault, InputError, suggest
 
 # One JSON file of a skill-contamination run, read step by step. Each fault is reported with its path, and reading goes
 # on, so that one import shows them all.
@@ -106,8 +105,7 @@ class DocumentPlace:
         names = list(texts)
         for name in self.value if isinstance(self.value, dict) else ():
             if name not in names:
-                close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-                advice = f"did you mean {close[0]}?" if close else f"the {what}s are: {', '.join(names[1:])}"
+                advice = suggest(name, names) or f"the {what}s are: {', '.join(names[1:])}"
                 self.faults.add(Fault(code, self._join(name), f"no {what} is called {name!r}", advice=advice))
 
     def _join(self, name: str) -> str:
@@ -585,7 +583,9 @@ class _FolderReader:
         ]
         if differ:
             first = f"first task {differ[0].task_id}, run {differ[0].run}, arm {differ[0].arm}"
-            message = f"responses that patterns match otherwise than the file says: {len(differ)} ({first}); the match made here is taken"
+            message = (
+                f"responses in which patterns match differently than the file says: {len(differ)} ({first}); the match made here is taken"
+            )
             self._note("patterns-differ", skill.name, message)
 
     def _note_tasks(self, skill: SkillRuns) -> None:

@@ -3,6 +3,7 @@
 from typing import Any, Literal, NotRequired, Union
 
 from registry.cli.model_presenter import Deprecation, VersionPage
+from registry.cli.registry_commands import OpenMatter
 from registry.errors import CatalogueEntry
 from registry.exchange.bundle_transfer import ExportResult, ImportResult
 from registry.exchange.foreign_claims import AdoptionResult, ForeignClaim
@@ -60,6 +61,8 @@ def list_formats() -> tuple[AnswerFormat, ...]:
 
 def _list_start() -> tuple[AnswerFormat, ...]:
     keys = group(folder=str, encrypted=bool, log=str, vkey=str, entries=list[int])
+    counted = group(cards=int, claims=int, audits=int, models=int, specifications=int)
+    work = group(matter=OpenMatter, count=int, first=str, next=str)
     check = group(name=CheckName, answer=CheckAnswer, note=str)
     file = group(
         file=str, kind=FileKind, verdict=FileVerdict, superseded_by=str | None, checks=list[check], wrong=list[CheckName],
@@ -67,6 +70,7 @@ def _list_start() -> tuple[AnswerFormat, ...]:
     )  # fmt: skip
     return (
         answer("init", "init", registry=str, authority=str, speaks_as=str, new=bool, config=str | None, keys=keys | None),
+        answer("status", "status", log=str, log_size=int, registered=counted, todo=list[work]),
         answer("db", ("admin db upgrade", "admin db downgrade"), registry=str, revision=str | None),
         answer("db-check", "admin db check", current=str | None, head=str, is_current=bool, differences=list[str]),
         answer("rebuild", "admin rebuild", RebuildReport),
@@ -125,7 +129,6 @@ def _list_claims() -> tuple[AnswerFormat, ...]:
         ),
         answer("history", "claim history", id=str, entries=list[payload]),
         answer("claim-diff", "claim diff", claim=str, from_=int, to=int, why=str | None, changes=list[_CHANGE]),
-        answer("search", "claim search", words=str, claims=list[ClaimSummary]),
         answer("claim-revise", "claim revise", revised=str | None),
         answer(
             "claim-event", ("claim publish", "claim withdraw", "claim supersede"),

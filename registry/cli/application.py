@@ -1,6 +1,7 @@
 """What commands share: the application object, option types, dry runs and progress bars."""
 
 import functools
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import click
 
 from registry.configuration import Config, read_config
-from registry.errors import Fault, InputError
+from registry.errors import CaveatError, Fault, InputError
 from registry.records.model_version import ModelRef
 from registry.records.record import Identifier, Kind, parse_identifier
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Command = TypeVar("Command", bound=click.Command)
 
 
 class App:
@@ -172,6 +174,19 @@ class App:
 
         click.echo(show(message), err=True)
 
+    def confirm(self, question: str, *, yes: bool) -> None:
+        """Ask before a statement that cannot be undone; with *yes*, do not ask.
+
+        Raises:
+            InputError: there is no terminal to ask on: a missing answer does not count as yes.
+        """
+        if yes:
+            return
+        if sys.stdin is None or not sys.stdin.isatty():
+            found = "this cannot be undone, and there is no terminal to confirm it on"
+            raise InputError(Fault("not-a-terminal", click.get_current_context().command_path, found, advice="add --yes if you are sure"))
+        click.confirm(question, abort=True, err=True)
+
     def close(self) -> None:
         """Let go of the database."""
         if self._ledger is not None:
@@ -255,13 +270,42 @@ def _is_broken(text: str) -> bool:
 def as_of_option(function: Callable[P, R]) -> Callable[P, R]:
     """Let a command that only reads take `--as-of` and `--log`."""
     as_of = click.option("--as-of", metavar="DATE|ENTRY", help="Read the registry as it was then.")
-    log = click.option("--log", metavar="ORIGIN", help="Read another registry's log that was taken over: caveat import.")
+    log = click.option("--log", metavar="ORIGIN", help="Read another registry's log that was taken over: caveat admin bundle read.")
     return as_of(log(function))
 
 
 def reason_option(help_text: str, *, required: bool = True) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Let a command take the reason of a statement: `--reason` or `-m`, by this name in every command."""
     return click.option("-m", "--reason", metavar="TEXT", required=required, help=help_text)
+
+
+yes_option = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+
+
+_WORD = re.compile(r'(?:-m )?(?:[^\s"]|"[^"]*")+')
+"""A word of a shell command; a reason stays on the line of its option."""
+
+
+def examples(*calls: str) -> Callable[[Command], Command]:
+    """Show at the end of a command's help how it is called; *calls* are without `caveat`, and a test parses each of them."""
+
+    def add(command: Command) -> Command:
+        command.epilog = "\b\nExamples:\n" + "\n".join(_fold(f"caveat {call}") for call in calls)
+        return command
+
+    return add
+
+
+def _fold(call: str) -> str:
+    """Return *call* indented and, where it is wider than a terminal, continued on further lines as a shell reads them."""
+    lines = [" "]
+    for word in _WORD.findall(call):
+        # 74: an indent of two columns on a page of 80, and room for the backslash.
+        if len(lines[-1]) + len(word) > 74:
+            lines[-1] += " \\"
+            lines.append("     ")
+        lines[-1] += f" {word}"
+    return "\n".join(lines)
 
 
 # Option types that several commands share.
@@ -278,14 +322,26 @@ class IdentifierType(click.ParamType[Identifier]):
         self._kinds = kinds
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Identifier:
-        """Return the identifier; a wrong one ends the command with what was probably meant."""
+        """Return the identifier; a wrong one ends the command with those of the registry that may have been meant."""
         if isinstance(value, Identifier):
             return value
         try:
             return parse_identifier(str(value), *self._kinds)
         except ValueError as error:
-            # The message names what was probably meant.
-            return self.fail(str(error), param, ctx)
+            near = _find_used(ctx, str(value)) if ctx is not None else None
+            return self.fail(f"{error}; {near}" if near else str(error), param, ctx)
+
+
+def _find_used(ctx: click.Context, text: str) -> str | None:
+    """Return a question that names identifiers of the registry that *text* may have meant; None where none is or no registry is open."""
+    app = ctx.ensure_object(App)
+    app.registry = app.registry or ctx.params.get("registry")
+    try:
+        with app.ledger.view() as view:
+            return view.suggest(text)
+    # Without a registry the identifier is wrong all the same.
+    except CaveatError:
+        return None
 
 
 @contextmanager
@@ -305,6 +361,7 @@ def shorten(path: Path) -> str:
 CLAIM = IdentifierType(Kind.CLAIM)
 CARD = IdentifierType(Kind.CARD)
 AUDIT = IdentifierType(Kind.AUDIT)
+PROPERTY = IdentifierType(Kind.PROPERTY)
 CONTESTATION = IdentifierType(Kind.CONTESTATION)
 SPEC = IdentifierType(Kind.PROPERTY, Kind.SCORING, Kind.CONTEXT, Kind.CUES, Kind.METHOD)
 CONTESTABLE = IdentifierType(Kind.CLAIM, Kind.PROPERTY, Kind.SCORING, Kind.CONTEXT, Kind.CUES, Kind.METHOD)

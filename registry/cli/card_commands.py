@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from registry.cli.application import CARD, App, as_of_option, pass_app, reason_option
+from registry.cli.application import CARD, App, as_of_option, examples, pass_app, reason_option
 from registry.cli.main import LazyGroup
 from registry.errors import Fault, InputError
 from registry.present.blocks import Block, Table, Title
@@ -29,6 +29,7 @@ def card() -> None:
     """Register system cards, list and compare them."""
 
 
+@examples("card add card.pdf --publisher Lab", 'card add card-2.pdf --publisher Lab --revises CRD-LAB-2026-0001-J -m "Table 3 corrected"')
 @card.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--title", help="Title of the card; default: that of the revision before, or the name of the file.")
@@ -42,9 +43,10 @@ def card() -> None:
 def add(
     app: App, /, *, file: Path, publisher: str, published: datetime | None, revises: Identifier | None, unlike: bool, **words: str | None
 ) -> None:
-    """Register a card (PDF, HTML, Markdown, plain text) with its digest and its text.
+    """Register a system card with its digest and text.
 
-    The same file twice changes nothing. With a new revision it is recorded where the card's claims stand in it (caveat card diff).
+    FILE is a PDF, HTML, Markdown or plain text. The same file again changes nothing. For a new revision (--revises) Caveat records
+    where the claims of the card occur in it; see caveat card diff.
     """
     from registry.intake.card_reader import read_card
     from registry.registration.card_registration import CardNote, register_card
@@ -123,11 +125,12 @@ def _summarise_sighting(passage_match: "PassageMatch") -> dict[str, Any]:
     }
 
 
+@examples("card list", "card list --json")
 @card.command("list")
 @as_of_option
 @pass_app
 def list_(app: App) -> None:
-    """List the registered cards, the latest revision of each."""
+    """List the registered cards, in their latest revision."""
     with app.view() as view:
         cards = [recorded.payload for recorded in view.list_cards()]
     app.answer(
@@ -136,13 +139,14 @@ def list_(app: App) -> None:
     )
 
 
+@examples("card show CRD-LAB-2026-0001-J", "card show CRD-LAB-2026-0001-J --page 3")
 @card.command()
 @click.argument("card_id", type=CARD)
 @click.option("--page", type=click.IntRange(1), help="Show the text of one page.")
 @as_of_option
 @pass_app
 def show(app: App, *, card_id: Identifier, page: int | None) -> None:
-    """Show a card: what is recorded of its file, and its claims; or the text of one page."""
+    """Show a card and its claims, or the text of one page."""
     from registry.cli.claim_presenter import build_claim_table
     from registry.codec.canonical_documents import to_document
     from registry.registration.card_registration import get_card, get_card_text
@@ -202,21 +206,22 @@ def _build_card_table(cards: list[Card]) -> Any:
 _PREFIX = "CRD-"
 
 
+@examples("card diff CRD-LAB-2026-0001-J", "card diff CRD-LAB-2026-0001-J card-3.pdf", "card diff card-2.pdf card-3.pdf")
 @click.command()
 @click.argument("old", metavar="CARD|FILE")
 @click.argument("newer", metavar="[CARD|FILE]", required=False)
 @click.option("--from", "before", type=click.IntRange(1), help="Revision to compare from; default: the one before.")
 @click.option("--to", "after", type=click.IntRange(1), help="Revision to compare to; default: the latest.")
-@click.option("--claims", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A claims file whose quotes are followed too.")
+@click.option("--claims", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A claims file; its quotes are followed too.")
 @click.option("--record", is_flag=True, help="Record what was found of claims that were registered after the newer revision.")
 @click.option("--all", "whole", is_flag=True, help="List every change without a claim, not only the first 20 of each kind.")
 @as_of_option
 @pass_app
 def diff(app: App, /, *, old: str, newer: str | None, record: bool, whole: bool, claims: Path | None, **revisions: int | None) -> None:
-    """Show the outcome of the claims of a card in another revision of it, and what else changed.
+    """Match the claims of a card in another revision.
 
-    One CARD: its latest revision (or --to, or CRD-…@n) beside the one before it (or --from). Two: the first is the older; each
-    is CRD-…@n or a file, which need not be registered.
+    With one CARD: its latest revision (or --to, or CRD-…@n) against the one before it (or --from). With two, the first is the older.
+    Each is CRD-…@n or a file, which need not be registered.
     """
     from registry.cli.card_comparison_presenter import present_comparison, summarise_comparison
 
@@ -310,16 +315,17 @@ _COLUMNS = ("proposed", "registered", "audited", "restricted", "left out", "unde
 _WIDEST = 27
 
 
+@examples("card coverage CRD-LAB-2026-0001-J", "card coverage CRD-LAB-2026-0001-J --all")
 @click.command()
 @click.argument("card_id", type=CARD)
 @click.option("--all", "whole", is_flag=True, help="List every undecided passage and every passage left out, not only the first 20.")
 @as_of_option
 @pass_app
 def coverage(app: App, *, card_id: Identifier, whole: bool) -> None:
-    """Tell what of a card was proposed, registered, audited, restricted and left out, section by section.
+    """Count the passages of a card by their status.
 
-    Proposed, left out and undecided count passages; registered, audited and restricted count claim families. A proposed passage is
-    undecided if it has no character in common with the passage of a registered claim or one left out.
+    By section: proposed, excluded and unreviewed passages; registered, audited and restricted claim families. A proposed passage is
+    unreviewed if it shares no character with a registered or excluded one.
     """
     from registry.codec.canonical_documents import to_document
     from registry.folder.supplement_publishing import collect_coverage

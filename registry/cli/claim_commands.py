@@ -12,13 +12,16 @@ from registry.cli.application import (
     CLAIM,
     CONTESTABLE,
     CONTESTATION,
+    PROPERTY,
     SPEC,
     App,
     as_of_option,
+    examples,
     parse_model,
     pass_app,
     reason_option,
     refusing,
+    yes_option,
 )
 from registry.cli.main import LazyGroup
 from registry.errors import Fault, InputError
@@ -26,14 +29,17 @@ from registry.present.blocks import Block, Table
 from registry.records.claim import ClaimEvent, ClaimEventKind
 from registry.records.claim_status import ContestationEvent, ContestationStep
 from registry.records.record import Identifier, Kind
-from registry.records.verdict import RestrictionStatus
+from registry.records.verdict import RestrictionStatus, Verdict
 
 if TYPE_CHECKING:
+    from registry.store.claim_listing import ClaimSummary
     from registry.store.registry_view import View
 
 # `caveat claim`: register, read and follow claims.
 
 _MOST_WORDS = 50
+
+_UNAUDITED = "not_audited"
 
 
 @click.group(cls=LazyGroup, entry_points="caveat.commands.claim")
@@ -41,17 +47,17 @@ def claim() -> None:
     """Register claims, show their outcomes, revise them."""
 
 
+@examples("claim add claims.yaml --dry-run", "claim add claims.yaml")
 @claim.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Check everything, record nothing.")
 @pass_app
 def add(app: App, *, file: Path, dry_run: bool) -> None:
-    """Register the claims of FILE: YAML or JSON, or one JSON claim per line (.jsonl) for many.
+    """Register the claims of a file.
 
-    Every verbatim quote is found again in its card. The file is recorded wholly or not at all; the same file twice changes
-    nothing; a claim that differs from what is recorded needs its reason (`why:`) and becomes a new revision. What of the card
-    is deliberately not registered stands under `left_out:`, with the reason.
-    The format: caveat admin schema claims.
+    FILE is YAML or JSON, or one JSON claim per line (.jsonl). Caveat looks up every verbatim quote in its card. All claims are
+    recorded, or none. The same file again changes nothing; a changed claim needs its reason (`why:`) and becomes a new revision. List
+    deliberate exclusions under `left_out:`, with the reason. The format: caveat admin schema claims.
     """
     from registry.cli.application import track
     from registry.cli.claim_presenter import present_added
@@ -63,42 +69,78 @@ def add(app: App, *, file: Path, dry_run: bool) -> None:
     app.report(present_added(outcome, dry_run=dry_run))
 
 
+@examples(
+    "claim list --card CRD-LAB-2026-0001-J",
+    "claim list --verdict contradicted --csv > contradicted.csv",
+    'claim list --text "refuses harmful"',
+)
 @claim.command("list")
-@click.option("--card", type=CARD, help="Only claims of this card.")
+@click.option("--card", type=CARD, help="Only claims of this card, or of this revision of it.")
 @click.option("--model", metavar="DEV/NAME/VERSION", help="Only claims about this model version.")
+@click.option("--property", "spec", type=PROPERTY, help="Only claims about this property.")
+@click.option("--text", metavar="WORDS", help="Only claims with all of these words in quote, note, property, model or identifier.")
+@click.option("--verdict", type=click.Choice([*(verdict.value for verdict in Verdict), _UNAUDITED]), help="Only claims with this verdict.")
 @click.option(
-    "--restriction", type=click.Choice([one.value for one in RestrictionStatus]), help="Only claims with this restriction status."
+    "--restriction", type=click.Choice([status.value for status in RestrictionStatus]), help="Only claims with this restriction status."
 )
 @click.option("--limit", type=click.IntRange(1), help="At most this many.")
+@click.option("--csv", "as_csv", is_flag=True, help="Write the list as CSV.")
 @as_of_option
 @pass_app
-def list_(app: App, *, card: Identifier | None, model: str | None, restriction: str | None, limit: int | None) -> None:
-    """List claims with their status."""
-    from registry.cli.claim_presenter import build_claim_table
+def list_(
+    app: App, /, *, card: Identifier | None, model: str | None, spec: Identifier | None, text: str | None, limit: int | None, **options: Any
+) -> None:
+    """List claims with their status.
+
+    Filters combine: a claim is listed if it passes all of them. --csv and --json write the list for programs.
+    """
+    from registry.cli.claim_presenter import build_claim_table, write_claims_csv
     from registry.codec.canonical_documents import to_document
     from registry.registration.card_registration import get_card
 
     wanted = parse_model(model, where="--model") if model else None
+    words = (text or "").split()
+    if len(words) > _MOST_WORDS:
+        found = f"{len(words):,} words; at most {_MOST_WORDS} are searched for"
+        raise InputError(Fault("not-valid", "--text", found, advice="search for the rarest of them"))
     # By the clock: an outcome that expired today is shown as expired.
     with app.view(by_clock=True) as view:
         # A misspelt card would give an empty list.
         if card is not None:
             get_card(view, card.bare, card.revision)
-        # The restriction is derived and no column, so it is filtered after reading, and the limit
-        # applies to what is left.
-        found = view.list_claims(card=card.bare if card else None, model=wanted, limit=None if restriction else limit)
-        claims = [one for one in found if restriction in (None, one.status.restriction.value)][:limit]
+        listed = view.list_claims(
+            card=_write_reference(card), model=wanted, property=_write_reference(spec), text=" ".join(words),
+            limit=None if options["restriction"] or options["verdict"] else limit,
+        )  # fmt: skip
+        # Verdict and restriction are derived and no columns, so they are filtered after reading, and the limit applies to what is left.
+        claims = [claim for claim in listed if _passes(claim, options["restriction"], options["verdict"])][:limit]
         size = view.log_size
-    document = {"schema": "caveat/claims-list/1", "log_size": size, "claims": [to_document(one) for one in claims]}
-    app.answer(document, [build_claim_table(claims) if claims else "No claims. Next: caveat claim add FILE"])
+    if options["as_csv"]:
+        click.echo(write_claims_csv(claims), nl=False)
+        return
+    document = {"schema": "caveat/claims-list/1", "log_size": size, "claims": [to_document(claim) for claim in claims]}
+    is_narrowed = any((card, model, spec, words, options["restriction"], options["verdict"]))
+    none = "No claim passes these filters." if is_narrowed else "No claims. Next: caveat claim add FILE"
+    app.answer(document, [build_claim_table(claims) if claims else none])
 
 
+def _write_reference(identifier: Identifier | None) -> str | None:
+    """Return what `View.list_claims` narrows by: the identifier, with its revision where one is named."""
+    return None if identifier is None else f"{identifier.bare}@{identifier.revision}" if identifier.revision else identifier.bare
+
+
+def _passes(claim: "ClaimSummary", restriction: str | None, verdict: str | None) -> bool:
+    gravest = claim.status.gravest
+    return restriction in (None, claim.status.restriction) and verdict in (None, _UNAUDITED if gravest is None else gravest.verdict)
+
+
+@examples("claim show CLM-LAB-2026-0001-E", "claim show CLM-LAB-2026-0001-E@2 --json")
 @claim.command()
 @click.argument("claim_id", type=CLAIM)
 @as_of_option
 @pass_app
 def show(app: App, *, claim_id: Identifier) -> None:
-    """Show one claim, its passage, what it states of its figure, and its outcome."""
+    """Show one claim: passage, reported figure, verdict."""
     from registry.cli.claim_presenter import present_dossier, present_elsewhere
     from registry.cli.log_presenter import list_backed, name_backing, present_backed
     from registry.codec.canonical_documents import to_document
@@ -125,12 +167,13 @@ def show(app: App, *, claim_id: Identifier) -> None:
     app.answer(document, text())
 
 
+@examples("claim history CLM-LAB-2026-0001-E", "claim history AUD-LAB-2026-0001-1 --json")
 @claim.command()
 @click.argument("identifier", type=ANY)
 @as_of_option
 @pass_app
 def history(app: App, *, identifier: Identifier) -> None:
-    """Tell everything that was ever said about an identifier, in the order of the log."""
+    """List all log entries about an identifier."""
     from registry.cli.log_presenter import present_history, summarise_entry
     from registry.store.log_reader import find_backings
 
@@ -143,6 +186,7 @@ def history(app: App, *, identifier: Identifier) -> None:
     app.answer(document, present_history(said, backed))
 
 
+@examples("claim diff CLM-LAB-2026-0001-E", "claim diff CLM-LAB-2026-0001-E --from 1 --to 3")
 @claim.command()
 @click.argument("claim_id", type=CLAIM)
 @click.option("--from", "old", type=click.IntRange(1), help="Revision to compare from; default: the one before.")
@@ -150,7 +194,7 @@ def history(app: App, *, identifier: Identifier) -> None:
 @as_of_option
 @pass_app
 def diff(app: App, *, claim_id: Identifier, old: int | None, new: int | None) -> None:
-    """Show what changed between two revisions of a claim, field by field."""
+    """Show the changes between two revisions of a claim."""
     from registry.cli.log_presenter import compare_revisions, show_value
 
     with app.view(by_clock=True) as view:
@@ -175,32 +219,17 @@ def diff(app: App, *, claim_id: Identifier, old: int | None, new: int | None) ->
     app.answer(document, text())
 
 
-@claim.command()
-@click.argument("words")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most this many.")
-@as_of_option
-@pass_app
-def search(app: App, *, words: str, limit: int) -> None:
-    """Find claims whose quote, note, property or model has all of WORDS."""
-    from registry.cli.claim_presenter import build_claim_table
-    from registry.codec.canonical_documents import to_document
-
-    if len(words.split()) > _MOST_WORDS:
-        found = f"{len(words.split()):,} words; at most {_MOST_WORDS} are searched for"
-        raise InputError(Fault("not-valid", "WORDS", found, advice="search for the rarest of them"))
-    with app.view(by_clock=True) as view:
-        claims = list(view.search(words, limit))
-    document = {"schema": "caveat/search/1", "words": words, "claims": [to_document(one) for one in claims]}
-    app.answer(document, [build_claim_table(claims) if claims else f"No claim has {words!r}."])
-
-
+@examples('claim revise CLM-LAB-2026-0001-E claim.yaml -m "limit corrected to 5 %"')
 @claim.command()
 @click.argument("claim_id", type=CLAIM)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @reason_option("Why the claim is revised.")
 @pass_app
 def revise(app: App, *, claim_id: Identifier, file: Path, reason: str) -> None:
-    """Record a new revision of a claim from FILE, a claims file with this one claim."""
+    """Record a new revision of a claim.
+
+    FILE is a claims file with this one claim.
+    """
     from registry.registration.claims_file_registration import revise_claim
 
     with app.view(by_clock=True) as view:
@@ -221,11 +250,18 @@ def _check_exact(view: "View", identifier: Identifier | None) -> None:
 
 
 def _report_event(
-    app: App, claim_id: Identifier, kind: ClaimEventKind, *, reason: str | None = None, successor: Identifier | None = None
+    app: App,
+    claim_id: Identifier,
+    kind: ClaimEventKind,
+    *,
+    reason: str | None = None,
+    successor: Identifier | None = None,
+    yes: bool = True,
 ) -> None:
     # What the record refuses is a fault of the option that gave it.
     with refusing("--reason"):
         event = ClaimEvent(claim=claim_id.bare, event=kind, reason=reason, successor=successor.bare if successor else None)
+    app.confirm(f"{kind.value.capitalize()} {claim_id.bare} for good?", yes=yes)
     with app.ledger.write(actor=app.config.authority) as writer:
         for one in (claim_id, successor):
             _check_exact(writer, one)
@@ -236,40 +272,58 @@ def _report_event(
     )
 
 
+@examples("claim publish CLM-LAB-2026-0001-E")
 @claim.command()
 @click.argument("claim_id", type=CLAIM)
 @pass_app
 def publish(app: App, *, claim_id: Identifier) -> None:
-    """Record that a claim is published: its lifecycle becomes `published`."""
+    """Record that a claim is published."""
     _report_event(app, claim_id, ClaimEventKind.PUBLISH)
 
 
+@examples(
+    'claim withdraw CLM-LAB-2026-0001-E -m "the figure was wrong" --yes',
+    'claim withdraw CLM-LAB-2026-0001-E --reject -m "not in the card" --yes',
+)
 @claim.command()
 @click.argument("claim_id", type=CLAIM)
 @reason_option("Why; it stays in the record.")
 @click.option("--reject", is_flag=True, help="Reject it instead: it should never have been registered.")
+@yes_option
 @pass_app
-def withdraw(app: App, *, claim_id: Identifier, reason: str, reject: bool) -> None:
-    """Withdraw a claim, with the reason; it stays in the record."""
+def withdraw(app: App, *, claim_id: Identifier, reason: str, reject: bool, yes: bool) -> None:
+    """Withdraw a claim. You cannot undo this.
+
+    The claim and its reason stay in the record. On a terminal you are asked to confirm; scripts give --yes.
+    """
     kind = ClaimEventKind.REJECT if reject else ClaimEventKind.WITHDRAW
-    _report_event(app, claim_id, kind, reason=reason)
+    _report_event(app, claim_id, kind, reason=reason, yes=yes)
 
 
+@examples('claim supersede CLM-LAB-2026-0001-E CLM-LAB-2026-0002-C -m "split into two claims" --yes')
 @claim.command()
 @click.argument("claim_id", type=CLAIM)
 @click.argument("successor", type=CLAIM)
 @reason_option("Why; it stays in the record.")
+@yes_option
 @pass_app
-def supersede(app: App, *, claim_id: Identifier, successor: Identifier, reason: str) -> None:
-    """Say that SUCCESSOR takes the place of a claim."""
-    _report_event(app, claim_id, ClaimEventKind.SUPERSEDE, reason=reason, successor=successor)
+def supersede(app: App, *, claim_id: Identifier, successor: Identifier, reason: str, yes: bool) -> None:
+    """Replace a claim by another. You cannot undo this.
+
+    On a terminal you are asked to confirm; scripts give --yes.
+    """
+    _report_event(app, claim_id, ClaimEventKind.SUPERSEDE, reason=reason, successor=successor, yes=yes)
 
 
+@examples("claim reserve", "claim reserve --count 10")
 @claim.command()
 @click.option("--count", type=click.IntRange(1, 10_000), default=1, show_default=True, help="How many.")
 @pass_app
 def reserve(app: App, *, count: int) -> None:
-    """Reserve identifiers for claims that are registered later (`id:` in the claims file)."""
+    """Reserve identifiers for later claims.
+
+    Use them as `id:` in a claims file.
+    """
     # In one transaction, so that no number is reserved twice.
     with app.ledger.write(actor=app.config.authority) as writer:
         reserved = writer.allocate(Kind.CLAIM, app.config.authority, count)
@@ -277,15 +331,16 @@ def reserve(app: App, *, count: int) -> None:
     app.answer({"schema": "caveat/reserved/1", "claims": reserved}, ["\n".join(reserved)])
 
 
+@examples("claim adopt lab.example/log CLM-LAB-2026-0001-E")
 @claim.command()
 @click.argument("origin", metavar="LOG")
 @click.argument("claim_id", type=CLAIM)
 @pass_app
 def adopt(app: App, *, origin: str, claim_id: Identifier) -> None:
-    """Register a claim of another registry's LOG here.
+    """Register a claim of an imported log here.
 
-    Use it to audit or contest a claim of a log that you took over (caveat admin bundle read). The claim gets an identifier of yours.
-    It names the log, the identifier and the entry hash of the original. Outcomes of the original stay in its family.
+    Use it to audit or contest a claim of another registry (caveat admin bundle read). The claim gets an identifier of yours. It names
+    the log, the identifier and the entry hash of the original. Outcomes of the original stay in its family.
     """
     from registry.codec.canonical_documents import to_document
     from registry.exchange.foreign_claims import adopt_claim
@@ -302,6 +357,7 @@ def adopt(app: App, *, origin: str, claim_id: Identifier) -> None:
     app.answer({"schema": "caveat/adopted/1", **to_document(done)}, text())
 
 
+@examples('claim relate CLM-LAB-2026-0001-E restates CLM-LAB-2026-0002-C -m "the same figure in the summary"')
 @claim.command()
 @click.argument("claim_id", type=CLAIM)
 @click.argument("relation", type=click.Choice(["alias", "related", "splits", "merges", "restates"]))
@@ -309,7 +365,7 @@ def adopt(app: App, *, origin: str, claim_id: Identifier) -> None:
 @reason_option("In what way they belong together.", required=False)
 @pass_app
 def relate(app: App, *, claim_id: Identifier, relation: str, other: Identifier, reason: str | None) -> None:
-    """Record how two claims belong together."""
+    """Record how two claims are related."""
     from registry.records.claim import ClaimRelation, ClaimRelationKind
 
     with refusing("OTHER"):
@@ -340,16 +396,21 @@ def contest() -> None:
     """Object to claims and specifications, and decide."""
 
 
+@examples(
+    'contest open CLM-LAB-2026-0001-E -m "fifty requests are too few"',
+    'contest open CTX-LAB-2026-0001-0 --rival CTX-LAB-2026-0002-Y -m "no one works there"',
+)
 @contest.command("open")
 @click.argument("target", type=CONTESTABLE)
 @reason_option("Why it is contested.")
 @click.option("--rival", type=SPEC, help="A specification of the same kind, offered in its place.")
 @pass_app
 def open_(app: App, /, *, target: Identifier, reason: str, rival: Identifier | None) -> None:
-    """Contest TARGET with grounds: a claim, P_test, a P_deploy, a property, a scoring function (judge), a cue inventory, a method.
+    """Object to a claim or a specification.
 
-    Any registered authority may (CAVEAT_AUTHORITY=CODE says who you are). It is of the latest revision or version unless TARGET names one,
-    and every supplement that rests on it says so from then on. Replays under the rival attach by `contestation: CON-…` in the audit file.
+    TARGET is a claim, P_test, a P_deploy, a property, a scoring function, a cue inventory or a method; the latest version unless it
+    names one. Any registered authority may object (set CAVEAT_AUTHORITY=CODE). Every supplement that depends on TARGET shows the
+    objection. Replays under the rival name it as `contestation: CON-…` in the audit file.
     """
     opened = open_contestation(app, target, grounds=reason, rival=rival)
     app.answer(opened, f"{opened['contestation']} contests {opened['target']}.")
@@ -366,56 +427,62 @@ def open_contestation(app: App, target: Identifier, *, grounds: str, rival: Iden
     return {"schema": "caveat/contestation/1", "contestation": opened.contestation, "target": opened.target}
 
 
+@examples('contest answer CON-LAB-2026-0001-B -m "the contexts cover this case"')
 @contest.command()
 @click.argument("contestation_id", type=CONTESTATION)
 @_NOTE
 @pass_app
 def answer(app: App, *, contestation_id: Identifier, reason: str) -> None:
-    """Answer a contestation of what you own."""
+    """Answer an objection to what you own."""
     report_step(app, contestation_id, ContestationStep.ANSWERED, note=reason)
 
 
+@examples('contest uphold CON-LAB-2026-0001-B -m "the rival describes the product better"')
 @contest.command()
 @click.argument("contestation_id", type=CONTESTATION)
 @_NOTE
 @pass_app
 def uphold(app: App, *, contestation_id: Identifier, reason: str) -> None:
-    """Decide that a contestation is right; by the owner of what is contested, that is giving way.
+    """Decide that an objection is right.
 
-    Outcomes under the rival count for their claims from then on. Who contests does not decide it.
+    Outcomes under the rival count for their claims from then on. The owner of the target concedes by this. You cannot decide your own
+    objection.
     """
     report_step(app, contestation_id, ContestationStep.UPHELD, note=reason)
 
 
+@examples('contest reject CON-LAB-2026-0001-B -m "the sample is large enough"')
 @contest.command()
 @click.argument("contestation_id", type=CONTESTATION)
 @_NOTE
 @pass_app
 def reject(app: App, *, contestation_id: Identifier, reason: str) -> None:
-    """Decide that a contestation is wrong; by who contests, that is taking it back.
+    """Reject an objection, or take back your own.
 
-    By the owner of what is contested it is recorded and printed as theirs, and settles nothing: the dispute goes on.
+    A rejection by the owner of the target is recorded and printed as the owner's, and decides nothing: the dispute continues.
     """
     report_step(app, contestation_id, ContestationStep.REJECTED, note=reason)
 
 
+@examples('contest escalate CON-LAB-2026-0001-B --to AISI -m "we do not agree"')
 @contest.command()
 @click.argument("contestation_id", type=CONTESTATION)
 @_NOTE
-@click.option("--to", metavar="CODE", help="The authority that is to decide; from then on it alone does.")
+@click.option("--to", metavar="CODE", help="The authority that decides from then on.")
 @pass_app
 def escalate(app: App, *, contestation_id: Identifier, reason: str, to: str | None) -> None:
-    """Hand a contestation to another authority to decide."""
+    """Pass an objection to another authority for decision."""
     report_step(app, contestation_id, ContestationStep.ESCALATED, note=reason, to=to)
 
 
+@examples("contest list --open", "contest list --target CLM-LAB-2026-0001-E")
 @contest.command("list")
 @click.option("--open", "only_open", is_flag=True, help="Only those that are not settled.")
 @click.option("--target", type=CONTESTABLE, help="Only those of this claim or specification, in any of its versions or in one (@n).")
 @as_of_option
 @pass_app
 def list_contestations(app: App, *, only_open: bool, target: Identifier | None) -> None:
-    """List contestations and where they stand."""
+    """List objections and their states."""
     from registry.cli.claim_presenter import build_contestation_table, summarise_contestation
 
     with app.view() as view:
@@ -429,16 +496,17 @@ def list_contestations(app: App, *, only_open: bool, target: Identifier | None) 
         "erased": list(erased),
     }
     if erased:
-        app.say(f"not told, because a statement of theirs was erased: {', '.join(erased)}")
+        app.say(f"not shown, because one of their statements was erased: {', '.join(erased)}")
     app.answer(document, [build_contestation_table(files) if files else "No contestations."])
 
 
+@examples("contest show CON-LAB-2026-0001-B")
 @contest.command()
 @click.argument("contestation_id", type=CONTESTATION)
 @as_of_option
 @pass_app
 def show_command(app: App, *, contestation_id: Identifier) -> None:
-    """Show a contestation: grounds, contested and rival word by word, each step with who took it, and replays under the rival."""
+    """Show an objection: reason, rival, steps, replays."""
     from registry.cli.claim_presenter import collect_contestation, present_contestation
 
     with app.view() as view:

@@ -1,6 +1,8 @@
 """Claims in a terminal and as JSON: lists, dossiers, objections, stale claims and drift over model versions."""
 
-from collections.abc import Iterator, Sequence
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -9,7 +11,7 @@ from registry.cli.spec_presenter import compare_specs, present_changes
 from registry.codec.canonical_documents import to_document
 from registry.completeness import check_claim, count_missing
 from registry.exchange.foreign_claims import ForeignClaim
-from registry.present.answers import Answer
+from registry.present.answers import Answer, write_cell
 from registry.present.blocks import Block, Facts, Subtitle, Table, Title, Verbatim
 from registry.records.claim import ClaimRevision, Origin
 from registry.records.claim_status import ContestationState, ReviewedCause, StaleCause, Staleness, StalenessReview, StalenessVerdict, Status
@@ -45,6 +47,9 @@ if TYPE_CHECKING:
 # Claims in a terminal and as JSON.
 
 _WIDEST_QUOTE = 70
+_CSV_COLUMNS = (
+    "claim", "revision", "form", "property", "model", "card", "lifecycle", "dispute", "staleness", "restriction", "verdict", "quote",
+)  # fmt: skip
 _MARKS = {ItemStatus.REPORTED: "■", ItemStatus.MISSING: "☐", ItemStatus.NOT_APPLICABLE: "–"}
 
 
@@ -55,6 +60,22 @@ def build_claim_table(claims: Sequence[ClaimSummary]) -> Table:
         for name, one in ((f"{claim.claim}@{claim.revision}", claim) for claim in claims)
     ]
     return Table(("claim", "form", "status", "quote"), rows)
+
+
+def write_claims_csv(claims: Iterable[ClaimSummary]) -> str:
+    """Return *claims* as CSV with a header, one line each; texts of others are made safe for spreadsheets and terminals."""
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(_CSV_COLUMNS)
+    for claim in claims:
+        status, outcome = claim.status, claim.status.gravest
+        cells = (
+            claim.claim, claim.revision, claim.form, claim.property,
+            f"{claim.model.developer}/{claim.model.name}/{claim.model.version}", claim.card or "", status.lifecycle, status.dispute,
+            status.staleness, status.restriction, outcome.verdict if outcome else "", claim.quote or "",
+        )  # fmt: skip
+        writer.writerow(write_cell(str(cell)) for cell in cells)
+    return lines.getvalue()
 
 
 def describe_form(claim: ClaimRevision) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from registry.cli.application import CARD, CLAIM, App, as_of_option, parse_model, pass_app, reason_option, record
+from registry.cli.application import CARD, CLAIM, App, as_of_option, examples, parse_model, pass_app, reason_option, record
 from registry.cli.main import LazyGroup
 from registry.errors import Fault, InputError, NotFoundError
 from registry.present.answers import show
@@ -39,6 +39,7 @@ def stale() -> None:
 # `caveat stale list`.
 
 
+@examples("stale list", "stale list --model Lab/Lumen/1 --check")
 @click.command("list")
 @click.option("--model", metavar="DEV/NAME/VERSION", help="Only claims about this model version.")
 @click.option("--card", type=CARD, help="Only claims of this card, or of this revision of it.")
@@ -47,11 +48,10 @@ def stale() -> None:
 @as_of_option
 @pass_app
 def list_stale(app: App, *, model: str | None, card: Identifier | None, limit: int | None, check: bool) -> None:
-    """List the claims that are stale or may be, with every cause and the command that settles it.
+    """List stale claims with cause and next command.
 
-    First those whose outcome people rely on (supported, narrowed), then those with another outcome, then unaudited ones;
-    among these published claims before others, confirmed before potential, more causes before fewer. Withdrawn, rejected and
-    superseded claims are left out: nothing rests on them.
+    Claims with a supported or narrowed verdict come first, then other verdicts, then unaudited claims. Within these: published before
+    others, confirmed before potential, more causes before fewer. Withdrawn, rejected and superseded claims are not listed.
     """
     from registry.cli.claim_presenter import present_stale
     from registry.registration.card_registration import get_card
@@ -93,26 +93,29 @@ def _review_options(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
+@examples('stale confirm CLM-LAB-2026-0001-E -m "trained on other data"', 'stale confirm --model Lab/Lumen/1 -m "all weights are new"')
 @click.command()
 @_review_options
 @pass_app
 def confirm(app: App, *, claims: tuple[Identifier, ...], reason: str, causes: tuple[str, ...], model: str | None) -> None:
-    """Decide that claims no longer stand on evidence: they become stale.
+    """Confirm that a change makes claims stale.
 
-    Several claims are decided in one transaction, all or none; the same again changes nothing. The last decision on each cause
-    counts. Causes: successor, deprecation, card, spec, method, contestation, expiry, revision; caveat stale list names those of a claim.
+    Several claims are decided in one transaction, all or none; the same again changes nothing. The last decision on each cause counts.
+    Causes: successor, deprecation, card, spec, method, contestation, expiry, revision. caveat stale list names those of a claim.
     """
     _review(app, StalenessVerdict.CONFIRMED, claims, why=reason, causes=causes, model=model)
 
 
+@examples('stale dismiss CLM-LAB-2026-0001-E --cause deprecation -m "only the price changed"')
 @click.command()
 @_review_options
 @pass_app
 def dismiss(app: App, *, claims: tuple[Identifier, ...], reason: str, causes: tuple[str, ...], model: str | None) -> None:
-    """Decide that a change does not touch claims: the cause no longer counts, and the history says so.
+    """Decide that a change does not affect claims.
 
-    Several claims are decided in one transaction, all or none; the same again changes nothing. The last decision on each cause
-    counts. A later change is another cause. No claim comes to speak for another model version by this: caveat claim carry.
+    The cause no longer counts, and the history keeps it. Several claims are decided in one transaction, all or none; the same again
+    changes nothing. The last decision on each cause counts, and a later change is another cause. To apply a claim to another model
+    version, use caveat stale apply.
     """
     _review(app, StalenessVerdict.DISMISSED, claims, why=reason, causes=causes, model=model)
 
@@ -254,6 +257,10 @@ class CarryResult:
         return self.before != self.after
 
 
+@examples(
+    'stale apply CLM-LAB-2026-0001-E -m "repeated in the announcement"',
+    'stale apply --all-from Lab/Lumen/1 --to Lab/Lumen/2 -m "same card" --dry-run',
+)
 @click.command()
 @click.argument("claims", type=CLAIM, nargs=-1)
 @click.option("--to", metavar="DEV/NAME/VERSION", help="The version to carry to; default: the one newest of its lineage.")
@@ -261,17 +268,17 @@ class CarryResult:
 @click.option("--all-from", metavar="DEV/NAME/VERSION", help="Carry every claim about this version that is not at its end.")
 @click.option("--card", type=CARD, help="A newer card that makes the claim of that version in other words; with --quote.")
 @click.option("--quote", help="Its words there; they are found again in --card.")
-@click.option("--page", type=click.IntRange(1), help="The page of --card on which they stand.")
+@click.option("--page", type=click.IntRange(1), help="Their page in --card.")
 @click.option("--dry-run", is_flag=True, help="Check everything, record nothing.")
 @pass_app
 def apply(
     app: App, /, *, claims: tuple[Identifier, ...], to: str | None, reason: str, all_from: str | None, dry_run: bool, **passage: Any
 ) -> None:
-    """Say that claims are made of a newer model version too: each goes on as a new revision about it, with the reason.
+    """Apply claims to a newer model version.
 
-    No estimate and no outcome comes along: the revision is unaudited until it is audited. Quote and card stay, so that the record
-    says that the card spoke of the earlier version, unless --card and --quote name where a newer one makes the claim. Several
-    claims are carried in one transaction, all or none; a claim that is about that version already stays as it is.
+    Each claim continues as a new revision about that version, with your reason. Estimates and outcomes are not applied: the revision is
+    unaudited. Quote and card stay, unless --card and --quote name the passage of a newer card. Several claims are recorded in one
+    transaction, all or none. A claim about that version already stays as it is.
     """
     from registry.registration.model_lineage import carry_claims
 
@@ -302,7 +309,7 @@ def _read_passage(claims: Sequence[Identifier], *, card: Identifier | None, quot
         raise click.UsageError("--card and --quote belong together: the newer card, and its words.")
     # One passage cannot be the wording of several claims.
     if len(claims) != 1:
-        raise click.UsageError("--card words one claim; name that claim alone.")
+        raise click.UsageError("--card and --quote are for one claim; name only that claim.")
     return NewPassage(card=str(card), quote=quote, page=page)
 
 
@@ -375,12 +382,13 @@ def _tell_unaudited(new: Sequence[CarryResult]) -> Iterator[Block]:
     behind = f"{left:,} {'audit stays' if left == 1 else 'audits stay'} with the earlier {'revision' if is_one else 'revisions'}, and no"
     yield f"{'It is' if is_one else 'They are'} unaudited: {behind if left else 'no'} estimate comes along."
     first = new[0].after.partition("@")[0]
-    yield f"Next: caveat audit {f'renew {first} --ask NAME -o DIR' if new[0].is_locked else f'new {first} > audit.yaml'}"
+    yield f"Next: caveat {f'stale renew {first} --ask NAME -o DIR' if new[0].is_locked else f'audit new {first} > audit.yaml'}"
 
 
 # `caveat claim reword`: a claim in the newer wording of its card.
 
 
+@examples("claim reword CLM-LAB-2026-0001-E", 'claim reword CLM-LAB-2026-0001-E -m "to exceed is to be above" --yes')
 @click.command()
 @click.argument("claim_id", type=CLAIM)
 @click.option("--quote", help="The passage of the newer card; default: the reworded one that was found.")
@@ -388,10 +396,10 @@ def _tell_unaudited(new: Sequence[CarryResult]) -> Iterator[Block]:
 @click.option("--yes", is_flag=True, help="Record it without asking.")
 @pass_app
 def reword(app: App, *, claim_id: Identifier, quote: str | None, reason: str | None, yes: bool) -> None:
-    """Say that a claim is the same in the newer wording of its card, and record it as a revision with that reason.
+    """Record the newer wording of a claim's passage.
 
-    Refused where a number changed: that is another claim revision. Where a negation, its opposite, how far it holds, or a name
-    changed, --yes needs --reason. Nothing needs doing for a passage that is unchanged, moved, or spelled otherwise.
+    You confirm that it is the same claim in other words. Refused if a number changed: use caveat claim revise. If a negation, a bound,
+    a qualification or a name changed, --yes needs --reason. Unchanged, moved or respelled passages need nothing.
     """
     from registry.registration.passage_matching import check_turns, find_rewording, record_rewording
 
@@ -428,9 +436,7 @@ def _show(app: App, rewording: "Rewording", audits: int) -> None:
             app.say(f"ATTENTION: {turn}")
         if audits:
             noun, verb = ("audit", "speaks") if audits == 1 else ("audits", "speak")
-            app.say(
-                f"{audits} {noun} of {rewording.claim.reference} {verb} of the old wording alone; their outcomes stay on record as history."
-            )
+            app.say(f"{audits} {noun} of {rewording.claim.reference} {verb} of the old wording only; their outcomes stay as history.")
 
 
 def _report_rewording(app: App, rewording: "Rewording", revised: str | None) -> None:
@@ -455,16 +461,17 @@ def _report_rewording(app: App, rewording: "Rewording", revised: str | None) -> 
 # without a person (decision of 2026-11-22).
 
 
+@examples("claim restated", "claim restated --card CRD-LAB-2026-0001-J")
 @click.command()
 @click.option("--card", type=CARD, help="Only where one of the two claims quotes this card.")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="At most this many.")
 @as_of_option
 @pass_app
 def restated(app: App, *, card: Identifier | None, limit: int) -> None:
-    """Find claims that seem to give another number for the same quantity: same model, property and evaluation.
+    """Find claims that give two numbers for one quantity.
 
-    Numbers are compared after rounding to the coarser of the two as written. Nothing is recorded: each pair comes with the
-    command that records it, for a person who has read both passages.
+    They have the same model, property and evaluation. Numbers are compared after rounding to the coarser of the two. Nothing is
+    recorded: each pair comes with the command that records it, for you to run after reading both passages.
     """
     from registry.cli.application import track
     from registry.registration.card_registration import get_card
@@ -549,6 +556,7 @@ def _present_pair(pair: "RestatedPair", *, recorded: bool) -> Iterator[Block]:
 # `caveat claim drift`: one claim over model versions.
 
 
+@examples("claim drift CLM-LAB-2026-0001-E", "claim drift CLM-LAB-2026-0001-E --figure drift.svg")
 @click.command()
 @click.argument("claim_id", type=CLAIM)
 @click.option("--figure", type=click.Path(path_type=Path, dir_okay=False), help="Draw it to this file too, as SVG.")
@@ -556,10 +564,10 @@ def _present_pair(pair: "RestatedPair", *, recorded: bool) -> Iterator[Block]:
 @as_of_option
 @pass_app
 def drift(app: App, *, claim_id: Identifier, figure: Path | None, spec: str | None) -> None:
-    """Show a claim over model versions: what was found of each, and how far that moved.
+    """Show the results of a claim over model versions.
 
-    Movements are those of a recorded comparison task by task, where there is one; else the differences of the recorded estimates,
-    with intervals that are wide.
+    Changes come from a recorded comparison task by task, if there is one. Else they are differences of the recorded estimates, with
+    wider intervals.
     """
     from registry.cli.claim_presenter import present_drift
     from registry.cli.log_commands import write_whole

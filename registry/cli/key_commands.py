@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from registry.cli.application import App, as_of_option, pass_app, reason_option, shorten
+from registry.cli.application import App, as_of_option, examples, pass_app, reason_option, shorten, yes_option
 from registry.errors import Fault, InputError, NotFoundError
 from registry.records.log_seal import KeyAlgorithm
 
@@ -22,14 +22,18 @@ _KINDS = "ed25519: checkpoints; ml-dsa-44: a second signature on them, against q
 
 @click.group()
 def key() -> None:
-    """Keys that sign checkpoints of the log, PDF files, and what an authority states."""
+    """Manage the keys that sign the log, files and statements."""
 
 
+@examples("admin key list", "admin key list --as-of 2026-11-01")
 @key.command("list")
 @as_of_option
 @pass_app
 def list_(app: App) -> None:
-    """List the keys that the log names, with the outcome of each and whether its secret is here."""
+    """List the keys that the log names.
+
+    For each key: its purpose, its status, and whether its secret is here.
+    """
     from registry.cli.log_presenter import describe_state, present_keys
     from registry.registration.key_registration import list_keys
     from registry.seal.key_files import list_key_files
@@ -44,15 +48,17 @@ def list_(app: App) -> None:
     app.answer({"schema": "caveat/keys/1", "log": origin, "keys": rows}, present_keys(origin, states, here))
 
 
+@examples("admin key show", "admin key show --public > lab.keys")
 @key.command()
 @click.argument("fingerprint", required=False)
 @click.option("--public", is_flag=True, help="Only what verifiers need: verifier keys as lines, certificates as PEM.")
 @as_of_option
 @pass_app
 def show(app: App, *, fingerprint: str | None, public: bool) -> None:
-    """Show the keys in force, or the one whose FINGERPRINT begins so: what others verify with.
+    """Show the keys in force, for those who verify.
 
-    Compare the fingerprint by telephone or in print with who verifies: whoever can swap a file can swap the key beside it.
+    With FINGERPRINT, show the key that begins so. Compare the fingerprint by telephone or in print: whoever can replace a file can
+    replace the key next to it.
     """
     from registry.cli.log_presenter import describe_state, present_shown
     from registry.registration.key_registration import get_key, list_keys
@@ -66,15 +72,16 @@ def show(app: App, *, fingerprint: str | None, public: bool) -> None:
     app.answer(document, present_shown(states, is_public_only=public))
 
 
+@examples("admin key add --statements", "admin key add --algorithm ml-dsa-44")
 @key.command()
 @click.option("--algorithm", type=_ALGORITHM, default=KeyAlgorithm.ED25519.value, show_default=True, help=_KINDS)
 @click.option("--statements", is_flag=True, help=_STATEMENTS)
 @pass_app
 def add(app: App, *, algorithm: str, statements: bool) -> None:
-    """Make a key where there is none for its purpose, and record it.
+    """Make a key for a purpose that has none, and record it.
 
-    With --statements, your authority signs from the next entry on what it states. No key can have signed the entry that records an
-    authority's first key, so the operator of the registry asserts it: tell those who verify its fingerprint some other way.
+    With --statements, your authority signs its statements from the next entry on. No key can sign the entry that records an authority's
+    first key: the operator of the registry asserts it. So give its fingerprint to those who verify by another way.
     """
     from registry.registration.key_registration import KeyFolder, make_another_key, make_authors_key, refuse_key_in_force
 
@@ -94,17 +101,18 @@ def add(app: App, *, algorithm: str, statements: bool) -> None:
     _report_new(app, made.fingerprint, entry.seq, encrypted=bool(folder.passphrase))
 
 
+@examples('admin key rotate -m "yearly rotation"', 'admin key rotate --statements -m "new computer"')
 @key.command()
 @click.option("--algorithm", type=_ALGORITHM, default=KeyAlgorithm.ED25519.value, show_default=True, help=_KINDS)
 @click.option("--statements", is_flag=True, help=_STATEMENTS)
 @reason_option("Why there is a new one.")
 @pass_app
 def rotate(app: App, *, algorithm: str, statements: bool, reason: str) -> None:
-    """Put a new key in the place of one that is in force, and keep its file as NAME.retired.pem.
+    """Replace a key in force, and keep its file.
 
-    What the old key signed stays good. For a log key, both sign a checkpoint that ends with this entry, so that who trusts the old one
-    can follow. For a statement key, the old one signs the entry that records the new one. If others may have the old one, revoke
-    it too.
+    The old file is kept as NAME.retired.pem, and what the old key signed stays valid. For a log key, both keys sign a checkpoint that
+    ends with this entry, so that those who trust the old key can follow. For a statement key, the old key signs the entry that records
+    the new one. If others may have the old key, revoke it too.
     """
     from registry.registration.key_registration import KeyFolder, get_key, replace_authors_key, replace_key
 
@@ -126,19 +134,31 @@ def rotate(app: App, *, algorithm: str, statements: bool, reason: str) -> None:
     _report_new(app, made.fingerprint, entry.seq, encrypted=bool(folder.passphrase), replaces=replaced)
 
 
+@examples(
+    'admin key revoke 4f9a21c07d3e -m "laptop lost" --yes', 'admin key revoke 4f9a21c07d3e -m "laptop lost" --untrusted-from 2026-11-20'
+)
 @key.command()
 @click.argument("fingerprint")
 @reason_option("Why it is not to be trusted.")
 @click.option("--untrusted-from", metavar="DATE", help="What it signed before this date or time stays good. Default: nothing does.")
+@yes_option
 @pass_app
-def revoke(app: App, *, fingerprint: str, reason: str, untrusted_from: str | None) -> None:
-    """Say that the key whose FINGERPRINT begins so is not to be trusted any more. This is never taken back."""
+def revoke(app: App, *, fingerprint: str, reason: str, untrusted_from: str | None, yes: bool) -> None:
+    """Revoke a key. You cannot undo this.
+
+    FINGERPRINT is the beginning of the key's fingerprint. Signatures of the key are no longer accepted, or only those before
+    --untrusted-from. On a terminal you are asked to confirm; scripts give --yes.
+    """
     from registry.registration.key_registration import get_key, revoke_key
     from registry.seal.key_files import list_key_files, retire_key
 
     # A revocation cannot be undone, so its date is checked first.
     since = _parse_time(untrusted_from, app.config.now())
     app.settle_keys()
+    # The key is looked up before the question, and again in the transaction that revokes it.
+    with app.ledger.view() as view:
+        named = get_key(view, fingerprint)
+    app.confirm(f"Revoke the key {named.fingerprint[:16]} for good?", yes=yes)
     with app.ledger.write(actor=app.config.authority) as writer:
         state = get_key(writer, fingerprint)
         entry = revoke_key(writer, state, reason=reason, untrusted_from=since)
@@ -210,7 +230,7 @@ def _is_same_use(key_state: "KeyState", other: "KeyState") -> bool:
 
 def _refuse_algorithm(algorithm: str, *, statements: bool) -> None:
     if statements and algorithm != KeyAlgorithm.ED25519.value:
-        raise click.UsageError(f"statements are signed with {KeyAlgorithm.ED25519.value} alone: leave --algorithm out.")
+        raise click.UsageError(f"statements are signed with {KeyAlgorithm.ED25519.value} keys only: leave --algorithm out.")
 
 
 def _get_statement_key(app: App, authority: str) -> "SigningKey":

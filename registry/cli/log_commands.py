@@ -1,16 +1,15 @@
 """`caveat admin log`: the audit trail, its checks, checkpoints, cosignatures and proofs."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from registry.cli.application import ANY, App, as_of_option, pass_app, reason_option
+from registry.cli.application import ANY, App, as_of_option, examples, pass_app, reason_option, yes_option
 from registry.cli.main import LazyGroup
 from registry.codec.file_io import replace_file
-from registry.errors import AnswerNoError, CaveatError, Fault, InputError, NotFoundError
+from registry.errors import AnswerNoError, CaveatError, Fault, NotFoundError
 from registry.records.record import Identifier
 from registry.records.statement import PAYLOADS
 
@@ -29,9 +28,10 @@ _LAST = 20
 
 @click.group(cls=LazyGroup, entry_points="caveat.commands.admin.log")
 def log() -> None:
-    """The log of statements: the audit trail, its checkpoints, and proofs from it."""
+    """Read the log of statements, check, sign and prove it."""
 
 
+@examples("admin log show", "admin log show --about CLM-LAB-2026-0001-E --kind claim_revision", "admin log show --start 1 --stop 50 --json")
 @log.command()
 @click.option("--start", type=click.IntRange(1), help="First entry; default: the last twenty.")
 @click.option("--stop", type=click.IntRange(1), help="Last entry.")
@@ -43,9 +43,10 @@ def log() -> None:
 def show(
     app: App, *, start: int | None, stop: int | None, kinds: tuple[str, ...], actors: tuple[str, ...], about: Identifier | None
 ) -> None:
-    """Show log entries: number, time, who, what. What was erased stands in its place, with the entry that says why.
+    """Show log entries: number, time, author, content.
 
-    Without --start, the last twenty that fit. --json has every statement whole, with its leaf.
+    Without --start, the last twenty that match. Erased entries are listed, with the entry that gives the reason. --json contains whole
+    statements with their hashes.
     """
     from registry.cli.log_presenter import present_trail, summarise_trace
     from registry.store.dossiers import TrailQuery, list_trail
@@ -69,17 +70,19 @@ def show(
     app.answer(document, present_trail(traces, backed) if traces else [none])
 
 
+@examples("admin log check", "admin log check --checkpoint kept-elsewhere.note")
 @log.command()
-@click.option("--fast", is_flag=True, help="Entries, tree and checkpoints alone; not the rows that are derived from statements.")
+@click.option("--fast", is_flag=True, help="Check entries, tree and checkpoints, and not the rows derived from statements.")
 @click.option("--checkpoint", "notes", multiple=True, type=click.Path(exists=True, dir_okay=False), help="A checkpoint kept elsewhere.")
 @click.option("--key", "keys", multiple=True, metavar="VKEY|FILE", help="Verify checkpoints with this key too.")
-@click.option("--log", "origin", metavar="ORIGIN", help="Check another registry's log that was taken over: caveat import.")
+@click.option("--log", "origin", metavar="ORIGIN", help="Check another registry's log that was taken over: caveat admin bundle read.")
 @pass_app
 def check(app: App, *, fast: bool, notes: Texts, keys: Texts, origin: str | None) -> None:
-    """Check that the log is what it was: every entry, the tree, every checkpoint, every row. Exit code 1 if something does not fit.
+    """Check that the log was not changed.
 
-    What is altered is named, and since when: which checkpoint still fits and which does not. A checkpoint kept elsewhere (--checkpoint)
-    holds the log to what it was when it was taken away; those in the registry could have been altered with it.
+    Caveat checks every entry, the tree, every checkpoint and every derived row. It names what was altered, and the last checkpoint that
+    is still valid. A checkpoint kept elsewhere (--checkpoint) also detects changes by those who control the database. The exit code is
+    1 if anything does not match.
     """
     from registry.cli.application import count_up, track
     from registry.cli.log_presenter import present_report, summarise_report
@@ -102,10 +105,14 @@ def check(app: App, *, fast: bool, notes: Texts, keys: Texts, origin: str | None
     app.answer(document, present_report(report, rows))
 
 
+@examples("admin log list")
 @log.command(name="list")
 @pass_app
 def list_(app: App) -> None:
-    """List the logs that are kept here: the own one, and those of other registries that were taken over."""
+    """List the logs in this registry.
+
+    These are its own log and the logs imported from other registries.
+    """
     from registry.cli.log_presenter import build_logs_table, summarise_log
 
     found = [summarise_log(app.ledger, one) for one in app.ledger.list_logs()]
@@ -162,16 +169,18 @@ def _count_unlisted(report: "LogReport") -> list[Fault]:
 # `caveat admin log erase`: the text of an entry goes, its proof stays.
 
 
+@examples('admin log erase 57 -m "court order of 3 November" --yes')
 @click.command()
 @click.argument("entry", type=click.IntRange(1))
 @reason_option("The reason, which is recorded for good: do not repeat in it what is erased.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option
 @pass_app
 def erase(app: App, *, entry: int, reason: str, yes: bool) -> None:
-    """Erase the text of ENTRY, for good, and record that and why.
+    """Erase the text of an entry. You cannot undo this.
 
-    What stays: its number, time, author, kind and leaf, which prove that it was there; the rows derived from it, which hold no words; and
-    every copy elsewhere (supplements, bundles, backups). Supplements of what rests on it cannot be made any more.
+    The log keeps the number, time, author, kind and hash of ENTRY, which prove that it existed, and derived rows without words. Copies
+    elsewhere (supplements, bundles, backups) are not touched. Supplements that need the text can no longer be made. On a terminal you
+    are asked to confirm; scripts give --yes.
     """
     # The user sees which entry it is before anything is asked.
     with app.ledger.view() as view:
@@ -181,22 +190,13 @@ def erase(app: App, *, entry: int, reason: str, yes: bool) -> None:
         raise NotFoundError(Fault("entry-not-found", f"entry {entry}", f"the log has {size} entries"))
     app.say(f"entry {entry}: {place.kind} by {place.actor} of {place.at:%Y-%m-%d %H:%M} UTC, leaf {place.leaf[:16]}…")
     app.say("its text is erased for good; number, time, author, kind, leaf and derived rows stay, and copies elsewhere are not touched")
-    if not yes:
-        _ask()
+    app.confirm("Erase it?", yes=yes)
     with app.ledger.write(actor=app.config.authority) as writer:
         recorded = writer.erase(entry, why=reason)
     app.answer(
         {"schema": "caveat/erasure/1", "erased": entry, "leaf": place.leaf, "entry": recorded.seq, "why": reason},
         f"The text of entry {entry} is erased; entry {recorded.seq} says why.",
     )
-
-
-def _ask() -> None:
-    # Without a terminal a missing answer must not count as yes.
-    if sys.stdin is None or not sys.stdin.isatty():
-        found = "this needs a confirmation, and there is no terminal"
-        raise InputError(Fault("not-a-terminal", "caveat admin log erase", found, advice="give --yes, if you are sure"))
-    click.confirm("Erase it?", abort=True, err=True)
 
 
 # `caveat admin log checkpoint`, `cosign` and `prove`: signed checkpoints, cosignatures and proofs.
@@ -236,16 +236,17 @@ def write_whole(path: Path, text: str) -> None:
 _LARGEST_NOTE_BYTES = 1_000_000
 
 
+@examples("admin log checkpoint -o lab.note", "admin log checkpoint --attach lab-cosigned.note --trust witness.keys")
 @click.command()
 @click.option("--attach", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Keep the cosignatures of this note.")
 @click.option("--trust", multiple=True, metavar="VKEY|FILE", help="With --attach: the key of a witness.")
 @output_option
 @pass_app
 def checkpoint(app: App, *, attach: Path | None, trust: tuple[str, ...], output: Path | None) -> None:
-    """Sign the log as it stands with the log key here, keep the checkpoint, and print it: a signed note of C2SP tlog-checkpoint.
+    """Sign the present state of the log and print it.
 
-    Give it away: what others keep holds this log to its history. Without a log key here, the last checkpoint that is kept is printed.
-    A note that came back from witnesses is kept with --attach, as far as their keys are known and their signatures hold.
+    The checkpoint is a signed note (C2SP tlog-checkpoint). Publish it: copies kept elsewhere prove later that the log was not
+    rewritten. Without a log key here, the last checkpoint is printed. --attach keeps the cosignatures of witnesses that you trust.
     """
     if attach is not None:
         _attach(app, attach, trust, output)
@@ -357,6 +358,9 @@ def _publish_checkpoint(app: App, stored_checkpoint: "StoredCheckpoint", output:
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
+@examples(
+    "admin log cosign lab.note --vkey lab.keys -o lab-cosigned.note", "admin log cosign lab.note --proof lab.proof -o lab-cosigned.note"
+)
 @click.command()
 @click.argument("note", type=_FILE)
 @click.option(
@@ -366,11 +370,11 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @output_option
 @pass_app
 def cosign(app: App, *, note: Path, proof: Path | None, vkeys: tuple[str, ...], output: Path | None) -> None:
-    """Cosign another log's checkpoint as its witness, and print the note with the cosignature.
+    """Cosign the checkpoint of another log, as its witness.
 
-    NOTE is the signed note, or the proof file, which has the note at its end. It is cosigned only if the log's key signed it and it goes
-    on from the last checkpoint of this log that was cosigned or taken over here; the first is taken as it is. If it is of another
-    history, the two signed notes are recorded as evidence, and the exit code is 1.
+    NOTE is the signed note, or a proof file that ends with it. Caveat cosigns if the log's key signed it and it extends the last
+    checkpoint of that log seen here; the first is accepted as it is. If it belongs to another history, both notes are recorded as
+    evidence, and the exit code is 1.
     """
     from registry.exchange.foreign_logs import cosign_note
     from registry.verify.verification_keys import read_given
@@ -416,6 +420,7 @@ def _read(note: Path, proof: Path | None) -> "tuple[str, ConsistencyProof | None
 # `caveat admin log prove`.
 
 
+@examples("admin log prove 57 -o entry-57.tlog-proof", "admin log prove --since 120 -o since-120.proof")
 @click.command()
 @click.argument("entry", type=click.IntRange(1), required=False)
 @click.option("--since", type=click.IntRange(0), metavar="SIZE", help="Prove instead that the log goes on from its first SIZE entries.")
@@ -424,10 +429,10 @@ def _read(note: Path, proof: Path | None) -> "tuple[str, ConsistencyProof | None
 @output_option
 @pass_app
 def prove(app: App, *, entry: int | None, since: int | None, size: int | None, no_text: bool, output: Path | None) -> None:
-    """Prove that ENTRY stands in the log (a .tlog-proof), or with --since that nothing of what was seen was changed.
+    """Prove that an entry is in the log.
 
-    The proof leads to a signed checkpoint: a new one where the log key is here, otherwise the last that is kept. Anybody checks it
-    without this registry: caveat verify, or any program that knows C2SP tlog-proof.
+    The proof (.tlog-proof) leads to a signed checkpoint: a new one if the log key is here, else the last one. With --since it proves
+    that the first SIZE entries were not changed. `caveat verify` and any C2SP tlog-proof program can check it without this registry.
     """
     # Exactly one of the two questions.
     if (entry is None) == (since is None):

@@ -260,7 +260,7 @@ def _count(number: int, text: str, many: str) -> str:
 
 
 def describe_state(state: KeyState) -> dict[str, Any]:
-    """Return a key and its outcome, for `--json`."""
+    """Return a key and its status, for `--json`."""
     said, revoked = state.added.payload, state.revoked
     since = revoked.payload.untrusted_from if revoked else None
     return {

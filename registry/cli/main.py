@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from registry.cli.application import App
-from registry.errors import CaveatError, Fault, format_faults
+from registry.cli.application import App, examples
+from registry.errors import CaveatError, Fault, find_near, format_faults, suggest
 
 # Commands are found by entry points and loaded when they are called, so that `--help` answers
 # within 0.2 s. `audit` adds commands to these groups without being imported here.
@@ -30,7 +30,7 @@ def find_commands(group: str = _GROUP) -> dict[str, EntryPoint]:
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are loaded when they are asked for, and which says "did you mean"."""
+    """A group whose commands are loaded when they are asked for."""
 
     def __init__(self, *args: Any, entry_points: str = _GROUP, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -69,19 +69,6 @@ class LazyGroup(click.Group):
             if section:
                 with formatter.section(heading):
                     formatter.write_dl([(name.ljust(width), summary) for name, summary in section.items()])
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that *args* call; a misspelt one is refused with what was probably meant."""
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            from difflib import get_close_matches
-
-            near = get_close_matches(args[0], self.list_commands(ctx), n=1, cutoff=0.5)
-            # Click may have suggested one already.
-            if not near or "did you mean" in error.message.lower():
-                raise
-            raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from error
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -125,9 +112,13 @@ def _run(app: App) -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
         sys.exit(exit_code if isinstance(exit_code, int) else 0)
-    except click.ClickException as error:
-        _show_usage_error(error)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
         sys.exit(error.exit_code)
+    except click.ClickException as error:
+        # The parser ended before it came to the option.
+        app.json = app.json or "--json" in sys.argv
+        _end(app, error, (_describe_usage(error),), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         # 130 is 128 plus SIGINT, as shells report it.
@@ -149,18 +140,50 @@ def _run(app: App) -> None:
         _end(app, error, (fault,), 3)
 
 
-def _show_usage_error(error: click.ClickException) -> None:
-    """Print usage and message; what the user typed may have come from a file, so it must not drive the terminal either."""
-    from registry.present.answers import show
+def _describe_usage(error: click.ClickException) -> Fault:
+    """Return wrong usage as a fault: which option or argument of which command, and a name that exists where one is near."""
+    context = (error.ctx if isinstance(error, click.UsageError) else None) or _find_context()
+    command, path = context.command, context.command_path
+    advice = f"{path} --help"
+    match error:
+        case click.NoSuchCommand():
+            near = find_near(error.command_name, command.list_commands(context) if isinstance(command, click.Group) else ())
+            return Fault(
+                "unknown-command", path, f"found {error.command_name!r}", advice=f"did you mean {path} {near[0]}?" if near else advice
+            )
+        case click.NoSuchOption():
+            known = [name for param in command.params for name in (*param.opts, *param.secondary_opts) if name.startswith("-")]
+            found = f"found {error.option_name}"
+            return Fault("unknown-option", path, found, advice=suggest(error.option_name, known) or advice)
+        case click.MissingParameter():
+            return Fault("option-missing", f"{path} {_name_parameter(error)}".rstrip(), "expected a value, found none", advice=advice)
+        case click.BadParameter():
+            return Fault("bad-option", f"{path} {_name_parameter(error)}".rstrip(), error.message, advice=advice)
+        case _:
+            return Fault("bad-option", path, error.format_message(), advice=advice)
 
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    if context is not None:
-        click.echo(f"{context.get_usage()}\nTry '{context.command_path} --help' for help.\n", err=True)
-    click.echo(show(f"Error: {error.format_message()}"), err=True)
+
+def _find_context() -> click.Context:
+    """Return the context of the command that was typed: Click leaves it out where an option lacks its value."""
+    context = click.Context(cli, info_name="caveat")
+    for word in sys.argv[1:]:
+        if isinstance(context.command, click.Group) and (command := context.command.get_command(context, word)) is not None:
+            context = click.Context(command, info_name=word, parent=context)
+    return context
+
+
+def _name_parameter(error: click.BadParameter) -> str:
+    """Return the option or argument that *error* is about as it is typed: the longest of its names, or the word of the usage line."""
+    if isinstance(error.param, click.Option):
+        return max(error.param.opts, key=len)
+    if error.param is not None and error.ctx is not None:
+        return error.param.make_metavar(error.ctx)
+    return error.param_hint if isinstance(error.param_hint, str) else " ".join(error.param_hint or ())
 
 
 def _end(app: App, error: Exception, faults: tuple[Fault, ...], exit_code: int) -> None:
-    if app.debug:
+    # Wrong usage is no defect of which a traceback would say anything.
+    if app.debug and not isinstance(error, click.ClickException):
         raise error
     # A program that asked for JSON reads its errors as JSON, too.
     if app.json:
@@ -179,10 +202,11 @@ def _end(app: App, error: Exception, faults: tuple[Fault, ...], exit_code: int) 
 # `caveat admin completion`.
 
 
+@examples("admin completion bash")
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print the completion script of SHELL.
+    """Print the completion script of a shell.
 
     \b
     bash:  eval "$(caveat admin completion bash)"        in ~/.bashrc

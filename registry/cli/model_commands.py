@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from registry.cli.application import App, as_of_option, parse_date, parse_model, pass_app, reason_option, record, refusing
+from registry.cli.application import App, as_of_option, examples, parse_date, parse_model, pass_app, reason_option, record, refusing
 from registry.cli.main import LazyGroup
 from registry.errors import ConflictError, Fault
 from registry.records.model_version import REPLACING, Descent, ModelRef, ModelVersion, find_endpoint_conflicts
@@ -24,6 +24,7 @@ def model() -> None:
     """Register model versions and their updates."""
 
 
+@examples("model add Lab/Lumen/1", "model add Lab/Lumen/2 --predecessor Lab/Lumen/1 --released 2026-11-21")
 @model.command()
 @click.argument("version", metavar="DEV/NAME/VERSION")
 @click.option("--predecessor", metavar="DEV/NAME/VERSION", help="The version it replaces; claims about that become potentially stale.")
@@ -31,9 +32,10 @@ def model() -> None:
 @click.option("--note", help="What is to be said of it.")
 @pass_app
 def add(app: App, *, version: str, predecessor: str | None, released: str | None, note: str | None) -> None:
-    """Register a model version, and the one it replaces if that is new; the same again changes nothing.
+    """Register a model version.
 
-    To tell what became stale when one version replaced another: caveat model update.
+    The version it replaces is registered too if it is new. The same again changes nothing. To see which claims an update made stale,
+    use caveat model update.
     """
     wanted = ModelVersion(
         model=parse_model(version, where="VERSION"),
@@ -60,11 +62,15 @@ def add(app: App, *, version: str, predecessor: str | None, released: str | None
     )
 
 
+@examples("model list")
 @model.command("list")
 @as_of_option
 @pass_app
 def list_(app: App) -> None:
-    """List model versions as trees: each under the one it comes from."""
+    """List model versions as trees.
+
+    Each version is listed under its predecessor.
+    """
     from registry.cli.model_presenter import present_forest, summarise_version
 
     with app.view() as view:
@@ -79,12 +85,13 @@ def list_(app: App) -> None:
     )
 
 
+@examples("model show Lab/Lumen/1")
 @model.command()
 @click.argument("version", metavar="DEV/NAME/VERSION")
 @as_of_option
 @pass_app
 def show(app: App, *, version: str) -> None:
-    """Show one model version: what it comes from, what followed it, whether it is offered, and how many claims are about it."""
+    """Show a model version: lineage, status, claims."""
     from registry.cli.model_presenter import VersionClaims, VersionPage, find_deprecation, present_version
     from registry.records.claim_status import Staleness
     from registry.records.verdict import RestrictionStatus
@@ -122,13 +129,17 @@ def show(app: App, *, version: str) -> None:
     app.report(present_version(page))
 
 
+@examples('model deprecate Lab/Lumen/1 -m "end of life" --on 2026-12-31')
 @model.command()
 @click.argument("version", metavar="DEV/NAME/VERSION")
 @reason_option("Why; it stays in the record.")
 @click.option("--on", "last", metavar="DATE", help="The last day on which it is offered, such as 2026-12-31.")
 @pass_app
 def deprecate(app: App, *, version: str, reason: str, last: str | None) -> None:
-    """Record that a model version is no longer offered; claims about it become potentially stale. The same again changes nothing."""
+    """Record that a model version is no longer offered.
+
+    Claims about it then need review. The same again changes nothing.
+    """
     from registry.registration.model_lineage import deprecate_model
 
     wanted, on = parse_model(version, where="VERSION"), parse_date(last, where="--on") if last else None
@@ -144,12 +155,13 @@ def deprecate(app: App, *, version: str, reason: str, last: str | None) -> None:
         f"{told}: {wanted} is no longer offered{until}. {_tell_stale(stale, version)}")  # fmt: skip
 
 
+@examples('model reinstate Lab/Lumen/1 -m "support was extended"')
 @model.command()
 @click.argument("version", metavar="DEV/NAME/VERSION")
 @reason_option("Why; it stays in the record.")
 @pass_app
 def reinstate(app: App, *, version: str, reason: str) -> None:
-    """Record that a deprecated model version is offered again, or after all."""
+    """Record that a deprecated version is offered again."""
     from registry.registration.model_lineage import reinstate_model
 
     wanted = parse_model(version, where="VERSION")
@@ -162,15 +174,16 @@ def reinstate(app: App, *, version: str, reason: str) -> None:
     )
 
 
+@examples('model unlink Lab/Lumen/2 Lab/Lumen/1 -m "another base model"')
 @model.command()
 @click.argument("new", metavar="NEW")
 @click.argument("old", metavar="OLD")
 @reason_option("Why the link was wrong; it stays in the record.")
 @pass_app
 def unlink(app: App, *, new: str, old: str, reason: str) -> None:
-    """Record that NEW does not come from OLD, each DEV/NAME/VERSION: what was said before was an error.
+    """Record that a link between two versions was wrong.
 
-    Claims that were carried along that link stay as they are recorded.
+    NEW does not come from OLD, each DEV/NAME/VERSION. Claims applied along that link stay as they are recorded.
     """
     from registry.registration.model_lineage import unlink_model
 
@@ -184,6 +197,7 @@ def unlink(app: App, *, new: str, old: str, reason: str) -> None:
     )
 
 
+@examples('model endpoint Lab/Lumen/1 lumen-1-20260501 -m "as the API returns it"')
 @model.command()
 @click.argument("version", metavar="DEV/NAME/VERSION")
 @click.argument("name", metavar="NAME")
@@ -192,11 +206,11 @@ def unlink(app: App, *, new: str, old: str, reason: str) -> None:
 @click.option("--retract", is_flag=True, help="Take back that you stated NAME for this version.")
 @pass_app
 def endpoint(app: App, *, version: str, name: str, reason: str, source: str | None, retract: bool) -> None:
-    """State that endpoints return a model version as NAME; the same again changes nothing.
+    """Record the name that endpoints return for a version.
 
-    An outcome is of the claim's model version only if every response carries one of the names that were stated when the plan was
-    locked, letter by letter. A snapshot or a quantisation is a version of its own. A name that is stated for two versions does not
-    tell which of them was asked: it is recorded, and every outcome that rests on it says so.
+    A verdict is about the claim's model version only if every response names it exactly so. Record the name before you lock the
+    plan. A snapshot or a quantisation is a version of its own. A name of two versions does not identify either; it is recorded,
+    and each verdict that depends on it says so.
     """
     from registry.cli.model_presenter import present_endpoint
     from registry.codec.canonical_documents import to_document
@@ -255,6 +269,7 @@ class Aftermath:
     """Claims about versions before the earlier one that may no longer stand: they stay so until each is carried or decided."""
 
 
+@examples("model update Lab/Lumen/1 Lab/Lumen/2 --dry-run", "model update Lab/Lumen/1 Lab/Lumen/1-school --as fine-tune")
 @click.command()
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
@@ -268,10 +283,10 @@ class Aftermath:
 @click.option("--dry-run", is_flag=True, help="Check everything and tell what would become stale; record nothing.")
 @pass_app
 def update(app: App, *, old: str, new: str, descent: str, released: str | None, note: str | None, branch: bool, dry_run: bool) -> None:
-    """Record that NEW comes from OLD, each DEV/NAME/VERSION, and tell which claims that makes stale.
+    """Record an update of a model, and list stale claims.
 
-    Versions that are new are registered; the same again changes nothing. Claims about OLD become potentially stale, until each is
-    carried to NEW or a person decides; after a fine-tune they stay as they are. No claim about OLD speaks for NEW in any case.
+    NEW comes from OLD, each DEV/NAME/VERSION. New versions are registered; the same again changes nothing. Claims about OLD then need
+    review, until you apply them to NEW or decide; after a fine-tune they stay as they are. No claim about OLD applies to NEW by itself.
     """
     from registry.cli.model_presenter import present_aftermath
     from registry.registration.model_lineage import update_model

@@ -1,30 +1,35 @@
-"""Commands about a registry as a whole: init, db, rebuild, backup, restore, export, import, schema and explain."""
+"""Commands about a registry as a whole: init, status, db, rebuild, backup, restore, export, import, schema and explain."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from registry.cli.application import App, as_of_option, key_options, pass_app, refusing, shorten
+from registry.cli.application import App, as_of_option, examples, key_options, pass_app, refusing, shorten
 from registry.cli.main import LazyGroup, find_commands
 from registry.configuration import EXAMPLE
-from registry.errors import ConflictError, Fault, InputError, NotFoundError, find_entry, list_explanations
-from registry.present.blocks import Block, Verbatim
+from registry.errors import ConflictError, Fault, InputError, NotFoundError, find_entry, list_explanations, suggest
+from registry.present.answers import Answer
+from registry.present.blocks import Block, Subtitle, Table, Verbatim
 from registry.records.record import Authority, AuthorityRole
 
 if TYPE_CHECKING:
     from registry.exchange.bundle_transfer import ImportResult
     from registry.present.answer_formats import AnswerFormat
     from registry.store.log_writer import Writer
+    from registry.store.registry_view import View
 
 # `caveat init`: a registry of one's own.
 
 
+@examples('init --code LAB --name "Example Lab" --role lab', "init --example", 'init --join --code AUD --name "An Auditor" --role auditor')
 @click.command()
 @click.option("--code", default=None, metavar="CODE", help="Code of your authority: 2 to 12 capital letters or digits.")
-@click.option("--example", is_flag=True, help="Try Caveat as EXAMPLE, whose statements never leave a registry.")
+@click.option("--example", is_flag=True, help="Try Caveat as EXAMPLE; its statements never leave a registry.")
 @click.option("--join", is_flag=True, help="Register a further authority in the registry that is here.")
 @click.option("--name", default=None, help="Name of your authority.")
 @click.option(
@@ -39,10 +44,9 @@ if TYPE_CHECKING:
 def init(app: App, *, code: str | None, example: bool, join: bool, name: str | None, role: str, no_key: bool) -> None:
     """Make a registry with keys in the current folder.
 
-    Writes registry.cfg if there is none, creates the tables, registers the authority, names the log, and makes two keys: one signs the
-    log's checkpoints, one signs PDF files. They are encrypted with CAVEAT_PASSPHRASE, or with what you are asked for on a terminal.
-    On a terminal you are asked for the code of your authority; scripts give --code. Doing it twice changes nothing. A registry has one
-    owner: with another code, add --join to register a further authority in it, or work in a folder of its own.
+    Caveat writes registry.cfg if it is missing, creates the tables, registers the authority, names the log, and makes two keys: one
+    signs checkpoints of the log, one signs PDF files. CAVEAT_PASSPHRASE, or a passphrase that you type on a terminal, encrypts them. A
+    second run changes nothing. A registry has one owner: --join registers a further authority in it.
     """
     from registry.store.database_engine import describe_url, refuse_memory
     from registry.store.database_schema import upgrade
@@ -150,6 +154,119 @@ def _write_config(app: App, code: str) -> str | None:
     return str(path)
 
 
+# `caveat status`: what is registered, and what is left to do.
+
+
+class OpenMatter(StrEnum):
+    """A kind of work that a registry has left."""
+
+    CARD_WITHOUT_CLAIMS = "card_without_claims"
+    UNAUDITED_CLAIM = "unaudited_claim"
+    UNCONCLUDED_AUDIT = "unconcluded_audit"
+    OPEN_OBJECTION = "open_objection"
+    STALE_CLAIM = "stale_claim"
+    UNPUBLISHED_CLAIM = "unpublished_claim"
+
+
+_TITLES = {
+    OpenMatter.CARD_WITHOUT_CLAIMS: "cards without claims",
+    OpenMatter.UNAUDITED_CLAIM: "claims without a verdict",
+    OpenMatter.UNCONCLUDED_AUDIT: "audits without a verdict",
+    OpenMatter.OPEN_OBJECTION: "open objections",
+    OpenMatter.STALE_CLAIM: "stale claims",
+    OpenMatter.UNPUBLISHED_CLAIM: "claims without a published supplement",
+}
+# The command names the first of them; a list of the others is one command away.
+_COMMANDS = {
+    OpenMatter.CARD_WITHOUT_CLAIMS: "caveat claim propose {} -o claims.yaml",
+    OpenMatter.UNAUDITED_CLAIM: "caveat audit new {} > audit.yaml",
+    OpenMatter.UNCONCLUDED_AUDIT: "caveat audit show {}",
+    OpenMatter.OPEN_OBJECTION: "caveat contest show {}",
+    OpenMatter.STALE_CLAIM: "caveat stale list",
+    OpenMatter.UNPUBLISHED_CLAIM: "caveat report {} --publish",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryOverview:
+    """Counts of what a registry holds, and the identifiers of what is left to do."""
+
+    log: str
+    log_size: int
+    registered: dict[str, int]
+    todo: dict[OpenMatter, Sequence[str]]
+
+
+@examples("status", "status --as-of 2026-11-01", "status --json")
+@click.command()
+@as_of_option
+@pass_app
+def status(app: App) -> None:
+    """Show what is registered, open, stale and unpublished.
+
+    Each line of open work ends with the next command. Withdrawn, rejected and superseded claims need no work and are only counted.
+    """
+    with app.view(by_clock=True) as view:
+        overview = summarise_registry(view)
+    app.report(present_overview(overview))
+
+
+def summarise_registry(view: "View") -> RegistryOverview:
+    """Return counts and open work of the registry that *view* shows."""
+    from registry.records.claim_status import Staleness
+    from registry.store.status_derivation import TERMINAL
+
+    claims = list(view.list_claims())
+    active = [claim for claim in claims if claim.status.lifecycle not in TERMINAL]
+    cards, audits, published = view.list_cards(), view.list_audits(), view.list_published_subjects()
+    quoted = {(claim.card or "").partition("@")[0] for claim in claims}
+    objections = [file.contestation.payload.contestation for file in view.list_contestations() if not file.is_settled]
+    todo: dict[OpenMatter, Sequence[str]] = {
+        OpenMatter.CARD_WITHOUT_CLAIMS: [card.payload.card for card in cards if card.payload.card not in quoted],
+        OpenMatter.UNAUDITED_CLAIM: [claim.claim for claim in active if claim.status.gravest is None],
+        OpenMatter.UNCONCLUDED_AUDIT: [file.audit.payload.audit for file in audits if not file.restrictions],
+        OpenMatter.OPEN_OBJECTION: objections,
+        OpenMatter.STALE_CLAIM: [claim.claim for claim in active if claim.status.staleness is not Staleness.CURRENT],
+        OpenMatter.UNPUBLISHED_CLAIM: [claim.claim for claim in active if f"{claim.claim}@{claim.revision}" not in published],
+    }
+    registered = {
+        "cards": len(cards),
+        "claims": len(claims),
+        "audits": len(audits),
+        "models": len(view.list_models()),
+        "specifications": len(view.list_specs()),
+    }
+    return RegistryOverview(log=view.log_origin, log_size=view.log_size, registered=registered, todo=todo)
+
+
+def present_overview(overview: RegistryOverview) -> Answer:
+    """Present *overview*; kinds of work of which nothing is left are not listed."""
+    todo = [
+        {"matter": matter.value, "count": len(names), "first": names[0], "next": _COMMANDS[matter].format(names[0])}
+        for matter, names in overview.todo.items()
+        if names
+    ]
+    document = {
+        "schema": "caveat/status/1",
+        "log": overview.log,
+        "log_size": overview.log_size,
+        "registered": overview.registered,
+        "todo": todo,
+    }
+    return Answer(document, _list_blocks(overview))
+
+
+def _list_blocks(overview: RegistryOverview) -> Iterator[Block]:
+    yield f"{overview.log}, {overview.log_size:,} log entries"
+    yield Table(tuple(overview.registered), [[f"{count:,}" for count in overview.registered.values()]], numbers=tuple(overview.registered))
+    left = [(matter, names) for matter, names in overview.todo.items() if names]
+    if not left:
+        yield "Nothing is open, stale or unpublished." if overview.registered["cards"] else "Next: caveat card add CARD --publisher NAME"
+    for matter, names in left:
+        yield Subtitle(f"{len(names):,} {_TITLES[matter]}")
+        yield Verbatim(f"  {_COMMANDS[matter].format(names[0])}")
+
+
 # `caveat admin db` and `caveat admin rebuild`: the tables under the registry.
 
 
@@ -160,19 +277,23 @@ def admin() -> None:
 
 @click.group()
 def bundle() -> None:
-    """Log bundles: write one for another registry, read one from another registry."""
+    """Exchange logs with other registries."""
 
 
 @click.group()
 def db() -> None:
-    """The database: bring its tables up to date, back, or compare them with what they should be."""
+    """Upgrade, downgrade or check the database tables."""
 
 
+@examples("admin db upgrade")
 @db.command()
 @click.option("--revision", default="head", show_default=True, help="The revision of the tables to go to.")
 @pass_app
 def upgrade(app: App, *, revision: str) -> None:
-    """Bring the tables up to date; nothing recorded is touched."""
+    """Bring the tables up to date.
+
+    Recorded statements are not changed.
+    """
     from registry.store.database_engine import describe_url, refuse_memory
     from registry.store.database_schema import check, upgrade
 
@@ -185,11 +306,15 @@ def upgrade(app: App, *, revision: str) -> None:
     )
 
 
+@examples("admin db downgrade 0001")
 @db.command()
 @click.argument("revision")
 @pass_app
 def downgrade(app: App, *, revision: str) -> None:
-    """Take the tables back to an earlier revision; refused where recorded statements would be lost."""
+    """Take the tables back to an earlier revision.
+
+    Caveat refuses if recorded statements would be lost.
+    """
     from registry.store.database_engine import describe_url, refuse_missing
     from registry.store.database_schema import downgrade
 
@@ -201,11 +326,15 @@ def downgrade(app: App, *, revision: str) -> None:
     )
 
 
+@examples("admin db check", "admin db check --registry sqlite:///copy.db")
 @db.command("check")
 @pass_app
 @click.pass_context
 def check_(ctx: click.Context, app: App) -> None:
-    """Compare the tables with what they should be; exit code 1 if they differ."""
+    """Compare the tables with the expected schema.
+
+    The exit code is 1 if they differ.
+    """
     from registry.store.database_engine import refuse_missing
     from registry.store.database_schema import check
 
@@ -226,11 +355,15 @@ def check_(ctx: click.Context, app: App) -> None:
     ctx.exit(0 if state.is_current else 1)
 
 
+@examples("admin rebuild sqlite:///rebuilt.db")
 @click.command()
 @click.argument("target", metavar="URL")
 @pass_app
 def rebuild(app: App, *, target: str) -> None:
-    """Replay the log of the registry into the empty database at URL, verifying every leaf on the way."""
+    """Rebuild the database from the log.
+
+    Caveat copies the log into the empty database at URL, checks every entry on the way, and derives all rows again.
+    """
     from registry.cli.application import track
     from registry.store.database_engine import describe_url, refuse_memory
     from registry.store.registry_rebuild import rebuild
@@ -250,13 +383,15 @@ def rebuild(app: App, *, target: str) -> None:
 # `caveat admin backup`: all that the registry holds, in one file.
 
 
+@examples("admin backup registry-2026-11.backup")
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @pass_app
 def backup(app: App, *, file: Path) -> None:
-    """Write all that the registry holds now to the new FILE, and beside it FILE.checkpoint, which it can be held to.
+    """Write everything that the registry holds to a new FILE.
 
-    Others can go on writing meanwhile. What is written is checked: every leaf, and every checkpoint. Secret keys are not in it.
+    Others can go on writing meanwhile. Caveat checks every entry and every checkpoint of the copy, and writes FILE.checkpoint, with
+    which `admin restore` checks it again. The backup contains no secret keys.
     """
     from registry.cli.application import count_up, track
     from registry.codec.canonical_documents import to_document
@@ -282,6 +417,7 @@ def backup(app: App, *, file: Path) -> None:
 # `caveat admin restore`: a backup brought back.
 
 
+@examples("admin restore registry-2026-11.backup", "admin restore old.backup --without-checkpoint")
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
@@ -295,10 +431,10 @@ def backup(app: App, *, file: Path) -> None:
 def restore(
     app: App, *, file: Path, checkpoint: Path | None, without_checkpoint: bool, vkeys: tuple[str, ...], key_files: tuple[Path, ...]
 ) -> None:
-    """Bring the backup FILE back into the registry of this folder, which must be empty or missing.
+    """Restore a backup into an empty registry.
 
-    It is held against its checkpoint first: refused (exit code 1) if entries are missing or altered. Every row is made anew from
-    the log.
+    The registry of this folder must be empty or missing. The backup is checked against its checkpoint first; if entries are missing or
+    altered, Caveat refuses with exit code 1. All rows are derived again from the log.
     """
     from registry.cli.application import count_up, read_vkeys, track
     from registry.codec.canonical_documents import to_document
@@ -348,6 +484,7 @@ def _tell_check(size: int | None, entries: int, signer: str | None, *, is_own_wo
 # `caveat admin bundle write`: the log as a bundle for other registries.
 
 
+@examples("admin bundle write -o lab.caveat", "admin bundle write --since 120 -o lab-120.caveat")
 @bundle.command("write")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="The new file; .caveat is compressed, .jsonl is not. Default: CODE-SIZE.caveat."
@@ -358,10 +495,10 @@ def _tell_check(size: int | None, entries: int, signer: str | None, *, is_own_wo
 @as_of_option
 @pass_app
 def write_bundle(app: App, *, output: Path | None, since: int, without_cards: bool, example: bool) -> None:
-    """Write the log as a bundle: one file that another registry verifies without trusting who sends it.
+    """Write the log as one file for another registry.
 
-    In it: every statement, the texts of cards, and the signed checkpoint. The checkpoint is made with the key here; where none
-    is here, the last one that was made is used, with the entries up to it.
+    The bundle contains every statement, the texts of cards, and a signed checkpoint, so that its reader need not trust the sender. The
+    checkpoint is signed with the log key here. Without one, the last signed checkpoint is used, with the entries up to it.
     """
     from registry.cli.application import track
     from registry.codec.canonical_documents import to_document
@@ -419,16 +556,18 @@ def _name(note: str) -> str:
 # `caveat admin bundle read`: another registry's log, from a bundle.
 
 
+@examples("admin bundle read institute.caveat --key institute.keys", "admin bundle read institute-200.caveat")
 @bundle.command("read")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--example", is_flag=True, help="Take statements of EXAMPLE, to try importing.")
 @key_options
 @pass_app
 def read_bundle(app: App, *, file: Path, example: bool, vkeys: tuple[str, ...], key_files: tuple[Path, ...]) -> None:
-    """Verify the bundle FILE and take over the log in it, beside this registry's own.
+    """Verify a bundle and import the log in it.
 
-    The first time, give its verifier key, which you got some other way; later bundles are verified with what the log signed
-    before. Exit code 1 if it signed another history before: then the evidence is recorded, and nothing else.
+    The imported log is kept apart from this registry's own. The first time, give its verifier key, which you must get by another way
+    than the bundle. Later bundles are verified with what the log signed before. If it signed another history before, Caveat records the
+    evidence, nothing else, and the exit code is 1.
     """
     from registry.cli.application import read_vkeys, track
     from registry.codec.canonical_documents import to_document
@@ -465,7 +604,7 @@ _ANSWERS = "caveat.answers"
 
 def _find_nouns() -> dict[str, type]:
     from registry.folder.folder_document import Folder
-    from registry.records.claim_draft import AuditDraft, ClaimDraft, ClaimsFile
+    from registry.records.claim_draft import AuditDraft, ClaimDraft, ClaimsFile, EvidenceDraft
     from registry.records.replay_run import Provenance, Replay, Task, TasksFile
     from registry.records.specification import ContextSpec, CueInventorySpec, MethodSpec, PropertySpec, Scorer, ScoringSpec, SealFile
     from registry.records.supplement import CardSupplement, ChangeReport, Supplement
@@ -478,6 +617,7 @@ def _find_nouns() -> dict[str, type]:
         "claims": ClaimsFile,
         "context": ContextSpec,
         "cue-inventory": CueInventorySpec,
+        "evidence": EvidenceDraft,
         "folder": Folder,
         "method": MethodSpec,
         "property": PropertySpec,
@@ -498,13 +638,14 @@ def list_answer_formats() -> "dict[str, AnswerFormat]":
     return {answer_format.name: answer_format for answer_format in sorted(formats, key=lambda answer_format: answer_format.name)}
 
 
+@examples("admin schema", "admin schema claims > claims.schema.json", "admin schema answers/status")
 @click.command()
 @click.argument("name", required=False)
 @pass_app
 def schema(app: App, /, *, name: str | None) -> None:
-    """Print the JSON Schema of a format, or the names of all.
+    """Print the JSON Schema of a file or an answer.
 
-    NAME is a file format, or answers/NAME for what a command prints with --json: answers/model-add is caveat/model-add/1.
+    NAME is a file format, or answers/NAME for the answer of a command with --json. Without NAME, list all formats.
     """
     from registry.codec.canonical_documents import json_schema
 
@@ -535,18 +676,16 @@ def _complete_codes(_ctx: click.Context, _param: click.Parameter, incomplete: st
     return [code for code in list_explanations() if code.startswith(incomplete)]
 
 
+@examples("explain quotation-not-found", "explain")
 @click.command()
 @click.argument("code", required=False, shell_complete=_complete_codes)
 @pass_app
 def explain(app: App, /, *, code: str | None) -> None:
     """Explain the code of an error or a warning.
 
-    Without CODE, list all codes.
-
-    Prints what the code means and what to do next, from the page docs/errors.md, which comes with Caveat.
+    Prints its meaning and the next step, from docs/errors.md, which is installed with Caveat. Without CODE, list all codes.
     """
     from dataclasses import asdict
-    from difflib import get_close_matches
 
     codes = list(list_explanations())
     if code is None:
@@ -557,8 +696,7 @@ def explain(app: App, /, *, code: str | None) -> None:
     # A code copied from a message ends with its colon.
     entry = find_entry(code.removesuffix(":"))
     if entry is None:
-        close = get_close_matches(code, codes, n=1, cutoff=0.5)
-        advice = f"did you mean {close[0]}?" if close else "caveat explain lists them"
+        advice = suggest(code, codes) or "caveat explain lists them"
         raise NotFoundError(Fault("unknown-name", code, "no message has this code", advice=advice))
-    text = f"{entry.code}: {entry.title}\n\n{entry.meaning}" + (f"\n\nnext: {entry.advice}" if entry.advice else "")
+    text = f"{entry.code}: {entry.title}\n\n{entry.meaning}" + (f"\n\nfix: {entry.advice}" if entry.advice else "")
     app.answer({"schema": "caveat/explanation/1", **asdict(entry)}, text)

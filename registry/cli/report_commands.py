@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from registry.cli.application import ANY, App, as_of_option, parse_as_of, pass_app_only
+from registry.cli.application import ANY, App, as_of_option, examples, parse_as_of, pass_app_only
 from registry.errors import CaveatError, Fault, InputError, NotFoundError
 from registry.records.record import Identifier, Kind
 
@@ -109,7 +109,7 @@ _MOST_TOLD = 20
 """Failures that are told one by one; the rest are counted."""
 NO_KEY = (
     "published without proofs: there is no log key here to sign the log with\n"
-    "  next: name its folder (CAVEAT_KEYS) or make a key (caveat admin key add), and publish the same files again"
+    "  fix: name its folder (CAVEAT_KEYS) or make a key (caveat admin key add), and publish the same files again"
 )
 
 BuildWish = Callable[["View"], "FolderRequest"]
@@ -192,9 +192,9 @@ def _tell_nothing(app: App, folder: Path | None, looked: "FolderState", *, lists
 def _tell_damaged(app: App, looked: "FolderState") -> bool:
     """Tell of altered files that cannot be drawn again as they were; return whether there are any."""
     for path in looked.damaged[:_MOST_TOLD]:
-        app.say(f"ALTERED: {path} is not the file that was drawn here, and cannot be drawn again as it was; take it away")
+        app.say(f"ALTERED: {path} is not the file that was rendered here, and cannot be rendered again as it was; remove it")
     if len(looked.damaged) > _MOST_TOLD:
-        app.say(f"ALTERED: and {len(looked.damaged) - _MOST_TOLD:,} more files that cannot be drawn again")
+        app.say(f"ALTERED: and {len(looked.damaged) - _MOST_TOLD:,} more files that cannot be rendered again")
     return bool(looked.damaged)
 
 
@@ -270,14 +270,13 @@ _TOGETHER = 40
 _NOT_WITH_STALE = ("--from", "--confidential", "--all", "--as-of")
 
 
+@examples("report CLM-LAB-2026-0001-E --pdf", "report CRD-LAB-2026-0001-J --publish --sign", "report --all --stale -o site")
 @click.command()
 @click.argument("subjects", type=ANY, nargs=-1, metavar="ID…")
 @click.option("--all", "everything", is_flag=True, help="Every card and every claim of the registry.")
 @click.option("--from", "sources", type=click.Path(exists=True, dir_okay=False, path_type=Path), multiple=True, metavar="FILE",
               help="Draw again what a supplement (PDF, HTML or JSON) carries; no registry is read.")  # fmt: skip
-@click.option(
-    "--since", metavar="ENTRY|DATE", help="The change report alone: what changed since then, of all claims or of ID…, up to --as-of."
-)
+@click.option("--since", metavar="ENTRY|DATE", help="Only the change report: changes since then, of all claims or of ID…, up to --as-of.")
 @click.option("--pdf", is_flag=True, help="Only PDF (with --html or --json: these too).")
 @click.option("--html", is_flag=True, help="Only HTML.")
 @click.option("--json", is_flag=True, help="Only JSON.")
@@ -306,13 +305,12 @@ _NOT_WITH_STALE = ("--from", "--confidential", "--all", "--as-of")
 def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **options: Any) -> None:
     """Write the supplements of claims and cards.
 
-    Name claims (CLM-…) or cards (CRD-…; with all their claims). The supplements go into a folder.
+    Name claims (CLM-…) or cards (CRD-…, with all their claims). Only due supplements are rendered; index.html lists the folder.
+    Published and signed files are never overwritten: newer ones are called NAME.entry-N. A failure does not stop the others; the exit
+    code is then 3.
 
-    Only what is due is drawn; a page (index.html) lists the folder. Published and signed files stay as they are: newer ones get a name
-    of their own, NAME.entry-N. One that cannot be drawn does not stop the others; the exit code is then 3.
-
-    With --stale the folder is kept up to date: without ID with every revision of every claim and every card, a feed and a report of what
-    changed. Stopped, it goes on where it was.
+    With --stale the folder is kept up to date: without ID, every revision of every claim and card, a feed and a report of changes. A
+    second run continues where the first stopped.
     """
     from registry.records.statement import OutputFormat
 
@@ -566,7 +564,7 @@ def _tell(app: App, written_files: "Sequence[WrittenFile]", untold: "Sequence[Ca
     for error in (*untold, *(one.error for one in failed)):
         app.say(str(error))
     if failed:
-        app.say(f"{len(failed)} of {len(written_files)} files could not be drawn")
+        app.say(f"{len(failed)} of {len(written_files)} files could not be rendered")
     if failed or untold:
         # 3: something could not be made here.
         click.get_current_context().exit(3)

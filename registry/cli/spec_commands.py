@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from registry.cli.application import SPEC, App, as_of_option, pass_app, reason_option
+from registry.cli.application import SPEC, App, as_of_option, examples, pass_app, reason_option, yes_option
 from registry.present.answers import render_json
 from registry.present.blocks import Block, Table, Verbatim
 from registry.records.record import Identifier
@@ -20,6 +20,7 @@ def spec() -> None:
     """Register what is measured, scored and in which contexts."""
 
 
+@examples("spec add property refusal refusal.yaml", 'spec add deploy_context office office.yaml -m "two more contexts"')
 @spec.command()
 @click.argument("kind", type=_KIND)
 @click.argument("slug")
@@ -27,10 +28,10 @@ def spec() -> None:
 @reason_option("Why there is a new version.", required=False)
 @pass_app
 def add(app: App, *, kind: str, slug: str, file: Path, reason: str | None) -> None:
-    """Register the specification in FILE as SLUG.
+    """Register a specification from a file.
 
-    The same body again changes nothing; another one under a used short name is a new version, and needs --reason. What contexts are
-    composed of is checked first: blocks, edits, and the text files that blocks name.
+    The same body again changes nothing. Another body under a known SLUG is a new version and needs --reason. Caveat first checks how
+    contexts are composed: blocks, edits, and the text files that blocks name.
     """
     from registry.registration.specification_registration import format_reference, register_spec
 
@@ -44,12 +45,13 @@ def add(app: App, *, kind: str, slug: str, file: Path, reason: str | None) -> No
     )
 
 
+@examples("spec list", "spec list --kind deploy_context")
 @spec.command("list")
 @click.option("--kind", type=_KIND, help="Only specifications of this kind.")
 @as_of_option
 @pass_app
 def list_(app: App, *, kind: str | None) -> None:
-    """List specifications, the latest version of each."""
+    """List specifications, in their latest version."""
     from registry.codec.canonical_documents import to_document
     from registry.registration.specification_registration import format_reference
 
@@ -62,6 +64,7 @@ def list_(app: App, *, kind: str | None) -> None:
     )
 
 
+@examples("spec seal deploy_context office office.yaml", "spec seal deploy_context office office.yaml -o office.seal.yaml")
 @spec.command()
 @click.argument("kind", type=_KIND)
 @click.argument("slug")
@@ -70,10 +73,10 @@ def list_(app: App, *, kind: str | None) -> None:
 @reason_option("Why there is a new version.", required=False)
 @pass_app
 def seal(app: App, *, kind: str, slug: str, file: Path, output: Path | None, reason: str | None) -> None:
-    """Register a salted commitment to the specification in FILE as SLUG, without its text.
+    """Register a specification as a salted commitment.
 
-    The text and the salt go into the seal file, which only you can read: keep it, and keep it secret. Whoever loses it can never show
-    what was sealed. It is never written over; after a crash the same command goes on with it.
+    The text stays out of the log. Text and salt go into the seal file, which only you can read: keep it, and keep it secret. Without it
+    you cannot show what was sealed. Caveat never overwrites it; after a crash, the same command continues.
     """
     import secrets
 
@@ -94,18 +97,22 @@ def seal(app: App, *, kind: str, slug: str, file: Path, output: Path | None, rea
     )
 
 
+@examples('spec reveal office.seal.yaml -m "the replay is done" --yes')
 @spec.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @reason_option("Why it is shown now.", required=False)
+@yes_option
 @pass_app
-def reveal(app: App, *, file: Path, reason: str | None) -> None:
-    """Reveal a sealed specification: the text and salt of a seal FILE go into the log, and must open the commitment.
+def reveal(app: App, *, file: Path, reason: str | None, yes: bool) -> None:
+    """Reveal a sealed specification. You cannot undo this.
 
-    Only its owner can, once, and it is not taken back.
+    The text and salt of a seal FILE go into the log and must match the commitment. Only the owner can reveal it. On a terminal you are
+    asked to confirm; scripts give --yes.
     """
     from registry.registration.specification_registration import read_seal, reveal_spec
 
     kept = read_seal(file)
+    app.confirm(f"Publish the text of {kept.opening.spec} for good?", yes=yes)
     with app.ledger.write(actor=app.config.authority) as writer:
         entry = reveal_spec(writer, kept, why=reason, actor=app.config.authority)
     reference = kept.opening.spec
@@ -115,12 +122,16 @@ def reveal(app: App, *, file: Path, reason: str | None) -> None:
     )
 
 
+@examples("spec show CTX-LAB-2026-0001-0", "spec show PRP-LAB-2026-0001-X@1 --json")
 @spec.command()
 @click.argument("spec_id", type=SPEC)
 @as_of_option
 @pass_app
 def show(app: App, *, spec_id: Identifier) -> None:
-    """Show one specification, sealed or revealed, and what was said against it; contexts as they are composed."""
+    """Show a specification and objections to it.
+
+    Contexts are shown as they are composed, for a sealed specification once it is revealed.
+    """
     from registry.cli.spec_presenter import describe_disclosure, present_context_spec, present_disputes
     from registry.codec.canonical_documents import to_document
     from registry.registration.specification_registration import format_reference
@@ -137,7 +148,7 @@ def show(app: App, *, spec_id: Identifier) -> None:
     # An erased objection is named: leaving it out would look like none.
     if erased:
         document["contestations_erased"] = list(erased)
-        app.say(f"contested too, and not told, because a statement was erased: {', '.join(erased)}")
+        app.say(f"also contested, and not shown, because a statement was erased: {', '.join(erased)}")
     if disputes:
         document["contestations"] = [to_document(dispute) for dispute in disputes]
 
@@ -154,15 +165,16 @@ def show(app: App, *, spec_id: Identifier) -> None:
     app.answer(document, text() if is_text else None)
 
 
+@examples("spec diff CTX-LAB-2026-0001-0", "spec diff CTX-LAB-2026-0001-0@3 --from 1")
 @spec.command()
 @click.argument("spec_id", type=SPEC)
 @click.option("--from", "old", type=click.IntRange(1), help="Version to compare from; default: the one before.")
 @as_of_option
 @pass_app
 def diff(app: App, *, spec_id: Identifier, old: int | None) -> None:
-    """Compare two versions of a specification word by word; of a sealed one nothing can be compared before it is revealed.
+    """Compare two versions of a specification.
 
-    What was taken out stands between [- and -], what was put in between {+ and +}.
+    Removed words are between [- and -], added words between {+ and +}. Sealed versions can be compared once they are revealed.
     """
     from registry.cli.spec_presenter import compare_specs, present_changes
     from registry.registration.specification_registration import format_reference
@@ -204,7 +216,7 @@ def _get(view: Any, identifier: Identifier, version: int | None) -> SpecVersion:
 
     found = view.find_spec(identifier.bare, version)
     if found is None:
-        near = ", ".join(view.suggest(identifier.bare)) or "caveat spec list shows them all"
+        near = view.suggest(identifier.bare) or "caveat spec list shows them all"
         where = identifier.bare if version is None else f"{identifier.bare}@{version}"
         raise NotFoundError(Fault("not-registered", where, "no such specification", advice=near))
     payload: SpecVersion = found.payload

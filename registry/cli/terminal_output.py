@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table as Grid
@@ -112,15 +113,15 @@ def _print_block(console: Console, block: Block) -> None:  # noqa: C901, PLR0912
             for line in _quote(block.text, console.width):
                 console.print(line, no_wrap=True)
         case Facts():
-            console.print(_build_grid(("", ""), block.rows))
+            console.print(_build_grid(("", ""), block.rows, width=console.width), crop=False)
         case Table():
-            console.print(_build_grid(block.columns, block.rows, block.numbers))
+            console.print(_build_grid(block.columns, block.rows, block.numbers, width=console.width), crop=False)
         case Checks():
             rows = list(block.rows)
-            grid = _build_grid([""] * len(rows[0]), rows)
+            grid = _build_grid([""] * len(rows[0]), rows, width=console.width - 2)
             grid.show_header = False
             # Checks belong to the line before them.
-            console.print(Padding(grid, (0, 0, 0, 2)))
+            console.print(Padding(grid, (0, 0, 0, 2)), crop=False)
         case Branch():
             console.print(_grow(block))
         case IntervalFigure():
@@ -128,14 +129,44 @@ def _print_block(console: Console, block: Block) -> None:  # noqa: C901, PLR0912
                 console.print(line, no_wrap=True, crop=False)
 
 
-def _build_grid(columns: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[str] = ()) -> Grid:
+_UNBROKEN = re.compile(r"^caveat .*|\b[A-Z]{3}-[A-Z][A-Z0-9]*-\d{4}-\d{4,}-[0-9A-Z](?:@\d+)?", re.MULTILINE)
+"""What is copied from a table must stay on one line: a command, and an identifier."""
+
+
+_LEAST = 12
+"""A column of words is not made narrower than its longest word, or this where that is longer, in characters."""
+
+
+def _build_grid(columns: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[str] = (), *, width: int) -> Grid:
     grid = Grid(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for column in columns:
-        # Identifiers and commands are folded, never cut off.
-        grid.add_column(show(column), justify="right" if column in numbers else "left", overflow="fold")
-    for row in rows:
-        grid.add_row(*(Text(show(cell)) for cell in row))
+    cells = [[show(cell) for cell in row] for row in rows]
+    heads = [show(column) for column in columns]
+    for head, column, room in zip(heads, columns, _fit([heads, *cells], width - 2 * (len(heads) - 1)), strict=True):
+        grid.add_column(head, justify="right" if column in numbers else "left", overflow="fold", width=room)
+    for row in cells:
+        grid.add_row(*map(Text, row))
     return grid
+
+
+def _fit(rows: Sequence[Sequence[str]], room: int) -> list[int]:
+    """Return the width of each column of *rows* so that all fit into *room* characters: columns of words give way, to a limit."""
+    texts = list(zip(*rows, strict=True))
+    most = [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in texts]
+    widths = [max(_count_least(cell) for cell in column) for column in texts]
+    spare = room - sum(widths)
+    # The columns that lack least come first, so that what they leave goes to the others.
+    wanting = sorted(range(len(widths)), key=lambda place: most[place] - widths[place])
+    for rank, place in enumerate(wanting):
+        more = min(most[place] - widths[place], max(spare, 0) // (len(wanting) - rank))
+        widths[place] += more
+        spare -= more
+    return widths
+
+
+def _count_least(cell: str) -> int:
+    """Return the characters that *cell* needs in one line: those of its longest identifier, command, or shorter word."""
+    unbroken = max((len(match[0]) for match in _UNBROKEN.finditer(cell)), default=0)
+    return max(unbroken, min(max(map(cell_len, cell.split()), default=0), _LEAST))
 
 
 _BAR = "  │ "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from registry.cli.application import App, pass_app
+from registry.cli.application import App, examples, pass_app
 from registry.configuration import Config
 from registry.errors import Fault, InputError, UnavailableError
 from registry.present.answers import describe_fault
@@ -24,6 +24,7 @@ _DIGEST = re.compile(r"\b([0-9a-f]{16})[0-9a-f]{48}\b")
 _MARKS = {"yes": "✓", "no": "✗", "not_checked": "?"}
 
 
+@examples("verify supplement.pdf --key lab.keys", "verify supplement.json --require all", "verify --registry sqlite:///caveat.db")
 @click.command()
 @click.argument("files", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=-1)
 @click.option("--key", "--vkey", "keys", multiple=True, metavar="VKEY|FILE",
@@ -32,7 +33,7 @@ _MARKS = {"yes": "✓", "no": "✗", "not_checked": "?"}
               help="The proof of the one FILE; default: FILE.tlog-proof, where it is there.")  # fmt: skip
 @click.option("--origin", metavar="NAME", help="The log that checkpoints must be of.")
 @click.option("--require", "required", multiple=True, metavar="CHECK",
-              help="A check that must have been made, or `all` (exit code 3 otherwise).")  # fmt: skip
+              help="A check that must have been made, or `all`; else the exit code is 3.")  # fmt: skip
 @click.option("--current", is_flag=True, help="What was superseded since counts as wrong.")
 @click.option("--redraw", is_flag=True, help="Render also proven files again from their records (seconds each).")
 @click.option("-v", "--verbose", is_flag=True, help="Print all checks, also those that are in order.")
@@ -40,15 +41,15 @@ _MARKS = {"yes": "✓", "no": "✗", "not_checked": "?"}
 def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
     """Check supplements, proofs, bundles and registries.
 
-    The first line says PASS, PASS (superseded by …), FAIL or INCOMPLETE: nothing is wrong, but nothing that you trust shows who made it.
-    A key is enough for a published PDF or HTML file, which has its proof inside; JSON has it beside, in NAME.json.tlog-proof.
+    The first line says PASS, PASS (superseded by …), FAIL or INCOMPLETE; the exit code is 0, 0, 1 or 3, and 2 if nothing could be read.
+    INCOMPLETE: nothing is wrong, but no key or log that you trust shows who made it. Only checks that failed or could not be made are
+    listed; -v lists all.
 
-    It works offline: no network, no database and no configuration is read, unless --registry names a registry to compare with. With
-    --registry and without FILES, that registry itself is checked. Each check is answered by name: yes, no, or not_checked with the reason.
-    Exit code 0 for PASS, 1 for FAIL, 3 for INCOMPLETE, 2 if nothing could be read.
+    A key is enough for a published PDF or HTML file, which contains its proof. The proof of a JSON file is NAME.json.tlog-proof. Caveat
+    works offline and reads no configuration, unless --registry names a registry to compare with. With --registry and no FILES, that
+    registry is checked.
 
-    A file is rendered again from its record and compared, unless a trusted log proves that these very bytes were published. --redraw does
-    both: it also shows whether the publisher's page says what its record says.
+    A file is rendered again and compared, unless a trusted log proves that these bytes were published. --redraw does both.
     """
     from registry.verify.file_verification import Demand, find_exit_code
     from registry.verify.proof_checks import CheckName

@@ -310,11 +310,33 @@ def _refuse_references(yaml: Any, text: str, where: str) -> None:
             raise InputError(Fault("yaml-not-supported", line, f"tags are not read (found {tag})", advice="remove the tag"))
 
 
+_YAML_PROBLEMS = (
+    (r"expected ',' or '[\]}]', but got '<stream end>'|expected the node content, but found '<stream end>'", "a bracket is never closed"),
+    (r"expected ',' or '([\]}])', but got", "expected a comma or {0}"),
+    (
+        r"mapping values are not allowed",
+        "a colon is not allowed here; indent the line like the one above, or put the text in quotation marks",
+    ),
+    (r"character '\\t' that cannot start", "found a tab; indent with spaces"),
+    (r"character '(.)' that cannot start", "a text cannot begin with {0}; put it in quotation marks"),
+    (r"unexpected end of stream", "a quotation mark is never closed"),
+    (r"expected <block end>", "the line is indented differently from those above"),
+    (r"could not find expected ':'", "the line above has no colon after its key"),
+    (r"expected the node content, but found '(.+)'", "expected a value, found {0}"),
+)
+"""What the parser says, and the same in words that do not need its grammar."""
+
+
 def _yaml_fault(error: Any, where: str) -> Fault:
     mark = error.problem_mark or error.context_mark
     place = f"{where}, line {mark.line + 1}, column {mark.column + 1}" if mark else where
     problem = str(error.problem or error.context).splitlines()[0]
     code = "duplicate" if "duplicate key" in problem else "not-yaml"
+    for pattern, words in _YAML_PROBLEMS:
+        if match := re.search(pattern, problem):
+            # The opening bracket is where it must be mended, and not the end of the file.
+            opened = f"; it is opened in line {error.context_mark.line + 1}" if "bracket" in words and error.context_mark else ""
+            return Fault(code, place, words.format(*match.groups()) + opened)
     return Fault(code, place, problem)
 
 

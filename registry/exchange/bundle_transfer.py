@@ -191,14 +191,14 @@ class _BundleWriter:
     def _entry(self, place: Entry, text: bytes | None, signed: EntrySignature | None) -> EntryLine:
         # Demonstration statements in a real exchange could be taken for real evidence.
         if place.actor == EXAMPLE and not self._example:
-            found = f"entry {place.seq} is stated by {EXAMPLE}, whose statements are for demonstrations and stay where they are made"
+            found = f"entry {place.seq} is stated by {EXAMPLE}; its statements are for demonstrations and stay in this registry"
             advice = "act as your own authority (caveat init --code); to show how exporting works: --example"
             raise InputError(Fault("example-not-exported", self._said.origin, found, advice=advice))
         self._frontier.append(bytes.fromhex(place.leaf))
         # An altered text must not leave the registry under a valid checkpoint.
         if text is not None and leaf_hash(text) != place.leaf:
-            found, advice = "its text is not the one that was recorded", "run: caveat admin log check"
-            raise AlteredError(Fault("entry-altered", f"entry {place.seq}", found))
+            found, advice = "its text is not the one that was recorded", "caveat admin log check"
+            raise AlteredError(Fault("entry-altered", f"entry {place.seq}", found, advice=advice))
         # For an erased text the receiver gets the leaf, which keeps the tree complete.
         if text is None:
             self.erased += 1

@@ -313,7 +313,7 @@ class FileStates:
     """What was compared, and when."""
 
     marks: dict[str, tuple[FileMark, str, FileState]] = field(default_factory=dict)
-    """By path: the file as it was then, the digest of what was drawn, and its outcome."""
+    """By path: the file as it was then, the digest of what was rendered, and its status."""
     before_ns: int = 0
     """Marks of files that changed from this time on may miss a change."""
 
@@ -334,7 +334,7 @@ def read_seen(folder: Path) -> FileStates:
 
 
 def write_seen(folder: Path, files: Iterable[FolderFile], compared: Mapping[str, tuple[FileMark, FileState]]) -> None:
-    """Write down the outcome of each of *files*; those in *compared* are not read again."""
+    """Record the status of each of *files*; those in *compared* are not read again."""
     marks: dict[str, list[int | str]] = {}
     for file in files:
         mark, state = compared.get(file.path) or (find_mark(folder / file.path), find_state(folder, file))
@@ -345,7 +345,7 @@ def write_seen(folder: Path, files: Iterable[FolderFile], compared: Mapping[str,
 
 
 def compare(folder: Path, files: Iterable[FolderFile], seen: FileStates) -> tuple[dict[str, FileState], dict[str, FileMark]]:
-    """Return the outcome of each of *files*, by path, and as what those were seen that are there."""
+    """Return the status of each of *files*, by path, and as what those were seen that are there."""
     states: dict[str, FileState] = {}
     marks: dict[str, FileMark] = {}
     for file in files:

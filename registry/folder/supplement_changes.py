@@ -161,7 +161,7 @@ def _refuse_other(before: View, after: View) -> None:
 
 def _refuse_unknown(texts: Collection[str], claims: Iterable[str] | None, view: View) -> None:
     faults = [
-        Fault("not-registered", claim, "no such claim has a text here", advice=", ".join(view.suggest(claim)) or "caveat claim list")
+        Fault("not-registered", claim, "no such claim has a text here", advice=view.suggest(claim) or "caveat claim list")
         for claim in dict.fromkeys(claims or ())
         if claim not in texts
     ]

@@ -432,7 +432,7 @@ def _list_untold(view: View, card: Identifier, dossiers: Iterable[Dossier]) -> t
 def _read_card(view: View, subject: Identifier) -> tuple[Recorded[Card], list[Dossier]]:
     card: Recorded[Card] | None = view.find_card(subject.bare, subject.revision)
     if card is None:
-        near = ", ".join(view.suggest(subject.bare)) or "caveat card list shows them all"
+        near = view.suggest(subject.bare) or "caveat card list shows them all"
         raise NotFoundError(Fault("not-registered", str(subject), "no such card is registered", advice=near))
     return card, list(_read_dossiers(view, list_claims_of(view, subject)))
 

@@ -238,6 +238,14 @@ class ClaimsFile(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceDraft(Record):
+    """The file that `caveat audit evidence` takes: evidence that was reported elsewhere, as in an audit file."""
+
+    evidence: tuple[Evidence, ...]
+    schema: Literal["caveat/evidence/1"] = "caveat/evidence/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditDraft(Record):
     """The file that `caveat audit lock` and `caveat audit conclude` take."""
 

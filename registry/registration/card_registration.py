@@ -108,9 +108,9 @@ def get_card(view: View, identifier: str, revision: int | None = None) -> Card:
     card = view.find_card(identifier, revision)
     if card is None:
         # A typing error is the usual cause, so similar identifiers are listed.
-        near = ", ".join(view.suggest(identifier)) or "none; register it with: caveat card add FILE"
+        near = view.suggest(identifier) or "caveat card list shows the registered cards"
         wanted = identifier if revision is None else f"{identifier}@{revision}"
-        raise NotFoundError(Fault("not-registered", wanted, "no such card is registered", advice=f"registered: {near}"))
+        raise NotFoundError(Fault("not-registered", wanted, "no such card is registered", advice=near))
     return card.payload
 
 

@@ -191,12 +191,12 @@ def _find_faults(view: View, name: str, where: str) -> Iterator[Fault]:
     try:
         named = _parse(name)
     except ValueError as error:
-        yield Fault("bad-identifier", where, str(error))
+        yield Fault("bad-identifier", where, str(error), advice=view.suggest(name))
         return
     exists = view.claim_exists(named.bare) if named.revision is None else view.find_revision(named.bare, named.revision) is not None
     if not exists:
-        near = " or ".join(view.suggest(named.bare)) or "no claim with a similar number; run: caveat claim list"
-        yield Fault("not-registered", where, f"{name} is not registered", advice=f"registered: {near}")
+        near = view.suggest(named.bare) or "caveat claim list shows the registered claims"
+        yield Fault("not-registered", where, f"{name} is not registered", advice=near)
 
 
 def _parse(name: str) -> Identifier:

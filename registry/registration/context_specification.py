@@ -1,6 +1,5 @@
 """Context specifications: files whose blocks name texts, and the rules for contexts that can be composed."""
 
-import difflib
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +9,7 @@ from typing import Any
 
 from registry.codec.canonical_documents import from_document, json_schema
 from registry.codec.file_io import read_document, read_text
-from registry.errors import Fault, InputError
+from registry.errors import Fault, InputError, suggest
 from registry.records.specification import ContextBlock, ContextEdit, ContextItem, ContextSpec, Parts, Turn, TurnRole
 
 # What a context distribution must satisfy so that its contexts can be composed, and which versions
@@ -144,9 +143,8 @@ def _find_unknown(spec: ContextSpec, where: str) -> Iterator[Fault]:
 def _name_unknown(names: Iterable[str], known: Mapping[str, ContextBlock], where: str) -> Iterator[Fault]:
     for name in dict.fromkeys(names):
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
             listed = f"the blocks are: {', '.join([*known][:20])}" if known else "the specification has no blocks"
-            advice = f"did you mean {close[0]}?" if close else None
+            advice = suggest(name, known)
             yield Fault("unknown-name", where, f"no block is called {name!r}; {listed}", advice=advice)
 
 
@@ -207,7 +205,7 @@ def _check_cues(edit: ContextEdit, blocks: Mapping[str, ContextBlock], where: st
         yield Fault("edit-without-cue", where, found)
     # Score tables know placebos by their name only.
     if edit.placebo is not edit.name.casefold().startswith(PLACEBO):
-        found = f"{'is' if edit.placebo else 'is not'} a placebo; a score table takes exactly those for placebos whose name begins so"
+        found = f"{'is' if edit.placebo else 'is not'} a placebo; in a score table, a cue is a placebo if its name begins so"
         advice = f"call it placebo-{edit.name}" if edit.placebo else "rename it, or set placebo: true"
         yield Fault("placebo-name", where, found, advice=advice)
 

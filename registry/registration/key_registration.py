@@ -138,7 +138,7 @@ def list_keys(reader: LogReader) -> tuple[KeyState, ...]:
 
 
 def build_states(events: Iterable[Recorded[KeyEvent]]) -> tuple[KeyState, ...]:
-    """Return the outcome of each key that *events*, in log order, name; raises ConflictError `key-differs`, all of them at once."""
+    """Return the status of each key that *events*, in log order, name; raises ConflictError `key-differs`, all of them at once."""
     said = list(events)
     added = [one for one in said if one.payload.event is not KeyEventKind.REVOKE]
     faults = [fault for one in added if (fault := _find_difference(one))]
@@ -278,7 +278,7 @@ def refuse_key_in_force(reader: LogReader, algorithm: KeyAlgorithm, *, authority
     if same and authority is not None:
         found = f"{same[0].fingerprint[:16]} is in force for it, by entry {same[0].added.entry.seq}"
         advice = "caveat admin key rotate --statements puts another in its place"
-        raise ConflictError(Fault("key-in-force", f"statement key of {authority}", found))
+        raise ConflictError(Fault("key-in-force", f"statement key of {authority}", found, advice=advice))
     if same:
         found = f"{same[0].fingerprint[:16]} is in force for it, by entry {same[0].added.entry.seq}"
         advice = f"caveat admin key rotate --algorithm {algorithm.value} puts another in its place"
@@ -600,7 +600,7 @@ def list_witness_keys(view: View) -> tuple[VerifierKey, ...]:
 
 
 def attach_cosignatures(writer: Writer, text: str, trusted: Collection[VerifierKey], *, where: str) -> CosignatureResult:
-    """Keep the cosignatures of the signed note *text* that verify under keys of *trusted*, and return the outcome of each line.
+    """Keep the cosignatures of the signed note *text* that verify under keys of *trusted*, and return the status of each line.
 
     A line whose key is not known here is left out: no one could say later whose word it is.
 

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from difflib import get_close_matches
 
-from registry.errors import ConflictError, Fault, InputError, NotFoundError
+from registry.errors import ConflictError, Fault, InputError, NotFoundError, find_near
 from registry.records.claim import ClaimRevision, QuoteStatus
 from registry.records.claim_status import Lifecycle
 from registry.records.dossier import Recorded
@@ -242,7 +241,7 @@ def suggest_models(view: View, model: ModelRef) -> list[ModelRef]:
     named = (*view.lineage().models, *view.list_claimed_models())
     # Folded names: a wrong case or hyphen must not hide the right suggestion.
     known = {fold_model(one): one for one in named if one != model}
-    return [known[name] for name in get_close_matches(fold_model(model), known, n=3, cutoff=0.7)]
+    return [known[name] for name in find_near(fold_model(model), known)[:3]]
 
 
 def find_target(view: View, model: ModelRef) -> ModelRef:
@@ -435,7 +434,7 @@ def state_endpoint(writer: Writer, model: ModelRef, name: str, *, actor: str, re
     )
     if (before.reason, before.source) != (said.reason, said.source):
         found = f"entry {entry} of {actor} states {name} for another reason or from another source"
-        advice = "there is nothing to add; to say it otherwise, take it back first: caveat model endpoint … --retract"
+        advice = "there is nothing to add; to change it, take it back first: caveat model endpoint … --retract"
         raise ConflictError(Fault("already-recorded", str(model), found, advice=advice))
     return EndpointStatement(entry=entry, is_new=False, conflicts=_find_conflicts(writer, model, name))
 

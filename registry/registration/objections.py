@@ -48,7 +48,7 @@ def get_contestation(view: View, identifier: str) -> ContestationFile:
     """Return a contestation with its steps; raises NotFoundError with what is near."""
     contestation = view.find_contestation(identifier)
     if contestation is None:
-        near = ", ".join(view.suggest(identifier)) or "caveat contest list shows them all"
+        near = view.suggest(identifier) or "caveat contest list shows them all"
         raise NotFoundError(Fault("not-registered", identifier, "no such contestation is registered", advice=near))
     return contestation
 
@@ -96,7 +96,7 @@ def _find_decider_faults(
             "not-permitted", contestation_event, f"it was escalated to {instance}, and you act as {actor}", f"{instance} decides it"
         )
     elif actor == party:
-        found = f"{actor} opened it, and cannot decide alone that it was right"
+        found = f"{actor} opened it, and cannot decide that it was right"
         yield _fault(
             "not-permitted",
             contestation_event,
@@ -119,5 +119,5 @@ def _resolve(writer: Writer, identifier: Identifier) -> str:
         spec = writer.find_spec(identifier.bare, identifier.revision)
         if spec is not None:
             return f"{spec.payload.spec}@{spec.payload.version}"
-    near = ", ".join(writer.suggest(identifier.bare)) or "nothing like it"
-    raise NotFoundError(Fault("not-registered", str(identifier), "is not registered", advice=f"registered: {near}"))
+    near = writer.suggest(identifier.bare)
+    raise NotFoundError(Fault("not-registered", str(identifier), "is not registered", advice=near))

@@ -46,7 +46,7 @@ class Quotes:
             try:
                 identifier = parse_identifier(wanted, Kind.CARD)
             except ValueError as error:
-                raise InputError(Fault("bad-identifier", place, str(error))) from error
+                raise InputError(Fault("bad-identifier", place, str(error), advice=self._view.suggest(wanted))) from error
             try:
                 self._cards[wanted] = get_card(self._view, identifier.bare, identifier.revision)
             except NotFoundError as error:
@@ -301,5 +301,5 @@ def _check_passages(passages: Sequence[tuple[int, int]], card: Card, where: str)
         if not 0 <= passage[0] < passage[1] <= end:
             yield Fault("not-in-text", place, f"characters {passage[0]} to {passage[1]} are not a passage of a text of {end:,} characters")
         elif passage <= before:
-            yield Fault("not-valid", place, "passages stand in the order of the card, each once")
+            yield Fault("not-valid", place, "passages are listed in the order of the card, each once")
         before = max(before, passage)

@@ -212,7 +212,7 @@ class RemedyPlanner:
 
 
 def _decide(claim: ClaimSummary, cause: StaleCause) -> tuple[str, ...]:
-    return tuple(f'caveat claim {verb} {claim.claim} --cause {cause.kind.value} --reason "…"' for verb in ("dismiss", "confirm"))
+    return tuple(f'caveat stale {verb} {claim.claim} --cause {cause.kind.value} --reason "…"' for verb in ("dismiss", "confirm"))
 
 
 def _kinds(claim: ClaimSummary) -> set[CauseKind]:

@@ -169,7 +169,6 @@ def translate(error: DBAPIError, *, where: str) -> CaveatError:
     if "append-only" in reason:
         return ConflictError(Fault("append-only", where, reason))
     if "IntegrityError" in type(error).__name__:
-        advice = "nothing was recorded; read the registry again and repeat"
         return ConflictError(Fault("refused-by-database", where, reason))
     if "locked" in reason or "LockNotAvailable" in name or "DeadlockDetected" in name:
         return UnavailableError(Fault("registry-busy", where, f"another process is writing: {reason}"))

@@ -285,9 +285,7 @@ def find_history_entries(reader: LogReader, name: Identifier) -> set[int]:
 
 def not_found(reader: LogReader, what: str, name: str) -> NotFoundError:
     """Return the error for a *name* that is not there, with what may have been meant."""
-    near = [one for one in reader.suggest(name) if one != name]
-    advice = f"did you mean {' or '.join(near)}?" if near else None
-    return NotFoundError(Fault("not-registered", name, f"no {what} has this identifier here", advice=advice))
+    return NotFoundError(Fault("not-registered", name, f"no {what} has this identifier here", advice=reader.suggest(name)))
 
 
 def has_revision(reader: LogReader, claim: str) -> bool:

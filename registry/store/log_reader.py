@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from registry.codec.canonical_documents import leaf_hash
 from registry.codec.statement_encoding import decode_statement
-from registry.errors import AlteredError, ConflictError, Fault, NotFoundError
+from registry.errors import MOST_EDITS, AlteredError, ConflictError, Fault, NotFoundError, count_edits
 from registry.records.dossier import Recorded
 from registry.records.log_seal import EntrySignature, KeyEvent
 from registry.records.record import Record
@@ -271,11 +271,11 @@ class LogReader:
         """Whether the bare identifier is in use."""
         return bool(self.rows(select(identifier.c.seq).where(self.visible(identifier), identifier.c.id == identifier_text)))
 
-    def suggest(self, identifier_text: str) -> list[str]:
-        """Return identifiers in use that may have been meant, nearest first, at most five."""
+    def suggest(self, identifier_text: str) -> str | None:
+        """Return a question that names the identifiers in use that may have been meant, at most three; None if there is none."""
         match = re.match(r"\s*([A-Za-z]{3})-([A-Za-z0-9]+)-(\d{4})-(\d+)", identifier_text)
         if not match:
-            return []
+            return None
         kind, owner, year, number = match[1].upper(), match[2].upper(), int(match[3]), int(match[4])
         near = select(identifier.c.id, identifier.c.authority, identifier.c.year, identifier.c.number).where(
             self.visible(identifier),
@@ -286,7 +286,9 @@ class LogReader:
             self.rows(near.order_by(identifier.c.seq).limit(200)),
             key=lambda row: (row.authority != owner, row.year != year, abs(row.number - number)),
         )
-        return [row.id for row in ranked[:5]]
+        stem = match[0].strip()
+        meant = [row.id for row in ranked if row.id != identifier_text and count_edits(stem, row.id.rpartition("-")[0]) <= MOST_EDITS]
+        return f"did you mean {' or '.join(meant[:3])}?" if meant else None
 
     def _recorded(self, numbers: Sequence[int]) -> Iterator[Recorded[Any]]:
         found = self.rows(_places(self._log_id).where(entry.c.seq.in_(numbers)).order_by(entry.c.seq))

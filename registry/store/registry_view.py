@@ -66,6 +66,7 @@ class View(LogReader):
         card: str | None = None,
         model: ModelRef | None = None,
         property: str | None = None,  # noqa: A002  (the word of the record)
+        text: str = "",
         limit: int | None = None,
     ) -> Iterator[ClaimSummary]:
         """Yield the current revision of each claim with its status, in log order; memory stays flat.
@@ -74,9 +75,10 @@ class View(LogReader):
             card: only claims that quote this card, `CRD-…` or one revision of it, `CRD-…@n`.
             model: only claims about this model version.
             property: only claims about this property, with or without `@n`.
+            text: only claims in which every word of it occurs: in quote, note, property, model or identifier, upper or lower case alike.
             limit: at most so many.
         """
-        narrowed = claims.narrow(card=card, model=model, property_=property)
+        narrowed = [*claims.narrow(card=card, model=model, property_=property), *claims.match_words(text)]
         return claims.list_summaries(self, narrowed, limit)
 
     def list_quoting(self, card: str) -> tuple[str, ...]:
@@ -108,10 +110,6 @@ class View(LogReader):
     def list_locked_claims(self) -> frozenset[str]:
         """Return the claims, `CLM-…`, of which an audit has a lock, in any of their revisions: a plan that can be carried out again."""
         return frozenset(row[0] for row in self.plain_rows(select(lock.c.claim).where(self.visible(lock)).distinct()))
-
-    def search(self, text: str, limit: int = 20) -> Iterator[ClaimSummary]:
-        """Yield claims in whose quote, note, property, model or identifier every word of *text* stands, upper or lower case alike."""
-        return claims.list_summaries(self, claims.match_words(text), limit) if text.split() else iter(())
 
     def dossier(self, claim_id: str, revision: int | None = None) -> Dossier:
         """Return everything known of a claim. `@n` in *claim_id* is obeyed, and `#digest` compared with what is recorded.
@@ -347,6 +345,12 @@ class View(LogReader):
         table = publication
         return frozenset(bytes(one).hex() for (one,) in self.plain_rows(select(table.c.sha256).where(self.visible(table))))
 
+    def list_published_subjects(self) -> frozenset[str]:
+        """Return the claim and card revisions, `CLM-…@n` and `CRD-…@n`, of which any file was published."""
+        table = publication
+        rows = self.plain_rows(select(table.c.subject, table.c.revision).where(self.visible(table)).distinct())
+        return frozenset(f"{subject}@{revision}" for subject, revision in rows)
+
     def list_surveys(self, card: str) -> tuple[Recorded[Survey], ...]:
         """Return the surveys of a card, `CRD-…` (of all its revisions) or `CRD-…@n`, in log order; without those since erased."""
         return dossiers.find_surveys(self, card)
@@ -396,4 +400,4 @@ class View(LogReader):
         try:
             return parse_identifier(text, *kinds)
         except ValueError as error:
-            raise InputError(Fault("bad-identifier", text, str(error))) from error
+            raise InputError(Fault("bad-identifier", text, str(error), advice=self.suggest(text))) from error

@@ -194,10 +194,7 @@ class StatementRules:
         if same is not None:
             there = self.view.one_value(select(spec_version.c.kind).where(self.view.visible(spec_version), same))
         if there is None:
-            # An identifier can be suggested that is in use, but lacks the version. The name itself
-            # is not a useful suggestion.
-            near = [one for one in self.view.suggest(name) if one != name]
-            advice = f"did you mean {' or '.join(near)}?" if near else "register the specification first: caveat spec add"
+            advice = self.view.suggest(name) or "register the specification first: caveat spec add"
             yield Fault("not-registered", where, f"{reference} is not a registered version of a specification", advice=advice)
         elif kind is not None and there != kind.value:
             yield Fault("wrong-kind", where, f"{reference} is a {there}, expected a {kind.value}")
@@ -236,9 +233,7 @@ class StatementRules:
 
     def refuse_unknown(self, what: str, name: str) -> Fault:
         """Return the fault of the identifier *name* that is not here; *what* it would name."""
-        near = [one for one in self.view.suggest(name) if one != name]
-        advice = f"did you mean {' or '.join(near)}?" if near else None
-        return Fault("not-registered", name, f"no {what} has this identifier here", advice=advice)
+        return Fault("not-registered", name, f"no {what} has this identifier here", advice=self.view.suggest(name))
 
 
 def _describe_difference(model_ref: ModelRef, other: ModelRef) -> str:

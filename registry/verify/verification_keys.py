@@ -29,7 +29,7 @@ _SECRET = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?-----END [A-Z ]*PRIV
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownKey:
-    """A public key that is known here, and its outcome."""
+    """A public key that is known here, and its status."""
 
     fingerprint: str
     """SHA-256 of the public key as DER SubjectPublicKeyInfo, hexadecimal."""
@@ -110,7 +110,7 @@ def read_given(texts: Iterable[str]) -> Trust:
 
 
 def collect_keys(states: "Iterable[KeyState]", *, source: str) -> Trust:
-    """Return the keys of one log, each with its outcome.
+    """Return the keys of one log, each with its status.
 
     Args:
         source: whose log it is, in words such as “the registry here”.

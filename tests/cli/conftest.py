@@ -24,6 +24,11 @@ class Answer:
         """Standard output read as JSON."""
         return json.loads(self.out)
 
+    @property
+    def error(self) -> str:
+        """The code of the first error on standard error; empty without one."""
+        return self.err.partition("error[")[2].partition("]")[0]
+
 
 Caveat = Callable[..., Answer]
 HERE = ("--registry", "sqlite:///caveat.db")

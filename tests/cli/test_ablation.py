@@ -86,7 +86,7 @@ def test_wrong_input_ends_with_its_code(caveat: Caveat, tmp_path: Path) -> None:
     ]
 
     assert [answer.code for answer in answers] == [2, 2, 2, 2]
-    assert [answer.err.partition(":")[0] for answer in answers] == ["no-cues", "unknown-name", "not-valid", "unknown-name"]
+    assert [answer.error for answer in answers] == ["no-cues", "unknown-name", "not-valid", "unknown-name"]
 
 
 def test_rows_can_be_chosen_as_in_an_estimate(caveat: Caveat, tmp_path: Path) -> None:

@@ -72,6 +72,24 @@ def test_reported_evidence_alone_is_a_retrospective_audit(caveat: Caveat, tmp_pa
     assert restriction["estimate"] is None
 
 
+def test_reported_evidence_is_added_to_an_open_audit(caveat: Caveat, tmp_path: Path) -> None:
+    """It is recorded once, enters the verdict, and is refused where a lock or a verdict fixes what counts."""
+    claim, other, _ = register(caveat, tmp_path)
+    audit = caveat("audit", "open", write_audit(tmp_path, claim), "--json").document["audit"]
+    before = len(caveat("audit", "show", audit, "--json").document["evidence"])
+    Path("more.yaml").write_text("evidence:\n  - {layer: latent, access: unavailable, summary: not published}\n", encoding="utf-8")
+
+    first, second = (caveat("audit", "evidence", audit, "more.yaml", "--json").document["entries"] for _ in range(2))
+    shown = caveat("audit", "show", audit, "--json").document["evidence"]
+    caveat("audit", "conclude", audit)
+    late = caveat("audit", "evidence", audit, "more.yaml")
+    locked = caveat("audit", "lock", write_audit(tmp_path, other), "--json").document["audit"]
+
+    assert (len(first), second, len(shown)) == (1, [], before + 1)
+    assert (late.code, late.error) == (2, "audit-concluded")
+    assert caveat("audit", "evidence", locked, "more.yaml").error == "audit-is-locked"
+
+
 def test_doing_it_twice_changes_nothing(caveat: Caveat, tmp_path: Path) -> None:
     """The same lock, and the same scores, are recorded once."""
     claim, *_ = register(caveat, tmp_path)

@@ -75,7 +75,7 @@ BROKEN_CLAIMS = {
     "path for an id": ("quote: q, quote_status: paraphrase, form: existence, property: scheming, id: ../../x", "bad-identifier"),
     "nul": ('quote: "a\\0b", quote_status: paraphrase, form: existence, property: scheming', "U+0000"),
     "nothing called so": ("quote: q, quote_status: paraphrase, form: existence, property: ../../x", "spec-not-found"),
-    "card of nothing": ("quote: In our evaluation, form: existence, property: scheming, card: CRD-AISI-2026-0001-X", "did you mean"),
+    "card of nothing": ("quote: In our evaluation, form: existence, property: scheming, card: CRD-AISI-2026-0001-X", "does not match"),
     "revision of nothing": ("quote: q1, quote_status: paraphrase, form: existence, property: PRP-AISI-2026-0001-I@99999999999999999999",
                             "not-registered"),
 }  # fmt: skip

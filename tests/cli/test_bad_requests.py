@@ -17,9 +17,9 @@ COMMANDS_WITH_IDS = [
     ("claim", "diff", "ID"),
     ("claim", "revise", "ID", "claims.yaml", "--reason", "w"),
     ("claim", "publish", "ID"),
-    ("claim", "withdraw", "ID", "--reason", "r"),
-    ("claim", "supersede", "ID", "OTHER", "--reason", "r"),
-    ("claim", "supersede", "OTHER", "ID", "--reason", "r"),
+    ("claim", "withdraw", "ID", "--reason", "r", "--yes"),
+    ("claim", "supersede", "ID", "OTHER", "--reason", "r", "--yes"),
+    ("claim", "supersede", "OTHER", "ID", "--reason", "r", "--yes"),
     ("contest", "open", "ID", "--reason", "g"),
     ("contest", "open", "OTHER", "--reason", "g", "--rival", "ID"),
     ("contest", "uphold", "ID", "--reason", "n"),
@@ -73,16 +73,16 @@ BROKEN_OPTIONS = [
     ("admin", "db", "downgrade", ""),
     ("admin", "db", "downgrade", "zzz"),
     ("admin", "db", "downgrade", "base"),
-    ("claim", "withdraw", "ID", "--reason", " "),
-    ("claim", "supersede", "ID", "ID", "--reason", "r"),
+    ("claim", "withdraw", "ID", "--reason", " ", "--yes"),
+    ("claim", "supersede", "ID", "ID", "--reason", "r", "--yes"),
     ("claim", "relate", "ID", "related", "ID"),
     ("contest", "open", "ID", "--reason", " \n"),
     ("contest", "open", "ID", "--reason", "\udcff"),
     ("claim", "list", "--restriction", "garbage"),
     ("claim", "list", "--model", "//"),
     ("claim", "list", "--limit", "0"),
-    ("claim", "search", "a " * 20_000),
-    ("claim", "search", "\udcff"),
+    ("claim", "list", "--text", "a " * 20_000),
+    ("claim", "list", "--text", "\udcff"),
     ("claim", "reserve", "--count", "99999999"),
     ("claim", "diff", "ID", "--from", "9" * 30),
     ("model", "add", "a/b"),
@@ -199,7 +199,7 @@ def test_a_registry_that_cannot_be_reached_is_named(caveat: Caveat, tmp_path: Pa
 
     refused = caveat("card", "list")
 
-    check_refusal(refused, f"{BROKEN_URLS[url]}: ")
+    check_refusal(refused, f"error[{BROKEN_URLS[url]}]")
     assert "secret" not in refused.err
 
 

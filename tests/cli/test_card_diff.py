@@ -247,7 +247,8 @@ def test_a_turned_sense_needs_a_reason(caveat: Caveat, tmp_path: Path, passage: 
     reasoned = caveat("claim", "reword", claim, "--yes", "--reason", "the publisher explains it on page 9")
 
     assert (refused.code, blank.code) == (2, 2)
-    assert f"meaning-changed: {refuses}\n  {turned}" in refused.err
+    assert "error[meaning-changed]" in refused.err
+    assert f"  --> {refuses}\n  {turned}" in refused.err
     assert f"ATTENTION: {turned}" in asked.err
     assert f"{turned[0].upper()}{turned[1:]}. Is this the same claim all the same?" in asked.err
     assert reasoned.code == 0
@@ -363,7 +364,7 @@ def test_who_rewords_is_told_what_becomes_of_the_audits(caveat: Caveat, tmp_path
     done = caveat("claim", "reword", claim, "--yes")
     changed = caveat("claim", "diff", claim).out
 
-    assert f"1 audit of {refuses} speaks of the old wording alone; their outcomes stay on record as history." in done.err
+    assert f"1 audit of {refuses} speaks of the old wording only; their outcomes stay as history." in done.err
     assert "found at N0" in changed
     assert "document" not in changed
 
@@ -380,7 +381,8 @@ def test_a_claims_file_says_where_it_names_a_card_that_is_not_registered(caveat:
     refused = caveat("claim", "add", "claims.yaml")
 
     assert refused.code == 2
-    assert f"not-registered: claims.yaml, claims[2].card\n  {card}@7 is not registered\n  next: registered: {card}" in refused.err
+    assert "error[not-registered]" in refused.err
+    assert f"  --> claims.yaml, claims[2].card\n  {card}@7 is not registered\n  fix: caveat card list" in refused.err
 
 
 def test_what_no_claim_quotes_is_listed_when_it_turns_or_goes(caveat: Caveat, tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_what_came_later_is_told_as_newer(caveat: Caveat, tmp_path: Path, told: 
     before, claims = told.before, told.claims
     caveat("report", "--since", str(before), "--json", "-o", "out")
     (path,) = (tmp_path / "out").iterdir()
-    caveat("claim", "withdraw", claims[1], "--reason", "retracted")
+    caveat("claim", "withdraw", claims[1], "--reason", "retracted", "--yes")
 
     answer = caveat("verify", *HERE, path, "--json")
 

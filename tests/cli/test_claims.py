@@ -31,7 +31,8 @@ def test_a_change_needs_its_reason_and_becomes_a_revision(caveat: Caveat, tmp_pa
     accepted = caveat("claim", "add", "claims.yaml", "--json")
 
     assert refused.code == 2
-    assert "claim-changed: claims.yaml, claims[0]" in refused.err
+    assert "error[claim-changed]" in refused.err
+    assert "  --> claims.yaml, claims[0]" in refused.err
     assert "differs in reported" in refused.err
     identifier = first.partition("@")[0]
     assert accepted.document["revised"] == [f"{identifier}@2"]
@@ -95,7 +96,7 @@ def test_the_axes_are_independent(caveat: Caveat, tmp_path: Path) -> None:
 
     contested = caveat("claim", "show", first, "--json").document["status"]
     caveat("contest", "reject", contestation, "--reason", "it was registered before")
-    caveat("claim", "supersede", first, second, "--reason", "restated")
+    caveat("claim", "supersede", first, second, "--reason", "restated", "--yes")
     ended = caveat("claim", "show", first, "--json").document["status"]
 
     assert (contested["lifecycle"], contested["dispute"], contested["staleness"]) == ("published", "contested", "potentially_stale")
@@ -106,9 +107,9 @@ def test_the_axes_are_independent(caveat: Caveat, tmp_path: Path) -> None:
 def test_a_superseded_claim_takes_no_revision(caveat: Caveat, tmp_path: Path) -> None:
     """What has ended stays ended."""
     first, *_ = (one.partition("@")[0] for one in register(caveat, tmp_path))
-    caveat("claim", "withdraw", first, "--reason", "retracted by the publisher")
+    caveat("claim", "withdraw", first, "--reason", "retracted by the publisher", "--yes")
 
-    again = caveat("claim", "withdraw", first, "--reason", "twice")
+    again = caveat("claim", "withdraw", first, "--reason", "twice", "--yes")
     published = caveat("claim", "publish", first)
 
     assert (again.code, published.code) == (2, 2)
@@ -146,9 +147,9 @@ def test_search_finds_words_wherever_they_stand(caveat: Caveat, tmp_path: Path) 
     """Quote, property and model are searched, whatever the case; wildcards are plain characters."""
     first, second, _ = register(caveat, tmp_path)
 
-    found = caveat("claim", "search", "SCHEMES cases", "--json").document["claims"]
-    refusals = caveat("claim", "search", "92%", "--json").document["claims"]
-    nothing = caveat("claim", "search", "sch_mes", "--json").document["claims"]
+    found = caveat("claim", "list", "--text", "SCHEMES cases", "--json").document["claims"]
+    refusals = caveat("claim", "list", "--text", "92%", "--json").document["claims"]
+    nothing = caveat("claim", "list", "--text", "sch_mes", "--json").document["claims"]
 
     assert [one["claim"] for one in found] == [first.partition("@")[0]]
     assert [one["claim"] for one in refusals] == [second.partition("@")[0]]

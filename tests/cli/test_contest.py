@@ -178,8 +178,8 @@ def test_a_sealed_specification_is_compared_once_it_is_revealed(say: Speaker, tm
 
     before = say("LAB", "spec", "diff", spec, "--json").document
     hidden = say("LAB", "spec", "show", f"{spec}@1")
-    other = say("AISI", "spec", "reveal", "support.seal.yaml")
-    say("LAB", "spec", "reveal", "support.seal.yaml", "--reason", "done")
+    other = say("AISI", "spec", "reveal", "support.seal.yaml", "--yes")
+    say("LAB", "spec", "reveal", "support.seal.yaml", "--reason", "done", "--yes")
     after = say("LAB", "spec", "diff", spec)
     revealed = say("LAB", "spec", "show", f"{spec}@1", "--json").document
 

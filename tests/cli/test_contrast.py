@@ -1,6 +1,7 @@
 """`caveat analyze contrast` as a user runs it: its text, its document, and what it refuses."""
 
 import csv
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ def write(rows: Iterable[tuple[Any, ...]], *more: str, name: str = "arms.csv") -
 
 def read_codes(err: str) -> list[str]:
     """The codes of the faults that a command printed."""
-    return [line.split(":")[0] for line in err.splitlines() if line and not line.startswith(" ")]
+    return re.findall(r"(?m)^error\[([a-z-]+)\]", err)
 
 
 def test_the_text_shows_arms_contrasts_and_tests(caveat: Caveat) -> None:
@@ -129,8 +130,8 @@ def test_all_faults_of_the_arms_come_at_once(caveat: Caveat) -> None:
     assert answer.code == 2
     assert read_codes(answer.err) == ["unknown-name", "unknown-name", "same-arm", "same-arm", "same-arm"]
     assert "no row is of arm 'arm-X'; the arms are: arm-A, arm-B, arm-D, arm-E" in answer.err
-    assert "next: did you mean arm-" in answer.err
-    assert "next: name arms of the table" in answer.err
+    assert "fix: did you mean arm-" in answer.err
+    assert "fix: name arms of the table" in answer.err
     assert "'arm-B' is compared with itself" in answer.err
 
 
@@ -141,7 +142,7 @@ def test_all_faults_of_the_arms_come_at_once(caveat: Caveat) -> None:
         (("--contrast", "B", "A", "--matching-baseline", "E"), 2, "--matching-baseline belongs to a mitigation"),
         (("--contrast", "B"), 2, "requires 2 arguments"),
         (("--contrast", "B", "A", "--level", "1.5"), 2, "not-valid"),
-        (("--contrast", "B", "A", "--contexts", "nested"), 2, "contexts-shared: arms.csv, arm B"),
+        (("--contrast", "B", "A", "--contexts", "nested"), 2, "  --> arms.csv, arm B"),
         (("--contrast", "B", "A", "--range", "0.3", "1"), 2, "score-out-of-range"),
     ],
 )
@@ -176,7 +177,8 @@ def test_an_arm_of_several_specifications_is_refused(caveat: Caveat) -> None:
     refused = caveat("analyze", "contrast", table, "--contrast", "B", "A")
     kept = caveat("analyze", "contrast", table, "--contrast", "B", "A", "--where", "spec=,chat")
 
-    assert "arm-of-several-specs: arms.csv, arm B" in refused.err
+    assert "error[arm-of-several-specs]" in refused.err
+    assert "  --> arms.csv, arm B" in refused.err
     assert "rows of this arm belong to 2 specifications (agent, chat)" in refused.err
     assert kept.code == 0, kept.err
 
@@ -246,8 +248,10 @@ def test_a_judge_who_never_saw_an_arm_is_named(caveat: Caveat) -> None:
     answer = caveat("analyze", "contrast", table, "--contrast", "B", "A")
 
     assert read_codes(answer.err) == ["no-scores", "no-scores"]
-    assert "no-scores: arms.csv, arm B, judge bo" in answer.err
-    assert "no-scores: arms.csv, arm A, judge cy" in answer.err
+    assert "error[no-scores]" in answer.err
+    assert "  --> arms.csv, arm B, judge bo" in answer.err
+    assert "error[no-scores]" in answer.err
+    assert "  --> arms.csv, arm A, judge cy" in answer.err
 
 
 def test_flat_scores_print_why_there_is_no_p(caveat: Caveat) -> None:

@@ -71,13 +71,13 @@ def test_held_out_cues_are_nowhere_to_be_read_before_they_are_revealed(caveat: C
     database.close()
     refused = caveat("analyze", "ablation", "scores.csv", "--cues", reference)
     sealed = caveat("analyze", "ablation", "scores.csv", "--cues", str(seal), "--json")
-    assert caveat("spec", "reveal", str(seal), "--reason", "The run is over.").code == 0
+    assert caveat("spec", "reveal", str(seal), "--reason", "The run is over.", "--yes").code == 0
     revealed = caveat("analyze", "ablation", "scores.csv", "--cues", reference, "--json")
 
     assert (len(secret), len(found["cues"]), seal.stat().st_mode & 0o777) == (2, 3, 0o600)  # type: ignore[arg-type]
     assert not any(name in public or name in dump for name in secret)
     assert json.loads((tmp_path / "cues.yaml").read_text())["held_out"] == reference
-    assert (refused.code, refused.err.partition(":")[0]) == (2, "spec-sealed")
+    assert (refused.code, refused.error) == (2, "spec-sealed")
     assert sealed.document["inventories"] == revealed.document["inventories"]
 
 
@@ -93,5 +93,5 @@ def test_what_cannot_be_held_out_is_refused(caveat: Caveat, tmp_path: Path) -> N
     ]
 
     assert [one.code for one in refused] == [2, 2, 2]
-    assert refused[0].err.startswith("bad-option")
+    assert refused[0].error == "bad-option"
     assert not (tmp_path / "cues.yaml").exists()

@@ -147,7 +147,7 @@ def test_only_the_very_scores_of_two_audits_of_one_claim_are_compared(caveat: Ca
     def refused(*arguments: str) -> str:
         answer = caveat("audit", "shift", *arguments, "--record")
         assert answer.code == 2
-        return answer.err.partition(":")[0]
+        return answer.error
 
     assert refused(story.old, story.new, "three.csv", "two.csv") == "scores-differ-from-outcome"
     assert refused(story.old, story.old, "one.csv", "two.csv") == "single-version"

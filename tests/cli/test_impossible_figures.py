@@ -29,7 +29,8 @@ def test_a_case_with_an_impossible_figure_is_not_classified(caveat: Caveat, tmp_
     refused = caveat("analyze", "classify", "case.yaml")
 
     assert refused.code == 2
-    assert "out-of-range: case.yaml, evidence[0].finding.value" in refused.err
+    assert "error[out-of-range]" in refused.err
+    assert "  --> case.yaml, evidence[0].finding.value" in refused.err
     assert "expected -15 to 15 points for a property of the range [0, 15], found 24" in refused.err
 
 
@@ -48,7 +49,8 @@ def test_an_audit_records_the_converted_figure_once(caveat: Caveat, tmp_path: Pa
     first, second = (caveat("audit", "conclude", "good.yaml", "--json") for _ in range(2))
 
     assert refused.code == 2
-    assert "out-of-range: evidence[0].finding.value" in refused.err
+    assert "error[out-of-range]" in refused.err
+    assert "  --> evidence[0].finding.value" in refused.err
     assert first.code == second.code == 0, first.err
     assert first.document["audit"] == second.document["audit"]
     drawn = caveat("report", claim.partition("@")[0], "--json", "-o", "out")

@@ -113,7 +113,7 @@ def test_labels_that_are_wrong_are_refused(caveat: Caveat, tmp_path: Path, chang
     answer = caveat("analyze", "judge", scores, "--labels", labels)
 
     assert (answer.code, answer.out) == (2, "")
-    assert f"{code}:" in answer.err
+    assert f"error[{code}]" in answer.err
     assert where in answer.err
 
 
@@ -168,7 +168,7 @@ def test_options_that_mean_nothing_are_refused(caveat: Caveat, tmp_path: Path, a
     answer = caveat("analyze", "judge", write(tmp_path / "scores.csv", draw()), *arguments)
 
     assert (answer.code, answer.out) == (2, "")
-    assert f"{code}:" in answer.err
+    assert f"error[{code}]" in answer.err
 
 
 def test_labels_come_from_one_place(caveat: Caveat, tmp_path: Path) -> None:
@@ -302,7 +302,7 @@ def test_a_column_without_a_name_is_looked_for_and_not_found(caveat: Caveat, tmp
     scores = write(tmp_path / "scores.csv", draw())
     answers = [caveat("analyze", "judge", scores, option, "") for option in ("--label-column", "--rescored", "--mark")]
 
-    assert [(answer.code, answer.err.partition(":")[0]) for answer in answers] == [(2, "column-missing")] * 3
+    assert [(answer.code, answer.error) for answer in answers] == [(2, "column-missing")] * 3
 
 
 def test_reports_of_several_judges_are_recorded_together_or_not_at_all(

@@ -137,12 +137,12 @@ def test_revoking_takes_a_fingerprint_as_people_write_it(caveat: Caveat, tmp_pat
     fingerprint = str(list_keys(caveat)[0]["fingerprint"])
     typed = f"{fingerprint[:4]} {fingerprint[4:8]} {fingerprint[8:12]}".upper()
 
-    assert _told(caveat("admin", "key", "revoke", fingerprint[:6], "--reason", "x"), 2, "not-valid")
-    assert _told(caveat("admin", "key", "revoke", "0" * 64, "--reason", "x"), 2, "key-unknown")
-    done = caveat("admin", "key", "revoke", typed, "--reason", "Laptop stolen", "--json").document
+    assert _told(caveat("admin", "key", "revoke", fingerprint[:6], "--reason", "x", "--yes"), 2, "not-valid")
+    assert _told(caveat("admin", "key", "revoke", "0" * 64, "--reason", "x", "--yes"), 2, "key-unknown")
+    done = caveat("admin", "key", "revoke", typed, "--reason", "Laptop stolen", "--json", "--yes").document
     assert (done["key"], done["entry"], done["untrusted_from"]) == (fingerprint, 4, None)
     assert done["retired"] == ["caveat-keys/log.retired.pem"]
-    assert _told(caveat("admin", "key", "revoke", fingerprint, "--reason", "again"), 2, "key-not-in-force")
+    assert _told(caveat("admin", "key", "revoke", fingerprint, "--reason", "again", "--yes"), 2, "key-not-in-force")
     assert list_keys(caveat)[0]["in_force"] is False
     assert caveat("admin", "key", "add").code == 0
     assert [key["in_force"] for key in list_keys(caveat)] == [False, True, True]
@@ -157,7 +157,9 @@ def test_a_revocation_may_name_a_time(caveat: Caveat, given: str, kept: str) -> 
     fingerprint = str(list_keys(caveat)[0]["fingerprint"])
 
     assert (
-        caveat("admin", "key", "revoke", fingerprint, "--reason", "x", "--untrusted-from", given, "--json").document["untrusted_from"]
+        caveat("admin", "key", "revoke", fingerprint, "--reason", "x", "--untrusted-from", given, "--json", "--yes").document[
+            "untrusted_from"
+        ]
         == kept
     )
 
@@ -168,7 +170,7 @@ def test_a_revocation_names_no_time_ahead(caveat: Caveat, given: str) -> None:
     caveat("init", "--code", "AISI")
     fingerprint = str(list_keys(caveat)[0]["fingerprint"])
 
-    assert _told(caveat("admin", "key", "revoke", fingerprint, "--reason", "x", "--untrusted-from", given), 2, "bad-date")
+    assert _told(caveat("admin", "key", "revoke", fingerprint, "--reason", "x", "--untrusted-from", given, "--yes"), 2, "bad-date")
     assert list_keys(caveat)[0]["in_force"] is True
 
 
@@ -179,7 +181,7 @@ def test_an_authority_speaks_of_its_own_keys(caveat: Caveat, tmp_path: Path, mon
     monkeypatch.setenv("CAVEAT_AUTHORITY", "LAB")
     fingerprint = str(list_keys(caveat)[0]["fingerprint"])
 
-    assert _told(caveat("admin", "key", "revoke", fingerprint, "--reason", "x"), 2, "not-permitted")
+    assert _told(caveat("admin", "key", "revoke", fingerprint, "--reason", "x", "--yes"), 2, "not-permitted")
     assert _told(caveat("admin", "key", "rotate", "--reason", "x"), 2, "not-permitted")
     assert len(caveat("admin", "log", "show", "--json").document["entries"]) == 4
     assert sorted(path.name for path in (tmp_path / "caveat-keys").glob("*.pem")) == ["document.pem", "log.pem"]
@@ -283,7 +285,7 @@ def test_show_is_for_the_telephone_and_for_a_file(caveat: Caveat) -> None:
 
 def _told(answer: Answer, code: int, fault: str) -> bool:
     assert answer.code == code, answer.err
-    assert f"{fault}:" in answer.err, answer.err
+    assert f"error[{fault}]" in answer.err, answer.err
     return True
 
 

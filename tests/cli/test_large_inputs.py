@@ -18,7 +18,7 @@ OURS = "task_id,arm,context_id,sample,score"
 
 def check(answer: Answer, code: str) -> None:
     """It is refused for being too large, in one fault, and nothing else was tried."""
-    assert (answer.code, answer.err.partition(":")[0]) == (2, code), answer.err
+    assert (answer.code, answer.error) == (2, code), answer.err
     assert answer.err.count(code) == 1
 
 

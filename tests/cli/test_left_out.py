@@ -155,7 +155,8 @@ def test_another_reason_for_the_same_passage_is_refused(caveat: Caveat, tmp_path
     refused = caveat("claim", "add", "claims.yaml")
 
     assert refused.code == 2
-    assert "omission-conflict: claims.yaml, left_out[0].reason" in refused.err
+    assert "error[omission-conflict]" in refused.err
+    assert "  --> claims.yaml, left_out[0].reason" in refused.err
     assert "another reason: One case is no rate." in refused.err
 
 
@@ -204,7 +205,8 @@ def test_a_survey_of_another_revision_says_which(caveat: Caveat, tmp_path: Path,
     refused = caveat("claim", "add", "claims.yaml")
     _write(tmp_path, f"{card}@1", proposed=_proposed(ONE_CASE))
 
-    assert "wrong-document: claims.yaml, proposed.document" in refused.err
+    assert "error[wrong-document]" in refused.err
+    assert "  --> claims.yaml, proposed.document" in refused.err
     assert f"write card: {card}@1" in refused.err
     assert caveat("claim", "add", "claims.yaml").code == 0
 

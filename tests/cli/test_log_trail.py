@@ -130,7 +130,8 @@ def test_an_altered_statement_is_named(lab: Caveat, options: tuple[str, ...]) ->
     answer = lab("admin", "log", "check", *options)
 
     assert answer.code == 1
-    assert "entry-altered: entry 4" in answer.err
+    assert "error[entry-altered]" in answer.err
+    assert "  --> entry 4" in answer.err
 
 
 def test_a_log_rewritten_with_its_leaves_is_caught_by_a_checkpoint_kept_elsewhere(lab: Caveat) -> None:

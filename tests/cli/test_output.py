@@ -58,7 +58,7 @@ def test_too_little_memory_is_told_as_such(caveat: Caveat, tmp_path: Path, monke
     answer = caveat("analyze", "estimate", "scores.csv")
 
     assert (answer.code, answer.out) == (3, "")
-    assert answer.err.startswith("out-of-memory: ")
+    assert answer.error == "out-of-memory"
     assert "4.26 PiB" in answer.err
 
 

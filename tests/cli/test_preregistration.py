@@ -51,7 +51,7 @@ def test_other_tasks_or_contexts_restrict_and_never_establish(change: str, item:
     assert "No lock preceded" not in primary["why"]
     assert "Not as locked" in done.document["restriction"]["text"]["restricted"]
     assert list_deviations(caveat, audit) == [(item, None, True)]
-    assert f"otherwise than locked: {LockedItem(item).words}" in done.err
+    assert f"deviates from the lock: {LockedItem(item).words}" in done.err
 
 
 @pytest.mark.parametrize(

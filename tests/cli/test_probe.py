@@ -295,7 +295,8 @@ def test_a_probe_without_one_class_is_no_answer(caveat: Caveat, tmp_path: Path, 
     done = caveat("analyze", "probe", "--texts", file, "--judge", MODEL)
 
     assert done.code == 3
-    assert "nothing-classified: texts.jsonl" in done.err
+    assert "error[nothing-classified]" in done.err
+    assert "  --> texts.jsonl" in done.err
     assert "none of 2 texts has a class" in done.err
     assert "2 not-accepted" in done.out
 

@@ -296,5 +296,6 @@ def test_a_file_that_cannot_be_written_is_named_before_anything_is_asked(caveat:
     answer = caveat("claim", "propose", card, "--engine", "claude", "--with", MODEL, "-o", "nowhere/claims.yaml")
 
     assert answer.code == 3
-    assert "file-not-accessible: nowhere/claims.yaml" in answer.err
+    assert "error[file-not-accessible]" in answer.err
+    assert "  --> nowhere/claims.yaml" in answer.err
     assert endpoint.posts() == []

@@ -100,7 +100,7 @@ def test_nothing_is_written_where_something_is_wrong(caveat: Caveat, tmp_path: P
     ]
 
     assert [answer.code for answer in answers] == [2, 2, 2, 2]
-    assert [answer.err.partition(":")[0] for answer in answers] == ["bad-name", "unknown-name", "not-empty", "bad-name"]
+    assert [answer.error for answer in answers] == ["bad-name", "unknown-name", "not-empty", "bad-name"]
     assert not (tmp_path / "out").exists()
 
 
@@ -126,7 +126,7 @@ def test_answers_against_another_key_are_refused(caveat: Caveat, tmp_path: Path)
     answer = caveat("audit", "rate", "answers", "other/key.json", sheet)
 
     assert answer.code == 2
-    assert answer.err.startswith("wrong-sheet-key")
+    assert answer.error == "wrong-sheet-key"
 
 
 def test_a_naturalness_audit_is_recorded_in_an_audit_once(caveat: Caveat, tmp_path: Path) -> None:

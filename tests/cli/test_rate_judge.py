@@ -183,7 +183,7 @@ def test_a_changed_sheet_is_refused(caveat: Caveat, tmp_path: Path, endpoint: En
 
     refused = caveat("audit", "rate", "judge", folder, "--judge", MODEL)
 
-    assert (refused.code, refused.err.partition(":")[0], endpoint.posts()) == (2, "sheet-changed", [])
+    assert (refused.code, refused.error, endpoint.posts()) == (2, "sheet-changed", [])
 
 
 def test_the_finding_is_recorded(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:

@@ -59,7 +59,7 @@ def test_a_supplement_as_of_an_earlier_entry_is_the_earlier_one(caveat: Caveat, 
     claim = audit_first_claim(caveat, tmp_path)
     caveat("report", claim, "-o", "then")
     size = caveat("admin", "log", "show", "--json").document["size"]
-    caveat("claim", "withdraw", claim.partition("@")[0], "--reason", "retracted")
+    caveat("claim", "withdraw", claim.partition("@")[0], "--reason", "retracted", "--yes")
 
     caveat("report", claim, "--as-of", str(size), "-o", "again")
     caveat("report", claim, "-o", "now")

@@ -78,7 +78,7 @@ def test_what_agrees_after_rounding_is_no_restatement(caveat: Caveat, tmp_path: 
 
 def test_a_withdrawn_claim_restates_nothing(caveat: Caveat, pair: tuple[tuple[str, str], tuple[str, str]]) -> None:
     """What its registrant took back is not held against another."""
-    caveat("claim", "withdraw", pair[1][1], "--reason", "misread")
+    caveat("claim", "withdraw", pair[1][1], "--reason", "misread", "--yes")
 
     assert caveat("claim", "restated", "--json").document["pairs"] == []
 

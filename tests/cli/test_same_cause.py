@@ -18,7 +18,8 @@ def test_a_table_with_one_cause_in_many_rows_gets_one_message(caveat: Caveat, tm
 
     assert refused.code == 2
     assert refused.err.count("score-not-number") == 1
-    assert "score-not-number: bad.csv, row 2, column score, and 19 more places\n" in refused.err
+    assert "error[score-not-number]" in refused.err
+    assert "  --> bad.csv, row 2, column score, and 19 more places\n" in refused.err
     assert "and 110 more faults like these" in refused.err
 
 
@@ -47,6 +48,6 @@ def test_another_finding_or_another_advice_is_another_cause() -> None:
         *(Fault("not-valid", where, "z") for where in "efgh"),
     ]
 
-    few = "not-valid: a\n  x\nnot-valid: c\n  x\nnot-valid: b\n  y\nnot-valid: d\n  x\n  next: mend it"
-    text = f"{few}\nnot-valid: e, and 3 more places\n  z"
-    assert format_faults(faults) == text
+    head = "error[not-valid]: Invalid value\n  --> "
+    ends = ("a\n  x", "c\n  x", "b\n  y", "d\n  x\n  fix: mend it", "e, and 3 more places\n  z")
+    assert format_faults(faults) == "\n".join(f"{head}{end}" for end in ends)

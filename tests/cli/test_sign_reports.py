@@ -105,7 +105,7 @@ def test_a_signed_file_is_drawn_again_from(caveat: Caveat, tmp_path: Path) -> No
 def test_nothing_is_drawn_from_a_row_edited_by_hand(caveat: Caveat, tmp_path: Path) -> None:
     """A claim that was withdrawn, whose row of that is taken out, is not printed as if it stood."""
     claim, *_ = register(caveat, tmp_path)
-    assert caveat("claim", "withdraw", claim.partition("@")[0], "--reason", "The card was withdrawn").code == 0
+    assert caveat("claim", "withdraw", claim.partition("@")[0], "--reason", "The card was withdrawn", "--yes").code == 0
     with closing(sqlite3.connect(tmp_path / "caveat.db")) as database:
         database.execute("DROP TRIGGER claim_event__delete")
         database.execute("DELETE FROM claim_event")

@@ -81,7 +81,9 @@ def test_the_old_key_signs_its_successor_and_nothing_after(caveat: Caveat, signi
 def test_a_revoked_key_signs_no_more_and_its_statements_are_the_operators(caveat: Caveat, signing: dict[str, Any], tmp_path: Path) -> None:
     """Its own revocation is the last it signs; a key made after that is asserted by the operator like the first."""
     add_model(caveat, "1")
-    assert "caveat admin key add --statements" in caveat("admin", "key", "revoke", str(signing["key"]), "--reason", "Laptop lost").out
+    assert (
+        "caveat admin key add --statements" in caveat("admin", "key", "revoke", str(signing["key"]), "--reason", "Laptop lost", "--yes").out
+    )
     add_model(caveat, "2")
     caveat("admin", "key", "add", "--statements")
     add_model(caveat, "3")

@@ -64,7 +64,7 @@ def test_an_answer_that_a_full_disk_swallows_is_an_error_that_names_the_output(f
     process = run_in(forged, "verify", "forged.json", redirection="> /dev/full")
 
     assert process.returncode == 3
-    assert process.stderr.startswith("file-not-accessible: standard output\n")
+    assert process.stderr.startswith("error[file-not-accessible]: File or folder cannot be used\n  --> standard output\n")
 
 
 def test_a_full_disk_is_told_with_the_file_that_did_not_fit() -> None:

@@ -286,7 +286,7 @@ def test_a_growing_log_is_followed_from_the_checkpoint_that_somebody_kept(caveat
     take_copy(given_out, tmp_path)
     old = (tmp_path / "out" / f"{NAME}.json.tlog-proof").read_text(encoding="utf-8").partition("\n\n")[2]
     size = int(old.split("\n")[1])
-    caveat("claim", "withdraw", NAME.partition("@")[0], "--reason", "retracted")
+    caveat("claim", "withdraw", NAME.partition("@")[0], "--reason", "retracted", "--yes")
     for since in (size, size - 1):
         caveat("admin", "log", "prove", "--since", str(since), "-o", f"since-{since}")
     desk = tmp_path / "desk"

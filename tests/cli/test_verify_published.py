@@ -359,7 +359,7 @@ def test_publishing_the_same_files_again_changes_nothing(caveat: Caveat, given_o
 
     caveat("report", "--from", out / f"{NAME}.json", "--json", "--html", "-o", "out", "--publish")
     same = {path.name: path.read_bytes() for path in out.iterdir()}
-    caveat("claim", "withdraw", NAME.partition("@")[0], "--reason", "retracted")
+    caveat("claim", "withdraw", NAME.partition("@")[0], "--reason", "retracted", "--yes")
     caveat("report", "--from", out / f"{NAME}.json", "--json", "-o", "out", "--publish")
 
     assert same == before

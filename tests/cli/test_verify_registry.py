@@ -149,7 +149,8 @@ def test_a_checkpoint_that_is_gone_is_missed_where_files_were_given_out(caveat: 
 
     assert (checked.code, list_answers(checked)["checkpoints"], log.code) == (1, "no", 1)
     assert "although 3 files were published, which seals the log" in find_note(checked, "checkpoints")
-    assert "checkpoint-missing: checkpoints\n  no checkpoint is kept, although 3 files were published" in log.err
+    assert "error[checkpoint-missing]" in log.err
+    assert "  --> checkpoints\n  no checkpoint is kept, although 3 files were published" in log.err
 
 
 def test_another_registry_in_its_place_is_another_log(caveat: Caveat, registry: Path) -> None:
@@ -167,7 +168,7 @@ def test_another_registry_in_its_place_is_another_log(caveat: Caveat, registry: 
 
 def test_what_was_recorded_since_is_told_and_is_nothing_false(caveat: Caveat, registry: Path) -> None:
     """A withdrawal makes a supplement no longer current; that is wrong only for who asks for the latest word."""
-    caveat("claim", "withdraw", NAME.partition("@")[0], "--reason", "retracted")
+    caveat("claim", "withdraw", NAME.partition("@")[0], "--reason", "retracted", "--yes")
 
     told = caveat("verify", *HERE, f"out/{NAME}.json", "--json")
     asked = caveat("verify", *HERE, f"out/{NAME}.json", "--current", "--json")
@@ -181,7 +182,7 @@ def test_what_was_recorded_since_is_told_and_is_nothing_false(caveat: Caveat, re
 def test_a_revoked_key_speaks_for_nothing(caveat: Caveat, registry: Path) -> None:
     """The registry says so, with the entry; who has the file alone cannot know, and is told that."""
     fingerprint = ask_document_key(registry)
-    assert caveat("admin", "key", "revoke", fingerprint, "--reason", "stolen laptop").code == 0
+    assert caveat("admin", "key", "revoke", fingerprint, "--reason", "stolen laptop", "--yes").code == 0
 
     here = caveat("verify", *HERE, f"out/{NAME}.pdf", "--json")
 

@@ -112,7 +112,7 @@ def test_a_broken_run_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
         main()
 
     assert ended.value.code == 2
-    assert "score-out-of-range: scores/alpha-sdk.json, tasks[0].runs[0].baseline.judge.code_quality" in capsys.readouterr().err
+    assert "  --> scores/alpha-sdk.json, tasks[0].runs[0].baseline.judge.code_quality" in capsys.readouterr().err
     assert not out.exists()
 
 

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 _KEYWORDS = ("code", "excluded", "excluded_reason", "absent", "failure")
@@ -14,10 +15,16 @@ _MAKER = re.compile(r"fault|refus|remark|warning|_exclude", re.IGNORECASE)
 """A function so called takes a code first, even where its definition does not say so (an exception's arguments)."""
 
 
+@cache
+def read_source(root: Path) -> dict[str, ast.Module]:
+    """Every module of `registry` and `audit` below *root* by its path: parsed once, because it takes seconds."""
+    paths = [path for room in ("registry", "audit") for path in sorted((root / room).rglob("*.py"))]
+    return {path.relative_to(root).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+
+
 def find_codes(root: Path) -> dict[str, str]:
     """Return each code that `registry` or `audit` below *root* can raise, with the file and line of one place."""
-    paths = [path for room in ("registry", "audit") for path in sorted((root / room).rglob("*.py"))]
-    modules = {str(path.relative_to(root)): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+    modules = read_source(root)
     walked = {name: list(_walk(module)) for name, module in modules.items()}
     constants = {name: dict(_find_constants(module)) for name, module in modules.items()}
     found: dict[str, str] = {}

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from registry.cli.main import cli
+from tests.docs.codes import read_source
 from tests.docs.commands import list_commands
 
 ROOT = Path(__file__).parents[2]
@@ -55,13 +56,13 @@ def list_texts() -> Iterator[tuple[str, str]]:
         yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8").replace("\\\n", " ")
     for path in (*sorted((ROOT / "examples").rglob("*.yaml")), *sorted((ROOT / "report_templates").glob("*.j2"))):
         yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
-    for path in (*sorted((ROOT / "registry").rglob("*.py")), *sorted((ROOT / "audit").rglob("*.py"))):
-        yield path.relative_to(ROOT).as_posix(), "\n".join(_list_strings(path))
+    for name, module in read_source(ROOT).items():
+        yield name, "\n".join(_list_strings(module))
 
 
-def _list_strings(path: Path) -> Iterator[str]:
+def _list_strings(module: ast.Module) -> Iterator[str]:
     """Give each string of a module; what is filled in is a word that is no option."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(module):
         if isinstance(node, ast.JoinedStr):
             yield "".join(str(part.value) if isinstance(part, ast.Constant) else "X" for part in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):

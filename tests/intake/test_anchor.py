@@ -112,9 +112,9 @@ def test_a_wrong_page_is_refused_with_the_right_one() -> None:
         find_quote(card_of(PAGED), "Other text", page=1, where="claims.yaml, claims[3].quote")
 
     assert str(caught.value) == (
-        "quotation-on-other-page: claims.yaml, claims[3].quote\n"
+        "error[quotation-on-other-page]: Quotation on another page\n  --> claims.yaml, claims[3].quote\n"
         "  expected on page 1, found on page 2\n"
-        "  next: set claims[3].page to 2, counting pages of the file from 1, or leave it out"
+        "  fix: set claims[3].page to 2, counting pages of the file from 1, or leave it out"
     )
 
 

@@ -59,7 +59,7 @@ class Regenerated:
         """Withdraw a claim: its supplement and that of its card say something else from then on."""
         listed = self.caveat("claim", "list", "--json").document["claims"]
         (name,) = (one["claim"] for one in listed if one["claim"].startswith(claim))
-        assert self.caveat("claim", "withdraw", name, "--reason", reason).code == 0
+        assert self.caveat("claim", "withdraw", name, "--reason", reason, "--yes").code == 0
 
 
 @contextmanager

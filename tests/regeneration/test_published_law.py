@@ -92,7 +92,7 @@ class PublishedFiles(RuleBasedStateMachine):
     @rule(claim=CLAIM)
     def withdraw(self, *, claim: int) -> None:
         """Withdraw a claim."""
-        self.do("claim", "withdraw", self.claims[claim], "--reason", "retracted")
+        self.do("claim", "withdraw", self.claims[claim], "--reason", "retracted", "--yes")
 
     @rule()
     def revise(self) -> None:

@@ -28,7 +28,8 @@ def test_a_folder_that_cannot_be_written_leaves_no_trace(caveat: Caveat, registr
         ran = caveat("stale", "renew", FIRST, "--ask", NEW, "-o", "card.md/renewed", server=server)
 
     assert ran.code == 3
-    assert "file-not-accessible: card.md/renewed" in ran.err
+    assert "error[file-not-accessible]" in ran.err
+    assert "  --> card.md/renewed" in ran.err
     assert server.posts() == []
     assert caveat("claim", "list", "--json").document["log_size"] == before
 
@@ -37,7 +38,7 @@ def test_a_claim_that_is_withdrawn_meanwhile_stops_no_other(caveat: Caveat, regi
     """Between its lock and its outcome; the other audit of the same run is concluded."""
     with run_endpoint(endpoint()) as server:
         assert caveat(*RENEW, "--prepare-only", server=server).code == 3
-        withdrawn = caveat("claim", "withdraw", SECOND, "--reason", "the card was wrong")
+        withdrawn = caveat("claim", "withdraw", SECOND, "--reason", "the card was wrong", "--yes")
         ran = caveat(*RENEW, "--json", server=server)
 
     assert withdrawn.code == 0, withdrawn.err

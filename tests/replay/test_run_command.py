@@ -116,7 +116,8 @@ def test_a_spent_budget_ends_with_1_and_says_how_to_go_on(folder: Path, caveat: 
         received = len(server.posts())
 
     assert (ran.code, received) == (1, 15)
-    assert "budget-spent: budget.calls" in ran.err
+    assert "error[budget-spent]" in ran.err
+    assert "  --> budget.calls" in ran.err
     assert "To go on: caveat audit run small.yaml" in ran.out
 
 

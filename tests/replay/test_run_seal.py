@@ -81,7 +81,7 @@ def test_lock_run_and_import_hold_commitments_until_the_reveal(caveat: Caveat, t
     assert [one for one in list_hidden(tmp_path) if one in log or one in page] == []
     assert asked[1]["digest"] in page
 
-    revealed = caveat("spec", "reveal", "deploy.seal.yaml", "--reason", "The replay is done")
+    revealed = caveat("spec", "reveal", "deploy.seal.yaml", "--reason", "The replay is done", "--yes")
     assert revealed.code == 0, revealed.err
     assert caveat("report", claim.partition("@")[0], "--html", "-o", "later").code == 0
     later = next((tmp_path / "later").glob("CLM-*.html")).read_text(encoding="utf-8")

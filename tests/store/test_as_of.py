@@ -135,7 +135,7 @@ def _read(view: View) -> dict[str, Any]:
         "surveys": [view.list_surveys(one.payload.card) for one in view.list_cards()],
         "omissions": [view.list_omissions(one.payload.card) for one in view.list_cards()],
         "sightings": view.list_sightings(),
-        "search": list(view.search("revised")),
+        "search": list(view.list_claims(text="revised")),
     }
 
 

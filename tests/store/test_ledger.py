@@ -265,7 +265,7 @@ def test_an_erased_text_leaves_its_proof(ledger: Ledger) -> None:
     with ledger.view() as view:
         assert view.find_entry(3) == before
         assert [one.quote for one in view.list_claims()] == [None]
-        assert list(view.search("scheme")) == []
+        assert list(view.list_claims(text="scheme")) == []
         assert [text is None for _, text in view.log_entries()] == [False, False, True, False]
         assert before is not None
         assert view.recorded((4,))[0].payload == Erasure(erased=3, leaf=before.leaf, why="It named a person.")

@@ -140,7 +140,7 @@ def chained(ledger: Ledger) -> Ledger:
 
 
 REFUSED: list[tuple[str, Callable[[], Any], str]] = [
-    ("model-not-registered", lambda: follow(9, 1), r"did you mean Example m 4"),
+    ("model-not-registered", lambda: follow(9, 1), r"did you mean Example m 1"),
     ("model-not-registered", lambda: ModelVersion(model=version(5), predecessor=version("0.7", "omega-large")), "caveat model add"),
     ("self-reference", lambda: follow(4, 4), "does not follow itself"),
     ("self-reference", lambda: ModelVersion(model=version(5), predecessor=version(5)), "does not follow itself"),

@@ -82,7 +82,7 @@ TAMPERINGS = [
     ("UPDATE body SET json = replace(json, 'Claim 1', 'Claim 9') WHERE seq = 6", "its leaf is not the hash"),
     (
         "UPDATE claim_revision SET theta = NULL, form = 'existence' WHERE seq = 6",
-        "row-differs: entry 6\n  claim_revision.form is 'existence', its statement gives 'prevalence'\n",
+        "  --> entry 6\n  claim_revision.form is 'existence', its statement gives 'prevalence'\n",
     ),
     (
         "UPDATE claim_revision SET natural_key = (SELECT leaf FROM entry WHERE log = 1 AND seq = 1) WHERE seq = 6",

@@ -75,7 +75,7 @@ def test_an_equivocation_is_a_no(aisi: Institute, lab: Institute, institutes: Ca
     aisi.export(tmp_path / "more.caveat")
     more = run(here, "admin", "bundle", "read", tmp_path / "more.caveat")
 
-    assert (code, "equivocation: " in talk, "equivocation" in log[1]) == (1, True, True)
+    assert (code, "error[equivocation]" in talk, "equivocation" in log[1]) == (1, True, True)
     assert (more[0], "WARNING" in more[2]) == (0, True)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.cli.analysis_options import FILE
-from registry.cli.application import App, pass_app
+from registry.cli.application import App, examples, pass_app
 from registry.errors import ConflictError, Fault
 
 if TYPE_CHECKING:
@@ -26,6 +26,11 @@ _CHOICES = ("section", "page", "min_confidence", "model")
 _OF_CLAUDE = ("with_model", "base_url", "run", "dry_run", "max_tokens", "max_calls", "max_usd", "prices", "retry_failed", "repeat_lost")
 
 
+@examples(
+    "claim propose CRD-LAB-2026-0001-J -o claims.yaml",
+    "claim propose CRD-LAB-2026-0001-J --review claims.yaml",
+    "claim propose card.pdf --engine claude --model MODEL --dry-run",
+)
 @click.command()
 @click.argument("card", metavar="CARD")
 @click.option("--engine", type=click.Choice(["rules", "claude"]), default="rules", show_default=True, help="What proposes.")
@@ -33,7 +38,7 @@ _OF_CLAUDE = ("with_model", "base_url", "run", "dry_run", "max_tokens", "max_cal
 @click.option("--force", is_flag=True, help="Overwrite the file of -o.")
 @click.option("--review", metavar="FILE", type=_OUTPUT, help="Review one by one in the terminal, and write FILE; the same command goes on.")
 @click.option("--model", metavar="DEV/NAME/VERSION", help="The model version that the card is about, where the card does not name it.")
-@click.option("--section", metavar="TEXT", help="Only sections whose number or title begins so, with their subsections.")
+@click.option("--section", metavar="TEXT", help="Only sections that begin so, by number or title, with their subsections.")
 @click.option("--page", metavar="A-B", help="Only these pages of the file, counted from 1.")
 @click.option("--min-confidence", type=click.Choice(["high", "medium", "low"]), help="Only proposals that the engine is as sure of.")
 @click.option("--with", "with_model", metavar="MODEL", help="claude: the model to ask, as the endpoint knows it.")
@@ -52,10 +57,11 @@ _OF_CLAUDE = ("with_model", "base_url", "run", "dry_run", "max_tokens", "max_cal
 @click.option("--repeat-lost", is_flag=True, help="claude: ask again what was in flight when it was killed; it may be billed twice.")
 @pass_app
 def propose(app: App, /, *, card: str, **options: Any) -> None:
-    """Propose claims from CARD: a registered card (CRD-…[@n]) or a file.
+    """Propose claims from the text of a card.
 
-    The answer is a claims file in the order of the card, with comments on what each claim lacks. Read it, change it, delete from it, then
-    run: caveat claim add FILE. Or decide one by one with --review. Nothing is registered here, and every quote is the card's own.
+    CARD is a registered card (CRD-…[@n]) or a file. The answer is a claims file in the order of the card, with comments on what each
+    claim lacks. Edit it and run caveat claim add FILE, or decide one by one with --review. Nothing is registered here, and every quote
+    is from the card.
     """
     _check_options(app, options)
     from audit.propose.cli.proposal_session import find_card, offer, read_passages

@@ -11,7 +11,7 @@ import click
 
 from audit.cli.analysis_options import FILE
 from audit.cli.score_commands import JudgeOptions, judge_options
-from registry.cli.application import App, pass_app
+from registry.cli.application import App, examples, pass_app
 from registry.errors import CaveatError
 from registry.present.blocks import Block
 
@@ -154,6 +154,7 @@ _STAGES = ("plan", "ask", "match", "judge", "analyse")
 _OPEN = "not reached: an earlier stage is not finished"
 
 
+@examples("analyze skills run study.yaml --dry-run", "analyze skills run study.yaml --prices prices.yaml --max-usd 20 --results out")
 @click.command("run")
 @STUDY
 @call_options
@@ -163,16 +164,10 @@ _OPEN = "not reached: an earlier stage is not finished"
 @analysis_options
 @pass_app
 def run_study(app: App, /, *, path: Path, folder: Path | None, **options: Any) -> None:
-    """Carry out all stages: plan, ask, match, judge, analyse.
+    """Run all stages of a study: ask, match, judge, analyse.
 
-    Run again, it goes on where it stood: after Ctrl-C, a crash, or a spent budget. The budget holds for responses and judge together.
-    The analysis, and what --results and --export write, are made once every call of the part was made. Failed calls are exclusions
-    with their reasons.
-
-    \b
-    Examples:
-      caveat analyze skills run study.yaml --dry-run
-      caveat analyze skills run study.yaml --prices prices.yaml --max-usd 20 --results out
+    A second run continues after Ctrl-C, a crash or a spent budget. The budget covers responses and judge together. The analysis,
+    --results and --export follow when every call of the part was made. Failed calls are exclusions with their reasons.
     """
     from audit.contamination.skill_contrasts import build_settings
     from audit.replay.run_budget import check_prices
@@ -311,19 +306,21 @@ def _advise(error: CaveatError, session: "RunSession") -> CaveatError:
 
 @click.group()
 def skills() -> None:
-    """Run a skill-contamination study: does loading a skill make the generated code worse?
+    """Run a skill-contamination study.
 
-    STUDY names skills, tasks, conditions, model and judge (caveat admin schema skill-study). Conditions are arms: A nothing loaded, B the
-    skill, C the skill without its references, D the skill in a realistic context, E that context without the skill.
+    Does loading a skill make generated code worse? STUDY names skills, tasks, conditions, model and judge (caveat admin schema
+    skill-study). Conditions are arms: A nothing loaded, B the skill, C the skill without its references, D the skill in a realistic
+    context, E that context without the skill.
     """
 
 
+@examples("analyze skills list study.yaml", "analyze skills list study.yaml --run run")
 @skills.command("list")
 @STUDY
 @RUN
 @pass_app
 def list_(app: App, /, *, path: Path, folder: Path | None) -> None:
-    """List the skills of STUDY, and what was generated and scored of each so far."""
+    """List the skills of a study and their progress."""
     from audit.replay.run_store import DATABASE
     from audit.skills.cli.skill_study_presenter import present_listing, summarise_listing
     from audit.skills.study_file import read_study
@@ -343,15 +340,16 @@ def list_(app: App, /, *, path: Path, folder: Path | None) -> None:
     app.answer(document, present_listing(document))
 
 
+@examples("analyze skills generate study.yaml --dry-run", "analyze skills generate study.yaml --skill sql-style --samples 1")
 @skills.command()
 @STUDY
 @call_options
 @pass_app
 def generate(app: App, /, *, path: Path, folder: Path | None, **options: Any) -> None:
-    """Make the calls of STUDY, or of a part of it, and keep every response in a run folder.
+    """Make the model calls of a study, or of a part of it.
 
-    Run again, it makes only the calls that have no outcome yet; more samples, or another part, add to the same folder. Failed calls
-    are kept with their reason. The key is read from ANTHROPIC_API_KEY, and kept nowhere.
+    Every response is kept in a run folder. A second run makes only missing calls; more samples or another part add to the same folder.
+    Failed calls are kept with their reasons. The key is read from ANTHROPIC_API_KEY and stored nowhere.
     """
     from audit.cli.replay_commands import carry_out
     from audit.cli.replay_presenter import present_forecast
@@ -363,19 +361,20 @@ def generate(app: App, /, *, path: Path, folder: Path | None, **options: Any) ->
     carry_out(app, session)
 
 
+@examples("analyze skills score study.yaml --patterns-only", "analyze skills score study.yaml --max-usd 5 --prices prices.yaml")
 @skills.command()
 @STUDY
 @RUN
 @SKILL
 @TASK
-@click.option("--patterns-only", is_flag=True, help="Look for the patterns alone; no call is made, and the judge's scores stay.")
+@click.option("--patterns-only", is_flag=True, help="Only search for the patterns, without calls; the judge's scores stay.")
 @judge_options
 @pass_app
 def score(app: App, /, *, path: Path, folder: Path | None, **options: Any) -> None:
-    """Score the responses of STUDY by its tasks' patterns and its judge.
+    """Score the responses of a study.
 
-    The judge sees task and response, the whole of it, and never the condition. It is asked only for verdicts that the run folder does
-    not hold yet; patterns are looked for anew each time, which makes no call.
+    Patterns of the tasks are searched each time, without a call. The judge sees task and whole response, never the condition, and is
+    asked only for verdicts that the run folder does not have yet.
     """
     from audit.skills.cli.skill_study_presenter import present_scored, summarise_scored
     from audit.skills.study_file import read_study
@@ -401,6 +400,7 @@ def score(app: App, /, *, path: Path, folder: Path | None, **options: Any) -> No
         raise ended
 
 
+@examples("analyze skills analyze study.yaml -o out", "analyze skills analyze study.yaml --skill sql-style")
 @skills.command()
 @STUDY
 @RUN
@@ -409,10 +409,10 @@ def score(app: App, /, *, path: Path, folder: Path | None, **options: Any) -> No
 @analysis_options
 @pass_app
 def analyze(app: App, /, *, path: Path, folder: Path | None, skills_: tuple[str, ...], **options: Any) -> None:
-    """Compare the conditions of STUDY, as `caveat analyze contamination` does: by task, after Holm, with intervals.
+    """Compare the conditions of a study.
 
-    What could not be generated or judged is an exclusion with its reason. A skill that the study leaves out is shown, and stands in no
-    mean over skills.
+    The analysis is that of `caveat analyze contamination`: by task, with intervals and Holm's method. Calls that failed are exclusions
+    with their reasons. A skill that the study excludes is shown, and enters no mean over skills.
     """
     from audit.contamination.skill_contrasts import build_settings
     from audit.skills.cli.skill_study_presenter import present_study
@@ -436,6 +436,7 @@ skills.add_command(run_study)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
+@examples("analyze contamination study", "analyze contamination study -o page --skill sql-style")
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("-o", "--output", metavar="DIR", type=_FOLDER, help="Write results.json, two tables and a page here.")
@@ -444,11 +445,11 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option("--margin", metavar="NUMBER", type=float, default=0.2, help="Materiality margin δ in points, of 1 to 5; default: 0.2.")
 @pass_app
 def contamination(app: App, /, *, folder: Path, output: Path | None, names: tuple[str, ...], level: float, margin: float) -> None:
-    """Read a skill-contamination run again: contrasts with intervals by task, beside what was published.
+    """Reanalyse a published skill-contamination run.
 
-    DIR holds scores/, and generations/, tasks/, skills.json, behavioral-eval.json and history/ where they exist. Arms: A baseline,
-    B with the skill, C the skill without its references, D the skill in a realistic context. Published figures are recomputed as
-    they were made where the files allow it, and each is set beside what the data can say: by task, after Holm, with intervals.
+    DIR contains scores/, and generations/, tasks/, skills.json, behavioral-eval.json and history/ if they exist. Arms: A baseline, B
+    with the skill, C the skill without its references, D the skill in a realistic context. Published figures are recomputed if the
+    files allow it, and compared with contrasts by task, with intervals and Holm's method.
     """
     from audit.contamination.contamination_analysis import build_study
     from audit.contamination.skill_contrasts import build_settings

@@ -272,7 +272,8 @@ class RunStartKind(StatementKind[RunStart]):
         # A lock is for one outcome (decision of 2026-11-21).
         if file.restrictions:
             found = f"has its outcome, entry {file.restrictions[0].entry.seq}; no run under its lock is started after that"
-            yield Fault("audit-concluded", start.audit, found)
+            advice = "lock another audit, or leave audit out of the replay"
+            yield Fault("audit-concluded", start.audit, found, advice=advice)
 
     def describe(self, payload: RunStart) -> str:
         return f"{payload.audit} run started: {payload.planned:,} calls planned, model {payload.model}"

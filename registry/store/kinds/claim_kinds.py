@@ -183,7 +183,7 @@ def check_anchor(card: Card, anchor: Anchor) -> Iterator[Fault]:
     """Yield why *anchor* is no passage of *card*."""
     # Character positions are only valid in the text of one file.
     if anchor.document != card.document:
-        found = f"its passage stands in the file {anchor.document[:16]}…, the card's file is {card.document[:16]}…"
+        found = f"its passage is from the file {anchor.document[:16]}…, the card's file is {card.document[:16]}…"
         yield Fault("wrong-document", f"{card.card}@{card.revision}", found)
         return
     yield from _check_span(card, anchor.start, anchor.stop)

@@ -1,14 +1,13 @@
 """Statements on what claims refer to, and objections: specifications, reveals, model versions, endpoint names, contestations."""
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint
 
 from registry.codec.canonical_documents import canonical_bytes, to_document
 from registry.codec.statement_encoding import find_opening_faults
-from registry.errors import Fault
+from registry.errors import Fault, find_near
 from registry.records.claim_status import Contestation, ContestationEvent, ContestationStep
 from registry.records.model_version import (
     REPLACING,
@@ -334,9 +333,6 @@ def _find_step_faults(view: "View", contestation_event: ContestationEvent) -> It
 
 # Statements on model versions: their registration, what follows and retires them, and the names of their endpoints.
 
-_ALIKE = 0.8
-"""Names that are less alike than this (`difflib`, of 1) were hardly meant."""
-
 model_version = new_table(
     "model_version",
     *text_columns("developer name version"),
@@ -465,7 +461,7 @@ class ModelEventsKind(StatementKind[ModelEvent]):
                         "already-recorded",
                         str(model_event.model),
                         found,
-                        advice="to say it otherwise, reinstate it first: caveat model reinstate",
+                        advice="to change it, reinstate it first: caveat model reinstate",
                     )
             case _:
                 if rules.view.lineage().deprecation_entry(model_event.model) is None:
@@ -521,7 +517,7 @@ def _find_taken(rules: "StatementRules", model: ModelRef, predecessor: ModelRef)
 
 def _refuse_unknown(rules: "StatementRules", model: ModelRef) -> Fault:
     names = {fold_model(one): str(one) for listed in rules.list_model_names().values() for one in listed}
-    near = [names[close_match] for close_match in get_close_matches(fold_model(model), names, n=3, cutoff=_ALIKE)]
+    near = [names[close_match] for close_match in find_near(fold_model(model), names)[:3]]
     advice = f"did you mean {' or '.join(near)}?" if near else "register it first: caveat model add"
     return Fault("model-not-registered", str(model), "no model version of this name is registered", advice=advice)
 

@@ -62,9 +62,9 @@ def find_codes(text: str) -> tuple[str, ...]:
     if '"caveat/error/1"' in text:
         faults = json.loads(text[text.index("{") :])["faults"]
         return tuple(dict.fromkeys("usage" if "is not a known key" in one["found"] else one["code"] for one in faults))
-    if re.search(r"(?m)^Usage: |No such (command|option)|is not a known key|Did you mean", text):
+    if re.search(r"(?m)^error\[(unknown-(command|option)|option-missing|bad-option)\]|is not a known key", text):
         return ("usage",)
-    return tuple(dict.fromkeys(re.findall(r"(?m)^([a-z]+(?:-[a-z]+)+): ", text)))
+    return tuple(dict.fromkeys(re.findall(r"(?m)^error\[([a-z-]+)\]", text)))
 
 
 @dataclass
@@ -244,7 +244,7 @@ def _carry(story: Story, content: Step) -> Answer:
 
 
 def _withdraw(story: Story, content: Step) -> Answer:
-    return story.caveat("claim", "withdraw", story.names["claim0"], "--reason", content["reason"])
+    return story.caveat("claim", "withdraw", story.names["claim0"], "--reason", content["reason"], "--yes")
 
 
 def _contest(story: Story, content: Step) -> Answer:
