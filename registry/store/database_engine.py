@@ -300,7 +300,7 @@ def spec_columns(column: str, *, null: bool) -> list[Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 # Decision of 2026-11-21: what no constraint can express is a trigger. The triggers of both engines are generated from these rules and
-# frozen into the migration. `caveat admin db check` names missing ones. The cost: slower bulk inserts, least when many rows share a statement.
+# frozen into the migration. `caveat admin db check` names missing ones. The cost: slower bulk inserts.
 class TriggerRule:
     """Something an inserted row must not be."""
 
