@@ -65,13 +65,13 @@ def test_a_table_of_ablations_alone_is_no_differential() -> None:
 
 def test_an_unknown_arm_is_told_with_the_one_that_was_meant() -> None:
     """Both missing arms at once, with a guess where there is one."""
-    table = build_table([("t1", "testing", "c1", "0", 1.0), ("t1", "B", "c1", "0", 0.0)])
+    table = build_table([("t1", "tests", "c1", "0", 1.0), ("t1", "B", "c1", "0", 0.0)])
 
     error = refuse(table)
 
     assert [fault.code for fault in error.faults] == ["unknown-name", "unknown-name"]
-    assert error.faults[0].advice == "did you mean testing?"
-    assert "B, testing" in error.faults[1].found
+    assert error.faults[0].advice == "did you mean tests?"
+    assert "B, tests" in error.faults[1].found
 
 
 def test_the_same_arm_cannot_be_both_sides() -> None:
