@@ -51,7 +51,7 @@ from registry.report.finding_figures import (
     build_recognition_figure,
     build_shift_figure,
 )
-from registry.report.interval_figures import IntervalChart, build_claim_figure, build_estimate_figure
+from registry.report.interval_figures import IntervalChart, build_claim_figure
 from registry.report.minimum_reporting import count_items, describe_levels
 from registry.report.number_format import format_day, format_moment, format_second
 from registry.report.preregistration import (
@@ -281,8 +281,8 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
     estimate = supplement.audit.estimate if supplement.audit else None
     range_ = estimate.range if estimate else supplement.property.range if supplement.property else (0.0, 1.0)
     redline = build_redline(supplement.original, outcome.text.restricted) if outcome else ()
-    # Several specifications, or judges, need the figure with all of them; one is on page one.
-    every = build_estimate_figure(supplement, most=_MOST_DRAWN) if estimate and len(estimate.specs) > 1 else None
+    # A second, larger figure only where the first left something out.
+    every = build_claim_figure(supplement, most=_MOST_DRAWN) if chart and chart.left_out else None
     return {
         "absent": absent,
         "numbers": number_sections(absent),

@@ -151,7 +151,7 @@ def shorten(text: str, longest: int = 22) -> str:
 # The one chart of intervals: rows below each other, on one axis or on two. The drawing itself is a template in
 # `report_templates/figures`, so that the look can change without code.
 
-_NARROW, _WIDE, _VALUE, _GAP = 66, 128, 104, 12
+_VALUE, _GAP = 104, 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,46 +259,6 @@ def build_axes(
     )
 
 
-def build_estimate_figure(supplement: Supplement, *, most: int = 6) -> IntervalChart | None:
-    """Return Φ of both sides with θ, and ED beside it with the band of the margin δ; None without an estimate.
-
-    Args:
-        most: how many specifications are drawn, those that decided the class first.
-    """
-    estimate = supplement.audit.estimate if supplement.audit else None
-    if estimate is None or not estimate.specs:
-        return None
-    claim = supplement.claim.payload
-    # The specifications that decided the verdict come first: a reader must see why.
-    shown = _deciding_first(estimate, supplement.outcome)[:most]
-    unit = Unit(low=estimate.range[0], high=estimate.range[1])
-    # θ belongs to the axis: a claim is read from where its interval lies to θ. Also the card's figure is drawn on it.
-    limits = [value for value in (claim.theta, claim.reported.value if claim.reported else None) if value is not None]
-    phi, ed = build_axes(
-        [*limits, *list_ends(side for spec in shown for side in (spec.phi_test, spec.phi_deploy))],
-        list_ends(spec.ed for spec in shown),
-        bounds=estimate.range,
-        margin=estimate.margin,
-        label=_NARROW if len(estimate.specs) == 1 else _WIDE,
-        percent=unit.is_share,
-    )
-    # The card's figure of an earlier model version is not compared with estimates of this one.
-    reported = None if _find_other_version(supplement) is not None else claim.reported
-    rows = _build_rows(shown, estimate, claim, (phi, ed), reported)
-    margin = unit.given_difference(estimate.margin)
-    side = "" if claim.theta is None else " The shaded part of the left axis is where the claim fails."
-    return IntervalChart(
-        main=build_claim_panel(claim, phi, f"Mean score Φ{' (%)' if unit.is_share else ''}", unit),
-        # In print the axis itself has to say which way is which.
-        difference=build_margin_panel(ed, estimate.margin, " ← higher in deployment · lower →", margin.removesuffix(unit.points).strip()),
-        rows=rows,
-        title=_write_title(claim, estimate, shown),
-        description=f"Left, {len(rows)} intervals of mean scores on one axis, the test side as a square and each deployment side as a "
-        f"circle.{side} Right, the difference ED for each deployment side against zero and the margin.",
-        left_out=len(estimate.specs) - len(shown),
-    )
-
-
 def _deciding_first(estimate: Estimate, outcome: Restriction | None) -> list[SpecEstimate]:
     """Return the specifications, those that decided the class first; with several judges, judge by judge."""
     primary = outcome.classification.primary if outcome else None
@@ -306,38 +266,6 @@ def _deciding_first(estimate: Estimate, outcome: Restriction | None) -> list[Spe
     # Sorting is stable, so specifications of one judge stay together for `groupby` below.
     judges = list(dict.fromkeys(one.judge for one in estimate.specs))
     return sorted(estimate.specs, key=lambda spec: (judges.index(spec.judge), spec.spec not in deciding))
-
-
-def _build_rows(
-    spec_estimates: Sequence[SpecEstimate], estimate: Estimate, claim: ClaimRevision, axes: tuple[Axis, Axis], reported: Reported | None
-) -> tuple[IntervalRow, ...]:
-    """Return one row for the card's figure, one for the test side of each judge, and one for each specification."""
-    phi, ed = axes
-    unit = Unit(low=estimate.range[0], high=estimate.range[1])
-    lines, margins = _find_lines(claim, estimate), (-estimate.margin, estimate.margin)
-
-    def draw(side: BoundedEstimate) -> IntervalMark:
-        return build_mark(side, phi, signed=False, lines=lines, unit=unit)
-
-    rows: list[IntervalRow] = []
-    # The card's figure comes first: it is what the estimates are compared with.
-    if reported is not None:
-        rows.append(IntervalRow(label="card", mark=draw(_as_bounded(reported)), shape="square"))
-    # All specifications share the test rows, so each judge has one row for the test side.
-    for judge, specs in groupby(spec_estimates, key=lambda spec_estimate: spec_estimate.judge):
-        each = list(specs)
-        test = "Φ_test" if judge is None else shorten(f"test, {judge}")
-        rows.append(IntervalRow(label=test, mark=draw(each[0].phi_test), shape="square"))
-        rows += (
-            IntervalRow(
-                # A single specification needs no name.
-                label="Φ_deploy" if len(estimate.specs) == 1 else shorten(_name(spec)),
-                mark=draw(spec.phi_deploy),
-                difference=build_mark(spec.ed, ed, signed=True, lines=margins, unit=unit),
-            )
-            for spec in each
-        )
-    return tuple(rows)
 
 
 def _as_bounded(reported: Reported) -> BoundedEstimate:
@@ -361,13 +289,18 @@ def _find_other_version(supplement: Supplement) -> str | None:
 # The figure of page one: card, replicated evaluation and deployment, in one unit on a fixed axis, so
 # that the figures of two claims compare at a glance. ED is not drawn: it is the distance of two rows.
 
-_SIZES, _MOST_DEPLOYED = 168, 4
+_SIZES = 168
+MOST_DEPLOYED = 4
+"""Specifications of P_deploy on page one."""
 
 
-def build_claim_figure(supplement: Supplement) -> IntervalChart | None:
+def build_claim_figure(supplement: Supplement, *, most: int = MOST_DEPLOYED) -> IntervalChart | None:
     """Return three rows on the whole range of the property: the card's figure, the replicated evaluation, and deployment.
 
     None without a replay: a single number needs no figure.
+
+    Args:
+        most: how many specifications of P_deploy get a row, those that decided the verdict first.
     """
     estimate = supplement.audit.estimate if supplement.audit else None
     if estimate is None or not estimate.specs:
@@ -375,7 +308,7 @@ def build_claim_figure(supplement: Supplement) -> IntervalChart | None:
     claim, unit = supplement.claim.payload, Unit(low=estimate.range[0], high=estimate.range[1])
     axis = _build_whole_axis(unit)
     primary = supplement.outcome.classification.primary if supplement.outcome else None
-    shown = _deciding_first(estimate, supplement.outcome)[:_MOST_DEPLOYED]
+    shown = _deciding_first(estimate, supplement.outcome)[:most]
     # Unusable evidence is hollow and grey: its rows must not be read as a comparison.
     is_unusable = primary is not None and primary.verdict is Verdict.INCONCLUSIVE and primary.mode is Mode.TECHNICAL
     lines = _find_lines(claim, estimate)
@@ -396,7 +329,7 @@ def build_claim_figure(supplement: Supplement) -> IntervalChart | None:
         note = f"{format_items(n.tasks, 'task')} × {format_items(n.contexts_test, 'context')}"
         rows.append(row(shorten(f"Evaluation{by}", 26), each[0].phi_test, note, "square"))
         for spec in each:
-            label = "Deployment" if len(estimate.specs) == 1 else shorten(f"Deployment {_name(spec)}", 26)
+            label = "Deployment" if len(estimate.specs) == 1 else shorten(_name(spec), 26)
             note = f"{format_items(spec.n.tasks, 'task')} × {format_items(spec.n.contexts_deploy, 'context')}"
             rows.append(row(label, spec.phi_deploy, note, "circle"))
     reason = "hollow: not comparable, the evidence is unusable" if is_unusable else ""

@@ -8,7 +8,7 @@ from registry.records.estimates import Measure
 from registry.records.module_findings import RaterKind
 from registry.records.supplement import Supplement
 from registry.report.finding_figures import build_ablation_figure, build_judge_figure, build_naturalness_figure
-from registry.report.interval_figures import WIDTH, Axis, build_axis, build_estimate_figure, find_step
+from registry.report.interval_figures import WIDTH, Axis, build_axis, build_claim_figure, find_step
 from tests import findings
 from tests.report.builders import revision
 from tests.report.dossiers import COVERT
@@ -141,9 +141,10 @@ def test_no_row_leaves_the_paper() -> None:
 
 def test_each_judge_has_a_test_side_of_its_own(supplements: Mapping[str, Supplement]) -> None:
     """Two judges do not share Φ_test, and their rows are told apart."""
-    figure = build_estimate_figure(supplements["several-judges"])
+    figure = build_claim_figure(supplements["several-judges"])
 
     assert figure is not None
-    assert [row.label for row in figure.rows] == ["card", "test, model-a", "default, model-a", "test, model-b", "default, model-b"]
-    assert [row.shape == "square" for row in figure.rows] == [True, True, False, True, False]
+    labels = ["Card", "Evaluation, model-a", "default, model-a", "Evaluation, model-b", "default, model-b"]
+    assert [row.label for row in figure.rows] == labels
+    assert [row.shape for row in figure.rows] == ["tick", "square", "circle", "square", "circle"]
     assert "default, model-b: Φ_test" in figure.title
