@@ -646,7 +646,8 @@ class _ReadingPhrases(VerdictPhrases):
     def _deploy_figure(self, spec: SpecEstimate) -> str:
         value = self._unit.score(spec.phi_deploy.value, *self._cuts)
         named = f" {_name(spec)}" if len(self._specs) > 1 else ""
-        return f"In the {self.count_deploy(spec)} of deployment{named}, it was {value}{self._with_ci(spec.phi_deploy)}."
+        contexts = self.count_deploy(spec).replace("context", "deployment-like context")
+        return f"In the {contexts}{named}, it was {value}{self._with_ci(spec.phi_deploy)}."
 
     def _differential(self, spec: SpecEstimate) -> str:
         against = f" against {_name(spec)}" if len(self._specs) > 1 else ""
