@@ -8,10 +8,12 @@ from registry.errors import ConflictError, Fault
 from registry.records.claim import Form, QuoteStatus, find_spoken_of
 from registry.records.claim_status import Dispute, Staleness
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
-from registry.records.module_findings import RealismJudge
+from registry.records.model_version import ModelRef
+from registry.records.module_findings import Finding, RealismJudge
 from registry.records.specification import PropertySpec
 from registry.records.supplement import (
     AuditPart,
+    AuditSummary,
     CardSupplement,
     ClaimRow,
     Coverage,
@@ -72,16 +74,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
     specs = tuple(_build_specs(dossier))
     others = find_other_findings(dossier, leading)
     beside = tuple(build_other_audits(dossier, leading, outcome))
-    evidence = None
-    if audit is not None and outcome is not None:
-        evidence = AuditEvidence(
-            audit=audit,
-            outcome=outcome.payload,
-            model=current.payload.model,
-            findings=[finding.payload.body for finding in audit.findings],
-            other_findings=[finding.payload.body for finding in others],
-            other_audits=beside,
-        )
+    evidence = _collect_evidence(audit, current.payload.model, others, beside)
     return Supplement(
         identifier=f"{current.payload.reference}#{current.entry.leaf[:16]}",
         made_at=made_at,
@@ -123,6 +116,22 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         model_endpoints=dossier.model_endpoints,
         models=(*((dossier.model,) if dossier.model else ()), *dossier.successors),
         family=dossier.family,
+    )
+
+
+def _collect_evidence(
+    audit: AuditPart | None, model: ModelRef, others: Sequence[Recorded[Finding]], beside: tuple[AuditSummary, ...]
+) -> AuditEvidence | None:
+    """Return what the limits of an outcome follow from; None without an outcome."""
+    if audit is None or audit.outcome is None:
+        return None
+    return AuditEvidence(
+        audit=audit,
+        outcome=audit.outcome.payload,
+        model=model,
+        findings=[finding.payload.body for finding in audit.findings],
+        other_findings=[finding.payload.body for finding in others],
+        other_audits=beside,
     )
 
 

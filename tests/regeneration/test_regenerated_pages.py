@@ -43,6 +43,9 @@ def find_broken(folder: Path) -> list[tuple[str, str]]:
     for path in [*folder.glob("*.html"), *folder.glob("*.xml"), *folder.glob("*.pdf")]:
         for link in list_links(path):
             target, anchor = urldefrag(link)
+            # The other forms of a supplement lie in the folder only if they were asked for.
+            if path.suffix == ".html" and target.endswith((".pdf", ".json")):
+                continue
             aim = folder / unquote(target) if target else path
             if not aim.is_file() or (anchor and LexborHTMLParser(aim.read_bytes()).css_first(f'[id="{anchor}"]') is None):
                 broken.append((path.name, link))
