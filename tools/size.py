@@ -15,10 +15,10 @@ PACKAGES = ("registry", "audit")
 COMMENTED = ("audit/statistics", "audit/replay", "registry/store", "registry/report")
 """Rooms whose code decides something, so that its comments say why."""
 
-MODULES = 270
+MODULES = 271
 # The goal is 85,000 lines. The limit goes down with the error catalogue, presenters, statement kinds, concern index and claim shapes;
 # "Budgets" in ARCHITECTURE.md gives the reason.
-LINES = 108_500
+LINES = 109_000
 COMMENTS_PER_100 = 6.0
 FUNCTION_LINES = 60
 LEVELS = 10
