@@ -1,6 +1,7 @@
 """Files of the naturalness audit: samples that may be shown to raters, and the answer sheets that come back."""
 
 import csv
+import difflib
 import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +14,7 @@ from audit.records.rating_sheet import AnswerSheet, RaterAnswer, RatingSample, S
 from audit.sources.score_columns import FaultList
 from registry.codec.canonical_documents import from_document, json_schema
 from registry.codec.file_io import parse_document, read_text
-from registry.errors import Fault, InputError, find_near
+from registry.errors import Fault, InputError
 
 LARGEST_BYTES = 200_000_000
 _SAMPLE_COLUMNS = ("arm", "text", "task_id", "context_id")
@@ -170,7 +171,7 @@ def _check_columns(names: Sequence[str], required: Sequence[str], texts: Sequenc
     for name in texts:
         if name in names:
             continue
-        close = find_near(name, spare)
+        close = difflib.get_close_matches(name, spare, n=1, cutoff=0.8)
         advice = f"did you mean {close[0]!r}? rename it to {name}" if close else None
         if name in required:
             there = ", ".join(filter(None, names[:12])) or "none"

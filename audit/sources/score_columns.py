@@ -1,5 +1,6 @@
 """The unchecked columns of a score table: which are wanted, what is wrong with them, keys and stop reasons."""
 
+import difflib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -317,7 +318,8 @@ def _find_meant(name: str, spare: Sequence[str]) -> str | None:
     for written, candidate in plain.items():
         if written == name or _MEANT.get(written) == name or SYNONYMS.get(written) == name:
             return candidate
-    close = find_near(name, plain)
+    # Not a suggestion: a file is refused for it, so what counts is the likeness of the whole word (`right` is no `weight`).
+    close = difflib.get_close_matches(name, list(plain), n=1, cutoff=0.8)
     return plain[close[0]] if close else None
 
 

@@ -259,7 +259,7 @@ def _count_failed(app: App, failed: "Sequence[FailedSupplement]", looked: "Folde
     there = {one.name for one in looked.known.items} if looked.known else set()
     kept = sum(one.name in there for one in failed)
     files = f"; of {kept:,} of them the files that were there still are, and say what was so then" if kept else ""
-    app.say(f"{len(failed):,} of {len(looked.plan.due):,} could not be drawn{files}; they are due again the next time")
+    app.say(f"{len(failed):,} of {len(looked.plan.due):,} could not be rendered{files}; they are due again the next time")
 
 
 # `caveat report`.

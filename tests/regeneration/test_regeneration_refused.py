@@ -59,7 +59,7 @@ def test_a_record_on_which_the_template_fails_keeps_its_old_file(folder: Regener
     assert "error[not-renderable]" in told.err
     assert f"  --> {name}" in told.err
     assert "nobody" in told.err
-    assert "1 of 4 files could not be rendered" in told.err
+    assert "1 of 4 could not be rendered" in told.err
     assert "1 of 4 supplements were due" in again.err
     assert all(after[f"{name}.{one}"] == before[f"{name}.{one}"] for one in ("html", "json"))
     assert after[f"{folder.find(COVERT).stem}.html"] != before[f"{folder.find(COVERT).stem}.html"]
@@ -148,7 +148,7 @@ def test_where_every_record_fails_all_are_told_and_nothing_is_replaced(folder: R
 
     assert told.code == 3
     assert all(name in told.err for name in (SCHEMING, REFUSAL, COVERT, "CRD-"))
-    assert "4 of 4 files could not be rendered" in told.err
+    assert "4 of 4 could not be rendered" in told.err
     assert {name: seen for name, seen in folder.see().items() if not name.endswith(".part")} == before
 
 
