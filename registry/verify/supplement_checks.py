@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _MOST_TOLD = 3
 _COMPOSED = (
-    "not covered is what the supplement composes from them (reasons, names, a card's title and rows, what is missing, other audits): "
+    "not covered is what the supplement composes from them (reasons, limits, names, a card's title and rows, gaps, other audits): "
     "`published` with `checkpoint`, `signature` or `registry` vouch for that"
 )
 _OF_PROOF = (CheckName.PUBLISHED, CheckName.INCLUSION, CheckName.CHECKPOINT, CheckName.WITNESSES, CheckName.CONSISTENCY)

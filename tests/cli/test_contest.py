@@ -58,7 +58,7 @@ def test_a_contestation_is_followed_from_the_command_line(say: Speaker) -> None:
     settled = say("LAB", "contest", "list", "--open", "--json").document["contestations"]
     told = say("LAB", "contest", "show", name, "--json").document
 
-    assert "rejected by its owner alone, which settles nothing" in own.out
+    assert "rejected by its owner only, which resolves nothing" in own.out
     assert (late.code, "not-permitted" in late.err) == (2, True)
     assert "rejected by its owner LAB" in shown
     assert "escalated by AISI, who contested it, to REG" in shown
@@ -112,8 +112,8 @@ def test_a_word_on_stopping_says_nothing_of_the_tasks(caveat: Caveat, tmp_path: 
 
     assert caveat("report", caveat("claim", "list", "--json").document["claims"][0]["claim"], "--html").code == 0
     page = next((tmp_path / "supplements").glob("C*")).read_text(encoding="utf-8")
-    fixed = page.partition("What the lock fixes")[2]
-    tasks, stopping = (fixed.partition(f'<th scope="row">{name}</th>')[2].partition("</tr>")[0] for name in ("Tasks", "Stopping rule"))
+    fixed = page.rpartition("Locked plan and deviations</h2>")[2] or page
+    tasks, stopping = (fixed.partition(f'data-label="Item">{name}</th>')[2].partition("</tr>")[0] for name in ("Tasks", "Stopping rule"))
 
     assert "✓ the scores are of the same identifiers" in tasks
     assert "✗ otherwise" in stopping

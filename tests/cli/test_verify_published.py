@@ -225,7 +225,7 @@ def test_what_no_entry_settles_is_said_to_be_vouched_for_by_nobody(caveat: Cavea
     """Reasons and names are composed: forged they pass entries, which says so; whoever has the key sees that it was never published."""
     record = json.loads((mail / f"{NAME}.json").read_bytes())
     record["claimant"]["name"] = "Somebody Else"
-    record["reasons"][0]["text"] = "Everything is well."
+    record["limits"][0]["text"] = "Everything is well."
     (mail / "forged.json").write_bytes(canonical_bytes(record))
     shutil.copy(mail / f"{NAME}.json.tlog-proof", mail / "forged.json.tlog-proof")
 
@@ -237,7 +237,7 @@ def test_what_no_entry_settles_is_said_to_be_vouched_for_by_nobody(caveat: Cavea
     told = "No signature covers what is composed in it"
     assert (forged.code, list_answers(forged)["entries"], list_answers(forged)["published"]) == (1, "yes", "no")
     assert (alone.code, list_answers(alone)["entries"]) == (3, "yes")
-    assert "not covered is what the supplement composes from them (reasons, names," in find_note(alone, "entries")
+    assert "not covered is what the supplement composes from them (reasons, limits, names," in find_note(alone, "entries")
     assert told in alone.document["files"][0]["summary"]
     assert told not in sound.document["files"][0]["summary"]
 
