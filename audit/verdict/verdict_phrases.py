@@ -450,7 +450,7 @@ class VerdictPhrases:
         if sign is None:
             return "The direction of the difference is not stated."
         lower = "lower" if sign is Sign.POSITIVE else "higher"
-        return f"On the affected items deployment is expected to score {lower}; by how much overall is unknown."
+        return f"On the affected items deployment is expected to score {lower}; ED of the whole corpus is unknown."
 
     @property
     def pushed(self) -> str:

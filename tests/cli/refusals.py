@@ -1,6 +1,7 @@
 """What the attacks on the command have in common: what a refusal looks like, how long the log is, and a disk that is full."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,9 @@ def check_refusal(answer: Answer, *codes: str) -> None:
     assert answer.code in (2, 3), answer
     assert "internal-error" not in answer.err
     assert answer.out == ""
-    assert not codes or any(code in answer.err for code in codes), answer.err
+    # "code: place" where the message has the title of the code between them.
+    message = re.sub(r"error\[([^\]]+)\]: [^\n]*\n  --> ", r"\1: ", answer.err)
+    assert not codes or any(code in message for code in codes), answer.err
 
 
 LIMITED = """

@@ -71,7 +71,7 @@ def test_plan_options_beside_a_claim_are_refused(caveat: Caveat, tmp_path: Path,
     answer = caveat("analyze", "ablation", RECORDING, "--claim", "case.yaml", *option)
 
     assert answer.code == 2
-    assert f"{option[0]} stands in the plan" in answer.err
+    assert f"{option[0]} is in the plan" in answer.err
 
 
 def test_wrong_input_ends_with_its_code(caveat: Caveat, tmp_path: Path) -> None:
