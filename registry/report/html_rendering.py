@@ -165,7 +165,7 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
     facts: dict[str, Any] = {
         "supplement": supplement,
         "medium": medium.value,
-        "templates": template_digest(),
+        "templates": Markup(template_digest()),  # noqa: S704  (hexadecimal; paper shortens other digests)
         "security_policy": SECURITY_POLICY,
         "record_digest": digest,
         "qr": render_qr(describe_position(supplement, digest)),
@@ -219,7 +219,8 @@ def _label_cells(html: str) -> str:
 def render_page(name: str, facts: Mapping[str, Any]) -> bytes:
     """Return the page for a screen that the template *name* makes of *facts*: escaped, made visible, with its style sheet inside."""
     style = Markup(_screen_style())  # noqa: S704  (our own style sheet)
-    known = {"medium": Medium.SCREEN.value, "templates": template_digest(), "security_policy": SECURITY_POLICY, "style": style}
+    templates = Markup(template_digest())  # noqa: S704  (hexadecimal)
+    known = {"medium": Medium.SCREEN.value, "templates": templates, "security_policy": SECURITY_POLICY, "style": style}
     text = _environment(None).get_template(name).render({**known, **facts})
     return _label_cells(text).encode()
 

@@ -162,7 +162,7 @@ def check_page(page: str) -> None:
     assert (tags.scripts, tags.handlers) == (0, [])
     # Beside places of the page itself, only names of supplements in the same folder.
     beside = [one for one in tags.addresses if not one.startswith(("#", "data:"))]
-    assert [one for one in beside if not re.fullmatch(r"(CLM|CRD)-[A-Z0-9]+-\d{4}-\d{4,}-[A-Z0-9]@\d+\.html", one)] == []
+    assert [one for one in beside if not re.fullmatch(r"(CLM|CRD)-[A-Z0-9]+-\d{4}-\d{4,}-[A-Z0-9]@\d+\.(html|pdf|json)", one)] == []
 
 
 def test_a_text_that_a_database_cannot_keep_is_refused_by_both(

@@ -98,9 +98,9 @@ def test_an_impossible_differential_is_not_promised(caveat: Caveat, tmp_path: Pa
 @pytest.mark.parametrize(
     ("plan", "words"),
     [
-        ("{interval: guaranteed, replicates: 0}", "guaranteed 95 % interval"),
-        ("{interval: anytime, contexts: nested, replicates: 0}", "anytime-valid 95 % interval"),
-        ("{replicates: 0}", "(95 % interval"),
+        ("{interval: guaranteed, replicates: 0}", "guaranteed 95 % CI"),
+        ("{interval: anytime, contexts: nested, replicates: 0}", "anytime-valid 95 % CI"),
+        ("{replicates: 0}", "(95 % CI"),
     ],
 )
 def test_the_verdict_names_the_method(caveat: Caveat, tmp_path: Path, plan: str, words: str) -> None:
@@ -125,7 +125,7 @@ def test_what_would_settle_it_is_said_for_every_method(caveat: Caveat, tmp_path:
         said[plan] = caveat("analyze", "classify", "case.yaml", "--json").document["readings"][0]["resolves"]
 
     first, second = said.values()
-    assert "more contexts on each side and" in first
+    assert "more contexts per side and" in first
     assert "context" not in second
     assert "more tasks" in second
 

@@ -18,7 +18,7 @@ def test_the_supplement_says_what_was_fixed_what_not_and_what_departed(caveat: C
     caveat("report", claim, "--html", "-o", "out")
 
     page = " ".join((tmp_path / "out" / f"{claim}.html").read_text(encoding="utf-8").split())
-    assert "· not as locked" in page
+    assert "not as locked ·" in page
     assert "it is not explained" in page
     assert "It is not explained." in page
     assert "Not in the lock:" in page
@@ -35,8 +35,8 @@ def test_a_deviation_that_is_told_after_the_outcome_is_on_page_one(caveat: Cavea
     caveat("report", claim, "--json", "-o", "out")
 
     supplement = json.loads((tmp_path / "out" / f"{claim}.json").read_text(encoding="utf-8"))
-    said = [one["text"] for one in supplement["reasons"]]
-    assert "warning: its outcome stands" in told.err
+    said = [one["text"] for one in supplement["limits"]]
+    assert "warning: its outcome stays as it was recorded" in told.err
     assert supplement["audit"]["outcome"]["payload"]["basis"] == "replay"
     assert any("told after the outcome" in one for one in said)
 
@@ -78,7 +78,7 @@ def test_one_of_several_locks_is_counted_with_those_that_came_to_nothing(caveat:
 
     told = "One of 3 locked audits of this claim, 2 of the others without an outcome."
     assert "2 other locked audits of this claim, 2 without an outcome" in locked[2].err
-    assert any(one["text"].startswith(told) for one in supplement["reasons"])
+    assert any(one["text"].startswith(told) for one in supplement["limits"])
     assert page.count(told) == 3  # page one, beside what the lock fixes, and the attached record
     assert [one["locked"] is not None for one in supplement["other_audits"]] == [True, True]
 
@@ -125,7 +125,7 @@ def test_deviations_of_an_audit_that_does_not_lead_are_counted_beside_it(caveat:
     supplement, page = read_supplement(caveat, tmp_path, claim)
 
     assert [(one["departures"], one["unexplained"]) for one in supplement["other_audits"]] == [(2, 2)]
-    assert "✗ 2 deviations, 2 not explained" in page
+    assert "✗ 2 protocol deviations, 2 not explained" in page
 
 
 def test_a_lock_that_fixes_next_to_nothing_is_told_on_page_one(caveat: Caveat, tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_a_lock_that_fixes_next_to_nothing_is_told_on_page_one(caveat: Caveat, t
 
     supplement, _ = read_supplement(caveat, tmp_path, claim)
 
-    said = next(one["text"] for one in supplement["reasons"] if one["text"].startswith("The lock does not fix"))
+    said = next(one["text"] for one in supplement["limits"] if one["text"].startswith("The lock does not fix"))
     assert all(word in said for word in ("test contexts", "deployment contexts (default)", "tasks", "scoring"))
     assert "model" not in said, "the endpoint names that count are fixed by the lock"
 

@@ -148,7 +148,7 @@ def test_a_supplement_carries_the_signatures_of_its_statements(caveat: Caveat, s
 
     assert list_answers(right)["authors"] == "yes"
     assert f"of AISI by key {str(signing['key'])[:16]}" in find_note(right, "authors")
-    assert "Claim by AISI: signed by its author" in " ".join(page.split())
+    assert "statements of AISI: signed by its author" in " ".join(page.split())
     assert (swapped.code, list_answers(swapped)["authors"]) == (1, "no")
     assert "signature-not-valid: entry" in find_note(swapped, "authors")
     assert list_answers(bare)["authors"] == "not_checked"

@@ -102,7 +102,7 @@ def test_a_damaged_line_is_told_with_its_number(tmp_path: Path) -> None:
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join([lines[0], b"{not json}\n", *lines[2:]]))
 
-    with pytest.raises(InputError, match=r"review-damaged.*line 2"):
+    with pytest.raises(InputError, match=r"(?s)review-damaged.*line 2"):
         find_journal(path)
 
 

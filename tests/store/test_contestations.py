@@ -67,7 +67,7 @@ ROADS = [
     (((UPHELD, "UNI"),), ContestationState.UPHELD, Dispute.UPHELD, "upheld by UNI"),
     (((REJECTED, "AISI"),), ContestationState.REJECTED, Dispute.UNDISPUTED, "rejected by AISI, who contested it"),
     (((REJECTED, "UNI"),), ContestationState.REJECTED, Dispute.UNDISPUTED, "rejected by UNI"),
-    (((REJECTED, "LAB"),), ContestationState.REJECTED_BY_OWNER, Dispute.CONTESTED, "rejected by its owner alone, which settles nothing"),
+    (((REJECTED, "LAB"),), ContestationState.REJECTED_BY_OWNER, Dispute.CONTESTED, "rejected by its owner only, which resolves nothing"),
     (((REJECTED, "LAB"), (UPHELD, "UNI")), ContestationState.UPHELD, Dispute.UPHELD, "upheld by UNI"),
     (((ESCALATED, "AISI", "REG"),), ContestationState.ESCALATED, Dispute.CONTESTED, "escalated to REG, not decided"),
     (((ESCALATED, "LAB"), (REJECTED, "UNI")), ContestationState.REJECTED, Dispute.UNDISPUTED, "rejected by UNI"),
