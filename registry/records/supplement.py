@@ -421,7 +421,7 @@ class Supplement(Record):
     limits: tuple[StatusReason, ...] = ()
     """What limits the outcome, the most harmful first."""
     account: str = ""
-    """What was done, in one line: lock, date, sizes, model asked, objections, position in the log."""
+    """What was done, in one line: lock, date, sizes, model asked, objections, and whether it is current."""
     property: PropertySpec | None
     """None when the property is sealed or unknown to the registry."""
     card: SourceCard | None

@@ -244,7 +244,7 @@ def _count_sampled(spec: SpecEstimate, design: ContextDesign) -> int:
 # The audit in one line: every page one states n, a date and whether a plan was locked.
 
 
-def describe_account(claim: ClaimRevision, entry: Entry, audit: AuditPart | None, status: Status, *, log_size: int) -> str:
+def describe_account(claim: ClaimRevision, entry: Entry, audit: AuditPart | None, status: Status) -> str:
     """Return what was done for the outcome of *claim*, and as of when, in one line.
 
     Args:
@@ -258,7 +258,7 @@ def describe_account(claim: ClaimRevision, entry: Entry, audit: AuditPart | None
         parts.append(get_words(status.lifecycle))
     objections = {Dispute.UNDISPUTED: "no objections", Dispute.CONTESTED: "objection open", Dispute.UPHELD: "objection upheld"}
     current = {Staleness.CURRENT: "current", Staleness.POTENTIALLY_STALE: "needs review", Staleness.STALE: "stale"}
-    return " · ".join([*parts, objections[status.dispute], f"{current[status.staleness]} as of entry {log_size}"])
+    return " · ".join([*parts, objections[status.dispute], current[status.staleness]])
 
 
 def _account_claim(claim: ClaimRevision, entry: Entry) -> Iterator[str]:

@@ -87,7 +87,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         figures=_build_figures(dossier, audit, _find_property(specs)),
         reasons=_keep_reasons(dossier, _build_reasons(dossier, evidence)),
         limits=tuple(build_limits(evidence)) if evidence else (),
-        account=describe_account(current.payload, current.entry, audit, dossier.status, log_size=dossier.log_size),
+        account=describe_account(current.payload, current.entry, audit, dossier.status),
         property=_find_property(specs),
         card=_build_card(dossier.card, dossier.newer_cards),
         specs=specs,

@@ -151,7 +151,7 @@ def test_classify_prints_the_document_of_the_interface(case: Path) -> None:
     assert document["conditions_not_checked"] == ["lock", "runs", "endpoint", "provenance", "validity"]
     assert document["inversion_margin"] == pytest.approx(-0.05)
     assert document["original_claim"] == "Scheming stays at or below 10 %."
-    assert "Suspended until the verdict is established" in document["restricted_claim"]
+    assert "suspended until the verdict is established" in document["restricted_claim"]
     assert document["estimate"]["schema"] == "caveat/estimate/1"
     assert {one["item"]: one["status"] for one in document["checklist"]}["theta-and-direction-fixed-before-replay"] == "missing"
 
