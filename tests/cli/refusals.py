@@ -21,7 +21,7 @@ def check_refusal(answer: Answer, *codes: str) -> None:
     assert answer.out == ""
     # "code: place" where the message has the title of the code between them.
     message = re.sub(r"error\[([^\]]+)\]: [^\n]*\n  --> ", r"\1: ", answer.err)
-    assert not codes or any(code in message for code in codes), answer.err
+    assert not codes or any(code in text for code in codes for text in (message, answer.err)), answer.err
 
 
 LIMITED = """
