@@ -46,7 +46,7 @@ def write_inputs(folder: Path) -> dict[str, tuple[str, ...]]:
         "a PDF that inflates twice to 210 MB": ("card", "add", "deep.pdf", *card),
         "19 MB of YAML": ("claim", "add", "large.yaml"),
         "200,000 claims in one JSON file": ("claim", "add", "many.json"),
-        "a table with 3,000,000 columns": ("estimate", "wide.csv"),
+        "a table with 3,000,000 columns": ("analyze", "estimate", "wide.csv"),
     }
 
 
