@@ -240,13 +240,13 @@ def run_update(story: DemoStory, folder: Path, *, time_limit_s: float, progress:
         ledger.close()
     ledger = open_story(story, CONCLUDED_AGAIN)
     try:
-        concluded = [_conclude(ledger, one, grouped) for one in grouped.groups]
-        changes = [find_change(ledger, one) for each, _ in concluded for one in each.chosen]
+        concluded = [_conclude(ledger, renewal_group, grouped) for renewal_group in grouped.groups]
+        changes = [find_change(ledger, renewal) for each, _ in concluded for renewal in each.chosen]
     finally:
         ledger.close()
     updated = publish_supplements(story, folder / FOLDER, moment=CONCLUDED_AGAIN, time_limit_s=time_limit_s, progress=progress)
     return UpdateStory(
-        audits=tuple(one for _, each in concluded for one in each),
+        audits=tuple(conclusion for _, each in concluded for conclusion in each),
         changes=tuple(sort_changes(change for change in changes if change is not None)),
         updated=updated,
     )
@@ -257,13 +257,15 @@ def _prepare_renewal(ledger: Ledger, folder: Path) -> RenewalGroups:
     wish = RenewalRequest(ask=ASKED, claims=tuple(_list_claims(ledger)), to=NEW)
     with ledger.view() as view:
         chosen = choose_renewals(view, wish, auditor=AUTHORITY.code).chosen
-        found = group(chosen, (folder,), view, folder / RENEWED, owner=AUTHORITY.code, advance=lambda _more: None)
-    recorded = [record_group(ledger, one, auditor=AUTHORITY.code, ask=ASKED, base_url=None, why=None) for one in found.groups]
-    for one in recorded:
-        if not (one.run / DATABASE).is_file():
-            one.run.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(find_resource("examples") / "update" / "run" / DATABASE, one.run / DATABASE)
-    return replace(found, groups=tuple(recorded))
+        groups = group(chosen, (folder,), view, folder / RENEWED, owner=AUTHORITY.code, advance=lambda _more: None)
+    recorded = [
+        record_group(ledger, renewal_group, auditor=AUTHORITY.code, ask=ASKED, base_url=None, why=None) for renewal_group in groups.groups
+    ]
+    for renewal_group in recorded:
+        if not (renewal_group.run / DATABASE).is_file():
+            renewal_group.run.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(find_resource("examples") / "update" / "run" / DATABASE, renewal_group.run / DATABASE)
+    return replace(groups, groups=tuple(recorded))
 
 
 def _list_claims(ledger: Ledger) -> Iterator[str]:

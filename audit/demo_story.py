@@ -233,7 +233,7 @@ def list_supplements(story: DemoStory, folder: Path) -> list[WrittenFile]:
             looked = inspect_folder(folder, view, FolderRequest(formats=story.formats))
     finally:
         ledger.close()
-    return sorted(list_current(folder, looked), key=lambda one: not one.name.startswith(Kind.CARD))
+    return sorted(list_current(folder, looked), key=lambda file: not file.name.startswith(Kind.CARD))
 
 
 def _open(ledger: Ledger, size: int, as_of: int | None) -> AbstractContextManager[View]:
@@ -389,8 +389,8 @@ def _ablate(writer: Writer, file: AuditFile, path: Path) -> AuditFile:
     """Record what the table at *path* says of cues as a finding of the audit, and return the audit with it."""
     claim = get_claim(writer, file.audit.payload.claim)
     case = build_case(claim, get_property(writer, claim), file)
-    found = ablate(read_table([path], low=0, high=1), case.plan, range_=(0.0, 1.0), case=case)
-    add_finding(writer, file.audit.payload.audit, found, source=path.name)
+    ablation = ablate(read_table([path], low=0, high=1), case.plan, range_=(0.0, 1.0), case=case)
+    add_finding(writer, file.audit.payload.audit, ablation, source=path.name)
     return get_audit(writer, file.audit.payload.audit)
 
 
@@ -451,8 +451,8 @@ def _conclude_run(ledger: Ledger, replay: LockedReplay, audit: str, run: Path, p
         evidence = read_run(run, low=0, high=1, scorer=find_procedure(writer, claim))
         if replay.has_cues and not file.restrictions:
             case = build_case(claim, get_property(writer, claim), file)
-            found = ablate(evidence.table, case.plan, range_=(0.0, 1.0), case=case)
-            add_finding(writer, audit, found, source=run.name)
+            ablation = ablate(evidence.table, case.plan, range_=(0.0, 1.0), case=case)
+            add_finding(writer, audit, ablation, source=run.name)
             file = get_audit(writer, audit)
         begun = datetime.fromisoformat(str(evidence.imported.started_at))
         provenance = replace(evidence.imported.provenance, imported=summarise_accounts(evidence.imported))

@@ -20,10 +20,10 @@ class DesignError(InputError):
 
 def find_range_fault(low: float, high: float) -> Fault | None:
     """Return what is wrong with a range of scores, or None: it must run upwards, and its numbers must leave room to compute with."""
-    found = f"found {low:g} and {high:g}"
+    text = f"found {low:g} and {high:g}"
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        return Fault("bad-range", "range", f"expected low < high, {found}")
+        return Fault("bad-range", "range", f"expected low < high, {text}")
     if max(-low, high) > LARGEST_SCORE or high - low < NARROWEST_RANGE:
         expected = f"expected numbers within ±{LARGEST_SCORE:g} that are at least {NARROWEST_RANGE:g} apart"
-        return Fault("bad-range", "range", f"{expected}, {found}")
+        return Fault("bad-range", "range", f"{expected}, {text}")
     return None

@@ -204,13 +204,13 @@ class RateQuota:
 
 def read_quotas(headers: Mapping[str, str]) -> tuple[RateQuota, ...]:
     """Return the rate limits that *headers* tell of; those that cannot be read are not there."""
-    found = []
+    quotas = []
     for kind in ("requests", "tokens", "input-tokens", "output-tokens"):
         limit, remaining = (_read_number(headers.get(f"anthropic-ratelimit-{kind}-{name}")) for name in ("limit", "remaining"))
         if limit is not None and remaining is not None:
             reset_s = _read_reset(headers.get(f"anthropic-ratelimit-{kind}-reset"))
-            found.append(RateQuota(kind=kind, limit=limit, remaining=remaining, reset_s=reset_s))
-    return tuple(found)
+            quotas.append(RateQuota(kind=kind, limit=limit, remaining=remaining, reset_s=reset_s))
+    return tuple(quotas)
 
 
 def read_retry_after(headers: Mapping[str, str]) -> float | None:
@@ -655,8 +655,8 @@ class Endpoint:
         return ModelError(trouble, self.redact(f"{type(cause or error).__name__}: {cause or error}"))
 
     def _refuse_answer(self, response: "httpx2.Response", error: Exception) -> ModelError:
-        found = f"the endpoint answered {response.status_code}, and it is no message: {error}"
-        return ModelError(RequestTrouble.BAD_ANSWER, self.redact(found), status=response.status_code, headers=response.headers)
+        text = f"the endpoint answered {response.status_code}, and it is no message: {error}"
+        return ModelError(RequestTrouble.BAD_ANSWER, self.redact(text), status=response.status_code, headers=response.headers)
 
     def _explain_silence(self, model: str, error: Exception) -> ModelFacts:
         """Decide what an endpoint's refusal to describe *model* means; only a hosted API's words make it unknown."""

@@ -84,8 +84,8 @@ def check_claim(dossier: Dossier) -> tuple[Completeness, ...]:
 
 def count_missing(items: tuple[Completeness, ...]) -> tuple[int, int]:
     """Return how many items are missing, and how many apply."""
-    applying = [one for one in items if one.status is not ItemStatus.NOT_APPLICABLE]
-    return sum(one.status is ItemStatus.MISSING for one in applying), len(applying)
+    applying = [item for item in items if item.status is not ItemStatus.NOT_APPLICABLE]
+    return sum(completeness.status is ItemStatus.MISSING for completeness in applying), len(applying)
 
 
 def states_version(words: str | None) -> bool:
@@ -103,7 +103,7 @@ def states_words(words: str | None) -> bool:
 
 
 def _join(words: str | None, defined: str | None) -> str | None:
-    return "; ".join(one for one in (words if _is_said(words) else None, defined) if one) or None
+    return "; ".join(name for name in (words if _is_said(words) else None, defined) if name) or None
 
 
 def _describe_scoring(version: SpecVersion | None) -> str | None:
@@ -162,10 +162,10 @@ def _check_elicitation(stated: StatedFacts) -> Completeness:
 
 def _check_sample_size(stated: StatedFacts) -> Completeness:
     """A bound or a rate was measured on something, also where only the bound is printed; that something was seen needs no number."""
-    item, said = CompletenessItem.SAMPLE_SIZE, stated.reported
-    if said is not None and said.n is not None and said.n > 0:
-        return _reported(item, f"n = {said.n:,}")
-    if said is None and stated.form is Form.EXISTENCE:
+    item, reported = CompletenessItem.SAMPLE_SIZE, stated.reported
+    if reported is not None and reported.n is not None and reported.n > 0:
+        return _reported(item, f"n = {reported.n:,}")
+    if reported is None and stated.form is Form.EXISTENCE:
         return _not_applicable(item, "the claim gives no figure")
     return _missing(item, "the number of tasks or trials behind it is not stated")
 
@@ -193,14 +193,14 @@ def _check_threshold(stated: StatedFacts) -> Completeness:
 
 
 def _check_uncertainty(stated: StatedFacts) -> Completeness:
-    item, said = CompletenessItem.UNCERTAINTY, stated.reported
-    if said is None:
+    item, reported = CompletenessItem.UNCERTAINTY, stated.reported
+    if reported is None:
         return _not_applicable(item, "the claim gives no figure" if stated.theta is None else "the claim gives a bound and no figure")
-    if said.low is None and said.high is None:
+    if reported.low is None and reported.high is None:
         return _missing(item, "no interval or standard error of the figure is stated")
-    if said.low is not None and said.high is not None:
-        return _reported(item, f"[{_write(said.low)}, {_write(said.high)}]")
-    return _reported(item, f"at least {_write(said.low)}" if said.low is not None else f"at most {_write(said.high)}")
+    if reported.low is not None and reported.high is not None:
+        return _reported(item, f"[{_write(reported.low)}, {_write(reported.high)}]")
+    return _reported(item, f"at least {_write(reported.low)}" if reported.low is not None else f"at most {_write(reported.high)}")
 
 
 def _write(value: float | None) -> str:

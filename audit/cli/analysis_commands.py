@@ -159,8 +159,8 @@ def contrast(app: App, /, *, tables: tuple[Path, ...], range_: tuple[float, floa
     plan = build_plan({name: options[name] for name in _CONTRAST_PLAN})
     low, high = range_ or (0.0, 1.0)
     table = read_table(tables, low=low, high=high, score=options["score"], where=options["where"])
-    found = compute(table, plan, asked, range_=(low, high), pointwise=options["pointwise"])
-    app.answer(to_document(found), present_contrasts(found))
+    contrasts = compute(table, plan, asked, range_=(low, high), pointwise=options["pointwise"])
+    app.answer(to_document(contrasts), present_contrasts(contrasts))
 
 
 def _list_asked(options: dict[str, Any]) -> "list[ContrastRequest]":
@@ -555,10 +555,10 @@ def link(app: App, /, *, tables: tuple[Path, ...], audit: Identifier | None, **o
     plan = build_plan({name: options[name] for name in ("contexts", "margin", "level")})
     range_ = options["range_"] or (0.0, 1.0)
     table, mentions = _read(tables, options, range_)
-    found = link_mentions(table, mentions, plan, range_=range_, test=options["test"], deploy=options["deploy"])
+    links = link_mentions(table, mentions, plan, range_=range_, test=options["test"], deploy=options["deploy"])
     files = (*tables, *([options["mentions"]] if options["mentions"] else []))
-    record_finding(app, audit, found, source=", ".join(path.name for path in files))
-    app.answer(to_document(found), present_links(found))
+    record_finding(app, audit, links, source=", ".join(path.name for path in files))
+    app.answer(to_document(links), present_links(links))
 
 
 def _read(tables: tuple[Path, ...], options: dict[str, Any], range_: tuple[float, float]) -> "tuple[ScoreTable, ResponseMentions]":

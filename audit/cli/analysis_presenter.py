@@ -164,8 +164,13 @@ def _present_pointwise(spec: SpecEstimate, unit: Unit) -> Iterator[Block]:
     if spec.pointwise is None:
         return
     rows = [
-        (one.task_id, unit.score(one.phi_test), unit.score(one.phi_deploy), unit.difference(one.ed, 0.0))
-        for one in spec.pointwise[:_MOST_TASKS]
+        (
+            differential.task_id,
+            unit.score(differential.phi_test),
+            unit.score(differential.phi_deploy),
+            unit.difference(differential.ed, 0.0),
+        )
+        for differential in spec.pointwise[:_MOST_TASKS]
     ]
     yield Table(("task", "test", "deployment", "ED"), rows, numbers=("test", "deployment", "ED"))
     if len(spec.pointwise) > _MOST_TASKS:
@@ -331,7 +336,9 @@ def present_ablation(ablation: Ablation) -> Iterator[Block]:
     yield Remark("─ interval after Holm (a placebo's own), ┆ margin, │ no change, ◆ ΔED")
     yield from _present_intervals(ablation, unit)
     if ablation.class_before is not None:
-        after = ", ".join(f"{one.cue}: {one.class_after.value}" for one in ablation.changes if one.class_after is not None)
+        after = ", ".join(
+            f"{cue_change.cue}: {cue_change.class_after.value}" for cue_change in ablation.changes if cue_change.class_after is not None
+        )
         yield f"\nclass of the claim as it is: {ablation.class_before.value}; with the change: {after}"
     for inventory in ablation.inventories:
         listed = len(inventory.ablated) + len(inventory.not_ablated)
@@ -390,9 +397,9 @@ def _present_intervals(ablation: Ablation, unit: Unit) -> Iterator[Block]:
     ]
     yield f"\nintervals of ΔED, {unit.points}"
     yield Table(columns, rows, numbers=columns[1:])
-    for one in ablation.changes:
-        for reason in dict.fromkeys(filter(None, (one.change.reason, one.reason))):
-            yield f"{_name_cue(one)}, arm {one.arm}: {reason}"
+    for cue_change in ablation.changes:
+        for reason in dict.fromkeys(filter(None, (cue_change.change.reason, cue_change.reason))):
+            yield f"{_name_cue(cue_change)}, arm {cue_change.arm}: {reason}"
 
 
 def _describe_interval_line(measure: Measure, unit: Unit) -> str:
@@ -579,16 +586,16 @@ def present_shift(shift: Shift, range_: tuple[float, float]) -> Iterator[Block]:
     ]
     yield Table(("against", *_SHIFT_NUMBERS), rows, numbers=_SHIFT_NUMBERS)
     yield Remark(f"in {unit.points}")
-    for method in dict.fromkeys(one.ed.method for one in shift.specs):
+    for method in dict.fromkeys(spec_shift.ed.method for spec_shift in shift.specs):
         yield f"intervals: {method}"
-    for reason in dict.fromkeys(one.ed.reason for one in shift.specs if one.ed.reason):
+    for reason in dict.fromkeys(spec_shift.ed.reason for spec_shift in shift.specs if spec_shift.ed.reason):
         yield f"no interval: {reason}"
     for warning in shift.warnings:
         yield f"warning: {warning}"
 
 
-def _format_shift(one: BoundedEstimate | Differential, unit: Unit) -> str:
-    value = unit.number(one.value, 0.0)
-    if one.low is None or one.high is None:
+def _format_shift(item: BoundedEstimate | Differential, unit: Unit) -> str:
+    value = unit.number(item.value, 0.0)
+    if item.low is None or item.high is None:
         return f"{value}\nno interval"
-    return f"{value}\n{unit.numbers(one.low, one.high, 0.0)}"
+    return f"{value}\n{unit.numbers(item.low, item.high, 0.0)}"

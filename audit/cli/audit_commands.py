@@ -96,9 +96,9 @@ def build_reading(sources: Sequence[str], options: Mapping[str, Any]) -> "tuple[
 
     split = split_sources(sources)
     values = {name: _parse_number(name, text) for name, text in _split(options["values"], "--value", "C=1").items()}
-    return tuple(one.path for one in split), LogOptions(
-        arms={one.path: one.arm for one in split if one.arm},
-        specs={one.path: one.spec for one in split if one.spec},
+    return tuple(source.path for source in split), LogOptions(
+        arms={source.path: source.arm for source in split if source.arm},
+        specs={source.path: source.spec for source in split if source.spec},
         arm_field=options["arm_field"],
         arm_names=_split(options["arm_names"], "--arm", "evaluation=test"),
         context_field=options["context_field"],
@@ -191,7 +191,7 @@ def settle_provenance(stated: Provenance, evidence: ImportedEvidence) -> Provena
             found = "expected nothing: what was read of tables, logs and run folders is recorded by their import"
             faults.append(Fault("not-valid", f"provenance, {name}", found, advice="leave the key out"))
     merged: dict[str, Any] = {}
-    for name in (one.name for one in fields(Provenance) if one.name not in _OF_DATA):
+    for name in (field.name for field in fields(Provenance) if field.name not in _OF_DATA):
         said, found = getattr(stated, name), getattr(logged, name)
         if said is not None and found is not None and said != found:
             differing = f"{said!r} is stated, and the logs say {found!r}"
@@ -211,20 +211,20 @@ def describe_warnings(imported: "ImportedLog", *, now: datetime) -> "list[str]":
         imported: the accounts.
         now: the registry's clock, with which the logs' own is compared.
     """
-    said = []
+    texts = []
     if imported.started_at is not None and datetime.fromisoformat(imported.started_at) > now + _SAME_MOMENT:
-        said.append(f"warning: the logs date their first response at {imported.started_at}, which is still to come: a clock was wrong")
+        texts.append(f"warning: the logs date their first response at {imported.started_at}, which is still to come: a clock was wrong")
     for file in imported.files:
         missing = 0 if file.declared is None else file.declared - file.found
         if missing:
-            said.append(f"warning: {file.name} states {file.declared} responses and has {file.found}")
-        said += [f"warning: {file.name}: {warning}" for warning in file.warnings]
-        said += [f"{file.name}: {one.count} without a score: {one.reason}" for one in file.left_out if one.is_row]
-        said += [f"{file.name}: {one.count} not taken: {one.reason}" for one in file.left_out if not one.is_row]
+            texts.append(f"warning: {file.name} states {file.declared} responses and has {file.found}")
+        texts += [f"warning: {file.name}: {warning}" for warning in file.warnings]
+        texts += [f"{file.name}: {responses.count} without a score: {responses.reason}" for responses in file.left_out if responses.is_row]
+        texts += [f"{file.name}: {responses.count} not taken: {responses.reason}" for responses in file.left_out if not responses.is_row]
     model = imported.provenance.model_returned or imported.provenance.model_requested or ""
     if "; " in model:
-        said.append(f"warning: the logs name several models: {model}; a difference between models is not one between contexts")
-    return said
+        texts.append(f"warning: the logs name several models: {model}; a difference between models is not one between contexts")
+    return texts
 
 
 def _split(texts: Sequence[str], option: str, example: str) -> dict[str, str]:
@@ -505,7 +505,7 @@ def list_(app: App) -> None:
     with app.view(by_clock=True) as view:
         audits, today = list(view.list_audits()), view.today
     app.answer(
-        {"schema": "caveat/audits/1", "audits": [summarise_audit(one, today=today) for one in audits]},
+        {"schema": "caveat/audits/1", "audits": [summarise_audit(file, today=today) for file in audits]},
         [build_audit_table(audits, today=today) if audits else "No audits. Next: caveat audit new CLAIM > audit.yaml"],
     )
 
@@ -525,21 +525,21 @@ def show(app: App, *, audit_id: Identifier) -> None:
     from registry.report.minimum_reporting import build_audit_items
 
     with app.view(by_clock=True) as view:
-        found = get_audit(view, audit_id.bare)
-        dossier = view.dossier(found.audit.payload.claim)
-        asked_now = find_asked_now(found, view.list_endpoint_names(), get_claim(view, found.audit.payload.claim).model)
-    outcome = found.restrictions[-1] if found.restrictions else None
+        file = get_audit(view, audit_id.bare)
+        dossier = view.dossier(file.audit.payload.claim)
+        asked_now = find_asked_now(file, view.list_endpoint_names(), get_claim(view, file.audit.payload.claim).model)
+    outcome = file.restrictions[-1] if file.restrictions else None
     document = {
         "schema": "caveat/audit-show/1",
-        **to_document(found),
-        "runs_under_lock": [to_document(one) for one in found.history],
-        "checklist": [to_document(audit_item) for audit_item in build_audit_items(dossier, found, outcome)],
+        **to_document(file),
+        "runs_under_lock": [to_document(history) for history in file.history],
+        "checklist": [to_document(audit_item) for audit_item in build_audit_items(dossier, file, outcome)],
         "asked_now": to_document(asked_now) if asked_now else None,
     }
 
     def text() -> Iterator[Block]:
         yield from present_disputes(dossier.contestations)
-        yield from present_audit(found, dossier, asked_now)
+        yield from present_audit(file, dossier, asked_now)
 
     app.answer(document, text())
 
@@ -695,7 +695,7 @@ def _parse_date(text: str | None, file: "AuditFile", logged: datetime | None) ->
 )
 @click.command()
 @click.argument("audit_id", metavar="AUDIT", type=AUDIT)
-@click.argument("item", type=click.Choice([one.value for one in LockedItem]))
+@click.argument("item", type=click.Choice([locked_item.value for locked_item in LockedItem]))
 @click.option("--done", metavar="TEXT", help="What was done; without it, the departure that was found and not explained is meant.")
 @click.option("--planned", metavar="TEXT", help="What was planned; default: what the lock says.")
 @reason_option("The reason.")
@@ -711,7 +711,7 @@ def deviate(app: App, /, *, audit_id: Identifier, item: str, done: str | None, p
 
     kind = LockedItem(item)
     with app.ledger.write(actor=app.config.authority) as writer:
-        said, is_new = record(writer, audit_id.bare, kind, planned=planned, done=done, why=reason)
+        deviation, is_new = record(writer, audit_id.bare, kind, planned=planned, done=done, why=reason)
         has_outcome = bool((file := writer.find_audit(audit_id.bare)) and file.restrictions)
     if is_new and done is not None and kind in DECISIVE:
         app.say(
@@ -719,11 +719,16 @@ def deviate(app: App, /, *, audit_id: Identifier, item: str, done: str | None, p
             if has_outcome
             else "warning: an outcome from such scores will be reported, not established: lock another audit for what is really done"
         )
-    document = {"schema": "caveat/audit-deviate/1", "new": is_new, "entry": said.entry.seq, "deviation": to_document(said.payload)}
-    payload = said.payload
+    document = {
+        "schema": "caveat/audit-deviate/1",
+        "new": is_new,
+        "entry": deviation.entry.seq,
+        "deviation": to_document(deviation.payload),
+    }
+    payload = deviation.payload
     app.answer(
         document,
-        f"{'Recorded' if is_new else 'Recorded already'} as entry {said.entry.seq}: {payload.item.words} of {payload.audit}\n"
+        f"{'Recorded' if is_new else 'Recorded already'} as entry {deviation.entry.seq}: {payload.item.words} of {payload.audit}\n"
         f"  planned  {payload.planned}\n  done     {payload.done}\n  why      {payload.reason}",
     )
 
@@ -788,6 +793,11 @@ def explore(
         # What was looked at is the whole table: choosing rows from it shows them all first.
         whole = read_table(tables, low=low, high=high, score=score) if where else None
         scored = ScoredTable(table=table, source=", ".join(map(str, tables)), started_at=None, test_arm=test, deploy_arm=deploy)
-        said, is_new = record(writer, audit_id.bare, scored, question=question, options={**options, **chosen}, whole=whole)
-    document = {"schema": "caveat/audit-explore/1", "new": is_new, "entry": said.entry.seq, "exploration": to_document(said.payload)}
-    app.answer(document, present_exploration(said, is_new=is_new))
+        exploration, is_new = record(writer, audit_id.bare, scored, question=question, options={**options, **chosen}, whole=whole)
+    document = {
+        "schema": "caveat/audit-explore/1",
+        "new": is_new,
+        "entry": exploration.entry.seq,
+        "exploration": to_document(exploration.payload),
+    }
+    app.answer(document, present_exploration(exploration, is_new=is_new))

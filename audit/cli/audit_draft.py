@@ -212,7 +212,7 @@ def _list_arms(contexts: NamedContexts) -> Sequence[str]:
         else "{arm: test, context: test.yaml, edits: [announcement, placebo-role]}"
     )
     named = [f"{{arm: deploy, spec: {spec}, context: {reference}}}" for spec, reference in contexts.deploy.items()]
-    return [f"  - {one}" for one in (test, *(named or ["{arm: deploy, context: deploy.yaml}"]))]
+    return [f"  - {name}" for name in (test, *(named or ["{arm: deploy, context: deploy.yaml}"]))]
 
 
 # An audit file as the commands take it: what its template left open is found before anything is recorded.
@@ -248,11 +248,11 @@ def _refuse(path: Path, place: str) -> Fault:
 
 def _find_placeholders(value: Any, place: str) -> Iterator[str]:
     if isinstance(value, dict):
-        for name, one in value.items():
-            yield from _find_placeholders(one, f"{place}.{name}" if place else str(name))
+        for name, item in value.items():
+            yield from _find_placeholders(item, f"{place}.{name}" if place else str(name))
     elif isinstance(value, list):
-        for number, one in enumerate(value):
-            yield from _find_placeholders(one, f"{place}[{number}]")
+        for number, item in enumerate(value):
+            yield from _find_placeholders(item, f"{place}[{number}]")
     elif _is_placeholder(value):
         yield place
 
@@ -260,8 +260,8 @@ def _find_placeholders(value: Any, place: str) -> Iterator[str]:
 def _clear(value: Any) -> Any:
     """Return *value* without what only holds the place of something."""
     if isinstance(value, dict):
-        return {name: _clear(one) for name, one in value.items() if not _is_placeholder(one)}
-    return [_clear(one) for one in value if not _is_placeholder(one)] if isinstance(value, list) else value
+        return {name: _clear(item) for name, item in value.items() if not _is_placeholder(item)}
+    return [_clear(item) for item in value if not _is_placeholder(item)] if isinstance(value, list) else value
 
 
 def _is_placeholder(value: Any) -> bool:

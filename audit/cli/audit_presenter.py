@@ -56,8 +56,8 @@ def list_fixed(lock: Lock) -> Iterator[tuple[str, str]]:
     yield "direction", lock.direction.value.replace("_", " ")
     yield from _list_plan(lock)
     specs = [("test contexts", lock.test), ("scoring", lock.scoring)]
-    specs += [(f"deployment contexts ({one.name})", one) for one in lock.deploy] + [("cues", cue) for cue in lock.cues]
-    yield from ((name, _name(one)) for name, one in specs if one is not None)
+    specs += [(f"deployment contexts ({spec.name})", spec) for spec in lock.deploy] + [("cues", cue) for cue in lock.cues]
+    yield from ((name, _name(spec)) for name, spec in specs if spec is not None)
     if lock.tasks is not None:
         yield "tasks", f"{lock.tasks.count}, SHA-256 {lock.tasks.sha256[:_SHOWN]}"
     if lock.replay is not None:
@@ -109,8 +109,8 @@ def _list_lock_blocks(opened: AuditFile, *, is_new: bool) -> Iterator[Block]:
     name, recorded = opened.audit.payload.audit, opened.lock
     if recorded is None:
         return
-    said = "Locked" if is_new else "Locked already:"
-    yield f"{said} {name} for {recorded.payload.claim} at {recorded.entry.at:%Y-%m-%dT%H:%M:%SZ}, entry {recorded.entry.seq}."
+    text = "Locked" if is_new else "Locked already:"
+    yield f"{text} {name} for {recorded.payload.claim} at {recorded.entry.at:%Y-%m-%dT%H:%M:%SZ}, entry {recorded.entry.seq}."
     yield Table(("fixed", "as"), list(list_fixed(recorded.payload)))
     yield (
         f"Next: run the replay, then: caveat audit conclude {name} scores.csv --run-date DATE\n"
@@ -153,13 +153,13 @@ def _list_case_outcome_blocks(case: Case, outcome: CaseOutcome) -> Iterator[Bloc
         several = any(spec.judge for spec in primary.specs)
         specs = [
             (
-                one.spec,
-                *((one.judge or "–",) if several else ()),
-                get_words(one.verdict),
-                describe_label(one),
-                "–" if one.level is None else share(one.level),
+                verdict.spec,
+                *((verdict.judge or "–",) if several else ()),
+                get_words(verdict.verdict),
+                describe_label(verdict),
+                "–" if verdict.level is None else share(verdict.level),
             )
-            for one in primary.specs
+            for verdict in primary.specs
         ]
         yield ""
         yield Table(("P_deploy specification", *(("judge",) if several else ()), "verdict", "TRACE label", "level"), specs)
@@ -172,7 +172,7 @@ def _list_case_outcome_blocks(case: Case, outcome: CaseOutcome) -> Iterator[Bloc
             yield f"  {resolves}"
     items = build_case_items(case, outcome.estimate)
     yield Subtitle(f"minimum reporting: {count_items(items)}")
-    if missing := [(one.item, one.note) for one in items if one.status is ItemStatus.MISSING]:
+    if missing := [(item.item, item.note) for item in items if item.status is ItemStatus.MISSING]:
         yield Table(("item", "why"), missing)
 
 
@@ -221,11 +221,12 @@ LABEL = "EXPLORATORY: not fixed before, and no verdict rests on it"
 
 def present_exploration(said: Recorded[Exploration], *, is_new: bool) -> Iterator[Block]:
     """Present the label, the question and the settings, then the estimate."""
-    one = said.payload
+    exploration = said.payload
     yield Title(LABEL)
-    yield f"{one.audit} of {one.claim}, entry {said.entry.seq}{'' if is_new else ' (recorded already)'}: {one.question}"
-    yield f"differs from the plan: {'; '.join(one.differs) or 'in nothing but that it was not fixed for these scores'}"
-    yield from present_estimate(one.estimate)
+    recorded = "" if is_new else " (recorded already)"
+    yield f"{exploration.audit} of {exploration.claim}, entry {said.entry.seq}{recorded}: {exploration.question}"
+    yield f"differs from the plan: {'; '.join(exploration.differs) or 'in nothing but that it was not fixed for these scores'}"
+    yield from present_estimate(exploration.estimate)
 
 
 # How audits and their outcomes look in a terminal and as JSON.
@@ -238,7 +239,7 @@ def present_concluded(concluded: AuditConclusion, imported: ImportedLog | None =
         "audit": concluded.audit,
         "new": concluded.is_new,
         "restriction": to_document(concluded.restriction),
-        "checklist": [to_document(one) for one in items],
+        "checklist": [to_document(item) for item in items],
         **({"imported": to_document(imported)} if imported else {}),
     }
     return Answer(document, _list_concluded_blocks(concluded, items))
@@ -293,8 +294,8 @@ def present_audit(file: AuditFile, dossier: Dossier, asked_now: ModelIdentity | 
     if rows:
         yield Table(("entry", "kind", "what"), rows, numbers=("entry",))
     yield from _present_deviations(file)
-    for one in file.explorations:
-        yield from present_exploration(one, is_new=True)
+    for exploration in file.explorations:
+        yield from present_exploration(exploration, is_new=True)
     yield from _present_outcomes(file, dossier, asked_now)
 
 
@@ -324,9 +325,9 @@ def _present_outcomes(file: AuditFile, dossier: Dossier, asked_now: ModelIdentit
 
 
 def _present_deviations(file: AuditFile) -> Iterator[Block]:
-    said = [deviation.payload for deviation in file.deviations]
-    for departure in list_departures(said):
-        reasons = [more.reason for more in said if more.reason and more.departure == departure.departure]
+    deviations = [deviation.payload for deviation in file.deviations]
+    for departure in list_departures(deviations):
+        reasons = [more.reason for more in deviations if more.reason and more.departure == departure.departure]
         why = f"explained: {'; then: '.join(reasons)}" if reasons else "not explained"
         yield f"✗ otherwise than locked: {departure.item.words}: {departure.done}; planned: {departure.planned}; {why}"
 

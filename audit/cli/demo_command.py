@@ -54,7 +54,12 @@ def demo(app: App, /, *, output: Path, update: bool, no_pdf: bool) -> None:
     act = _update(app, story, output) if update else None
     document = _summarise(story, supplements) | _summarise_recognition(recognition) | ({"update": _summarise_update(act)} if act else {})
     app.answer(document, _present_all(story, recognition, written=supplements, output=output, act=act))
-    errors = [str(error) for one in (published, act.updated if act else None) if one is not None for error in one.errors]
+    errors = [
+        str(error)
+        for folder_update in (published, act.updated if act else None)
+        if folder_update is not None
+        for error in folder_update.errors
+    ]
     for error in sorted(set(errors)):
         app.say(error)
     if errors:
@@ -82,7 +87,7 @@ def _summarise_update(act: "UpdateStory") -> dict[str, Any]:
 
 
 def _count_drawn(act: "UpdateStory") -> int:
-    return len({one.name for one in act.updated.drawn}) if act.updated else 0
+    return len({file.name for file in act.updated.drawn}) if act.updated else 0
 
 
 def _summarise(story: "DemoStory", written_files: "list[WrittenFile]") -> dict[str, Any]:
@@ -133,7 +138,7 @@ def _present_audits(story: "DemoStory") -> Iterator[Block]:
 
     locked = sum(audit.restriction.basis is Basis.REPLAY for audit in story.audits)
     yield Title(f"{len(story.audits)} audits, {locked} of them under a locked plan")
-    rows = [(one.restriction.claim, show(one.restriction.text.verdict)) for one in story.audits]
+    rows = [(conclusion.restriction.claim, show(conclusion.restriction.text.verdict)) for conclusion in story.audits]
     yield Table(("claim", "verdict"), rows)
 
 
@@ -141,7 +146,7 @@ def _present_files(story: "DemoStory", written_files: "list[WrittenFile]", outpu
 
     drawn = written_files
     yield Subtitle(f"{len(drawn)} files in {output / 'supplements'}. Begin with a card, then a claim with a recorded replay:")
-    first = [one.path for one in drawn if one.path.suffix == ".pdf"] or [one.path for one in drawn]
+    first = [file.path for file in drawn if file.path.suffix == ".pdf"] or [file.path for file in drawn]
     for path in (*first[: len(story.cards)], *(path for path in first if story.audits[-1].restriction.claim in path.name)):
         yield f"  {path}"
     yield Subtitle("What to run next, in that folder:")

@@ -126,7 +126,7 @@ def check_over(store: RunStore, summary: RunSummary, *, open_: str, earlier: Seq
     if summary.stopped is not None:
         rounds = (*earlier, summary)
         failed, advice = _tell_failed(rounds), "run the same command again, or raise the limit"
-        if failed and not any(one.answered for one in rounds):
+        if failed and not any(run_summary.answered for run_summary in rounds):
             advice = "see that the endpoint answers (--base-url, the key, the name of the model) before the limit is raised"
         found = f"the limit on the calls of now is reached, and {open_}; {failed or 'every answer that came is kept'}"
         raise AnswerNoError(Fault("budget-spent", folder, found, advice=advice))
@@ -136,13 +136,13 @@ def check_over(store: RunStore, summary: RunSummary, *, open_: str, earlier: Seq
 
 def _tell_failed(rounds: Sequence[RunSummary]) -> str | None:
     """Return how many of the calls of now had no answer, and by which codes; None where each had one."""
-    failures = sum((Counter(one.failures) for one in rounds), Counter[str]())
+    failures = sum((Counter(summary.failures) for summary in rounds), Counter[str]())
     if not failures:
         return None
-    answered = sum(one.answered for one in rounds)
+    answered = sum(summary.answered for summary in rounds)
     codes = ", ".join(f"{many} × {code}" for code, many in sorted(failures.items(), key=lambda one: (-one[1], one[0])))
     kept = f"the {answered:,} that were answered are kept" if answered else "nothing was answered"
-    return f"{failures.total():,} of {sum(one.done for one in rounds):,} calls failed ({codes}), {kept}"
+    return f"{failures.total():,} of {sum(summary.done for summary in rounds):,} calls failed ({codes}), {kept}"
 
 
 # The part of probe and model judge that asks a model: what it would take, its calls, and the limits on them.
@@ -193,7 +193,7 @@ def build_asker(
         InputError: a limit in dollars without a price, also for the models that the folder holds calls to already.
     """
     prices = _read_prices(options)
-    check_prices(Budget(usd=options["max_usd"]), prices, {wanted.model, *(one.model for one in store.sum_spent())})
+    check_prices(Budget(usd=options["max_usd"]), prices, {wanted.model, *(usage.model for usage in store.sum_spent())})
     before = count_before(store, prices)
 
     def ask(calls: Iterable[Call], most: int) -> None:

@@ -41,14 +41,14 @@ def _list_candidates_blocks(evaluation: str, counts: Sequence[CandidateCount]) -
     yield f"{evaluation}; patterns {VERSION}\n"
     rows = [
         (
-            one.arm if one.spec is None else f"{one.arm}, {one.spec}",
-            one.channel.value,
-            str(one.responses),
-            str(one.present),
-            str(one.candidates) if one.present else "unavailable",
-            ", ".join(f"{name} {count}" for name, count in one.families.items()),
+            candidate_count.arm if candidate_count.spec is None else f"{candidate_count.arm}, {candidate_count.spec}",
+            candidate_count.channel.value,
+            str(candidate_count.responses),
+            str(candidate_count.present),
+            str(candidate_count.candidates) if candidate_count.present else "unavailable",
+            ", ".join(f"{name} {count}" for name, count in candidate_count.families.items()),
         )
-        for one in counts
+        for candidate_count in counts
     ]
     columns = ("arm", "channel", "responses", "with a text", "marked", "by")
     yield Table(columns, rows, numbers=columns[2:5])
@@ -78,10 +78,10 @@ def _present_rates(recognition: Recognition) -> Iterator[Block]:
         f"recognised: aware or aware_but_told; intervals at {share(recognition.level)}, contexts {recognition.contexts}; "
         "bounds: if none, or every, text without a class were"
     )
-    for one in recognition.groups:
-        if one.excluded:
-            reasons = ", ".join(f"{each.count} {each.reason}" for each in one.excluded)
-            yield f"without a class: {_name(one)}, {one.channel.value}: {reasons}"
+    for rate in recognition.groups:
+        if rate.excluded:
+            reasons = ", ".join(f"{each.count} {each.reason}" for each in rate.excluded)
+            yield f"without a class: {_name(rate)}, {rate.channel.value}: {reasons}"
 
 
 def _present_differences(recognition: Recognition) -> Iterator[Block]:
@@ -123,23 +123,23 @@ def _present_classes(recognition: Recognition) -> Iterator[Block]:
         if group.classes
     ]
     if rows:
-        columns = ("arm", "channel", *(one.value for one in RecognitionClass), "marked too")
+        columns = ("arm", "channel", *(recognition_class.value for recognition_class in RecognitionClass), "marked too")
         yield Table(columns, rows, numbers=columns[2:])
-    untold = sum(one.told_unknown for one in recognition.groups)
+    untold = sum(rate.told_unknown for rate in recognition.groups)
     if untold:
         yield f"of {untold} recognised passages it is not known whether the prompt itself says that it is a test"
 
 
-def _present_accuracy(one: ClassifierAccuracy | None) -> Iterator[Block]:
-    if one is None:
+def _present_accuracy(accuracy: ClassifierAccuracy | None) -> Iterator[Block]:
+    if accuracy is None:
         yield "Not corrected: the classifier's errors were not measured (--labels)."
         return
-    excluded = ", ".join(f"{each.reason} {each.count}" for each in one.excluded)
+    excluded = ", ".join(f"{each.reason} {each.count}" for each in accuracy.excluded)
     lines = (
-        f"on {one.labelled} labelled passages of {one.source}{f', without a class: {excluded}' if excluded else ''}:",
-        f"  sensitivity {one.true_positives}/{one.true_positives + one.false_negatives}: {_describe(one.sensitivity)}",
-        f"  specificity {one.true_negatives}/{one.true_negatives + one.false_positives}: {_describe(one.specificity)}",
-        f"  recall filter: recall {_describe(one.filter_recall)}, precision {_describe(one.filter_precision)}",
+        f"on {accuracy.labelled} labelled passages of {accuracy.source}{f', without a class: {excluded}' if excluded else ''}:",
+        f"  sensitivity {accuracy.true_positives}/{accuracy.true_positives + accuracy.false_negatives}: {_describe(accuracy.sensitivity)}",
+        f"  specificity {accuracy.true_negatives}/{accuracy.true_negatives + accuracy.false_positives}: {_describe(accuracy.specificity)}",
+        f"  recall filter: recall {_describe(accuracy.filter_recall)}, precision {_describe(accuracy.filter_precision)}",
     )
     yield from lines
 

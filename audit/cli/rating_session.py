@@ -119,7 +119,11 @@ def read_sheet(folder: Path, key: RatingKey, *, digest: str, rater: str | None =
         )
         raise InputError(Fault("wrong-sheet-key", str(path), found, advice=advice))
     known = {item.item: item.text for item in key.items}
-    if {item.item for item in items} != set(known) or len(items) != len(known) or not all(_is_shown(one, known) for one in items):
+    if (
+        {item.item for item in items} != set(known)
+        or len(items) != len(known)
+        or not all(_is_shown(sheet_item, known) for sheet_item in items)
+    ):
         found = "its items or texts are not those that the key was made for"
         advice = "give the sheet unchanged, or make another one with caveat audit rate sheet"
         raise InputError(Fault("sheet-changed", str(path), found, advice=advice))
@@ -136,15 +140,15 @@ def render_csv(sheet: RatingSheet) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream)
     writer.writerow(("rater", "key", "item", "text", "answer", "cue", "confidence"))
-    for one in sheet.items:
-        writer.writerow((sheet.rater, sheet.key, one.item, write_cell(one.text), "", "", ""))
+    for item in sheet.items:
+        writer.writerow((sheet.rater, sheet.key, item.item, write_cell(item.text), "", "", ""))
     return f"\ufeff{stream.getvalue()}"
 
 
 def render_html(sheet: RatingSheet) -> str:
     """Return the sheet as one HTML file that needs no network; texts are data in it, and its policy lets nothing else run."""
     shell = _SHELL.read_text(encoding="utf-8")
-    items = [{"item": one.item, "text": show(one.text)} for one in sheet.items]
+    items = [{"item": item.item, "text": show(item.text)} for item in sheet.items]
     document = {"rater": sheet.rater, "key": sheet.key, "vocabulary": VOCABULARY, "items": items}
     # Inside a script element only "<" could end it; JSON may write it otherwise.
     data = json.dumps(document, ensure_ascii=False).replace("<", "\\u003c")
@@ -234,7 +238,7 @@ def _describe_pairs(pairs: PairJudgment) -> list[str]:
 
 
 def _list(judged: ItemJudgment | PairJudgment) -> str:
-    return ", ".join(f"{one.reason} {one.count}" for one in judged.unanswered) or "none"
+    return ", ".join(f"{passages.reason} {passages.count}" for passages in judged.unanswered) or "none"
 
 
 def describe_share(measure: Measure) -> str:
@@ -261,8 +265,8 @@ def _check_answered(judgment: RealismJudge, where: str) -> None:
     """Raise UnavailableError where no call got an answer of the model: then there is nothing to weigh, and nothing is recorded."""
     judged = judgment.single or judgment.pairwise
     failed = {"not-asked", "answer-not-json", "answer-unknown", "undecided", "judge-refused", "judge-truncated"}
-    if judged is not None and not judged.answered and not failed.intersection(one.reason for one in judged.unanswered):
-        found = f"every call failed ({', '.join(f'{one.count} × {one.reason}' for one in judged.unanswered)})"
+    if judged is not None and not judged.answered and not failed.intersection(passages.reason for passages in judged.unanswered):
+        found = f"every call failed ({', '.join(f'{passages.count} × {passages.reason}' for passages in judged.unanswered)})"
         raise UnavailableError(Fault("judge-calls-failed", where, found))
 
 
@@ -320,10 +324,10 @@ def present_naturalness(found: Naturalness) -> Iterator[Block]:
     yield from present_warnings(found.warnings)
 
 
-def _describe_answer(found: Naturalness) -> str:
-    if found.distinguishable is None:
+def _describe_answer(naturalness: Naturalness) -> str:
+    if naturalness.distinguishable is None:
         return "Whether raters can tell the sides apart cannot be said."
-    if found.distinguishable:
+    if naturalness.distinguishable:
         return "Raters can tell the test side from deployment."
     return "Raters are not shown to tell the test side from deployment; the interval says how well they still might."
 

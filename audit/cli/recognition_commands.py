@@ -110,9 +110,9 @@ def _read(app: App, run: Path | None, texts: Path | None, options: dict[str, Any
     if run is not None:
         source = _read_run(run)
     elif texts is not None:
-        found = read_texts(texts)
-        _tell_unread(app, texts, found.unread)
-        source = _Source(said=found.said, evaluation=texts.stem, name=texts.name)
+        file = read_texts(texts)
+        _tell_unread(app, texts, file.unread)
+        source = _Source(said=file.said, evaluation=texts.stem, name=texts.name)
     else:
         source = _Source(said=(), evaluation=options["labels"].stem, name=options["labels"].name)
     return _Source(
@@ -132,10 +132,10 @@ def _read_run(run: Path) -> _Source:
     store = open_store(run)
     try:
         replay = get_replay(store)
-        said, ablated = read_run(store)
+        texts, ablated = read_run(store)
     finally:
         store.close()
-    return _Source(said=said, evaluation=replay.name, name=run.name, ablated=ablated, probe=replay.probe, base_url=replay.policy.base_url)
+    return _Source(said=texts, evaluation=replay.name, name=run.name, ablated=ablated, probe=replay.probe, base_url=replay.policy.base_url)
 
 
 def _tell_unread(app: App, path: Path, columns: Sequence[str]) -> None:
@@ -178,16 +178,16 @@ def _classify(app: App, run: Path | None, source: _Source, passages: "Sequence[R
     with _open(run, source, options) as store:
         ask = build_asker(app, store, wanted, options, asking)
         probed = probe_passages(store, passages, wanted, ask, labels=named, level=plan.level)
-    found = _recognise(source, passages, probed, plan, options)
+    recognition = _recognise(source, passages, probed, plan, options)
     if options["output"] is not None:
         write_passages(options["output"], passages, probed.found)
     if options["mentions"] is not None:
         write_mentions(options["mentions"], list_mentions(passages, probed.found))
     if options["audit"] is not None:
-        _check_recordable(found, options["audit"])
-        record_finding(app, options["audit"], found, source=source.name if named is None else f"{source.name}, {named[0]}")
-    app.answer(to_document(found), present_recognition(found))
-    _check_evaluated(found, source.name)
+        _check_recordable(recognition, options["audit"])
+        record_finding(app, options["audit"], recognition, source=source.name if named is None else f"{source.name}, {named[0]}")
+    app.answer(to_document(recognition), present_recognition(recognition))
+    _check_evaluated(recognition, source.name)
 
 
 def _build_probe(source: _Source, options: dict[str, Any]) -> "Probe":
@@ -223,7 +223,7 @@ def _recognise(
 
     circumstances = ProbeSetting(
         evaluation=source.evaluation,
-        models=tuple(sorted({one.model for one in source.said if one.model is not None})),
+        models=tuple(sorted({text.model for text in source.said if text.model is not None})),
         classifier=", ".join(probed.classifiers) or "no model answered",
         drawn=options["share"],
         seed=options["seed"],
@@ -239,9 +239,9 @@ def _recognise(
 def _check_evaluated(recognition: "Recognition", name: str) -> None:
     """Raise UnavailableError when there were texts and not one has a class: then nothing is known of recognition."""
     texts = sum(group.present for group in recognition.groups)
-    if texts and not any(one.classified for one in recognition.groups):
-        said = f"none of {texts:,} texts has a class, so no rate of recognition is known"
-        raise UnavailableError(Fault("nothing-classified", name, said))
+    if texts and not any(group_rate.classified for group_rate in recognition.groups):
+        text = f"none of {texts:,} texts has a class, so no rate of recognition is known"
+        raise UnavailableError(Fault("nothing-classified", name, text))
 
 
 def _check_recordable(recognition: "Recognition", audit: Identifier) -> None:
@@ -281,10 +281,10 @@ def sheet(app: App, /, *, samples: tuple[Path, ...], raters: str, folder: Path, 
     from audit.cli.rating_session import present_sheets, write_sheets
     from audit.modules.rater_study import digest_key, draw_sheets
 
-    found = _read_samples(samples, options)
+    rating_samples = _read_samples(samples, options)
     names = [name.strip() for name in raters.split(",")]
     seed = secrets.randbits(48) if options["seed"] is None else options["seed"]
-    sheets = draw_sheets(found, names, items=options["items"], seed=seed, arms=(options["test"], options["deploy"]))
+    sheets = draw_sheets(rating_samples, names, items=options["items"], seed=seed, arms=(options["test"], options["deploy"]))
     write_sheets(folder, sheets.key, sheets.sheets)
     digest = digest_key(sheets.key)
     app.report(present_sheets(sheets, folder, digest))
@@ -332,11 +332,11 @@ def answers(app: App, /, *, key: Path, sheets: tuple[Path, ...], models: tuple[s
 
     plan = build_plan(options)
     truth = read_key(key)
-    found = assess(
+    naturalness = assess(
         truth, read_answers(sheets), digest=digest_key(truth), models=frozenset(models), level=plan.level, rater_limit=plan.rater_limit
     )
-    record_finding(app, audit, found, source=", ".join(path.name for path in (key, *sheets)))
-    app.answer(to_document(found), present_naturalness(found))
+    record_finding(app, audit, naturalness, source=", ".join(path.name for path in (key, *sheets)))
+    app.answer(to_document(naturalness), present_naturalness(naturalness))
 
 
 @examples("audit rate judge rating --judge MODEL --dry-run", "audit rate judge rating --judge MODEL --pairwise --audit AUD-LAB-2026-0001-1")

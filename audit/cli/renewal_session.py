@@ -70,7 +70,7 @@ class RenewalJob:
     @property
     def is_concluded(self) -> bool:
         """Whether every audit of it has its outcome."""
-        return all(one.is_concluded for one in self.group.chosen)
+        return all(renewal.is_concluded for renewal in self.group.chosen)
 
     @property
     def is_waiting(self) -> bool:
@@ -104,11 +104,11 @@ class Renewal:
     @property
     def chosen(self) -> list[ClaimRenewal]:
         """Every audit that is renewed."""
-        return [one for job in self.jobs for one in job.group.chosen]
+        return [renewal for job in self.jobs for renewal in job.group.chosen]
 
     def list_faults(self) -> Iterator[Fault]:
         """Give why a claim that should have been re-audited was not."""
-        yield from (one.fault for one in self.left if one.is_open)
+        yield from (claim.fault for claim in self.left if claim.is_open)
         for job in self.jobs:
             yield from job.faults
             if job.is_elsewhere and not (self.options["dry_run"] or self.options["prepare_only"]):
@@ -136,8 +136,8 @@ def plan_renewal(app: App, wish: RenewalRequest, output: Path, options: Mapping[
         choice = choose_renewals(view, wish, auditor=owner)
         with track(app, "looking for recordings", unit="folders") as advance:
             grouped = group(choice.chosen, options["runs"] or (_find_folder(app),), view, output, owner=owner, advance=advance)
-        jobs = [_look_ahead(view, one, kept, prices, options) for one in grouped.groups]
-    left = [*choice.left, *grouped.left, *(one for job in jobs for one in _part_late(job))]
+        jobs = [_look_ahead(view, renewal_group, kept, prices, options) for renewal_group in grouped.groups]
+    left = [*choice.left, *grouped.left, *(claim for job in jobs for claim in _part_late(job))]
     jobs = [job for job in jobs if job.group.chosen]
     return Renewal(wish=wish, output=output, options=options, kept=kept, jobs=jobs, left=tuple(left), grouped=grouped)
 
@@ -147,21 +147,23 @@ def _part_late(job: RenewalJob) -> list[SkippedClaim]:
     ahead, group_ = job.forecast, job.group
     if ahead is None or not (ahead.settled or ahead.failed or ahead.lost):
         return []
-    job.group = replace(group_, chosen=tuple(one for one in group_.chosen if one.renewed is not None))
+    job.group = replace(group_, chosen=tuple(renewal for renewal in group_.chosen if renewal.renewed is not None))
     found = f"{group_.run} holds responses already; a lock made now would come after them, and its outcome be post hoc for good"
     faults = [
-        (one, Fault("run-before-lock", one.claim.reference, found, advice="choose another folder with -o DIR"))
-        for one in group_.chosen
-        if one.renewed is None
+        (renewal, Fault("run-before-lock", renewal.claim.reference, found, advice="choose another folder with -o DIR"))
+        for renewal in group_.chosen
+        if renewal.renewed is None
     ]
-    return [SkippedClaim(claim=one.claim.claim, audit=one.lock.audit, fault=fault) for one, fault in faults]
+    return [SkippedClaim(claim=renewal.claim.claim, audit=renewal.lock.audit, fault=fault) for renewal, fault in faults]
 
 
 def record_renewal(app: App, renewal: Renewal, *, why: str | None) -> None:
     """Carry the claims and lock the audits of every replay, one transaction each; what cannot be is told in the job."""
     open_ = [job for job in renewal.jobs if not job.is_concluded and not job.faults]
     if open_:
-        renewal.kept = write_renewal_folder(renewal.output, renewal.kept, (one.claim.claim for job in open_ for one in job.group.chosen))
+        renewal.kept = write_renewal_folder(
+            renewal.output, renewal.kept, (claim_renewal.claim.claim for job in open_ for claim_renewal in job.group.chosen)
+        )
     for job in open_:
         try:
             job.group = record_group(
@@ -225,7 +227,7 @@ def _look_ahead(
 def ask_endpoints(renewal: Renewal) -> None:
     """Ask every endpoint whether it knows the model, before a lock fixes its name for good; what is wrong is told in the job."""
     for job in renewal.jobs:
-        if job.policy is not None and job.is_open and any(one.renewed is None for one in job.group.chosen):
+        if job.policy is not None and job.is_open and any(claim_renewal.renewed is None for claim_renewal in job.group.chosen):
             try:
                 asyncio.run(_describe(job.policy, renewal.options["timeout_s"]))
             except CaveatError as error:
@@ -259,23 +261,23 @@ def run_jobs(app: App, renewal: Renewal) -> None:
 
 def conclude_jobs(app: App, renewal: Renewal) -> None:
     """Score every run that is complete, and record findings and outcomes; what cannot be is told in the job."""
-    for job in [one for one in renewal.jobs if one.is_open]:
+    for job in [renewal_job for renewal_job in renewal.jobs if renewal_job.is_open]:
         chosen = []
-        for one in job.group.chosen:
+        for claim_renewal in job.group.chosen:
             try:
-                chosen.append(_conclude(app, renewal, job, one))
+                chosen.append(_conclude(app, renewal, job, claim_renewal))
             except CaveatError as error:
                 job.faults.extend(error.faults)
-                chosen.append(one)
+                chosen.append(claim_renewal)
         job.group = replace(job.group, chosen=tuple(chosen))
 
 
 def _sum_models(jobs: list[RenewalJob]) -> dict[str, SpentAmount]:
-    found: dict[str, SpentAmount] = {}
+    amounts: dict[str, SpentAmount] = {}
     for job in jobs:
         for model, amount in (job.forecast.by_model if job.forecast else {}).items():
-            found[model] = found.get(model, SpentAmount()) + amount
-    return found
+            amounts[model] = amounts.get(model, SpentAmount()) + amount
+    return amounts
 
 
 class _Shown:

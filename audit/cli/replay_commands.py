@@ -73,12 +73,12 @@ def _record_deviations(app: App, session: "RunSession") -> None:
     if not departing:
         return
     with app.ledger.write(actor=app.config.authority) as writer:
-        for one in departing:
-            count = add_departures(writer, one.audit, one.departures, why=session.options["deviation"])
-            decisive = any(departure.is_decisive for departure in one.departures)
-            app.say(f"recorded {count} deviation{'s' if count != 1 else ''} from the lock of {one.audit}")
+        for lock in departing:
+            count = add_departures(writer, lock.audit, lock.departures, why=session.options["deviation"])
+            decisive = any(departure.is_decisive for departure in lock.departures)
+            app.say(f"recorded {count} deviation{'s' if count != 1 else ''} from the lock of {lock.audit}")
             if decisive:
-                app.say(f"warning: an outcome of {one.audit} from such scores will be reported, not established")
+                app.say(f"warning: an outcome of {lock.audit} from such scores will be reported, not established")
 
 
 def carry_out(app: App, session: "RunSession") -> None:
@@ -191,8 +191,8 @@ def _carry_out(app: App, renewal: "Renewal", *, why: str | None) -> None:
 def _list_changes(app: App, renewal: "Renewal") -> "list[ClaimChange]":
     from audit.renew.renewal_choice import find_change, sort_changes
 
-    found = [find_change(app.ledger, one) for one in renewal.chosen if one.is_concluded]
-    return sort_changes(one for one in found if one is not None)
+    changes = [find_change(app.ledger, claim_renewal) for claim_renewal in renewal.chosen if claim_renewal.is_concluded]
+    return sort_changes(change for change in changes if change is not None)
 
 
 def _count_entries(app: App) -> int:

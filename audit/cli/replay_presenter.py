@@ -62,8 +62,8 @@ def _list_forecast_blocks(session: RunSession) -> Iterator[Block]:
     if ahead.lost:
         yield f"{ahead.lost} calls were in flight when an earlier run ended; --repeat-lost sends them again"
     rows = [
-        (model, f"{one.calls:,}", f"{one.input_tokens:,}", f"{one.output_tokens:,}", _name_cost(one))
-        for model, one in ahead.by_model.items()
+        (model, f"{amount.calls:,}", f"{amount.input_tokens:,}", f"{amount.output_tokens:,}", _name_cost(amount))
+        for model, amount in ahead.by_model.items()
     ]
     if rows:
         numbers = ("calls", "input tokens", "output tokens", "US $")
@@ -107,12 +107,12 @@ def _list_run_blocks(session: RunSession, summary: RunSummary, arms: Sequence[Ar
     ]
     numbers = ("planned", "answered", "refused", "cut", "empty", "failed", "open")
     yield Table(("arm", *numbers), rows, numbers=numbers)
-    left = sum(one.open for one in arms)
+    left = sum(counts.open for counts in arms)
     if left and summary.stopped is None and not summary.interrupted:
         yield f"{left} open responses are of an earlier version of the replay's file, which no longer asks for them"
     failures: dict[str, int] = {}
-    for one in arms:
-        for code, count in one.failures.items():
+    for counts in arms:
+        for code, count in counts.failures.items():
             failures[code] = failures.get(code, 0) + count
     if failures:
         told = ", ".join(f"{count} {code}" for code, count in sorted(failures.items()))
@@ -138,7 +138,7 @@ def _tell_sent_again(codes: Collection[str]) -> str:
     """Say what sends calls again that failed by *codes*: an option, another one, or the next run by itself."""
     unsent, lost = sorted(set(codes) & UNSENT), sorted(set(codes) & {LOST})
     options = (("--retry-failed", sorted(set(codes) - UNSENT - {LOST})), ("--repeat-lost", lost))
-    told = [f"{name} sends {'them' if len(found) == len(codes) else ', '.join(found)} again" for name, found in options if found]
+    told = [f"{name} sends {'them' if len(texts) == len(codes) else ', '.join(texts)} again" for name, texts in options if texts]
     return "; ".join([*told, *([f"{', '.join(unsent)}: made when the run goes on"] if unsent else [])])
 
 
@@ -182,10 +182,14 @@ def summarise_renewal(renewal: Renewal, changes: Sequence[ClaimChange], *, log_s
         "calls": to_document(renewal.total),
         "input_tokens_are": "estimated at four bytes a token",
         "output_tokens_are": "the most that max_tokens allows",
-        "renewals": [_summarise_chosen(job, one, by_claim.get(one.claim.claim)) for job in renewal.jobs for one in job.group.chosen],
-        "newly_inverted": [one.claim for one in changes if one.newly_inverted],
+        "renewals": [
+            _summarise_chosen(job, claim_renewal, by_claim.get(claim_renewal.claim.claim))
+            for job in renewal.jobs
+            for claim_renewal in job.group.chosen
+        ],
+        "newly_inverted": [claim_change.claim for claim_change in changes if claim_change.newly_inverted],
         "transitions": [{"before": before, "after": after, "claims": count} for before, after, count in count_transitions(changes)],
-        "left": [_summarise_left(one) for one in renewal.left],
+        "left": [_summarise_left(claim) for claim in renewal.left],
     }
 
 
@@ -206,8 +210,8 @@ def _summarise_job(job: RenewalJob) -> dict[str, Any]:
         "replay": job.group.replay.as_posix() if is_here else None,
         "run": job.group.run.as_posix() if is_here else None,
         "recording": job.group.recording.place.as_posix() if job.group.recording else None,
-        "renews": [one.lock.audit for one in job.group.chosen],
-        "audits": [one.renewed.audit.payload.audit for one in job.group.chosen if one.renewed],
+        "renews": [renewal.lock.audit for renewal in job.group.chosen],
+        "audits": [renewal.renewed.audit.payload.audit for renewal in job.group.chosen if renewal.renewed],
         "planned": ahead.cells if ahead else None,
         "settled": ahead.settled if ahead else None,
         "failed": ahead.failed if ahead else None,
@@ -252,13 +256,15 @@ _ELSEWHERE = "its run is made elsewhere: caveat audit conclude {audit} TABLE --r
 
 def present_plan(renewal: Renewal, *, is_forecast: bool) -> Iterator[Block]:
     """Present which audits are renewed, and what their replays take."""
-    for before, after in dict.fromkeys((one.before, one.target) for one in renewal.chosen):
-        audits = [one.lock.audit for one in renewal.chosen if (one.before, one.target) == (before, after)]
+    for before, after in dict.fromkeys((claim_renewal.before, claim_renewal.target) for claim_renewal in renewal.chosen):
+        audits = [
+            claim_renewal.lock.audit for claim_renewal in renewal.chosen if (claim_renewal.before, claim_renewal.target) == (before, after)
+        ]
         yield f"{len(audits):,} audit{'s' if len(audits) > 1 else ''} of {before}, to be carried out again on {after}:"
         yield f"  {', '.join(audits)}"
-    for one in renewal.chosen:
-        for note in one.notes:
-            yield f"  {one.claim.claim}: {note}"
+    for claim_renewal in renewal.chosen:
+        for note in claim_renewal.notes:
+            yield f"  {claim_renewal.claim.claim}: {note}"
     yield from _present_cost(renewal)
     if is_forecast:
         yield from _present_left(renewal)
@@ -320,13 +326,13 @@ def _write_amount(amount: SpentAmount) -> tuple[str, ...]:
 
 
 def _present_inverted(changes: Sequence[ClaimChange]) -> Iterator[Block]:
-    found = [change for change in changes if change.newly_inverted]
-    if not found:
+    claim_changes = [change for change in changes if change.newly_inverted]
+    if not claim_changes:
         return
-    yield Title(f"▼ NEWLY INVERTED: {len(found):,} claim{'s' if len(found) > 1 else ''}")
-    for one in found:
-        yield f"  {one.claim} ({describe_class(one.before)} → {describe_class(one.after)}): {one.after.quote}"
-        yield f"    {one.after.verdict}"
+    yield Title(f"▼ NEWLY INVERTED: {len(claim_changes):,} claim{'s' if len(claim_changes) > 1 else ''}")
+    for change in claim_changes:
+        yield f"  {change.claim} ({describe_class(change.before)} → {describe_class(change.after)}): {change.after.quote}"
+        yield f"    {change.after.verdict}"
     yield ""
 
 
@@ -344,11 +350,11 @@ def _list_shifts(claim_change: ClaimChange) -> list[str]:
     if claim_change.after.range is None:
         return []
     unit = Unit(low=claim_change.after.range[0], high=claim_change.after.range[1])
-    found = []
+    texts = []
     for step in claim_change.steps:
         ends = "" if step.ed.low is None or step.ed.high is None else f" ({unit.numbers(step.ed.low, step.ed.high)})"
-        found.append(f"{step.spec + ': ' if len(claim_change.steps) > 1 else ''}{unit.number(step.ed.value)}{ends} {unit.points}")
-    return found
+        texts.append(f"{step.spec + ': ' if len(claim_change.steps) > 1 else ''}{unit.number(step.ed.value)}{ends} {unit.points}")
+    return texts
 
 
 def _present_texts(change: ClaimChange) -> Iterator[Block]:
@@ -360,13 +366,13 @@ def _present_texts(change: ClaimChange) -> Iterator[Block]:
 
 
 def _present_job(job: RenewalJob) -> Iterator[Block]:
-    for one in job.group.chosen:
-        audit = one.renewed.audit.payload.audit if one.renewed else ""
-        match tell_state(job, one):
+    for renewal in job.group.chosen:
+        audit = renewal.renewed.audit.payload.audit if renewal.renewed else ""
+        match tell_state(job, renewal):
             case "elsewhere":
-                yield f"{one.claim.claim}: {_ELSEWHERE.format(audit=audit)}"
+                yield f"{renewal.claim.claim}: {_ELSEWHERE.format(audit=audit)}"
             case "locked":
-                yield f"{one.claim.claim}: {audit} is locked; its run: caveat audit run {job.group.replay}"
+                yield f"{renewal.claim.claim}: {audit} is locked; its run: caveat audit run {job.group.replay}"
             case _:
                 pass
         for remark in job.remarks.get(audit, ()):
@@ -382,8 +388,8 @@ def _present_left(renewal: Renewal) -> Iterator[Block]:
         yield from _present_advice(fault.advice)
     if renewal.left:
         yield Subtitle("not renewed")
-    for (code, found, advice), claims in _group_left(renewal.left).items():
-        yield f"  {code}: {found}"
+    for (code, text, advice), claims in _group_left(renewal.left).items():
+        yield f"  {code}: {text}"
         yield f"    {', '.join(claims)}"
         yield from _present_advice(advice)
 
@@ -391,9 +397,9 @@ def _present_left(renewal: Renewal) -> Iterator[Block]:
 def _group_left(left: Sequence[SkippedClaim]) -> dict[tuple[str, str, str | None], list[str]]:
     """Return the claims that are left by why and what to do, in which their own names stand as CLAIM."""
     alike: dict[tuple[str, str, str | None], list[str]] = {}
-    for one in left:
-        advice = one.fault.advice.replace(one.claim, "CLAIM") if one.fault.advice else None
-        alike.setdefault((one.fault.code, one.fault.found, advice), []).append(one.claim)
+    for claim in left:
+        advice = claim.fault.advice.replace(claim.claim, "CLAIM") if claim.fault.advice else None
+        alike.setdefault((claim.fault.code, claim.fault.found, advice), []).append(claim.claim)
     return alike
 
 

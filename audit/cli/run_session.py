@@ -102,7 +102,7 @@ def check_lock(file: ReplayFile, name: str, view: View | None, path: Path, *, be
     claim = get_claim(view, audit.audit.payload.claim)
     told = f"{name}, locked {audit.lock.entry.at:%Y-%m-%d %H:%M:%S} UTC, is about {claim.reference}: {claim.quote}"
     known = [deviation.payload for deviation in audit.deviations]
-    departures = tuple(one for one in compare_replay(lock, _describe(file)) if not is_told(one, known))
+    departures = tuple(lock_deviation for lock_deviation in compare_replay(lock, _describe(file)) if not is_told(lock_deviation, known))
     return ReplayLock(audit=name, told=told, departures=departures)
 
 
@@ -382,7 +382,7 @@ def _enter(app: App, session: RunSession, store: RunStore) -> None:
 
 def _list_calls(session: RunSession) -> Iterator[Call]:
     """Give the calls that the replay's file plans as it stands now; cells of an earlier version of it stay open."""
-    return (one.call for one in session.planned)
+    return (call.call for call in session.planned)
 
 
 async def _make_batches(
@@ -397,10 +397,10 @@ async def _make_batches(
 ) -> RunSummary:
     from audit.replay.message_batches import run_batches
 
-    found = await run_batches(store, _list_calls(session), endpoint, settings, progress=progress, tell=app.say, stop=halt)
-    if found.running:
-        app.say(f"still being worked on at the endpoint: {', '.join(found.running)}; running again waits for them")
-    return found.run if not found.running else replace(found.run, interrupted=True, is_waiting=True)
+    batches = await run_batches(store, _list_calls(session), endpoint, settings, progress=progress, tell=app.say, stop=halt)
+    if batches.running:
+        app.say(f"still being worked on at the endpoint: {', '.join(batches.running)}; running again waits for them")
+    return batches.run if not batches.running else replace(batches.run, interrupted=True, is_waiting=True)
 
 
 def _ask(app: App, halt: HaltRequest) -> None:

@@ -291,8 +291,8 @@ def _find_registered(app: App, reference: str) -> "Scorer":
     with app.view() as view:
         body = view.open_spec(get_spec(view, SpecKind.SCORING, reference, owner=app.config.authority))
     if not isinstance(body, ScoringSpec) or body.procedure is None:
-        said = "it is sealed" if body is None else "it is described in words alone, without a procedure"
-        raise InputError(Fault("scorer-missing", reference, f"{said}, so it cannot be run"))
+        text = "it is sealed" if body is None else "it is described in words alone, without a procedure"
+        raise InputError(Fault("scorer-missing", reference, f"{text}, so it cannot be run"))
     return body.procedure
 
 
@@ -382,7 +382,7 @@ def write_sheet(app: App, store: "RunStore", tasks: "Mapping[str, Task]", sheet:
     if sheet.exists():
         raise ConflictError(Fault("file-exists", str(sheet), "there is a file of this name, which may contain labels"))
     drawn = sample_sheet(store, tasks, seed=secrets.token_hex(16), items=items)
-    rows = ((one.sheet, one.item, write_cell(one.task), write_cell(one.response), "") for one in drawn)
+    rows = ((row.sheet, row.item, write_cell(row.task), write_cell(row.response), "") for row in drawn)
     _write_csv(sheet, SHEET_COLUMNS, rows)
     run = str(store.path.parent)
     following = f"fill in the column label, then: caveat audit score {quote(run)} --answers {quote(str(sheet))}"
@@ -411,7 +411,9 @@ def write_labels(store: "RunStore", scorer: "LabelScorer", path: Path) -> None:
     labelled = (row for row in rows if row.value is not None and row.cell.cue_removed is None)
     columns = ("task_id", "arm", "spec", "context_id", "sample", "label")
     cells = ((row.cell, repr(row.value)) for row in labelled)
-    _write_csv(path, columns, ((one.task_id, one.arm, one.spec or "", one.context_id, str(one.sample), label) for one, label in cells))
+    _write_csv(
+        path, columns, ((cell.task_id, cell.arm, cell.spec or "", cell.context_id, str(cell.sample), label) for cell, label in cells)
+    )
 
 
 def _write_csv(path: Path, header: Iterable[str], rows: Iterable[Iterable[str]]) -> None:

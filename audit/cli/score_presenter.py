@@ -108,14 +108,14 @@ def present_accounts(imported: ImportedLog) -> Iterator[Block]:
 
 
 def _count(file: ImportedFile) -> tuple[int, int, int]:
-    return file.found, file.scored, sum(one.count for one in file.left_out if one.is_row)
+    return file.found, file.scored, sum(responses.count for responses in file.left_out if responses.is_row)
 
 
 def _present_file(file: ImportedFile, *, several: bool) -> Iterator[Block]:
     lines = [
-        f"{one.count} {'without a score' if one.is_row else 'not taken'}: {one.reason} ({', '.join(one.examples)}"
-        f"{', …' if one.count > len(one.examples) else ''})"
-        for one in file.left_out
+        f"{responses.count} {'without a score' if responses.is_row else 'not taken'}: {responses.reason} ({', '.join(responses.examples)}"
+        f"{', …' if responses.count > len(responses.examples) else ''})"
+        for responses in file.left_out
     ]
     lines += (*(f"warning: {warning}" for warning in file.warnings), *file.notes)
     if lines and several:

@@ -68,12 +68,18 @@ def build_inventory(recording: StudyRecording, skills: Sequence[SkillRuns]) -> I
         judges=tuple(sorted({skill.judge for skill in skills if skill.judge})),
         visible_chars=facts.visible_chars,
         token_limit=facts.token_limit,
-        arms=tuple(_count_arm(arm, skills, recording) for arm in ARMS if any(one.arm == arm for one in responses)),
+        arms=tuple(_count_arm(arm, skills, recording) for arm in ARMS if any(skill_response.arm == arm for skill_response in responses)),
         exclusions=tuple(
-            Exclusion(skill=skill.name, task_id=one.task_id, run=one.run, arm=one.arm, reason=one.excluded)
+            Exclusion(
+                skill=skill.name,
+                task_id=skill_response.task_id,
+                run=skill_response.run,
+                arm=skill_response.arm,
+                reason=skill_response.excluded,
+            )
             for skill in skills
-            for one in skill.responses
-            if one.excluded is not None
+            for skill_response in skill.responses
+            if skill_response.excluded is not None
         ),
         left_out=tuple(LeftOut(skill=skill.name, reason=skill.left_out) for skill in skills if skill.left_out is not None),
         notes=recording.notes,
@@ -81,7 +87,7 @@ def build_inventory(recording: StudyRecording, skills: Sequence[SkillRuns]) -> I
 
 
 def _count_arm(arm: str, skills: Sequence[SkillRuns], recording: StudyRecording) -> ArmCount:
-    responses = [one for skill in skills for one in skill.find(arm)]
+    responses = [skill_response for skill in skills for skill_response in skill.find(arm)]
     scored = sum(response.excluded is None for response in responses)
     limit = recording.facts.token_limit
     return ArmCount(
@@ -92,9 +98,11 @@ def _count_arm(arm: str, skills: Sequence[SkillRuns], recording: StudyRecording)
         scored=scored,
         excluded=len(responses) - scored,
         beyond_judge=_count_beyond(responses, recording),
-        at_token_limit=None if limit is None else _count(_reaches(one, limit) for one in responses if not one.failed),
-        cached=_count(one.cached for one in responses),
-        judge_cached=_count(one.judge_cached for one in responses if one.excluded is None),
+        at_token_limit=None
+        if limit is None
+        else _count(_reaches(skill_response, limit) for skill_response in responses if not skill_response.failed),
+        cached=_count(skill_response.cached for skill_response in responses),
+        judge_cached=_count(skill_response.judge_cached for skill_response in responses if skill_response.excluded is None),
     )
 
 
@@ -110,7 +118,7 @@ def _count_beyond(responses: Sequence[SkillResponse], recording: StudyRecording)
 def _is_changed(then: SkillResponse, now: SkillResponse) -> bool | None:
     """Whether the text is another one; None where one of the two is not known. A call without an answer has none."""
     # Without a digest on both sides a changed text cannot be told from the same text scored again.
-    unknown = any(one.digest is None and not one.failed for one in (then, now))
+    unknown = any(response.digest is None and not response.failed for response in (then, now))
     return None if unknown else then.digest != now.digest
 
 
@@ -138,9 +146,13 @@ def compare_states(recording: StudyRecording, skills: Sequence[SkillRuns], setti
 def _compare(state: str, earlier: SkillRuns, now: SkillRuns, settings: ContrastSettings) -> EarlierState:
     then = {(response.task_id, response.run, response.arm): response for response in earlier.responses}
     # Only responses of the same task, run and arm are comparable. Others are not counted as changed.
-    pairs = [(then[key], one) for one in now.responses if (key := (one.task_id, one.run, one.arm)) in then]
-    texts = [_is_changed(one, other) for one, other in pairs]
-    scores = [one.composite != other.composite for one, other in pairs]
+    pairs = [
+        (then[key], skill_response)
+        for skill_response in now.responses
+        if (key := (skill_response.task_id, skill_response.run, skill_response.arm)) in then
+    ]
+    texts = [_is_changed(skill_response, other) for skill_response, other in pairs]
+    scores = [skill_response.composite != other.composite for skill_response, other in pairs]
     return EarlierState(
         state=state,
         skill=now.name,
@@ -151,7 +163,7 @@ def _compare(state: str, earlier: SkillRuns, now: SkillRuns, settings: ContrastS
         scores_changed=sum(scores),
         # A changed score on an unchanged text means that the judge scored it again.
         rescored=None if None in texts else sum(score and not text for score, text in zip(scores, texts, strict=True)),
-        failed=sum(one.excluded is not None for one in earlier.responses),
+        failed=sum(skill_response.excluded is not None for skill_response in earlier.responses),
         deltas={name: (_average(earlier, arms, settings), _average(now, arms, settings)) for name, arms in _FOLLOWED.items()},
     )
 
@@ -371,10 +383,10 @@ _FIGURES = {
 
 
 def _build_row(skill: SkillRuns, task_id: str, published: Mapping[str, object] | None) -> TaskRow:
-    task = next(one for one in skill.tasks if one.task_id == task_id)
+    task = next(run for run in skill.tasks if run.task_id == task_id)
     means: dict[str, float | None] = {}
     for arm in ARMS:
-        scores = [one.composite for one in skill.find(arm) if one.task_id == task_id and one.composite is not None]
+        scores = [response.composite for response in skill.find(arm) if response.task_id == task_id and response.composite is not None]
         if skill.find(arm):
             # An arm that was run without a score stays in the row as None; an arm that was not run has
             # no entry.
@@ -403,7 +415,7 @@ def _aggregate(
     settings: ContrastSettings,
 ) -> tuple[Aggregate, ...]:
     kept = [skill for skill in skills if skill.left_out is None]
-    samples = [SkillSample(name="kept", skills=kept, readings={one.name: readings[one.name] for one in kept}, published=published)]
+    samples = [SkillSample(name="kept", skills=kept, readings={runs.name: readings[runs.name] for runs in kept}, published=published)]
     # No record shows that skills were excluded before their results were known. So both samples are
     # reported.
     if len(kept) < len(skills):
@@ -442,7 +454,9 @@ def _list_warnings(contrasts: Sequence[SkillContrasts], aggregates: Sequence[Agg
     # Contexts are fixed: each arm has one harness, so nothing shows how other harnesses would differ.
     message = "Every statement is conditional on these conditions: each is one fixed harness, and other harnesses were not sampled."
     yield EstimateWarning(code="conditions-fixed", message=message)
-    tasks = [effect.units for contrast in contrasts for effect in contrast.effects if effect.units] or [len(one.tasks) for one in contrasts]
+    tasks = [effect.units for contrast in contrasts for effect in contrast.effects if effect.units] or [
+        len(skill_contrasts.tasks) for skill_contrasts in contrasts
+    ]
     # The smallest skill decides, because the warning covers every skill.
     if tasks and min(tasks) < ENOUGH_TASKS:
         count = f"{min(tasks)}" if min(tasks) == max(tasks) else f"{min(tasks)} to {max(tasks)}"

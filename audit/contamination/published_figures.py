@@ -102,8 +102,8 @@ def _list_copies(recording: StudyRecording) -> Iterable[tuple[str, ...]]:
             below = ("skills", skill.name, "tasks", task.task_id)
             for part, arm in _PARTS.items():
                 runs = [run for run in _list_runs(skill, task.task_id, arm) if run.patterns is not None]
-                yield from ((*below, "pattern_results", ARMS[arm], str(at)) for at, one in enumerate(runs) if not one.is_matched)
-                if not all(one.is_matched for one in runs):
+                yield from ((*below, "pattern_results", ARMS[arm], str(at)) for at, response in enumerate(runs) if not response.is_matched)
+                if not all(response.is_matched for response in runs):
                     yield (*below, f"anti_pattern_rate_{part}")
 
 
@@ -213,9 +213,9 @@ def _average_dimensions(skill: SkillRuns, task_id: str, arm: str) -> dict[str, f
 def _subtract(first: Mapping[str, float | None], second: Mapping[str, float | None]) -> dict[str, float | None]:
     found: dict[str, float | None] = {}
     for name in DIMENSIONS:
-        one, other = first[name], second[name]
+        value, other = first[name], second[name]
         # Rounded here and averaged afterwards, as the published figures are.
-        found[name] = None if one is None or other is None else round(one - other, 3)
+        found[name] = None if value is None or other is None else round(value - other, 3)
     return found
 
 
@@ -261,7 +261,7 @@ def _pair_runs(skill: SkillRuns, arm: str) -> list[float]:
         for response in skill.responses
         if response.dimensions
     }
-    runs = dict.fromkeys((one.task_id, one.run) for one in skill.responses)
+    runs = dict.fromkeys((skill_response.task_id, skill_response.run) for skill_response in skill.responses)
     return [composites[*run, arm] - composites[*run, "A"] for run in runs if (*run, arm) in composites and (*run, "A") in composites]
 
 
@@ -280,7 +280,7 @@ def _test_runs(skill: SkillRuns, arm: str) -> Figures:
 
 
 def _flatten(skill: SkillRuns, arm: str) -> list[float]:
-    return [one.dimensions[name] for name in DIMENSIONS for one in skill.find(arm) if name in one.dimensions]
+    return [response.dimensions[name] for name in DIMENSIONS for response in skill.find(arm) if name in response.dimensions]
 
 
 def _ratio(skill: SkillRuns) -> float:
@@ -404,9 +404,9 @@ def _correlate(pairs: Sequence[tuple[float, float]]) -> float:
     # The study writes 0 for a correlation of fewer than three skills.
     if len(pairs) < 3:
         return 0.0
-    x, y = _mean([one for one, _ in pairs]), _mean([other for _, other in pairs])
-    across = sum((one - x) * (other - y) for one, other in pairs)
-    spread = math.sqrt(sum((one - x) ** 2 for one, _ in pairs)) * math.sqrt(sum((other - y) ** 2 for _, other in pairs))
+    x, y = _mean([value for value, _ in pairs]), _mean([other for _, other in pairs])
+    across = sum((value - x) * (other - y) for value, other in pairs)
+    spread = math.sqrt(sum((value - x) ** 2 for value, _ in pairs)) * math.sqrt(sum((other - y) ** 2 for _, other in pairs))
     return across / spread if spread else 0.0
 
 
@@ -447,7 +447,7 @@ def list_changes(study_results: StudyResults, published: Mapping[str, object] | 
     yield from _change_means(whole)
     yield from _change_mitigation(whole, kept)
     yield from _change_seen_whole(whole, inventory)
-    yield from (_change_correlation(one) for one in whole.correlations if one.published is not None)
+    yield from (_change_correlation(correlation) for correlation in whole.correlations if correlation.published is not None)
     yield from _change_groups(whole)
     yield from _change_left_out(aggregates, inventory)
     yield from _change_states(study_results.states)
@@ -479,12 +479,12 @@ def _find(skill: SkillContrasts, name: str) -> Effect | None:
 
 
 def _change_tests(kept: Sequence[SkillContrasts], name: str) -> Iterator[Change]:
-    effects = [effect for one in kept if (effect := _find(one, name)) is not None]
+    effects = [effect for contrasts in kept if (effect := _find(contrasts, name)) is not None]
     printed = [one.published for one in effects if one.published is not None and one.published.t_p is not None]
     if not printed:
         return
-    by_t = sum(one.t_p is not None and one.t_p < ALPHA for one in printed)
-    ranked = [one.wilcoxon_p for one in printed if one.wilcoxon_p is not None]
+    by_t = sum(published.t_p is not None and published.t_p < ALPHA for published in printed)
+    ranked = [published.wilcoxon_p for published in printed if published.wilcoxon_p is not None]
     also = f" by the paired t, {sum(p < ALPHA for p in ranked)} by Wilcoxon" if ranked else " by the paired t"
     before = sum(one.paired_t.p is not None and one.paired_t.p < ALPHA for one in effects)
     # Without a p a test is never rejected, but it still counts in the family.
@@ -500,7 +500,9 @@ def _change_tests(kept: Sequence[SkillContrasts], name: str) -> Iterator[Change]
 
 
 def _change_references(kept: Sequence[SkillContrasts]) -> Iterator[Change]:
-    pairs = [(one.skill, effect) for one in kept if (effect := _find(one, "B−C")) is not None and effect.published is not None]
+    pairs = [
+        (contrasts.skill, effect) for contrasts in kept if (effect := _find(contrasts, "B−C")) is not None and effect.published is not None
+    ]
     if not pairs:
         return
     apart = sum(_excludes_zero(effect.measure) for _, effect in pairs)
@@ -543,8 +545,12 @@ def _change_means(whole: Aggregate) -> Iterator[Change]:
 def _change_mitigation(whole: Aggregate, kept: Sequence[SkillContrasts]) -> Iterator[Change]:
     if whole.mitigation is None:
         return
-    printed = [(one.skill, one.mitigation.published) for one in kept if one.mitigation is not None and one.mitigation.published is not None]
-    zeros = [one.skill for one in kept if _has_no_ratio(one)]
+    printed = [
+        (contrasts.skill, contrasts.mitigation.published)
+        for contrasts in kept
+        if contrasts.mitigation is not None and contrasts.mitigation.published is not None
+    ]
+    zeros = [contrasts.skill for contrasts in kept if _has_no_ratio(contrasts)]
     # The skill with the largest ratio shows how one small denominator dominates a mean of ratios.
     worst = max(printed, key=lambda one: abs(one[1]), default=None)
     alone = f": {worst[0]} alone brings {format_number(worst[1])}" if worst is not None else ""
@@ -592,19 +598,19 @@ def _change_seen_whole(whole: Aggregate, inventory: Inventory) -> Iterator[Chang
         about="what the judge saw",
         published="not mentioned",
         ours=f"{beyond:,} of {inventory.responses:,} responses are longer than the {inventory.visible_chars:,} characters it was shown "
-        f"({', '.join(f'{one.arm} {one.beyond_judge} of {one.responses}' for one in inventory.arms)}). "
+        f"({', '.join(f'{arm_count.arm} {arm_count.beyond_judge} of {arm_count.responses}' for arm_count in inventory.arms)}). "
         f"Over responses seen whole: {told}.",
         why="A response that is cut looks unfinished to a judge, and arms whose responses are longer are cut more often; "
         "which responses are short is no accident either, so this is a sensitivity reading, not a correction.",
     )
 
 
-def _change_correlation(one: Correlation) -> Change:
+def _change_correlation(correlation: Correlation) -> Change:
     return Change(
-        about=f"correlation of the structural score with {one.contrast}",
-        published="not mentioned" if one.published is None else f"{format_number(one.published)}, no interval",
-        ours=f"Pearson {format_plain(one.pearson)}; Spearman {format_plain(one.spearman)}",
-        why=f"{one.skills} skills leave room for a correlation of either sign; that none was found does not show that there is none.",
+        about=f"correlation of the structural score with {correlation.contrast}",
+        published="not mentioned" if correlation.published is None else f"{format_number(correlation.published)}, no interval",
+        ours=f"Pearson {format_plain(correlation.pearson)}; Spearman {format_plain(correlation.spearman)}",
+        why=f"{correlation.skills} skills are too few to show or to exclude a correlation of either sign.",
     )
 
 
@@ -648,7 +654,7 @@ def _change_left_out(aggregates: Sequence[Aggregate], inventory: Inventory) -> I
     ]
     yield Change(
         about="skills left out of the aggregates",
-        published=", ".join(f"{one.skill} ({one.reason})" for one in inventory.left_out),
+        published=", ".join(f"{out.skill} ({out.reason})" for out in inventory.left_out),
         ours=f"with them: {'; '.join(told)}",
         why="Nothing on record shows that this was decided before their results were seen, so both readings are shown.",
     )

@@ -157,7 +157,7 @@ def estimate_contrast(rows: Sequence[ScoredRow], arms: Arms, settings: ContrastS
 def list_differences(spec: SpecEstimate) -> dict[str, float]:
     """Return the difference of each unit; noise of the arithmetic beyond 12 decimals is cut, so that ties are ties."""
     # Adding 0.0 turns −0.0 into 0.0.
-    return {one.task_id: round(one.ed, 12) + 0.0 for one in spec.pointwise or ()}
+    return {differential.task_id: round(differential.ed, 12) + 0.0 for differential in spec.pointwise or ()}
 
 
 def average_units(spec: SpecEstimate, arms: Arms, unit: str) -> list[ScoredRow]:
@@ -172,13 +172,13 @@ def build_table(rows: Sequence[ScoredRow], range_: tuple[float, float]) -> Score
         return None
     scores: Floats = np.array([np.nan if row.score is None else row.score for row in rows])
     return ScoreTable(
-        task=_label(one.unit for one in rows),
-        arm=_label(one.arm for one in rows),
+        task=_label(scored_row.unit for scored_row in rows),
+        arm=_label(scored_row.arm for scored_row in rows),
         # One fixed context per arm: the arm's name is its only context id.
-        context=_label(one.arm for one in rows),
+        context=_label(scored_row.arm for scored_row in rows),
         spec=_label(None for _ in rows),
-        sample=_label(one.sample for one in rows),
-        excluded=_label(one.reason if one.score is None else None for one in rows),
+        sample=_label(scored_row.sample for scored_row in rows),
+        excluded=_label(scored_row.reason if scored_row.score is None else None for scored_row in rows),
         score=scores,
         low=range_[0],
         high=range_[1],
@@ -264,12 +264,12 @@ def average_skills(
     whole = [reading.seen_whole for reading in readings.values()]
     return UnitRows(
         unit="skill",
-        rows=_average({name: one.rows for name, one in readings.items()}, arms, settings, range_),
+        rows=_average({name: rows.rows for name, rows in readings.items()}, arms, settings, range_),
         # If one skill's view is unknown, a mean over the others would be about a different set of
         # skills.
         seen_whole=None
         if None in whole
-        else _average({name: one.seen_whole or () for name, one in readings.items()}, arms, settings, range_),
+        else _average({name: rows.seen_whole or () for name, rows in readings.items()}, arms, settings, range_),
     )
 
 
@@ -355,7 +355,7 @@ def adjust_by_holm(effects: Sequence[Effect], kept: Sequence[bool]) -> list[Effe
 
 def _adjust(effects: Iterable[tuple[int, Effect]]) -> Iterable[tuple[int, float | None]]:
     listed = list(effects)
-    return zip([place for place, _ in listed], holm_p([one.paired_t.p for _, one in listed]), strict=True)
+    return zip([place for place, _ in listed], holm_p([effect.paired_t.p for _, effect in listed]), strict=True)
 
 
 def build_mitigation(

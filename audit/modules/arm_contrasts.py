@@ -172,15 +172,15 @@ def _answer_each_judge(
     for judge, scores in split_judges(table):
         try:
             study = _build_study(scores, plan, scale, contrast_requests, pointwise=pointwise)
-            found, told = _answer_all(study, contrast_requests)
+            contrasts, told = _answer_all(study, contrast_requests)
         except CaveatError as error:
             faults.extend(fault if judge is None else replace(fault, where=f"{fault.where}, judge {judge}") for fault in error.faults)
             continue
         # Arms are summarised once, by the scores of the first judge. Each contrast is reported for
         # every judge.
         arms = arms or summarise_arms(study.arms, scale, study.weights, tasks=len(study.labels))
-        answers.extend(replace(one, judge=judge) for one in found)
-        warnings.extend(replace(one, judge=judge) for one in told)
+        answers.extend(replace(one, judge=judge) for one in contrasts)
+        warnings.extend(replace(warning, judge=judge) for warning in told)
     if faults:
         raise DesignError(faults)
     return arms, answers, warnings
@@ -214,11 +214,11 @@ def _answer_all(study: _ContrastStudy, contrast_requests: Sequence[ContrastReque
         find_tasks_of_all([cells[name] for name in contrast_request.arms], tasks=len(study.labels))
         for contrast_request in contrast_requests
     ]
-    disjoint = [_tell_disjoint(study, one) for one, common in zip(contrast_requests, commons, strict=True) if not common.any()]
+    disjoint = [_tell_disjoint(study, request) for request, common in zip(contrast_requests, commons, strict=True) if not common.any()]
     # All contrasts without a common task are reported at once, each with its formula.
     if disjoint:
         raise DesignError(dict.fromkeys(disjoint))
-    questions = [_pose(study, one, common) for one, common in zip(contrast_requests, commons, strict=True)]
+    questions = [_pose(study, request, common) for request, common in zip(contrast_requests, commons, strict=True)]
     answers = [_answer(question) for question in questions]
     # Holm's rule stays within one judge: judges are not choices over which a level is divided.
     adjusted = [replace(one, p_holm=p) for one, p in zip(answers, holm_p([one.p for one in answers]), strict=True)]
@@ -600,7 +600,7 @@ def _digest(table: ScoreTable, values: Floats) -> str:
 def _warn(links: list[RecognitionLink], ablated: int) -> Iterator[EstimateWarning]:
     if ablated:
         yield EstimateWarning(code="ablation-rows", message=f"{ablated} responses have a cue taken out of their context and are left out.")
-    unknown = sum(one.unknown for one in links)
+    unknown = sum(recognition_link.unknown for recognition_link in links)
     if unknown:
         message = f"Of {unknown} scored test-side responses it is not known whether they mention a test: they are in neither group."
         yield EstimateWarning(code="mentions-unknown", message=message)

@@ -258,7 +258,7 @@ def ablate(
         scores=scores,
         warnings=(
             *before.warnings,
-            *(EstimateWarning(code=one.code, message=one.message) for one in _remark(study, edits, changes)),
+            *(EstimateWarning(code=remark.code, message=remark.message) for remark in _remark(study, edits, changes)),
         ),
     )
 
@@ -499,7 +499,7 @@ def _remark(study: _AblationStudy, edits: Sequence[_Beside], changes: Sequence[C
         yield DesignRemark(code="other-arms", message=message)
     for edit in edits:
         yield from _remark_edit(study, edit)
-    for arm in sorted({one.arm for one in changes if not one.placebo and one.beyond_placebo is None}):
+    for arm in sorted({cue_change.arm for cue_change in changes if not cue_change.placebo and cue_change.beyond_placebo is None}):
         message = f"There is no placebo on arm {arm}: a change may come from the edit as such, not from the cue."
         yield DesignRemark(code="no-placebo", message=message)
     for change in changes:

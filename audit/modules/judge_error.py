@@ -285,7 +285,7 @@ def correct_by_labels(spec: SpecScores, plan: Plan, scale: ScoreScale) -> Correc
     sides = (spec.test, spec.deploy)
     # Below the limit on either side λ stays 1 on both.
     tuned = all(side.judged.labels >= ENOUGH_TO_TUNE for side in sides)
-    found: list[LinearEstimate | None] = []
+    estimates: list[LinearEstimate | None] = []
     weights: list[float | None] = []
     for side in sides:
         enough = side.judged.labels >= FEWEST_LABELS
@@ -293,15 +293,17 @@ def correct_by_labels(spec: SpecScores, plan: Plan, scale: ScoreScale) -> Correc
         # (`judge_correction.correct`).
         weight = tune(side.judged) if tuned and not has_rare_errors(side.judged) else 1.0
         weights.append(weight if enough else None)
-        found.append(correct(side.judged, weight=weight, level=plan.level) if enough else None)
-    measures = [_measure_side(side, one, scale, random=random, level=plan.level) for side, one in zip(sides, found, strict=True)]
-    cut = [side for side, one in zip(sides, found, strict=True) if one is not None and not 0 <= one.value <= 1]
+        estimates.append(correct(side.judged, weight=weight, level=plan.level) if enough else None)
+    measures = [
+        _measure_side(side, estimate, scale, random=random, level=plan.level) for side, estimate in zip(sides, estimates, strict=True)
+    ]
+    cut = [side for side, estimate in zip(sides, estimates, strict=True) if estimate is not None and not 0 <= estimate.value <= 1]
     return CorrectedEstimate(
         method="prediction-powered",
         detail="; ".join([*_describe_weights(sides, weights, tuned=tuned), *_describe_clusters(cut, random=random)]),
         phi_test=measures[0],
         phi_deploy=measures[1],
-        ed=_measure_difference(found, (measures[0], measures[1]), scale, random=random, level=plan.level),
+        ed=_measure_difference(estimates, (measures[0], measures[1]), scale, random=random, level=plan.level),
         lambda_test=weights[0],
         lambda_deploy=weights[1],
     )
@@ -328,7 +330,7 @@ def _measure_difference(
     if test is None or deploy is None:
         return Measure(value=None, reason="; ".join(reasons))
     value = scale.stretch_difference(min(1.0, max(-1.0, test.value - deploy.value)))
-    limits = [find_mean_limits(one, random=random, level=level) for one in (test, deploy)]
+    limits = [find_mean_limits(estimate, random=random, level=level) for estimate in (test, deploy)]
     if limits[0] is None or limits[1] is None:
         return Measure(value=value, reason="; ".join(reasons))
     band = find_difference(test, deploy, (limits[0], limits[1]), random=random, level=level)
@@ -368,7 +370,13 @@ def correct_by_accuracy(
     shared = accuracy[0] is accuracy[1]
     detail = "sensitivity {}/{} and specificity {}/{}"
     described = [
-        detail.format(one.sensitivity.right, one.sensitivity.cases, one.specificity.right, one.specificity.cases) for one in accuracy
+        detail.format(
+            judge_accuracy.sensitivity.right,
+            judge_accuracy.sensitivity.cases,
+            judge_accuracy.specificity.right,
+            judge_accuracy.specificity.cases,
+        )
+        for judge_accuracy in accuracy
     ]
     detail = f"{described[0]} on both sides" if shared else f"{described[0]} on the test side, {described[1]} on the deployment side"
     refused = _refuse_accuracy(moments, accuracy)
@@ -376,31 +384,31 @@ def correct_by_accuracy(
         nothing = Measure(value=None, reason=refused)
         return CorrectedEstimate(method="rogan-gladen", detail=detail, phi_test=nothing, phi_deploy=nothing, ed=nothing)
     sides = []
-    for side, one in zip((moments.test, moments.deploy), accuracy, strict=True):
+    for side, judge_accuracy in zip((moments.test, moments.deploy), accuracy, strict=True):
         size = find_effective_size(side, random=moments.random, banerjee=moments.banerjee, level=level)
         # Without a size there is no interval; the value does not depend on the size.
-        sides.append((correct_share(share=side.mean, size=size or 1.0, accuracy=one, level=level), size is not None))
-    found, limits = [one for one, _ in sides], None
+        sides.append((correct_share(share=side.mean, size=size or 1.0, accuracy=judge_accuracy, level=level), size is not None))
+    shares, limits = [share for share, _ in sides], None
     if all(known for _, known in sides) and judged is not None:
         difference = moments.difference
         limits = (
             correct_shared_difference(difference=difference, limits=judged, accuracy=accuracy[0], level=level)
             if shared
-            else _widen(correct_difference(found[0], found[1], correlation=_oppose(moments)), found, difference, judged)
+            else _widen(correct_difference(shares[0], shares[1], correlation=_oppose(moments)), shares, difference, judged)
         )
         # The scaled interval assumes that neither share was cut to [0, 1]. Where one was, the wider
         # separate form is added.
-        if shared and any(one.uncut != one.value for one in found):
-            apart = correct_difference(found[0], found[1])
+        if shared and any(share.uncut != share.value for share in shares):
+            apart = correct_difference(shares[0], shares[1])
             limits = ConfidenceLimits(low=min(limits.low, apart.low), high=max(limits.high, apart.high))
-    cut = [name for name, one in zip(SIDES.values(), found, strict=True) if one.uncut != one.value]
-    value = found[0].value - found[1].value
+    cut = [name for name, share in zip(SIDES.values(), shares, strict=True) if share.uncut != share.value]
+    value = shares[0].value - shares[1].value
     reason = None if limits is not None else "the judged scores have no interval in this design"
     return CorrectedEstimate(
         method="rogan-gladen",
         detail="; ".join([detail, "interval after Lang and Reiczigel", *(f"Φ of the {name} side cut to [0, 1]" for name in cut)]),
-        phi_test=_measure_prevalence(found[0], scale, known=sides[0][1]),
-        phi_deploy=_measure_prevalence(found[1], scale, known=sides[1][1]),
+        phi_test=_measure_prevalence(shares[0], scale, known=sides[0][1]),
+        phi_deploy=_measure_prevalence(shares[1], scale, known=sides[1][1]),
         ed=Measure(
             value=scale.stretch_difference(value),
             low=None if limits is None else scale.stretch_difference(min(limits.low, value)),
@@ -427,9 +435,9 @@ def _oppose(moments: Moments) -> float:
 def _refuse_accuracy(moments: Moments, accuracy: tuple[JudgeAccuracy, JudgeAccuracy]) -> str | None:
     if not moments.binary:
         return "not all scores are the lowest or the highest possible; sensitivity and specificity are of binary scores"
-    for name, one in zip(SIDES.values(), accuracy, strict=True):
-        if not one.informative:
-            total = one.sensitivity.rate + one.specificity.rate
+    for name, judge_accuracy in zip(SIDES.values(), accuracy, strict=True):
+        if not judge_accuracy.informative:
+            total = judge_accuracy.sensitivity.rate + judge_accuracy.specificity.rate
             return f"sensitivity and specificity on the {name} side sum to {total:.3g}: with a case of each kind added, no more than chance"
     return None
 

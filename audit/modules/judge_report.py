@@ -68,10 +68,12 @@ class InvarianceLimit:
 def compare_person(spec: SpecScores, column: str, bar: InvarianceLimit) -> Invariance:
     """Return whether person − judge is the same on both sides, to within the margin."""
     sides = spec.test.judged, spec.deploy.judged
-    found = _compare(*sides, bar, what="label of a person")
-    note = f"Person less judge differs between the sides by {_tell(found, bar)}"
+    measure = _compare(*sides, bar, what="label of a person")
+    note = f"Person less judge differs between the sides by {_tell(measure, bar)}"
     return _conclude(
-        _InvarianceCheck(check="person-judge", column=column, found=found, bar=bar, sides=sides), note, passed=_decide(found, bar.margin)
+        _InvarianceCheck(check="person-judge", column=column, found=measure, bar=bar, sides=sides),
+        note,
+        passed=_decide(measure, bar.margin),
     )
 
 
@@ -84,15 +86,15 @@ def compare_rescored(spec: SpecScores, column: str, bar: InvarianceLimit, *, ste
     itself changes scores whatever the context is: that alone decides nothing.
     """
     sides = spec.test.rescored, spec.deploy.rescored
-    found = _compare(*sides, bar, what="second score")
+    measure = _compare(*sides, bar, what="second score")
     # Changes are counted as 0 or 1: a judge that changes upwards and downwards would otherwise average
     # to nothing.
     changed = [int(np.count_nonzero(np.abs(side.errors()) > _TOLERANCE)) for side in sides]
     # A noisy judge changes scores whatever the context is. Without the evidence below it failed in 96
     # to 100 % of simulated tables although it never looked at the context. This narrows the letter of
     # the method's section 6.
-    passed = _decide(found, bar.margin)
-    if passed is None and found.value is not None and any(changed):
+    passed = _decide(measure, bar.margin)
+    if passed is None and measure.value is not None and any(changed):
         passed = False if steady or _changes_unevenly(sides, bar) else None
     shares = " and ".join(
         f"{count} of {side.labels} scores ({_SHARE.score(count / side.labels)}) on the {name} side"
@@ -100,8 +102,8 @@ def compare_rescored(spec: SpecScores, column: str, bar: InvarianceLimit, *, ste
         else f"none on the {name} side"
         for count, side, name in zip(changed, sides, ("test", "deployment"), strict=True)
     )
-    note = f"Scoring again changed {shares}; the mean change differs between the sides by {_tell(found, bar)}"
-    return _conclude(_InvarianceCheck(check="rescored", column=column, found=found, bar=bar, sides=sides), note, passed=passed)
+    note = f"Scoring again changed {shares}; the mean change differs between the sides by {_tell(measure, bar)}"
+    return _conclude(_InvarianceCheck(check="rescored", column=column, found=measure, bar=bar, sides=sides), note, passed=passed)
 
 
 def _changes_unevenly(sides: tuple[JudgedResponses, JudgedResponses], bar: InvarianceLimit) -> bool:
@@ -117,11 +119,13 @@ def _changes_unevenly(sides: tuple[JudgedResponses, JudgedResponses], bar: Invar
 def compare_marks(spec: SpecScores, column: str, bar: InvarianceLimit) -> Invariance:
     """Return whether what *column* marks is as frequent on both sides, to within the margin; excluded responses count."""
     sides = spec.test.marks[column], spec.deploy.marks[column]
-    found = _cut(_compare(*sides, bar, what="mark", find=_find_rate))
+    measure = _cut(_compare(*sides, bar, what="mark", find=_find_rate))
     rates = [_tell_rates(side, spec.context_names, name) for side, name in zip(sides, ("test", "deployment"), strict=True)]
-    note = f"{column}: {'; '.join(rates)}; the sides differ by {_tell(found, bar)}"
+    note = f"{column}: {'; '.join(rates)}; the sides differ by {_tell(measure, bar)}"
     return _conclude(
-        _InvarianceCheck(check="failure-rate", column=column, found=found, bar=bar, sides=sides), note, passed=_decide(found, bar.margin)
+        _InvarianceCheck(check="failure-rate", column=column, found=measure, bar=bar, sides=sides),
+        note,
+        passed=_decide(measure, bar.margin),
     )
 
 
@@ -269,7 +273,7 @@ def examine(
             found = estimate(gathered.averaged, plan, range_=range_, test=test, deploy=deploy)
             specs = split_specs(gathered, plan, scale, test=test, deploy=deploy)
             subject = _Subject(judge=judge, scores=gathered, found=found, plan=plan, digest=table.content)
-            reports.extend(_report(subject, spec, one) for spec, one in zip(specs, found.specs, strict=True))
+            reports.extend(_report(subject, spec, spec_estimate) for spec, spec_estimate in zip(specs, found.specs, strict=True))
         # The faults of all judges are collected, so that one attempt shows them all.
         except CaveatError as error:
             faults.extend(error.faults)
@@ -351,7 +355,7 @@ def _warn_selection(spec: SpecScores, found: Estimate) -> Iterator[EstimateWarni
     for side in spec.sides:
         selection = compare_unlabelled(side.judged)
         if selection is not None and selection.p < _HARDLY:
-            labelled, others = (unit.score(scale.stretch(one)) for one in (selection.labelled, selection.others))
+            labelled, others = (unit.score(scale.stretch(value)) for value in (selection.labelled, selection.others))
             message = (
                 f"On the {SIDES[side.name]} side the judge gave labelled responses {labelled} on average and the others {others} "
                 f"({format_probability(selection.p)}): the labels do not look like those of a random subset, which corrected numbers and "

@@ -124,10 +124,10 @@ def _digest(text: str) -> str:
 
 def _count_once(samples: Sequence[RatingSample]) -> dict[SampleSide, list[RatingSample]]:
     """By side, samples in an order of their own, each text once."""
-    found: dict[SampleSide, dict[str, RatingSample]] = {side: {} for side in SampleSide}
+    rating_samples: dict[SampleSide, dict[str, RatingSample]] = {side: {} for side in SampleSide}
     for sample in sorted(samples, key=lambda sample: (_digest(sample.text), sample.task_id or "", sample.context_id or "")):
-        found[sample.side].setdefault(sample.text, sample)
-    return {side: list(texts.values()) for side, texts in found.items()}
+        rating_samples[sample.side].setdefault(sample.text, sample)
+    return {side: list(texts.values()) for side, texts in rating_samples.items()}
 
 
 def _digest_samples(known: dict[SampleSide, list[RatingSample]]) -> str:
@@ -195,12 +195,18 @@ def _remark_sheets(
         message = f"Only {len(chosen)} items: even raters who are never wrong hardly differ from chance."
         yield DesignRemark(code="few-items", message=message)
     # A text of both sides cannot be told apart by anyone and pulls the accuracy towards one half.
-    shared = {one.text for one in known[SampleSide.TEST]} & {one.text for one in known[SampleSide.DEPLOY]}
+    shared = {rating_sample.text for rating_sample in known[SampleSide.TEST]} & {
+        rating_sample.text for rating_sample in known[SampleSide.DEPLOY]
+    }
     both = sum(sample.text in shared for sample in chosen)
     if both:
         message = f"{both} items have a text that both sides contain, so no rater can know their side."
         yield DesignRemark(code="same-text", message=message)
-    contexts = {one.context_id for one in chosen if one.context_id is not None and len(one.context_id) >= _SHORT}
+    contexts = {
+        rating_sample.context_id
+        for rating_sample in chosen
+        if rating_sample.context_id is not None and len(rating_sample.context_id) >= _SHORT
+    }
     for word in dict.fromkeys((*arms, *sorted(contexts))):
         # Whole words only: the arm `test` inside `latest` gives nothing away.
         pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
@@ -372,12 +378,12 @@ def _pool(ratings: _Ratings, *, level: float) -> Measure:
     people = ratings.persons
     # NaN keeps undecided answers out of both numerator and denominator.
     right = np.where(people == _UNANSWERED, np.nan, people == ratings.truth[:, np.newaxis])
-    found = pool_raters(right, ratings.truth == _TEST, level=level)
-    if found is None:
+    accuracy = pool_raters(right, ratings.truth == _TEST, level=level)
+    if accuracy is None:
         return Measure(value=None, reason="No person decided on any item of one of the sides.")
-    if found.limits is None:
-        return Measure(value=found.value, reason="No interval: one person, or one item of a side; nothing says how others would differ.")
-    return _measure(found.value, found.limits)
+    if accuracy.limits is None:
+        return Measure(value=accuracy.value, reason="No interval: one person, or one item of a side; nothing says how others would differ.")
+    return _measure(accuracy.value, accuracy.limits)
 
 
 def _measure(value: float, limits: ConfidenceLimits) -> Measure:
@@ -423,13 +429,13 @@ def _test(right: tuple[int, int], trials: tuple[int, int]) -> HypothesisTest:
 def _build_agreement(people: Codes, *, level: float, seed: int) -> tuple[Agreement, ...]:
     raters = int(np.count_nonzero((people != _UNANSWERED).any(axis=0)))
     counts = count_answers(people)
-    found = {
+    intervals = {
         "raw agreement": observe_agreement(counts, level=level),
         "Krippendorff's alpha (nominal)": bound_alpha(counts, level=level, replicates=REPLICATES, seed=seed),
     }
     return tuple(
-        Agreement(statistic=name, measure=_explain_agreement(one, items=len(counts)), raters=raters, items=len(counts))
-        for name, one in found.items()
+        Agreement(statistic=name, measure=_explain_agreement(interval, items=len(counts)), raters=raters, items=len(counts))
+        for name, interval in intervals.items()
     )
 
 

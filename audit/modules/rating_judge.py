@@ -280,8 +280,10 @@ def judge_sheet(task: JudgeTask, find: Find, *, level: float, rater_limit: float
 
 def read_answers(task: JudgeTask, find: Find, *, rater: str) -> AnswerSheet:
     """Return the judge's answers to single items as the sheet of a rater called *rater*; unanswered items are undecided."""
-    found = {item.item: _read_pair_answers(task, find, item.item) for item in task.key.items}
-    answers = (RaterAnswer(item=name, answer=one.side, cues=one.cues, confidence=one.confidence) for name, one in found.items())
+    item_answers = {item.item: _read_pair_answers(task, find, item.item) for item in task.key.items}
+    answers = (
+        RaterAnswer(item=name, answer=answer.side, cues=answer.cues, confidence=answer.confidence) for name, answer in item_answers.items()
+    )
     return AnswerSheet(rater=rater, key=tag_key(task.digest), answers=tuple(answers))
 
 
@@ -299,13 +301,13 @@ def _ask_both(texts: Mapping[str, str], pair: ItemPair, judge: Probe) -> tuple[C
 def _judge_items(task: JudgeTask, find: Find, *, level: float) -> ItemJudgment:
     answers = [(item.side, _read_pair_answers(task, find, item.item)) for item in task.key.items]
     decided = [(side, answer.side) for side, answer in answers if answer.side is not None]
-    correct, items = sum(side is said for side, said in decided), len(answers)
+    correct, items = sum(side is sample_side for side, sample_side in decided), len(answers)
     unanswered = items - len(decided)
     return ItemJudgment(
         items=items,
         answered=len(decided),
         correct=correct,
-        said_test=sum(said is SampleSide.TEST for _, said in decided),
+        said_test=sum(sample_side is SampleSide.TEST for _, sample_side in decided),
         unanswered=_count(answer.unanswered for _, answer in answers),
         accuracy=_measure(correct, len(decided), level=level, reason="The judge answered no item."),
         under_unanswered=ScoreRange(low=correct / items, high=(correct + unanswered) / items),
@@ -361,10 +363,10 @@ def _count(reasons: Iterable[str | None]) -> tuple[UnclassifiedPassages, ...]:
 def _warn(items: int, single: ItemJudgment | None, pairwise: PairJudgment | None) -> Iterator[EstimateWarning]:
     if items < _ENOUGH_ITEMS:
         yield EstimateWarning(code="few-items", message=f"Only {items} items were rated.")
-    judged: Sequence[ItemJudgment | PairJudgment] = [one for one in (single, pairwise) if one is not None]
-    for one in judged:
-        if open_ := sum(each.count for each in one.unanswered):
-            asked = f"{open_} of {one.answered + open_} questions"
+    judged: Sequence[ItemJudgment | PairJudgment] = [item for item in (single, pairwise) if item is not None]
+    for item in judged:
+        if open_ := sum(each.count for each in item.unanswered):
+            asked = f"{open_} of {item.answered + open_} questions"
             message = (
                 f"{asked} have no usable answer. They are counted at the worst for the contexts, which can make a verdict provisional."
             )

@@ -57,8 +57,8 @@ _CHANNELS = {Channel.REASONING: "reasoning (the thinking before the answer)", Ch
 
 def ask_passage(text: str, channel: Channel, *, model: str, max_tokens: int) -> Call:
     """Return the call that asks what a passage says of its writer's situation."""
-    classes = "\n".join(f"- {one.value}: {meaning}" for one, meaning in MEANINGS.items())
-    names = [one.value for one in MEANINGS]
+    classes = "\n".join(f"- {recognition_class.value}: {meaning}" for recognition_class, meaning in MEANINGS.items())
+    names = [recognition_class.value for recognition_class in MEANINGS]
     system = _PASSAGE.format(channel=_CHANNELS[channel], data=_DATA, classes=classes, names=" | ".join(names))
     return _build("PASSAGE", text, system, ("class", names), model=model, max_tokens=max_tokens)
 
@@ -144,9 +144,9 @@ def _fold(text: str) -> tuple[str, list[int]]:
     """Return *text* with its characters taken apart and drawn alike, and for each character left the place that it comes from."""
     folded: list[str] = []
     places: list[int] = []
-    for place, one in enumerate(text):
-        if one not in _UNSEEN:
-            parts = unicodedata.normalize("NFKD", one.translate(_SAME)).casefold()
+    for place, name in enumerate(text):
+        if name not in _UNSEEN:
+            parts = unicodedata.normalize("NFKD", name.translate(_SAME)).casefold()
             folded.append(parts)
             places += [place] * len(parts)
     return "".join(folded), places
@@ -181,7 +181,7 @@ def read_class(answer: Response | None, text: str) -> ClassifierAnswer:
     `answer-not-json`, `class-unknown`, `quote-missing`, `quote-not-found`.
     """
     # `aware_but_told` depends on the prompt, which the classifier does not see.
-    values = {one.value for one in RecognitionClass} - {RecognitionClass.AWARE_BUT_TOLD.value}
+    values = {recognition_class.value for recognition_class in RecognitionClass} - {RecognitionClass.AWARE_BUT_TOLD.value}
     return _read(answer, text, key="class", values=values, unquoted=RecognitionClass.NONE.value)
 
 
@@ -225,4 +225,4 @@ def _read_quote(value: str, quote: object, text: str) -> ClassifierAnswer:
 
 
 def _weigh(quote: str) -> int:
-    return sum(1 if SPACED.match(one) else 2 for one in quote if one.isalnum())
+    return sum(1 if SPACED.match(name) else 2 for name in quote if name.isalnum())

@@ -91,7 +91,7 @@ class LabelFile:
 
 def read_run(store: RunStore) -> tuple[list[ResponseText], int]:
     """Return every response of a run as it was asked for in the contexts as they are, and how many had a cue taken out."""
-    said: list[ResponseText] = []
+    texts: list[ResponseText] = []
     ablated = 0
 
     # Many responses share a request; its text is written once.
@@ -105,8 +105,8 @@ def read_run(store: RunStore) -> tuple[list[ResponseText], int]:
         if cell.cue_removed is not None:
             ablated += 1
             continue
-        said.append(_read_response(cell, store.find_response(key), find_prompt))
-    return said, ablated
+        texts.append(_read_response(cell, store.find_response(key), find_prompt))
+    return texts, ablated
 
 
 def _read_response(cell: ReplayCell, response: Response | None, find_prompt: Callable[[str], str]) -> ResponseText:
@@ -149,7 +149,7 @@ def read_texts(path: Path) -> TranscriptFile:
     """
     rows, unread, _ = _read_rows(path, TextRow)
     counted: Counter[tuple[str, ...]] = Counter()
-    faults, seen, said = FaultList(), set[ReplayCell](), list[ResponseText]()
+    faults, seen, texts = FaultList(), set[ReplayCell](), list[ResponseText]()
     for place, row in rows:
         task = row.task_id if row.task_id is not None else place
         key = (task, row.arm, row.spec or "", row.context_id)
@@ -161,10 +161,10 @@ def read_texts(path: Path) -> TranscriptFile:
             found = f"task {task}, arm {row.arm}, context {row.context_id}, sample {sample} is in an earlier line"
             faults.add(Fault("duplicate-row", f"{path}, {place}", found))
         seen.add(cell)
-        said.append(ResponseText(cell=cell, reasoning=row.reasoning, output=row.text, prompt=row.prompt, model=row.model))
+        texts.append(ResponseText(cell=cell, reasoning=row.reasoning, output=row.text, prompt=row.prompt, model=row.model))
     if faults.faults:
         raise TableError(faults.all(where=str(path)))
-    return TranscriptFile(said=tuple(said), unread=unread)
+    return TranscriptFile(said=tuple(texts), unread=unread)
 
 
 def read_labels(path: Path) -> LabelFile:
@@ -308,14 +308,14 @@ def probe_passages(
     # The same words in one channel share a call.
     texts = len({(passage.channel, passage.text) for passage in passages if passage.absent is None})
     ask(plan_first(passages, labels[1] if labels else None, probe), texts + (len(labels[1].texts) if labels else 0))
-    found = read_passages(passages, probe, find)
-    second = plan_prompts(found, probe)
+    prompts = read_passages(passages, probe, find)
+    second = plan_prompts(prompts, probe)
     # The second round depends on the classes of the first.
     if second:
         ask(second, len(second))
-        found = read_prompts(found, probe, find)
+        prompts = read_prompts(prompts, probe, find)
     accuracy = None if labels is None else _assess(find, labels[0], labels[1], probe, level=level)
-    return ProbeAnswers(found=tuple(found), accuracy=accuracy, classifiers=tuple(sorted(models)))
+    return ProbeAnswers(found=tuple(prompts), accuracy=accuracy, classifiers=tuple(sorted(models)))
 
 
 def _assess(find: Find, name: str, labels: LabelFile, probe: Probe, *, level: float) -> ClassifierAccuracy:

@@ -71,8 +71,8 @@ class PassageGroup:
         context_codes = {label: code for code, label in enumerate(self.contexts)}
         scores = [fill if verdict.class_ is None else float(holds(verdict.class_)) for verdict in self.verdicts]
         return ResponseSide(
-            task=np.array([task_codes[one.cell.task_id] for one in self.verdicts], dtype=np.int32),
-            context=np.array([context_codes[one.cell.context_id] for one in self.verdicts], dtype=np.int32),
+            task=np.array([task_codes[passage_class.cell.task_id] for passage_class in self.verdicts], dtype=np.int32),
+            context=np.array([context_codes[passage_class.cell.context_id] for passage_class in self.verdicts], dtype=np.int32),
             score=np.array(scores, dtype=np.float64),
         )
 
@@ -269,15 +269,15 @@ def assess_classifier(
         level: nominal coverage of the intervals.
     """
     counts = Counter(
-        (one.is_recognition, reading.value == RecognitionClass.AWARE.value)
-        for one, reading in zip(labelled, readings, strict=True)
+        (text.is_recognition, reading.value == RecognitionClass.AWARE.value)
+        for text, reading in zip(labelled, readings, strict=True)
         # A passage without a class is neither right nor wrong, as in the rates that these errors
         # correct.
         if reading.value is not None
     )
     reasons = Counter(reading.excluded for reading in readings if reading.excluded is not None)
     # The filter reads the text itself, so voided classifications do not matter for it.
-    marked = Counter((one.is_recognition, is_candidate(one.text)) for one in labelled)
+    marked = Counter((text.is_recognition, is_candidate(text.text)) for text in labelled)
     hit, missed, cleared, false = counts[True, True], counts[True, False], counts[False, False], counts[False, True]
     return ClassifierAccuracy(
         source=source[0],
@@ -343,14 +343,17 @@ def list_mentions(passages: Sequence[ResponsePassage], passage_answers: Sequence
     for passage in passages:
         channels.setdefault(passage.cell, []).append(passage)
     readings = {(passage_answer.passage.cell, passage_answer.passage.channel): passage_answer for passage_answer in passage_answers}
-    return [_read(cell, channel, [readings.get((cell, one.channel)) for one in channel]) for cell, channel in channels.items()]
+    return [
+        _read(cell, channel, [readings.get((cell, response_passage.channel)) for response_passage in channel])
+        for cell, channel in channels.items()
+    ]
 
 
 def _read(cell: ReplayCell, passages: Sequence[ResponsePassage], readings: Sequence[PassageAnswer | None]) -> ResponseMention:
     # One recognised channel is enough, even if the other has no class.
-    if any(one is not None and one.class_ in RECOGNITION for one in readings):
+    if any(answer is not None and answer.class_ in RECOGNITION for answer in readings):
         return ResponseMention(cell=cell, mentioned=True)
-    if all(one.absent is not None for one in passages):
+    if all(response_passage.absent is not None for response_passage in passages):
         return ResponseMention(cell=cell, mentioned=None, unknown=passages[-1].absent)
     for passage, reading in zip(passages, readings, strict=True):
         # The unclassified text may have been the recognition, so the answer is unknown.
@@ -444,10 +447,10 @@ class _Members:
 def _group(passages: Sequence[ResponsePassage], passage_answers: Sequence[PassageAnswer]) -> dict[Place, _Members]:
     """By arm, specification and channel, in that order."""
     tasks = tuple(sorted({passage.cell.task_id for passage in passages}))
-    contexts = tuple(sorted({one.cell.context_id for one in passages}))
+    contexts = tuple(sorted({response_passage.cell.context_id for response_passage in passages}))
     members: dict[Place, list[ResponsePassage]] = {}
-    for one in passages:
-        members.setdefault((one.cell.arm, one.cell.spec, one.channel), []).append(one)
+    for response_passage in passages:
+        members.setdefault((response_passage.cell.arm, response_passage.cell.spec, response_passage.channel), []).append(response_passage)
     classified: dict[Place, list[PassageAnswer]] = {}
     for each in sorted(passage_answers, key=lambda passage_answer: _order(passage_answer.passage)):
         cell = each.passage.cell
@@ -456,7 +459,9 @@ def _group(passages: Sequence[ResponsePassage], passage_answers: Sequence[Passag
         place: _Members(
             passages=members[place],
             found=classified.get(place, []),
-            group=PassageGroup(name=place[0], verdicts=[one.verdict for one in classified.get(place, [])], tasks=tasks, contexts=contexts),
+            group=PassageGroup(
+                name=place[0], verdicts=[answer.verdict for answer in classified.get(place, [])], tasks=tasks, contexts=contexts
+            ),
         )
         for place in sorted(members, key=lambda member: (member[0], member[1] or "", list(Channel).index(member[2])))
     }
@@ -521,7 +526,9 @@ def _count_class(members: _Members, class_: RecognitionClass, plan: Plan, *, unt
     if untold and is_recognition(class_):
         return ClassCount(class_=class_, count=None, share=Measure(value=None, reason=_UNTOLD.format(untold)))
     count = sum(each.class_ is class_ for each in members.found)
-    return ClassCount(class_=class_, count=count, share=measure_share(members.group, lambda found: found is class_, plan))
+    return ClassCount(
+        class_=class_, count=count, share=measure_share(members.group, lambda recognition_class: recognition_class is class_, plan)
+    )
 
 
 def _compare_arms(
@@ -538,7 +545,7 @@ def _compare_arms(
             if arm != circumstances.deploy or where is not channel or not tests or not (tests[0].found or deploy.found):
                 continue
             plain, corrected, tasks = measure_difference(tests[0].group, deploy.group, is_recognition, plan, judge_accuracy)
-            if silent := [name for name, one in ((circumstances.test, tests[0]), (circumstances.deploy, deploy)) if not one.found]:
+            if silent := [name for name, members in ((circumstances.test, tests[0]), (circumstances.deploy, deploy)) if not members.found]:
                 plain = Measure(value=None, reason=f"no {channel.value} was returned in arm {silent[0]}")
                 corrected = None if accuracy is None else plain
             elif accuracy is not None and judge_accuracy is None:
@@ -555,18 +562,18 @@ def _pick(passage_answers: Sequence[PassageAnswer], most: int) -> Iterator[Examp
             if passage_answer.class_ is class_ and passage_answer.reading.start is not None
         ]
         # Examples are chosen by the digest of their text, so neither order nor author chooses them.
-        quoted.sort(key=lambda one: (hashlib.sha256(one.passage.text.encode()).hexdigest(), _order(one.passage)))
-        for one in quoted[:most]:
-            start, stop, cell = one.reading.start or 0, one.reading.stop or 0, one.passage.cell
+        quoted.sort(key=lambda answer: (hashlib.sha256(answer.passage.text.encode()).hexdigest(), _order(answer.passage)))
+        for answer in quoted[:most]:
+            start, stop, cell = answer.reading.start or 0, answer.reading.stop or 0, answer.passage.cell
             yield Example(
                 class_=class_,
-                channel=one.passage.channel,
+                channel=answer.passage.channel,
                 task_id=cell.task_id,
                 arm=cell.arm,
                 context_id=cell.context_id,
                 sample=cell.sample,
                 spec=cell.spec,
-                quote=one.passage.text[start:stop],
+                quote=answer.passage.text[start:stop],
                 start=start,
                 stop=stop,
             )

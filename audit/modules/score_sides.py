@@ -85,8 +85,8 @@ def split_judges(table: ScoreTable) -> Iterator[tuple[str | None, ScoreTable]]:
 
 
 def _join(found: list[tuple[str | None, Estimate]]) -> Estimate:
-    specs = tuple(replace(spec, judge=judge) for judge, one in found for spec in one.specs)
-    warnings = tuple(replace(warning, judge=judge) for judge, one in found for warning in one.warnings)
+    specs = tuple(replace(spec, judge=judge) for judge, estimate in found for spec in estimate.specs)
+    warnings = tuple(replace(warning, judge=judge) for judge, estimate in found for warning in estimate.warnings)
     return replace(found[0][1], specs=specs, warnings=warnings)
 
 
@@ -357,8 +357,8 @@ def find_weights(table: ScoreTable) -> Floats | None:
     # One fault per task is enough.
     _, at = np.unique(table.task.codes[differs], return_index=True)
     for row in differs[np.sort(at)][:_LISTED].tolist():
-        found = f"the task has the weight {first[row]:g} in another row, here {_show_weight(table, row)}; a task has one weight"
-        faults.append(_tell_weight(table, row, "weights-differ", found))
+        text = f"the task has the weight {first[row]:g} in another row, here {_show_weight(table, row)}; a task has one weight"
+        faults.append(_tell_weight(table, row, "weights-differ", text))
     if faults:
         raise DesignError(faults)
     return weights
@@ -495,11 +495,11 @@ def check_asked(table: ScoreTable, contrast_requests: Sequence[ContrastRequest])
     """
     if not contrast_requests:
         raise DesignError(Fault("no-contrast", "contrasts", "expected at least one contrast, found none"))
-    names = list(dict.fromkeys(name for one in contrast_requests for name in one.arms))
+    names = list(dict.fromkeys(name for contrast_request in contrast_requests for name in contrast_request.arms))
     faults = [_describe_unknown_contrast_arm(name, table) for name in names if name not in table.arm.labels]
     # A contrast of an arm with itself is 0 or 1 by construction and would take a place in Holm's
     # family.
-    faults.extend(fault for one in contrast_requests for fault in _find_same(one))
+    faults.extend(fault for contrast_request in contrast_requests for fault in _find_same(contrast_request))
     faults.extend(fault for name in names for fault in _find_arm_specs(table, name))
     if faults:
         raise DesignError(dict.fromkeys(faults))
@@ -554,7 +554,7 @@ def warn_of_rows(table: ScoreTable, contrast_requests: Sequence[ContrastRequest]
             f"{ablated} rows have a cue taken out of their context (cue_removed) and are left out; caveat analyze ablation is for them."
         )
         yield EstimateWarning(code="ablation-rows", message=message)
-    named = {name for one in contrast_requests for name in one.arms}
+    named = {name for contrast_request in contrast_requests for name in contrast_request.arms}
     others = [arm for arm in table.arm.labels if arm not in named]
     if others:
         names = ", ".join(others[:5]) + (" …" if len(others) > 5 else "")
@@ -564,8 +564,8 @@ def warn_of_rows(table: ScoreTable, contrast_requests: Sequence[ContrastRequest]
 def warn_of_arms(arms: Mapping[str, ScoredArm], contexts: ContextDesign) -> Iterator[EstimateWarning]:
     """Yield what is thin or uneven in the arms by themselves."""
     for name, arm in arms.items() if contexts is ContextDesign.RANDOM else ():
-        for one in remark_contexts(f"Arm {name}", count_contexts(arm.cells), templates=arm.cells.clusters.template is not None):
-            yield EstimateWarning(code=one.code, message=one.message)
+        for remark in remark_contexts(f"Arm {name}", count_contexts(arm.cells), templates=arm.cells.clusters.template is not None):
+            yield EstimateWarning(code=remark.code, message=remark.message)
         if looks_nested(arm.cells):
             message = f"No two tasks share a context in arm {name}: the design looks nested, and random contexts are declared."
             yield EstimateWarning(code="looks-nested", message=message)
@@ -620,8 +620,8 @@ def _find_same(asked: ContrastRequest) -> Iterator[Fault]:
         case ContrastKind.DIFFERENCE | ContrastKind.RATIO:
             against = [(asked.arms[0], asked.arms[1])]
         case ContrastKind.DIFFERENCE_IN_DIFFERENCES:
-            one, two, three, four = asked.arms
-            against = [(one, two), (three, four), (f"{one} − {two}", f"{three} − {four}")]
+            name, two, three, four = asked.arms
+            against = [(name, two), (three, four), (f"{name} − {two}", f"{three} − {four}")]
         case ContrastKind.MITIGATION:
             treated, effect, baseline = asked.arms[:3]
             against = [(treated, effect), (effect, baseline), (treated, asked.arms[-1])]

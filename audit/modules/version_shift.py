@@ -101,7 +101,7 @@ def measure_shift(
     scale = ScoreScale(low=float(range_[0]), high=float(range_[1]))
     # A judge is compared with itself: a different judge could cause the whole shift.
     judged = _match_judges(*(_by_judge(table, which, scale) for table, which in zip((before, after), _WHICH, strict=True)))
-    found, told = [], [*_warn_of_plan(plan, before, after)]
+    shifts, told = [], [*_warn_of_plan(plan, before, after)]
     for judge, tables in judged.pairs.items():
         replays = _build_replays(tables, plan, scale, arms)
         names = _match_specs(*replays)
@@ -110,9 +110,9 @@ def measure_shift(
         # model.
         for name in names:
             shift, warnings = _compare(replays[0], replays[1], name, plan, scale)
-            found.append(replace(shift, judge=judge if judged.several else None))
-            said = ", ".join(filter(None, (name if len(names) > 1 else "", f"judge {judge}" if judged.several else "")))
-            told.extend(f"{said}: {warning}" if said else warning for warning in warnings)
+            shifts.append(replace(shift, judge=judge if judged.several else None))
+            text = ", ".join(filter(None, (name if len(names) > 1 else "", f"judge {judge}" if judged.several else "")))
+            told.extend(f"{text}: {warning}" if text else warning for warning in warnings)
     return Shift(
         before=models[0],
         after=models[1],
@@ -120,7 +120,7 @@ def measure_shift(
         before_scores=before.content,
         after_scores=after.content,
         level=plan.level,
-        specs=tuple(found),
+        specs=tuple(shifts),
         warnings=tuple(dict.fromkeys((*judged.warnings, *told))),
     )
 
@@ -160,10 +160,10 @@ def _match_judges(before: dict[str | None, ScoreTable], after: dict[str | None, 
         tables = next(iter(before.values())), next(iter(after.values()))
         return _Judged(pairs={None: tables}, several=False, warnings=(warning,))
     if not common:
-        names = (", ".join(str(judge or "a judge that is not named") for judge in one) for one in (before, after))
+        names = (", ".join(str(judge or "a judge that is not named") for judge in score_tables) for score_tables in (before, after))
         found = "the earlier replay was scored by {}, the later one by {}: a change could be the judge's".format(*names)
         raise DesignError(Fault("judges-differ", "column judge", found))
-    told = _warn_unmatched("judge", *(tuple(map(str, one)) for one in (before, after)))
+    told = _warn_unmatched("judge", *(tuple(map(str, score_tables)) for score_tables in (before, after)))
     return _Judged(pairs={judge: (before[judge], after[judge]) for judge in common}, several=len(common) > 1, warnings=tuple(told))
 
 
@@ -176,8 +176,8 @@ def _match_specs(before: _Replay, after: _Replay) -> list[str]:
 
 
 def _warn_unmatched(what: str, before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
-    for one, other, which in ((before, after, "earlier"), (after, before, "later")):
-        if alone := [name for name in one if name not in other]:
+    for texts, other, which in ((before, after, "earlier"), (after, before, "later")):
+        if alone := [name for name in texts if name not in other]:
             yield f"Only the {which} replay has the {what} {', '.join(alone[:5])}, which is left out."
 
 
@@ -281,7 +281,7 @@ def _pair_side(before: ResponseSide, after: ResponseSide, old: Cells, new: Cells
     # Shared contexts pair cell by cell, which removes what a context does to both replays alike.
     if shared:
         old, new = pair_cells(old, new)
-    binary = all(bool(((one.scored().score == 0.0) | (one.scored().score == 1.0)).all()) for one in (before, after))
+    binary = all(bool(((side.scored().score == 0.0) | (side.scored().score == 1.0)).all()) for side in (before, after))
     return _Compared(before=old, after=new, shared=shared, unpaired=both - len(old.task) - len(new.task), binary=binary)
 
 
@@ -353,7 +353,7 @@ def _warn_of_plan(plan: Plan, before: ScoreTable, after: ScoreTable) -> Iterator
         ablated = drop_ablations(table)[1]
         if ablated:
             yield f"{ablated} rows of the {which} replay have a cue taken out of their context and are left out."
-        yield from (f"The {which} replay: {one.message}" for one in warn_of_clusters(table, table.arm.labels))
+        yield from (f"The {which} replay: {warning.message}" for warning in warn_of_clusters(table, table.arm.labels))
     # The shift uses closed-form intervals whatever the plan names, and those do not allow early
     # stopping.
     if plan.interval is IntervalMethod.ANYTIME:
@@ -380,7 +380,8 @@ def _warn_of_sides(sides: Sequence[_Compared], edits: Sequence[VersionDifference
             fewest = min(edit.moments.test.contexts, edit.moments.deploy.contexts)
             if fewest < ENOUGH_CONTEXTS:
                 yield from (
-                    one.message for one in remark_contexts(f"The {name} side of one replay", fewest, templates=edit.moments.test.templates)
+                    remark.message
+                    for remark in remark_contexts(f"The {name} side of one replay", fewest, templates=edit.moments.test.templates)
                 )
             if not side.shared:
                 yield f"The replays share no context id on the {name} side: contexts count as independent draws, and the interval is wider."
@@ -389,8 +390,8 @@ def _warn_of_sides(sides: Sequence[_Compared], edits: Sequence[VersionDifference
 
 
 def _warn_of_exclusions(old: SidePair, new: SidePair) -> Iterator[str]:
-    for name, one, other in (("test", old.test, new.test), ("deployment", old.deploy, new.deploy)):
+    for name, response_side, other in (("test", old.test, new.test), ("deployment", old.deploy, new.deploy)):
         # Cross-multiplied, so that equal rates compare as equal.
-        if one.excluded * len(other.score) != other.excluded * len(one.score):
-            counts = [f"{side.excluded} of {len(side.score)}" for side in (one, other)]
+        if response_side.excluded * len(other.score) != other.excluded * len(response_side.score):
+            counts = [f"{side.excluded} of {len(side.score)}" for side in (response_side, other)]
             yield f"The {name} side lost responses at different rates: {counts[0]} before, {counts[1]} after."

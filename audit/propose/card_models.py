@@ -203,11 +203,11 @@ class CardModels:
 
     def find(self, words: str) -> tuple[ModelMention, ...]:
         """Return the models named in *words*, in order."""
-        found = []
+        mentions = []
         for match in self._pattern.finditer(words) if self._pattern else ():
             name = self._names[fold_name(match[0])]
-            found.append(ModelMention(start=match.start(), stop=match.end(), name=name, written=match[0], is_own=name in self._own))
-        return tuple(found)
+            mentions.append(ModelMention(start=match.start(), stop=match.end(), name=name, written=match[0], is_own=name in self._own))
+        return tuple(mentions)
 
 
 def read_models(around: PassageContext, source: CardSource) -> CardModels:
@@ -264,9 +264,9 @@ def _collect(around: PassageContext, source: CardSource) -> _Spellings:
 def _find_relatives(around: PassageContext, source: CardSource) -> re.Pattern[str] | None:
     """Return what finds the names of the card's own model with any number: another number names a relative, not the model itself."""
     heading = next((one.title for one in around.outline.headings), "")
-    names = [found[0] for words in (_clean_title(source.title), heading, *source.models) for found in _SIZED.finditer(words)]
+    names = [match[0] for words in (_clean_title(source.title), heading, *source.models) for match in _SIZED.finditer(words)]
     own = (_LEADING.sub("", name) for name in names if _is_a_name(name) and not any(pattern.match(name) for pattern in _PATTERNS))
-    families = sorted({re.split(r"[- ]v?\d", one, maxsplit=1)[0] for one in own}, key=lambda one: (-len(one), one))
+    families = sorted({re.split(r"[- ]v?\d", one, maxsplit=1)[0] for one in own}, key=lambda item: (-len(item), item))
     words = "|".join(re.escape(family) for family in families if family and family.lower() not in NOT_NAMES)
     return re.compile(rf"\b(?:{words})[- ](?:{_SIZE}|{_VERSION}){_TAIL}{{0,3}}") if words else None
 
@@ -324,7 +324,7 @@ def _compile(spellings: _Spellings) -> re.Pattern[str] | None:
     forms = {form for counter in spellings.values() for form in counter}
     forms |= {form.removeprefix("Claude ") for form in forms if re.match(r"Claude [A-Z]", form)}
     ordered = sorted(forms, key=lambda form: (-len(form), form))
-    return re.compile(rf"(?<![\w.-])(?:{'|'.join(re.escape(one) for one in ordered)})(?![\w%]|\.\d)", re.IGNORECASE) if ordered else None
+    return re.compile(rf"(?<![\w.-])(?:{'|'.join(re.escape(name) for name in ordered)})(?![\w%]|\.\d)", re.IGNORECASE) if ordered else None
 
 
 def _clean_title(title: str) -> str:
@@ -438,19 +438,19 @@ def _from_row(passage: Passage, at: int | None, models: CardModels) -> _Found | 
 
 def _from_sentence(words: str, at: int | None, models: CardModels) -> _Found | None:
     """Return the model named before the figure and not as the other side of a comparison, else an own one named after it."""
-    named = (one for one in models.find(words) if one.is_own or not _FAMILY.match(words, one.stop))
-    mentions = [one for one in named if not _ASIDE.search(words[: one.start][-_COMPARING_REACH:])]
+    named = (model_mention for model_mention in models.find(words) if model_mention.is_own or not _FAMILY.match(words, model_mention.stop))
+    mentions = [model_mention for model_mention in named if not _ASIDE.search(words[: model_mention.start][-_COMPARING_REACH:])]
     if several := _find_several(words, mentions):
         return several, None, "said of several models"
     before = [mention for mention in mentions if at is None or mention.start < at]
-    chosen = _prefer(before) or next((one for one in mentions if one.is_own), None)
+    chosen = _prefer(before) or next((model_mention for model_mention in mentions if model_mention.is_own), None)
     return (chosen.name, chosen.is_own, "named in the passage") if chosen else None
 
 
 def _find_several(words: str, mentions: list[ModelMention]) -> str | None:
     """Return "all models" where these are the sentence's subject: named before any single one, and not what it is compared with."""
-    found = next((one for one in _ALL.finditer(words) if not _ASIDE.search(words[: one.start()][-_COMPARING_REACH:])), None)
-    return found[0] if found and not any(mention.start < found.start() and mention.is_own for mention in mentions) else None
+    match = next((one for one in _ALL.finditer(words) if not _ASIDE.search(words[: one.start()][-_COMPARING_REACH:])), None)
+    return match[0] if match and not any(mention.start < match.start() and mention.is_own for mention in mentions) else None
 
 
 def _prefer(mentions: list[ModelMention]) -> ModelMention | None:
@@ -488,16 +488,16 @@ def _from_card(models: CardModels) -> _Found:
 def _find_version(passage: Passage, at: int | None, column: str | None, around: PassageContext, models: CardModels) -> str | None:
     """Return the build and protections stated beside the figure, else the build stated above for the card's own model."""
     for words in (" · ".join((_find_beside(passage, at, models), column or "")), _find_opening(passage, at)):
-        if here := [found[0] for pattern in (*_SNAPSHOTS, *_GUARDS) if (found := pattern.search(words))]:
+        if here := [match[0] for pattern in (*_SNAPSHOTS, *_GUARDS) if (match := pattern.search(words))]:
             return ", ".join(dict.fromkeys(here))
     whole = [one for one in around.neighbours(passage, before=_LOOK_FAR, after=0) if _OF_ALL.search(one.words)]
     for one in (*around.lead_in(passage), *around.continued(passage), *reversed(whole)):
         # Builds are rare and names are not, so builds are looked for first.
-        if found := _find_snapshot(one):
+        if snapshot := _find_snapshot(one):
             named = models.find(one.words)
             if named and not any(mention.is_own for mention in named):
                 continue
-            return found[0] if not _ASIDE.search(one.words[: found.start()][-_COMPARING_REACH:]) else None
+            return snapshot[0] if not _ASIDE.search(one.words[: snapshot.start()][-_COMPARING_REACH:]) else None
     return None
 
 
@@ -516,8 +516,8 @@ def _find_beside(passage: Passage, at: int | None, models: CardModels) -> str:
         return passage.words
     if passage.cells:
         return " · ".join(cell.text for cell in passage.cells if not _FIGURE_CELL.fullmatch(cell.text.strip()))
-    names = [(one.start, one.stop) for one in models.find(passage.words)]
-    spans = [one.span() for one in _FIGURE.finditer(passage.words)]
+    names = [(mention.start, mention.stop) for mention in models.find(passage.words)]
+    spans = [match.span() for match in _FIGURE.finditer(passage.words)]
     figures = [(start, stop) for start, stop in spans if not any(begin < stop and start < end for begin, end in names)]
     # Between the figures before and after it, and within its clause: words beyond belong to other figures.
     start = max((stop for begin, stop in figures if stop <= at), default=0)

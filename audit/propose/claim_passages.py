@@ -72,14 +72,14 @@ class PassageContext:
         if passage.kind not in (PassageKind.SENTENCE, PassageKind.ITEM):
             return ()
         is_item = passage.kind is PassageKind.ITEM
-        found: list[Passage] = []
+        passages: list[Passage] = []
         last = passage
         for one in reversed(self.neighbours(passage, before=_LONGEST_THREAD, after=0)):
             if _GOES_ON.match(last.words) is None or one.kind is not passage.kind or (is_item and one.block != passage.block):
                 break
-            found.append(one)
+            passages.append(one)
             last = one
-        return tuple(found)
+        return tuple(passages)
 
     def lead_in(self, passage: Passage) -> tuple[Passage, ...]:
         """Return the sentences of the paragraph that introduces the list or table *passage* is in; empty for running text."""

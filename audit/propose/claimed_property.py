@@ -83,7 +83,7 @@ def find_range(quantity: CardFigure | None, near: tuple[str, ...] = ()) -> tuple
         return (0, 1), ()
     if quantity.unit is FigureUnit.POINTS:
         return (-1, 1), ()
-    ends = [abs(one) for one in (quantity.value, quantity.low, quantity.high) if one is not None and math.isfinite(one)]
+    ends = [abs(value) for value in (quantity.value, quantity.low, quantity.high) if value is not None and math.isfinite(value)]
     largest = max(ends, default=1)
     if quantity.unit is FigureUnit.COUNT:
         high = float(quantity.n) if quantity.n and quantity.n >= largest else _round_up(largest)
@@ -95,13 +95,13 @@ def find_range(quantity: CardFigure | None, near: tuple[str, ...] = ()) -> tuple
     if (told := _find_told(near, quantity, largest)) is not None:
         return told, ()
     top = _round_up(largest)
-    bottom = -top if any(one is not None and one < 0 for one in (quantity.value, quantity.low)) else 0
+    bottom = -top if any(value is not None and value < 0 for value in (quantity.value, quantity.low)) else 0
     return (bottom, top), (_GUESSED.format(low=bottom, high=top),)
 
 
 def _find_told(near: tuple[str, ...], quantity: CardFigure, largest: float) -> tuple[float, float] | None:
     """Return the ends that the first of *near* states and the figure lies within."""
-    lowest = min(one for one in (quantity.value, quantity.low, largest) if one is not None)
+    lowest = min(value for value in (quantity.value, quantity.low, largest) if value is not None)
     for words in near:
         for pattern in _TOLD:
             for match in pattern.finditer(words):
@@ -122,7 +122,7 @@ def _round_up(value: float) -> float:
 
 # The property that a figure measures: name, class, range and direction.
 
-_MEASURES = tuple((one, re.compile(rf"(?<![\w])(?:{one.pattern})", re.IGNORECASE)) for one in MEASURES)
+_MEASURES = tuple((term, re.compile(rf"(?<![\w])(?:{term.pattern})", re.IGNORECASE)) for term in MEASURES)
 _DANGEROUS = re.compile(DANGEROUS, re.IGNORECASE)
 _GENERIC = re.compile(GENERIC_TITLES, re.IGNORECASE)
 _HARMFUL = re.compile(HARMFUL, re.IGNORECASE)
@@ -247,7 +247,7 @@ def slugify(name: str) -> str:
 
 def _read_sources(passage: Passage, quantity: CardFigure | None, around: PassageContext, column: str | None) -> _PropertyWords:
     own = around.section_titles(passage)
-    titles = tuple(_NUMBERED.sub("", one).strip() for one in reversed(own))
+    titles = tuple(_NUMBERED.sub("", name).strip() for name in reversed(own))
     card = around.outline.headings[0].title if around.outline.headings else None
     introduction = " ".join(one.words for one in around.lead_in(passage))
     above = " ".join(one.words for one in around.neighbours(passage, before=2, after=0) if one.kind is not PassageKind.ROW)
@@ -267,7 +267,7 @@ def _read_sources(passage: Passage, quantity: CardFigure | None, around: Passage
 def _choose_topics(titles: tuple[str, ...]) -> tuple[str, ...]:
     """Return those that say what was tested; where all are general ("Safety"), these."""
     named = tuple(title for title in titles if title and not _COMMAND.match(title))
-    return tuple(one for one in named if not _GENERIC.match(one)) or named
+    return tuple(name for name in named if not _GENERIC.match(name)) or named
 
 
 def _find_measure(sources: _PropertyWords) -> tuple[MeasureTerm | None, str | None]:
@@ -275,20 +275,20 @@ def _find_measure(sources: _PropertyWords) -> tuple[MeasureTerm | None, str | No
 
     The head of the column comes first, then what stands nearest to the figure, then caption, section and introduction.
     """
-    if found := find_measure(sources.column, None):
-        return found, None
+    if measure := find_measure(sources.column, None):
+        return measure, None
     is_plain = _PLAIN_METRIC.search(f"{sources.column} · {sources.passage}") is not None
     # "This fell to 3 %" measures what the sentence before it speaks of.
     if sources.at is not None and _POINTS_BACK.match(sources.passage) and not is_plain:
-        found = find_measure(_cut_clause(sources.passage, sources.at), sources.at)
-        above = None if found else find_measure(sources.above, len(sources.above)) or find_measure(sources.lead, len(sources.lead))
-        if found or above:
-            return found or above, _FROM_ABOVE if above else None
-    found = find_measure(sources.passage, sources.at)
-    if found or is_plain:
-        return found, None
-    found, place = _find_around(sources)
-    return (found, place) if found is None or sources.at is None else (_fit(found, sources), place)
+        measure = find_measure(_cut_clause(sources.passage, sources.at), sources.at)
+        above = None if measure else find_measure(sources.above, len(sources.above)) or find_measure(sources.lead, len(sources.lead))
+        if measure or above:
+            return measure or above, _FROM_ABOVE if above else None
+    measure = find_measure(sources.passage, sources.at)
+    if measure or is_plain:
+        return measure, None
+    measure, place = _find_around(sources)
+    return (measure, place) if measure is None or sources.at is None else (_fit(measure, sources), place)
 
 
 def _deny(measure_term: MeasureTerm | None, place: str | None, sources: _PropertyWords) -> tuple[MeasureTerm | None, str | None]:
@@ -322,12 +322,12 @@ def _find_around(sources: _PropertyWords) -> tuple[MeasureTerm | None, str | Non
     """Return what caption, section or introduction name; what merely stands above says nothing of a dangerous capability."""
     title = sources.titles[0] if sources.titles else ""
     is_read = sources.is_introduced or (_GOES_ON.search(sources.passage) and not _DANGEROUS.search(f"{sources.passage} {title}"))
-    if found := find_measure(sources.caption, None):
-        return found, None
-    if found := find_measure(title, None):
-        return found, _FROM_TITLE
-    found = find_measure(sources.lead, len(sources.lead)) if is_read else None
-    return found, _FROM_ABOVE if found else None
+    if measure := find_measure(sources.caption, None):
+        return measure, None
+    if measure := find_measure(title, None):
+        return measure, _FROM_TITLE
+    measure = find_measure(sources.lead, len(sources.lead)) if is_read else None
+    return measure, _FROM_ABOVE if measure else None
 
 
 @lru_cache(maxsize=8192)
@@ -354,7 +354,7 @@ def _weigh(sources: _PropertyWords) -> tuple[PropertyClass, bool]:
     Capability where none has any, as the most general one.
     """
     weights: Counter[PropertyClass] = Counter()
-    said: set[PropertyClass] = set()
+    classes: set[PropertyClass] = set()
     places = (
         (sources.passage, _IN_PASSAGE),
         (sources.column, _IN_HEAD),
@@ -364,14 +364,18 @@ def _weigh(sources: _PropertyWords) -> tuple[PropertyClass, bool]:
     )
     for index, (words, factor) in enumerate(places):
         for class_, weight, pattern in _VOCABULARY:
-            found = len({match[0].lower() for match in pattern.finditer(words)})
-            weights[class_] += weight * factor * found
-            if found and index < _SAID:
-                said.add(class_)
+            count = len({match[0].lower() for match in pattern.finditer(words)})
+            weights[class_] += weight * factor * count
+            if count and index < _SAID:
+                classes.add(class_)
     best = max(weights.values(), default=0)
     # Capability is the most general class, so it wins ties.
-    class_ = CAPABILITY if not best or weights[CAPABILITY] == best else next(one for one in weights if weights[one] == best)
-    return class_, class_ in said or class_ is CAPABILITY
+    class_ = (
+        CAPABILITY
+        if not best or weights[CAPABILITY] == best
+        else next(property_class for property_class in weights if weights[property_class] == best)
+    )
+    return class_, class_ in classes or class_ is CAPABILITY
 
 
 def _find_direction(measure: MeasureTerm | None, class_: PropertyClass, sources: _PropertyWords) -> tuple[Direction, tuple[str, ...]]:

@@ -110,7 +110,10 @@ def keep_asking(store: RunStore, card: CardText, outline: Outline, asking: Quest
     Raises:
         ConflictError: the folder holds the proposing of another card, by another model, or with other windows or words.
     """
-    questions = [ask_window(outline, one.window, asking=asking, structured=False) for one in plan_calls(card, outline, asking)]
+    questions = [
+        ask_window(outline, window_question.window, asking=asking, structured=False)
+        for window_question in plan_calls(card, outline, asking)
+    ]
     wanted: dict[str, Json] = {
         "card": card.sha256,
         "model": asking.model,
@@ -136,14 +139,14 @@ def read_answers(session: AnswerSession, card: CardText, outline: Outline, askin
     read then stays without an answer, with its reason. `keep_asking` comes first.
     """
     asked = _CardQuestions(session, outline, asking, PassageContext(outline, card.text))
-    first = [_QuestionRound(window=one.window) for one in plan_calls(card, outline, asking)]
+    first = [_QuestionRound(window=question.window) for question in plan_calls(card, outline, asking)]
     # The first call is made alone: an endpoint that refuses the schema costs one call and not one for each window.
     asked.ask_first(first)
     asked.ask(first)
     # One more round only. A window that stays unread is named in the result instead of being asked for ever.
-    second = [turn for one in first for turn in asked.follow(one)]
+    second = [turn for question_round in first for turn in asked.follow(question_round)]
     asked.ask(second)
-    return tuple(AnsweredWindow(window=one.window, reading=asked.read(one)) for one in second)
+    return tuple(AnsweredWindow(window=question_round.window, reading=asked.read(question_round)) for question_round in second)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +178,7 @@ class _CardQuestions:
             waiting = [question.call for question in questions if self._is_waiting(question)]
             if waiting:
                 self._session.ask(waiting, len(waiting))
-            if not any(self._refuses_schema(one) for one in questions):
+            if not any(self._refuses_schema(window_question) for window_question in questions):
                 return
             self._remember_refusal()
 
@@ -189,7 +192,7 @@ class _CardQuestions:
         # What is refused, or too long an answer, may come from a part of the window. The other half can still be read.
         halves = halve(turn.window, self._around) if reason in DIVIDED else None
         if halves is not None:
-            yield from (_QuestionRound(window=one) for one in halves)
+            yield from (_QuestionRound(window=window) for window in halves)
         else:
             yield _QuestionRound(window=turn.window, attempt=turn.attempt + 1) if reason in MALFORMED else turn
 
@@ -264,7 +267,7 @@ def merge_windows(windows: Iterable[Sequence[Proposal]]) -> tuple[Proposal, ...]
     two. So the order of windows does not matter, and merging a list with itself changes nothing.
     """
     merged: list[Proposal] = []
-    for window in sorted((_order(one) for one in windows), key=lambda one: [_key(each) for each in one]):
+    for window in sorted((_order(proposals) for proposals in windows), key=lambda proposals: [_key(each) for each in proposals]):
         _add(merged, window)
     return tuple(_order(merged))
 
@@ -276,11 +279,11 @@ def unify_properties(proposals: Iterable[Proposal]) -> tuple[Proposal, ...]:
     """
     found = tuple(proposals)
     specs: dict[_Property, PropertySpec] = {}
-    for one in found:
-        spec = specs.get(_name_kind(one))
-        specs[_name_kind(one)] = one.property if spec is None else _widen(spec, one.property)
+    for proposal in found:
+        spec = specs.get(_name_kind(proposal))
+        specs[_name_kind(proposal)] = proposal.property if spec is None else _widen(spec, proposal.property)
     slugs = _give_names(specs)
-    return tuple(replace(one, property=specs[_name_kind(one)], slug=slugs[_name_kind(one)]) for one in found)
+    return tuple(replace(proposal, property=specs[_name_kind(proposal)], slug=slugs[_name_kind(proposal)]) for proposal in found)
 
 
 def _order(proposals: Iterable[Proposal]) -> list[Proposal]:
@@ -295,12 +298,12 @@ def _key(proposal: Proposal) -> _Key:
 
 def _add(merged: list[Proposal], window: Sequence[Proposal]) -> None:
     """Join each of *window* with the one of *merged* that it is most like, which no other of the window may then take."""
-    first = min((one.anchor.start for one in window), default=0)
+    first = min((proposal.anchor.start for proposal in window), default=0)
     free = [at for at, other in enumerate(merged) if other.anchor.stop > first]
     left = list(window)
     # From the strictest to the loosest comparison, so that an exact counterpart is not taken by a similar claim.
     for is_like in (_is_equal, _is_same_by_name, _is_same):
-        left = [one for one in left if not _join(merged, one, is_like, free)]
+        left = [proposal for proposal in left if not _join(merged, proposal, is_like, free)]
     merged += left
 
 
@@ -412,9 +415,9 @@ def propose_by_claude(card: CardText, outline: Outline, source: CardSource, aski
     ground = CardGround(card, PassageContext(outline, card.text), source)
     windows: list[tuple[Proposal, ...]] = []
     dropped: list[RejectedOffer] = []
-    for one in answered:
-        found, lost = ground.check(one.window, one.reading)
-        windows.append(found)
+    for window in answered:
+        proposals, lost = ground.check(window.window, window.reading)
+        windows.append(proposals)
         dropped += lost
     return Proposals(
         card=source.card,
@@ -422,7 +425,7 @@ def propose_by_claude(card: CardText, outline: Outline, source: CardSource, aski
         title=source.title,
         engine=Engine.CLAUDE,
         by=_name(answered, asking),
-        passages=len({line.passage for one in answered if one.reading.excluded is None for line in one.window.lines}),
+        passages=len({line.passage for window in answered if window.reading.excluded is None for line in window.window.lines}),
         proposals=unify_properties(merge_windows(windows)),
         dropped=tuple(dropped),
         notes=(*_tell_unread(answered, outline), *outline.notes),
@@ -431,7 +434,7 @@ def propose_by_claude(card: CardText, outline: Outline, source: CardSource, aski
 
 def _check_read(answered: Sequence[AnsweredWindow], folder: str) -> None:
     """A card of which nothing was read makes no claim that it makes none."""
-    reasons = Counter(one.reading.excluded for one in answered)
+    reasons = Counter(window.reading.excluded for window in answered)
     if answered and None not in reasons:
         told = ", ".join(f"{count} × {reason}" for reason, count in reasons.most_common())
         found = f"no part of the card was read; {len(answered)} windows have no readable answer: {told}"
@@ -439,15 +442,15 @@ def _check_read(answered: Sequence[AnsweredWindow], folder: str) -> None:
 
 
 def _name(answered: Sequence[AnsweredWindow], asking: QuestionSettings) -> str:
-    models = sorted({one.reading.model for one in answered if one.reading.model is not None})
+    models = sorted({window.reading.model for window in answered if window.reading.model is not None})
     return f"claude {', '.join(models)}" if models else f"claude {asking.model}, which answered nothing"
 
 
 def _tell_unread(answered: Sequence[AnsweredWindow], outline: Outline) -> Iterator[str]:
-    unread = [one for one in answered if one.reading.excluded is not None]
+    unread = [window for window in answered if window.reading.excluded is not None]
     if unread:
         yield f"{len(unread)} of {len(answered)} windows of the card were NOT read; no claim of theirs is proposed:"
-    for one in unread:
-        code = str(one.reading.excluded)
+    for window in unread:
+        code = str(window.reading.excluded)
         reason = _REASONS.get(code, f"the call failed with {code} (--retry-failed sends it again)")
-        yield f"not read: {describe_window(one.window, outline)}: {reason}"
+        yield f"not read: {describe_window(window.window, outline)}: {reason}"

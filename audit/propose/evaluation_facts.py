@@ -31,15 +31,15 @@ from registry.records.system_card import Passage, PassageKind
 # How a figure was measured, as far as the card says: evaluation, n, grader, elicitation. n is the figure's own whole or
 # the row's own column, and a version is taken from the figure's clause, column or row.
 
-_BENCHMARKS = tuple(re.compile(rf"(?<![\w-]){one}") for one in BENCHMARKS)
+_BENCHMARKS = tuple(re.compile(rf"(?<![\w-]){name}") for name in BENCHMARKS)
 _TESTS = re.compile(rf"(?<![\w-]){DETERMINERS} (?P<what>(?:[\w’'/-]{{2,20}} ){{1,4}}){HEADS}(?![\w-]| aware)", re.IGNORECASE)
 _GENERIC = re.compile(GENERIC_TITLES, re.IGNORECASE)
-_SIZES = tuple(re.compile(one) for one in SIZES)
+_SIZES = tuple(re.compile(name) for name in SIZES)
 _OTHERS = re.compile(OTHERS, re.IGNORECASE)
 _EXCEPTED = re.compile(EXCEPTED, re.IGNORECASE)
 _INTRODUCING = re.compile(INTRODUCING, re.IGNORECASE)
-_GRADERS = tuple(re.compile(one, re.IGNORECASE if "[A-Z]" not in one else 0) for one in GRADERS)
-_ELICITATION = tuple(re.compile(one, re.IGNORECASE) for one in ELICITATION)
+_GRADERS = tuple(re.compile(name, re.IGNORECASE if "[A-Z]" not in name else 0) for name in GRADERS)
+_ELICITATION = tuple(re.compile(name, re.IGNORECASE) for name in ELICITATION)
 _NUMBERED = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3})*\.?|[A-Z](?:\.\d{1,3})+)\s+")
 _LEADING = re.compile(
     r"^(?:The|This|These|Our|A|An|On|In|For|All|Each|Of|As|We|Both|Across|Using|With|To|From|By|At|Under|When|While|However|And|But|"
@@ -156,12 +156,12 @@ def _sentences(passages: Iterable[Passage]) -> list[Passage]:
 
 
 def _first(find: Callable[[str], str | None], texts: Iterable[str]) -> str | None:
-    return next((found for words in texts if (found := find(words)) is not None), None)
+    return next((text for words in texts if (text := find(words)) is not None), None)
 
 
 def _find_evaluation(passage: Passage, at: int | None, around: PassageContext) -> str | None:
     first = around.outline.headings[0].title if around.outline.headings else None
-    titles = [_NUMBERED.sub("", one).strip() for one in reversed(around.section_titles(passage)) if one != first]
+    titles = [_NUMBERED.sub("", name).strip() for name in reversed(around.section_titles(passage)) if name != first]
     telling = [shorten(title, _CUT) for title in titles if title and not _GENERIC.match(title)]
     tied = list_tied(passage, around)
     if passage.kind is PassageKind.ROW:
@@ -189,8 +189,8 @@ def is_of_others(words: str) -> bool:
 
 def _find_item_label(passage: Passage) -> str | None:
     """Return what a list item names before a colon, as in "Screening evasion: it scored 0.4"; None where that is a sentence or a model."""
-    found = _LABEL.match(passage.words) if passage.kind is PassageKind.ITEM else None
-    label = found["what"].strip(" *_") if found else ""
+    match = _LABEL.match(passage.words) if passage.kind is PassageKind.ITEM else None
+    label = match["what"].strip(" *_") if match else ""
     is_name = label and not _VERB.search(label) and not looks_like_model(label) and not _GENERIC.match(label)
     return label if is_name else None
 
@@ -206,7 +206,7 @@ def _find_named(words: str, at: int | None) -> str | None:
 
 def _find_row_evaluation(passage: Passage, at: int | None, near: tuple[str, ...], telling: list[str]) -> str | None:
     cell = find_cell(passage, at) if at is not None else None
-    columns = [cell.column or ""] if cell else [one.column or "" for one in passage.cells]
+    columns = [cell.column or ""] if cell else [table_cell.column or "" for table_cell in passage.cells]
     return (
         _first(find_benchmark, columns)
         or find_benchmark(find_label(passage))
@@ -277,8 +277,8 @@ def _find_size(passage: Passage, at: int | None, near: tuple[str, ...]) -> int |
 
 def _find_row_size(passage: Passage) -> int | None:
     """Return the whole number under the one head that says how much was asked; None where there are several or none."""
-    found = {cell.text.strip() for cell in passage.cells if (head := (cell.column or "").strip()) and _SIZE_HEAD.fullmatch(head)}
-    numbers = {int(one.replace(",", "")) for one in found if _WHOLE.fullmatch(one)}
+    texts = {cell.text.strip() for cell in passage.cells if (head := (cell.column or "").strip()) and _SIZE_HEAD.fullmatch(head)}
+    numbers = {int(name.replace(",", "")) for name in texts if _WHOLE.fullmatch(name)}
     # Two sizes in one row belong to different figures, and choosing one would be a guess.
     return next(iter(numbers)) if len(numbers) == 1 else None
 
@@ -485,10 +485,10 @@ class AwarenessIndex:
         self._around = around
         self._said = tuple(_find_all(around))
         self._here: dict[int | None, list[_AwarenessStatement]] = {}
-        for one in self._said:
-            self._here.setdefault(one.passage.section, []).append(one)
+        for statement in self._said:
+            self._here.setdefault(statement.passage.section, []).append(statement)
         self._elsewhere: dict[tuple[str | None, str | None], tuple[_AwarenessStatement, ...]] = {}
-        self.notes = tuple(one.note for one in self._said)
+        self.notes = tuple(statement.note for statement in self._said)
         """In the order of the card."""
 
     def find(self, passage: Passage, *, evaluation: str | None) -> tuple[AwarenessNote, ...]:
@@ -496,18 +496,18 @@ class AwarenessIndex:
         name = evaluation.lower() if evaluation and _is_a_name(evaluation) else None
         number = self._number(passage)
         here = self._here.get(passage.section, [])
-        at = bisect_left(here, passage.start, key=lambda one: one.note.start)
-        near = sorted(here[max(0, at - _MOST) : at + _MOST], key=lambda one: abs(one.note.start - passage.start))[:_MOST]
+        at = bisect_left(here, passage.start, key=lambda statement: statement.note.start)
+        near = sorted(here[max(0, at - _MOST) : at + _MOST], key=lambda statement: abs(statement.note.start - passage.start))[:_MOST]
         if len(near) < _MOST:
-            beyond = (one for one in self._find_elsewhere(name, number) if one.passage.section != passage.section)
-            near += nsmallest(_MOST - len(near), beyond, key=lambda one: abs(one.note.start - passage.start))
-        return tuple(sorted((one.note for one in near), key=lambda note: note.start))
+            beyond = (statement for statement in self._find_elsewhere(name, number) if statement.passage.section != passage.section)
+            near += nsmallest(_MOST - len(near), beyond, key=lambda statement: abs(statement.note.start - passage.start))
+        return tuple(sorted((statement.note for statement in near), key=lambda note: note.start))
 
     def _find_elsewhere(self, name: str | None, number: str | None) -> tuple[_AwarenessStatement, ...]:
         """Return the statements of the whole card that name the evaluation or the section, looked for once for each."""
         if (name, number) not in self._elsewhere:
             self._elsewhere[name, number] = tuple(
-                one for one in self._said if (name is not None and name in one.folded) or number in one.sections
+                statement for statement in self._said if (name is not None and name in statement.folded) or number in statement.sections
             )
         return self._elsewhere[name, number]
 

@@ -162,7 +162,9 @@ class NamedParty:
 
 def find_parties(words: str, models: CardModels) -> tuple[NamedParty, ...]:
     """Return who is named in *words*, in order, without overlaps."""
-    spans: list[_Span] = [(one.start, one.stop, one.written, one.is_own or not models.own) for one in models.find(words)]
+    spans: list[_Span] = [
+        (mention.start, mention.stop, mention.written, mention.is_own or not models.own) for mention in models.find(words)
+    ]
     # Names of models first: the patterns of groups and pronouns may match a part of a name.
     spans = _add(spans, [(hit.start(), hit.end(), hit[0], False) for hit in _OTHERS.finditer(words)])
     spans = _add(spans, [(hit.start(), hit.end(), None, True) for hit in _OWN.finditer(words)])
@@ -284,7 +286,7 @@ def find_owners(words: str, quantities: tuple[CardFigure, ...], models: CardMode
 def _find_speaker(parties: tuple[NamedParty, ...], quantity: CardFigure) -> FigureOwner:
     """Return whose a factor or a difference is: the claim's, unless the sentence speaks of another alone before it."""
     before = [party for party in parties if party.stop <= quantity.start and not party.is_aside]
-    return _name(before[0]) if before and not any(one.is_own for one in before) else _CLAIM
+    return _name(before[0]) if before and not any(named_party.is_own for named_party in before) else _CLAIM
 
 
 def open_promised(words: str, quantities: tuple[CardFigure, ...]) -> tuple[CardFigure, ...]:
@@ -368,10 +370,10 @@ def _is_versus(gap: str) -> bool:
 
 
 def _from_after(words: str, quantities: tuple[CardFigure, ...], place: int, parties: tuple[NamedParty, ...]) -> FigureOwner | None:
-    found = _names_after(words, quantities, place, parties)
-    if not found:
+    named_parties = _names_after(words, quantities, place, parties)
+    if not named_parties:
         return None
-    return FigureOwner(names=tuple(one.name for one in found if one.name), is_own=found[0].is_own)
+    return FigureOwner(names=tuple(party.name for party in named_parties if party.name), is_own=named_parties[0].is_own)
 
 
 def _names_after(words: str, quantities: tuple[CardFigure, ...], place: int, parties: tuple[NamedParty, ...]) -> tuple[NamedParty, ...]:
@@ -455,7 +457,7 @@ def sort_row(passage: Passage, quantities: tuple[CardFigure, ...], *, around: Pa
     if not passage.cells:
         return _sort_uncelled(passage, quantities, around, models)
     placed = [(quantity, find_cell_place(passage, quantity.start)) for quantity in quantities]
-    results = [(one, place) for one, place in placed if place is not None and _is_result(passage, place)]
+    results = [(figure, place) for figure, place in placed if place is not None and _is_result(passage, place)]
     results = _drop_counts(passage, results)
     # Columns that name models decide before the row's label, which then names a test.
     if any(models.find(cell.column or "") for cell in passage.cells):
@@ -474,11 +476,14 @@ def _is_result(passage: Passage, place: int) -> bool:
 
 def _drop_counts(passage: Passage, results: list[tuple[CardFigure, int]]) -> list[tuple[CardFigure, int]]:
     """Leave out bare whole numbers beside shares: "9 | 24 | 37.5 %" reports one figure. Those under a head such as "Score" stay."""
-    has_share = any("%" in one.written or one.n is not None for one, _ in results)
+    has_share = any("%" in figure.written or figure.n is not None for figure, _ in results)
     return [
-        (one, place)
-        for one, place in results
-        if not has_share or "%" in one.written or not one.written.strip().isdigit() or _SCORED.search(passage.cells[place].column or "")
+        (figure, place)
+        for figure, place in results
+        if not has_share
+        or "%" in figure.written
+        or not figure.written.strip().isdigit()
+        or _SCORED.search(passage.cells[place].column or "")
     ]
 
 
@@ -493,13 +498,15 @@ def _by_column(passage: Passage, results: list[tuple[CardFigure, int]], models: 
             own.append(OwnFigure(quantity=quantity, model=named[-1].name if named else None, column=cell.column))
         else:
             others.append(ComparisonNote(subject=heads[-1].name or cell.column or "", value=quantity.value, words=quantity.written))
-    named_own = [one for one in own if one.model]
+    named_own = [figure for figure in own if figure.model]
     # Once one column names a model, figures under other heads are settings or differences.
     if named_own or others:
         own = named_own
     beside = [
-        replace(one, comparisons=(*others, *(_as_comparison(other) for other in own if other is not one and other.model != one.model)))
-        for one in own
+        replace(
+            figure, comparisons=(*others, *(_as_comparison(other) for other in own if other is not figure and other.model != figure.model))
+        )
+        for figure in own
     ]
     return SortedFigures(own=tuple(beside), others=tuple(others))
 
@@ -515,20 +522,20 @@ def _by_label(passage: Passage, results: list[tuple[CardFigure, int]], around: P
     label = _read_label(passage, models)
     parties = find_parties(label, models)
     if parties and not any(party.is_own for party in parties):
-        others = tuple(ComparisonNote(subject=parties[0].name or label, value=one.value, words=one.written) for one, _ in results)
+        others = tuple(ComparisonNote(subject=parties[0].name or label, value=figure.value, words=figure.written) for figure, _ in results)
         return SortedFigures(own=(), others=others)
-    named = [one for one in models.find(label) if one.is_own]
+    named = [mention for mention in models.find(label) if mention.is_own]
     model = named[-1].name if named else None
     own = tuple(
         OwnFigure(
-            quantity=one,
+            quantity=figure,
             model=model,
             column=passage.cells[place].column,
-            comparisons=_from_rows(passage, place, one, around, models) if named else (),
+            comparisons=_from_rows(passage, place, figure, around, models) if named else (),
         )
-        for one, place in results
+        for figure, place in results
     )
-    return SortedFigures(own=own, others=tuple(dict.fromkeys(beside for one in own for beside in one.comparisons)))
+    return SortedFigures(own=own, others=tuple(dict.fromkeys(beside for figure in own for beside in figure.comparisons)))
 
 
 def _read_label(passage: Passage, models: CardModels) -> str:
@@ -543,15 +550,15 @@ def _from_rows(
     passage: Passage, place: int, quantity: CardFigure, around: PassageContext, models: CardModels
 ) -> tuple[ComparisonNote, ...]:
     """Return what the same column says in rows that name other models or baselines."""
-    found = []
+    notes = []
     for row in around.block(passage):
         if row.kind is not PassageKind.ROW or row.start == passage.start or len(row.cells) != len(passage.cells):
             continue
         parties = find_parties(row.cells[0].text, models)
         cell = row.cells[place]
         if parties and not any(party.is_own for party in parties) and _FIGURE.search(cell.text):
-            found.append(ComparisonNote(subject=parties[0].name or row.cells[0].text, value=_read(cell, quantity), words=cell.text))
-    return tuple(found)
+            notes.append(ComparisonNote(subject=parties[0].name or row.cells[0].text, value=_read(cell, quantity), words=cell.text))
+    return tuple(notes)
 
 
 def _read(cell: TableCell, like: CardFigure) -> float | None:
@@ -568,7 +575,7 @@ def _read(cell: TableCell, like: CardFigure) -> float | None:
 
 def _sort_uncelled(passage: Passage, quantities: tuple[CardFigure, ...], around: PassageContext, models: CardModels) -> SortedFigures:
     """Sort a row whose cells cannot be told apart by the order of the models its head names."""
-    heads = [one for row in around.block(passage) if row.kind is PassageKind.HEAD for one in models.find(row.words)]
+    heads = [mention for row in around.block(passage) if row.kind is PassageKind.HEAD for mention in models.find(row.words)]
     labels = find_parties(passage.words[: quantities[0].start], models) if quantities else ()
     if labels and not any(label.is_own for label in labels):
         return SortedFigures(
@@ -578,13 +585,17 @@ def _sort_uncelled(passage: Passage, quantities: tuple[CardFigure, ...], around:
             ),
         )
     if labels or len(heads) != len(quantities):
-        named = [one for one in models.find(passage.words) if one.is_own]
+        named = [mention for mention in models.find(passage.words) if mention.is_own]
         return SortedFigures(
             own=tuple(OwnFigure(quantity=quantity, model=named[0].name if named else None, column=None) for quantity in quantities)
         )
     pairs = list(zip(quantities, heads, strict=True))
-    others = tuple(ComparisonNote(subject=head.written, value=one.value, words=one.written) for one, head in pairs if not head.is_own)
-    own = tuple(OwnFigure(quantity=one, model=head.name, column=head.written, comparisons=others) for one, head in pairs if head.is_own)
+    others = tuple(
+        ComparisonNote(subject=head.written, value=figure.value, words=figure.written) for figure, head in pairs if not head.is_own
+    )
+    own = tuple(
+        OwnFigure(quantity=figure, model=head.name, column=head.written, comparisons=others) for figure, head in pairs if head.is_own
+    )
     return SortedFigures(own=own, others=others)
 
 
@@ -619,11 +630,13 @@ def _drop_itself(choice: SortedFigures, models: CardModels) -> SortedFigures:
     def keep(own_figure: OwnFigure) -> OwnFigure:
         name = own_figure.model or mine
         others = (
-            beside for beside in own_figure.comparisons if name is None or all(found.name != name for found in models.find(beside.subject))
+            beside
+            for beside in own_figure.comparisons
+            if name is None or all(mention.name != name for mention in models.find(beside.subject))
         )
         return replace(own_figure, comparisons=tuple(others))
 
-    return replace(choice, own=tuple(keep(one) for one in choice.own))
+    return replace(choice, own=tuple(keep(figure) for figure in choice.own))
 
 
 def find_relation(words: str, quantities: tuple[CardFigure, ...], models: CardModels) -> str | None:
@@ -634,7 +647,7 @@ def find_relation(words: str, quantities: tuple[CardFigure, ...], models: CardMo
             continue
         begin = max(0, party.start - _RELATION_REACH)
         before = words[begin : party.start]
-        relation = next((one for one in _RELATIVE.finditer(before)), None)
+        relation = next((match for match in _RELATIVE.finditer(before)), None)
         if relation is None or not (_LINK.search(before) or relation.end() >= len(before.rstrip())):
             continue
         stop = find_listed(words, parties, index)[-1].stop
@@ -683,11 +696,11 @@ def _pair(quantities: tuple[CardFigure, ...], owners: tuple[FigureOwner, ...], m
                 place = group + seen[name] if totals[name] == size and seen[name] < size else len(own) - 1
                 own[place] = replace(own[place], comparisons=(*own[place].comparisons, beside))
             seen[name] += 1
-    if own and others and not any(one.comparisons for one in own):
+    if own and others and not any(figure.comparisons for figure in own):
         own[0] = replace(own[0], comparisons=tuple(others))
     return SortedFigures(own=tuple(own), others=tuple(others))
 
 
 def _full_name(owner: FigureOwner, models: CardModels) -> str | None:
-    found = models.find(owner.names[0]) if owner.names else ()
-    return found[0].name if found else None
+    mentions = models.find(owner.names[0]) if owner.names else ()
+    return mentions[0].name if mentions else None

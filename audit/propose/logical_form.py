@@ -73,21 +73,21 @@ class FormReading:
 
 def find_thetas(words: str, quantities: tuple[CardFigure, ...]) -> tuple[ThresholdFigure, ...]:
     """Return those of *quantities* that are thresholds or baselines, in their order."""
-    found = (_read_theta(words, quantity) for quantity in quantities)
-    return tuple(one for one in found if one is not None)
+    thetas = (_read_theta(words, quantity) for quantity in quantities)
+    return tuple(figure for figure in thetas if figure is not None)
 
 
 def _read_theta(words: str, card_figure: CardFigure) -> ThresholdFigure | None:
     if card_figure.value is None or card_figure.unit not in (FigureUnit.SHARE, FigureUnit.SCORE):
         return None
     before, after = _clause_before(words, card_figure.start), words[card_figure.stop : card_figure.stop + 60]
-    said = f"{before} {card_figure.written}"
+    text = f"{before} {card_figure.written}"
     if COMPARATORS.search(before):
         relation = Relation.AT_MOST if re.search(r"underperform|short\sof|trail|lag|behind", before, re.IGNORECASE) else None
         return ThresholdFigure(quantity=card_figure, relation=relation, is_of_another=True)
     if not (BARS.after.search(after) or BARS.before.search(before)):
         return None
-    relation = _relate(said, after)
+    relation = _relate(text, after)
     return ThresholdFigure(quantity=card_figure, relation=relation, is_of_another=False)
 
 
@@ -112,19 +112,19 @@ def _relate(said: str, after: str) -> Relation | None:
 
 def _is_denied(pattern: re.Pattern[str], text: str) -> bool:
     """Whether a negation that is no part of it stands right before the last occurrence of *pattern*."""
-    last = max(pattern.finditer(text), key=lambda found: found.end())
+    last = max(pattern.finditer(text), key=lambda match: match.end())
     return DENIED.search(text[: last.start()]) is not None
 
 
 def _last(pattern: re.Pattern[str], text: str) -> int:
     """Where the last occurrence ends: a negation and its verb end where the verb alone does."""
-    return max((found.end() for found in pattern.finditer(text)), default=-1)
+    return max((match.end() for match in pattern.finditer(text)), default=-1)
 
 
 def _clause_before(words: str, stop: int) -> str:
     """The words of the clause before character *stop*, at most `_REACH`; a comma inside an enumeration does not end it."""
     text = words[max(0, stop - _FORM_REACH) : stop]
-    ends = [found.end() for found in _FORM_CLAUSE_END.finditer(text)]
+    ends = [match.end() for match in _FORM_CLAUSE_END.finditer(text)]
     return text[ends[-1] :] if ends else text
 
 
@@ -136,7 +136,7 @@ def is_condition(words: str, card_figure: CardFigure) -> bool:
 def is_goal(words: str, card_figure: CardFigure) -> bool:
     """Whether a figure is an aim, expects or plans, not what came out."""
     before, after = words[max(0, card_figure.start - _FAR) : card_figure.start], words[card_figure.stop : card_figure.stop + _FORM_REACH]
-    ends = [found.end() for found in _FORM_CLAUSE_END.finditer(before)]
+    ends = [match.end() for match in _FORM_CLAUSE_END.finditer(before)]
     clause = before[ends[-1] :] if ends else before
     return GOALS.search(clause) is not None or (WILL.search(clause) is not None and BY_YEAR.search(f"{clause} {after}") is not None)
 
@@ -276,7 +276,7 @@ def _note_figure(card_figure: CardFigure) -> tuple[str, ...]:
 def read_worded(words: str) -> FormReading | None:
     """Return what a sentence claims without a figure of its own; None where it does not look like a claim."""
     folded = words.lower()
-    fitting = ((one, hit) for one in WORDED if _has_any(folded, one.needs) and (hit := one.pattern.search(words)))
+    fitting = ((form, hit) for form in WORDED if _has_any(folded, form.needs) and (hit := form.pattern.search(words)))
     kind, hit = next(fitting, (None, None))
     if kind is None or hit is None or GENERAL.search(words):
         return None
@@ -301,7 +301,7 @@ def _has_any(folded: str, pieces: tuple[str, ...]) -> bool:
 
 def find_hedges(words: str) -> tuple[str, ...]:
     """Return the words by which the card qualifies what it says, in lower case, each once and in order."""
-    return tuple(dict.fromkeys(found[0].lower() for found in HEDGES.finditer(words)))
+    return tuple(dict.fromkeys(match[0].lower() for match in HEDGES.finditer(words)))
 
 
 def find_stated_direction(words: str) -> str | None:
@@ -475,12 +475,12 @@ def _drop_overlaps(hits: list[tuple[int, int, str]]) -> list[tuple[int, int, str
 def _before(words: str, stop: int) -> str:
     """The clause before character *stop*, without what stands between commas inside it."""
     text = _ASIDE.sub(" ", words[max(0, stop - _DENIAL_REACH) : stop])
-    return text[max((found.end() for found in _DENIAL_CLAUSE_END.finditer(text)), default=0) :]
+    return text[max((match.end() for match in _DENIAL_CLAUSE_END.finditer(text)), default=0) :]
 
 
 def _after(words: str, start: int) -> str:
     """The clause behind character *start*; one comma may close an opening phrase (“in 4 % of runs, it did not …”)."""
     text = words[start : start + _DENIAL_REACH]
-    ends = [found.start() for found in _DENIAL_CLAUSE_END.finditer(text)]
+    ends = [match.start() for match in _DENIAL_CLAUSE_END.finditer(text)]
     commas = 1 if ends and text[ends[0]] == "," else 0
     return text[: ends[commas]] if len(ends) > commas else text

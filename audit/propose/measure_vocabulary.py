@@ -669,8 +669,8 @@ def name_property(
     """
     head = _clean_head(column)
     what = head or (measure.name if measure else _find_metric(passage, quantity))
-    found = next((one for one in _list_topics(passage, topics) if not (what and _covers(what, one))), "")
-    topic = shorten(found, min(_LONGEST_PART, LONGEST_NAME - len(what) - 2)) if found else ""
+    text = next((one for one in _list_topics(passage, topics) if not (what and _covers(what, one))), "")
+    topic = shorten(text, min(_LONGEST_PART, LONGEST_NAME - len(what) - 2)) if text else ""
     if not topic:
         name = what
     elif _covers(topic, what) or not what or (what == _PLAIN and passage.cells):
@@ -689,7 +689,7 @@ def shorten(text: str, limit: int) -> str:
     """Return *text*, or the longest beginning of at most *limit* characters that ends before a new part; empty where none is left."""
     if len(text) <= limit:
         return text
-    ends = [one.start() for one in _BREAKS.finditer(text, 0, max(0, limit) + 1)]
+    ends = [match.start() for match in _BREAKS.finditer(text, 0, max(0, limit) + 1)]
     whole = text[: max(0, limit) + 1].rpartition(" ")[0]
     return (text[: ends[-1]] if ends and ends[-1] > 0 else whole).strip(" ,;:–—-")
 
@@ -714,8 +714,8 @@ def _list_topics(passage: Passage, topics: tuple[str, ...]) -> Iterator[str]:
 
 def _find_row_label(passage: Passage) -> str:
     """Return the label of a row whose cells cannot be told apart, or of an item that is a label with figures."""
-    found = _LABELLED.fullmatch(passage.words[:_LONGEST_HEAD]) if passage.kind in (PassageKind.ROW, PassageKind.ITEM) else None
-    return found["what"].strip() if found else ""
+    match = _LABELLED.fullmatch(passage.words[:_LONGEST_HEAD]) if passage.kind in (PassageKind.ROW, PassageKind.ITEM) else None
+    return match["what"].strip() if match else ""
 
 
 def _names_model(label: str) -> bool:
@@ -741,8 +741,8 @@ def _find_metric(passage: Passage, quantity: CardFigure | None) -> str:
 
 
 def _find_condition(passage: Passage, quantity: CardFigure | None) -> str:
-    found = _CONDITION.match(passage.words, quantity.stop) if quantity is not None else None
-    return shorten(re.split(r" (?:and|but|while|compared|versus|vs\.?) ", found["what"])[0], 40) if found else ""
+    match = _CONDITION.match(passage.words, quantity.stop) if quantity is not None else None
+    return shorten(re.split(r" (?:and|but|while|compared|versus|vs\.?) ", match["what"])[0], 40) if match else ""
 
 
 def _covers(whole: str, part: str) -> bool:

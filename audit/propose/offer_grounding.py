@@ -114,14 +114,16 @@ def find_figure(
         return None
     known = find_quantities(words) if known is None else known
     # Equal values come before equal words: a figure such as "5 %" may occur several times in a passage.
-    meant = [one for one in known if _is_meant(one, stated_figure)]
+    meant = [figure for figure in known if _is_meant(figure, stated_figure)]
     exact = [
-        one for one in meant if one.value is not None and stated_figure.number is not None and _is_close(one.value, stated_figure.number)
+        figure
+        for figure in meant
+        if figure.value is not None and stated_figure.number is not None and _is_close(figure.value, stated_figure.number)
     ]
     for group in (exact, meant):
         if group:
-            return next((one for one in group if _is_written(one, stated_figure)), group[0])
-    written = [one for one in known if _is_written(one, stated_figure)]
+            return next((figure for figure in group if _is_written(figure, stated_figure)), group[0])
+    written = [figure for figure in known if _is_written(figure, stated_figure)]
     if written:
         return written[0] if len(written) == 1 else None
     return next(_find_bare(stated_figure, words, around), None)
@@ -160,7 +162,7 @@ def _find_bare(stated_figure: StatedFigure, words: str, around: Sequence[str]) -
     """Numbers without a unit of their own that are the one given."""
     if stated_figure.number is None:
         return
-    is_share = stated_figure.unit is FigureUnit.SHARE or (stated_figure.unit is None and any(_PER_CENT.search(one) for one in around))
+    is_share = stated_figure.unit is FigureUnit.SHARE or (stated_figure.unit is None and any(_PER_CENT.search(name) for name in around))
     for hit in _NUMBER.finditer(blank_asides(words)):
         number = read_number(hit[0].replace("−", "-"))
         shares = [round(number / 100, 10)] if is_share else []
@@ -390,7 +392,7 @@ class _GroundedClaim:
         return Reported(value=value.value, low=low, high=high, n=n)
 
     def _find_interval(self, low: float, high: float, unit: FigureUnit) -> tuple[float | None, float | None]:
-        ends = [find_figure(StatedFigure(number=one, written=None, unit=unit), self._words, around=self._table) for one in (low, high)]
+        ends = [find_figure(StatedFigure(number=value, written=None, unit=unit), self._words, around=self._table) for value in (low, high)]
         values = [end.value for end in ends if end is not None and end.value is not None]
         if len(values) == len(ends) and values[0] <= values[1]:
             return values[0], values[1]
@@ -411,7 +413,7 @@ class _GroundedClaim:
         ):
             told = measure.direction.value.replace("_", " ")
             self._doubts.notes.append(f"check the direction: by its name, {measure.name} is usually {told}")
-        values = [one for one in (theta, reported.value if reported else None) if one is not None]
+        values = [value for value in (theta, reported.value if reported else None) if value is not None]
         return PropertySpec(
             name=name,
             class_=offered.class_,
@@ -423,7 +425,7 @@ class _GroundedClaim:
     def _name(self, figure: CardFigure | None) -> str:
         """The property's name: the engine's words, or those of the rules where it has a number that the card does not say here."""
         name = tidy_text(self._offer.property.name, _LONGEST_NAME)
-        invented = [one for one in _NUMBERS.findall(name) if not self._opened.holds(one, names=True)]
+        invented = [item for item in _NUMBERS.findall(name) if not self._opened.holds(item, names=True)]
         # A number in the name of a property would state something that the card does not say.
         if invented:
             self._doubts.tell("in the property's name", name)
@@ -459,21 +461,21 @@ class _GroundedClaim:
 
     def _find_awareness(self, awareness_notes: Sequence[AwarenessNote]) -> Iterator[AwarenessNote]:
         """Offered statements that the card makes in the same section, and *known* ones that none of these touches, in the card's order."""
-        found: dict[tuple[int, int], AwarenessNote] = {}
-        for one in self._offer.awareness[:20]:
-            anchor = self._opened.anchor(OfferedPlace(quote=one.quote, line=one.line))
+        notes: dict[tuple[int, int], AwarenessNote] = {}
+        for awareness in self._offer.awareness[:20]:
+            anchor = self._opened.anchor(OfferedPlace(quote=awareness.quote, line=awareness.line))
             if isinstance(anchor, str):
-                self._doubts.tell("as awareness statement", one.quote)
+                self._doubts.tell("as awareness statement", awareness.quote)
             elif self._find_section(anchor) == self._find_section(self._anchor):
-                layer = None if one.layer.value == "none" else EvidenceLayer(one.layer.value)
-                found[anchor.start, anchor.stop] = AwarenessNote(quote=anchor.exact, start=anchor.start, stop=anchor.stop, layer=layer)
-        offered = tuple(found)
-        found |= {
+                layer = None if awareness.layer.value == "none" else EvidenceLayer(awareness.layer.value)
+                notes[anchor.start, anchor.stop] = AwarenessNote(quote=anchor.exact, start=anchor.start, stop=anchor.stop, layer=layer)
+        offered = tuple(notes)
+        notes |= {
             (awareness_note.start, awareness_note.stop): awareness_note
             for awareness_note in awareness_notes
             if not any(start < awareness_note.stop and awareness_note.start < stop for start, stop in offered)
         }
-        yield from (found[place] for place in sorted(found))
+        yield from (notes[place] for place in sorted(notes))
 
     def _find_section(self, anchor: Anchor) -> int | None:
         return self._around.outline.find_section(anchor.start)

@@ -45,7 +45,7 @@ class CardSelection:
         """Return the part that was chosen, such as `section 5, pages 31-40`; empty for the whole card."""
         section = "" if self.section is None else f"section {' '.join(self.section.split())}"
         pages = "" if self.pages is None else f"pages {self.pages[0]}-{self.pages[1]}"
-        return ", ".join(one for one in (section, pages) if one)
+        return ", ".join(name for name in (section, pages) if name)
 
     def narrow(self, outline: Outline, card: CardText) -> Outline:
         """Return *outline* with the passages of the chosen sections and pages alone; headings stay.
@@ -68,7 +68,7 @@ class CardSelection:
         """Return *proposals* without those beyond the passages of *outline* or not sure enough, and how many were not sure enough."""
         spans = [(passage.start, passage.stop) for passage in outline.passages]
         inside = _keep_inside(proposals, spans) if self.section is not None or self.pages is not None else proposals.proposals
-        sure = [one for one in inside if self.confidence is None or _RANKS[one.confidence] <= _RANKS[self.confidence]]
+        sure = [proposal for proposal in inside if self.confidence is None or _RANKS[proposal.confidence] <= _RANKS[self.confidence]]
         passages = min(proposals.passages, len(spans))  # a model may have read fewer
         return replace(proposals, proposals=tuple(sure), passages=passages), len(inside) - len(sure)
 
@@ -168,7 +168,7 @@ class PassageNeighbours:
         own = list(self._find_own(anchor))
         start, stop = (min(own[0][1].start, anchor.start), max(own[-1][1].stop, anchor.stop)) if own else (anchor.start, anchor.stop)
         first, last = (own[0][0], own[-1][0]) if own else self._place(anchor)
-        row = next((one for _, one in own if one.kind is PassageKind.ROW), None)
+        row = next((passage for _, passage in own if passage.kind is PassageKind.ROW), None)
         return QuoteSurroundings(
             before=self._show(first - 1, is_end=True),
             lead=_shorten_start(self._text[start : anchor.start]),
@@ -394,7 +394,7 @@ def _undo(review: ProposalReview) -> ProposalReview:
 def _list_texts(proposal: Proposal) -> Iterator[str]:
     anchor = proposal.anchor
     yield from (proposal.quote, proposal.property.name, proposal.slug, proposal.form.value, proposal.confidence.value)
-    yield from (one for one in (proposal.model, proposal.evaluation, anchor.section, proposal.written) if one)
+    yield from (name for name in (proposal.model, proposal.evaluation, anchor.section, proposal.written) if name)
 
 
 # The journal of a review, a file of steps beside the claims file, synced at every key. Its first line holds all
@@ -506,8 +506,8 @@ def check_same(journal: ReviewJournal, *, document: str, engine: str) -> None:
     reviewed = journal.opening.proposals
     faults = []
     if reviewed.document != document:
-        found = f"reviews another file: {reviewed.title}, sha256 {reviewed.document[:16]}…, not {document[:16]}…"
-        faults.append(_differs(journal, found))
+        text = f"reviews another file: {reviewed.title}, sha256 {reviewed.document[:16]}…, not {document[:16]}…"
+        faults.append(_differs(journal, text))
     if reviewed.engine.value != engine:
         faults.append(_differs(journal, f"reviews what the engine {reviewed.engine.value} proposed, not {engine}"))
     if faults:

@@ -55,8 +55,8 @@ class KnownModels:
             return None
         if self.given is not None and _fits(name, self.given.name):
             return self.given
-        fitting = [one for one in self.registered if _fits(name, one.name) and version in (None, one.version)]
-        exact = [one for one in fitting if _split(one.name) == _split(name)]
+        fitting = [ref for ref in self.registered if _fits(name, ref.name) and version in (None, ref.version)]
+        exact = [ref for ref in fitting if _split(ref.name) == _split(name)]
         # Several versions that fit are no answer: choosing one would give the claim a version that the card does not
         # state.
         for choice in (exact, fitting):
@@ -69,7 +69,7 @@ class KnownModels:
         if self.given is not None:
             return self.given
         # The most frequent model becomes the file's default, so that most claims need no model of their own.
-        named = Counter(one for proposal in proposals if (one := self.resolve(proposal.model, proposal.version)) is not None)
+        named = Counter(ref for proposal in proposals if (ref := self.resolve(proposal.model, proposal.version)) is not None)
         if named:
             return named.most_common(1)[0][0]
         return ModelRef(developer=self._developer, name=NOT_STATED, version=NOT_STATED)
@@ -147,9 +147,9 @@ def comment_proposal(proposal: Proposal, number: int, model: ModelRef) -> tuple[
 
 def list_missing(proposal: Proposal, model: ModelRef) -> list[str]:
     """Return the items that are not stated for *proposal*, in words; the version is, where *model*, which it is taken for, has one."""
-    missing = [one.item for one in proposal.completeness if one.status is ItemStatus.MISSING]
+    missing = [completeness.item for completeness in proposal.completeness if completeness.status is ItemStatus.MISSING]
     is_known = states_version(model.version)
-    return [one.value.replace("-", " ") for one in missing if not (is_known and one is CompletenessItem.VERSION)]
+    return [item.value.replace("-", " ") for item in missing if not (is_known and item is CompletenessItem.VERSION)]
 
 
 def describe_comparison(comparison_note: ComparisonNote) -> str:
@@ -238,7 +238,7 @@ def drop_registered(proposals: Proposals, claims: Iterable[ClaimRevision]) -> tu
     A claim makes a proposal if it is anchored in the same file, one quote holds the other or both have the same words, and form, θ and
     figure are the same.
     """
-    known = [one for one in claims if one.anchor is not None and one.anchor.document == proposals.document]
+    known = [revision for revision in claims if revision.anchor is not None and revision.anchor.document == proposals.document]
     kept = tuple(proposal for proposal in proposals.proposals if not any(_is_made(proposal, claim) for claim in known))
     return replace(proposals, proposals=kept), len(proposals.proposals) - len(kept)
 
@@ -263,7 +263,7 @@ def drop_left_out(proposals: Proposals, omissions: Iterable[Omission]) -> tuple[
 
 def count_dropped(proposals: Proposals) -> Iterator[tuple[str, int]]:
     """Give each reason for which something was dropped, and how often, the most frequent first."""
-    reasons = [one.reason for one in proposals.dropped]
+    reasons = [offer.reason for offer in proposals.dropped]
     yield from sorted(((reason, reasons.count(reason)) for reason in dict.fromkeys(reasons)), key=lambda pair: -pair[1])
 
 
@@ -287,8 +287,11 @@ def _is_made(proposal: Proposal, claim: ClaimRevision) -> bool:
     figure = claim.reported.value if claim.reported else None
     proposed = proposal.reported.value if proposal.reported else None
     low, high = proposal.property.range
-    holds = {None, *(one for one in (proposed, proposal.theta) if one is not None and low <= one <= high)}  # others stand in the note
-    is_same = (claim.theta, figure) == tuple(one if one in holds else None for one in (proposal.theta, proposed))
+    holds = {
+        None,
+        *(value for value in (proposed, proposal.theta) if value is not None and low <= value <= high),
+    }  # others stand in the note
+    is_same = (claim.theta, figure) == tuple(value if value in holds else None for value in (proposal.theta, proposed))
     return (is_inside or is_again) and is_same
 
 
@@ -487,7 +490,7 @@ def _render_item(document: Mapping[str, object]) -> list[str]:
 
 
 def _render_left_out(left_out: Iterable[OmissionDraft]) -> list[str]:
-    items = [line for one in left_out for line in _render_item(_drop_empty(to_document(one)))]
+    items = [line for draft in left_out for line in _render_item(_drop_empty(to_document(draft)))]
     return ["left_out:", *items] if items else [f"# {line}" for line in _HOW_TO_LEAVE_OUT.splitlines()]
 
 

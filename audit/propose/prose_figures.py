@@ -124,7 +124,7 @@ _ASIDES = (
     r"(?<![\w.])\d(?:\.\d{1,3})?\s?(?:[×x·*]\s?)10\s?\^?\s?[-−]?\{?\d{1,3}\}?|\b\d(?:\.\d{1,3})?e[+-]?\d{1,3}\b",
     r"\b\d{1,3}\s?[x×]\s?(?=[A-Z]?\d|[A-Z]\w)|\b(?:[A-HV]\d{2,4})\b",
 )  # fmt: skip
-_NOT_FIGURES = re.compile("|".join(f"(?:{one})" for one in _ASIDES))
+_NOT_FIGURES = re.compile("|".join(f"(?:{name})" for name in _ASIDES))
 
 # A name that ends in a version: “Model X 4.5”, “x-5.2”, “X 3.1 405B”. A number below one is never a version, a metric never a name.
 _LITTLE = r"(?:In|On|At|Of|For|From|To|By|With|About|Around|Only|Over|Under|Nearly|And|Or|Both|All|The|Roughly|Across|These|Those)"
@@ -146,8 +146,8 @@ def read_number(text: str) -> float:
 
 def blank_asides(words: str) -> str:
     """Return *words* with every number that is no figure overwritten, character for character, so that positions stay."""
-    blanked = _NOT_FIGURES.sub(lambda found: "_" * len(found[0]), words)
-    return NAMED.sub(lambda found: found[0] if _METRICS.match(found[0]) else "_" * len(found[0]), blanked)
+    blanked = _NOT_FIGURES.sub(lambda match: "_" * len(match[0]), words)
+    return NAMED.sub(lambda match: match[0] if _METRICS.match(match[0]) else "_" * len(match[0]), blanked)
 
 
 # Shares in running text: per cent, fractions, odds, and words such as "never".
@@ -649,14 +649,19 @@ def attach_intervals(card_figures: list[CardFigure], plain: str) -> list[CardFig
         # The nearest figure before it without an interval of its own.
         near = range(first - 1, max(-1, first - 1 - _FAR), -1)
         place = next(
-            (one for one in near if one not in owners and card_figures[one].low is None and card_figures[one].value is not None), None
+            (
+                number
+                for number in near
+                if number not in owners and card_figures[number].low is None and card_figures[number].value is not None
+            ),
+            None,
         )
         if place is None or not 0 <= hit.start() - card_figures[place].stop <= _FAR:
             continue
         if owner := _hold(card_figures[place], hit):
             owners[place] = owner
             ends |= set(range(first, bisect_left(starts, hit.end())))
-    return [owners.get(place, one) for place, one in enumerate(card_figures) if place not in ends]
+    return [owners.get(place, figure) for place, figure in enumerate(card_figures) if place not in ends]
 
 
 def _hold(card_figure: CardFigure, hit: re.Match[str]) -> CardFigure | None:
@@ -749,19 +754,19 @@ def find_quantities(words: str) -> tuple[CardFigure, ...]:
     if _DIGIT.search(words):
         plain = blank_asides(words)
         # Of overlapping figures the first in this list is kept, so readers come in the order of how specific they are.
-        found = _settle(
+        figures = _settle(
             [*find_percentages(plain), *find_multiples(plain), *find_denied_fractions(plain), *find_fractions(plain), *find_worded(plain)]
         )
-        found = _settle([*find_durations(words), *found, *find_scores(plain), *find_counts(plain)])
-        found = _settle([*found, *find_more_scores(found, plain)])
+        figures = _settle([*find_durations(words), *figures, *find_scores(plain), *find_counts(plain)])
+        figures = _settle([*figures, *find_more_scores(figures, plain)])
     elif _WORDS.search(words):
         plain = words
-        found = _settle(
+        figures = _settle(
             [*find_multiples(plain), *find_denied_fractions(plain), *find_fractions(plain), *find_worded(plain), *find_counts(plain)]
         )
     else:
         return ()
-    widened = attach_intervals(_drop_swallowed(read_surroundings(one, words, plain) for one in found), plain)
+    widened = attach_intervals(_drop_swallowed(read_surroundings(figure, words, plain) for figure in figures), plain)
     return tuple(_join_fractions(widened, words))
 
 
@@ -769,11 +774,11 @@ def _settle(card_figures: list[CardFigure]) -> list[CardFigure]:
     """Of figures that overlap those that came first, in the order of the text."""
     taken = bytearray(max((card_figure.stop for card_figure in card_figures), default=0))
     kept: list[CardFigure] = []
-    for one in card_figures:
-        if not any(taken[one.start : one.stop]):
-            taken[one.start : one.stop] = b"\1" * (one.stop - one.start)
-            kept.append(one)
-    return sorted(kept, key=lambda one: one.start)
+    for figure in card_figures:
+        if not any(taken[figure.start : figure.stop]):
+            taken[figure.start : figure.stop] = b"\1" * (figure.stop - figure.start)
+            kept.append(figure)
+    return sorted(kept, key=lambda figure: figure.start)
 
 
 def _drop_swallowed(card_figures: Iterable[CardFigure]) -> list[CardFigure]:

@@ -150,15 +150,15 @@ def _weigh_hedge(offer: _PassageClaim, words: str) -> _PassageClaim:
 def _read_row(passage: Passage, card: _CardReading) -> Iterator[_PassageClaim]:
     if is_settings(passage) or is_description(passage.words):
         return
-    named = tuple((one.start, one.stop) for one in card.models.find(passage.words))
-    found = [row_quantity for row_quantity in find_row_quantities(passage, named) if not _counts(passage, row_quantity)]
-    choice = choose_own(passage, tuple(read_units(passage, found)), around=card.around, models=card.models)
+    named = tuple((mention.start, mention.stop) for mention in card.models.find(passage.words))
+    figures = [row_quantity for row_quantity in find_row_quantities(passage, named) if not _counts(passage, row_quantity)]
+    choice = choose_own(passage, tuple(read_units(passage, figures)), around=card.around, models=card.models)
     confidence = Confidence.HIGH if is_described(passage) else Confidence.MEDIUM
     for own in choice.own:
         # A row has no sentence around its figures, so there are no words to read a form from.
         if reading := read_figure("", own.quantity):
             yield _PassageClaim(reading, own, choice, confidence)
-    reading = None if found else read_worded(passage.words)
+    reading = None if figures else read_worded(passage.words)
     if reading is not None and reading.form is Form.THRESHOLD and reading.is_clear:
         yield _PassageClaim(reading, None, choice, Confidence.MEDIUM)
 
@@ -192,9 +192,9 @@ def _find_listed(passage: Passage, card: _CardReading) -> tuple[CardFigure, ...]
     """The bare numbers of a list item that is a label with figures: “MMLU: 71.2”."""
     if passage.kind is not PassageKind.ITEM or not is_label_with_figures(passage.words):
         return ()
-    named = tuple((one.start, one.stop) for one in card.models.find(passage.words))
-    found = [last_quantity for last_quantity in find_last_quantities(passage.words, named) if "." in last_quantity.written]
-    return tuple(read_units(passage, found))
+    named = tuple((mention.start, mention.stop) for mention in card.models.find(passage.words))
+    figures = [last_quantity for last_quantity in find_last_quantities(passage.words, named) if "." in last_quantity.written]
+    return tuple(read_units(passage, figures))
 
 
 def _read_wording(passage: Passage) -> FormReading | None:
@@ -212,29 +212,29 @@ def _is_listed_result(passage: Passage, card: _CardReading) -> bool:
 
 def _read_figures(words: str, choice: SortedFigures, thetas: tuple[ThresholdFigure, ...], signs: int) -> Iterator[_PassageClaim]:
     """Pair each threshold with the figure nearest before it, else the first; every other figure stands alone."""
-    of_others = {one.quantity for one in thetas}
-    own = [one for one in choice.own if one.quantity not in of_others]
+    of_others = {figure.quantity for figure in thetas}
+    own = [figure for figure in choice.own if figure.quantity not in of_others]
     paired: dict[CardFigure, ThresholdFigure] = {}
     for theta in thetas:
         # A line that the passage only defines claims nothing about the model.
         if is_only_defined(theta) and theta.relation is None:
             continue
-        before = [one for one in own if one.quantity.start < theta.quantity.start and _is_comparable(one.quantity, theta)]
+        before = [figure for figure in own if figure.quantity.start < theta.quantity.start and _is_comparable(figure.quantity, theta)]
         # A threshold is compared with the figure before it: "36 %, below the threshold of 50 %".
         if before:
             paired.setdefault(before[-1].quantity, theta)
         elif not theta.is_of_another or theta.relation is not None:
             yield _PassageClaim(read_threshold(theta), None, choice, _SURE[signs])
-    for one in own:
+    for figure in own:
         # A weak figure (a count, a bare score, a share in words) could be many things and needs one more sign.
-        sure = signs - (_is_weak(one.quantity) and not is_finding(words, one.quantity))
-        line = paired.get(one.quantity)
-        reading = read_figure(words, one.quantity, line)
-        if sure < 1 or reading is None or _is_set_aside(words, one.quantity, own):
+        sure = signs - (_is_weak(figure.quantity) and not is_finding(words, figure.quantity))
+        line = paired.get(figure.quantity)
+        reading = read_figure(words, figure.quantity, line)
+        if sure < 1 or reading is None or _is_set_aside(words, figure.quantity, own):
             continue
-        denial = find_denial(words, one.quantity) if line is None and not _is_none_found(one.quantity) else None
-        reading, limit = apply_denial(reading, denial, one.quantity) if denial else (reading, Confidence.HIGH)
-        yield _PassageClaim(reading, one, choice, _SURE[min(sure, _SURE.index(limit))])
+        denial = find_denial(words, figure.quantity) if line is None and not _is_none_found(figure.quantity) else None
+        reading, limit = apply_denial(reading, denial, figure.quantity) if denial else (reading, Confidence.HIGH)
+        yield _PassageClaim(reading, figure, choice, _SURE[min(sure, _SURE.index(limit))])
 
 
 def _is_none_found(card_figure: CardFigure) -> bool:
@@ -351,7 +351,7 @@ def _states(passage: Passage, n: int, models: CardModels | None = None) -> bool:
     told = f"{passage.words} {passage.caption or ''}"
     if models is not None:
         told = NAMED.sub("", told)
-        told = "".join(told[start:stop] for start, stop in _between(told, [(one.start, one.stop) for one in models.find(told)]))
+        told = "".join(told[start:stop] for start, stop in _between(told, [(mention.start, mention.stop) for mention in models.find(told)]))
     return re.search(rf"(?<![\d.,@-])(?:{n}|{n:,})(?![\d%]|[.,]\d)", told) is not None
 
 

@@ -75,33 +75,33 @@ def find_row_quantities(passage: Passage, named: tuple[tuple[int, int], ...] = (
 
 
 def _from_cells(passage: Passage) -> tuple[CardFigure, ...]:
-    found, cursor = [], 0
+    figures, cursor = [], 0
     for cell in passage.cells:
         start = passage.words.find(cell.text, cursor) if cell.text else -1
         if start < 0:
             continue
         cursor = start + len(cell.text)
         if pair := _PAIR.match(cell.text):
-            found += [_build(pair, part, start) for part in ("first", "second")]
-        elif _CELL.match(cell.text) and (one := _read(cell.text)):
-            found.append(replace(one, start=start + one.start, stop=start + one.stop))
-    return tuple(found)
+            figures += [_build(pair, part, start) for part in ("first", "second")]
+        elif _CELL.match(cell.text) and (figure := _read(cell.text)):
+            figures.append(replace(figure, start=start + figure.start, stop=start + figure.stop))
+    return tuple(figures)
 
 
 def find_last_quantities(words: str, named: tuple[tuple[int, int], ...]) -> tuple[CardFigure, ...]:
     """Return the figures at the end of *words*, as long as nothing else stands between them; *named* as above."""
-    found: list[CardFigure] = []
+    figures: list[CardFigure] = []
     rest = words.rstrip()[:_LONGEST_ROW]
     # From the right: labels may contain figures, and the columns of figures are at the end.
     for _ in range(_MOST_CELLS):
         hit = _TOKEN.search(rest)
         if hit is None or any(start < hit.end() and hit.start("token") < stop for start, stop in named):
             break
-        if not _NOTHING.match(hit["token"]) and (one := _read(hit["token"])):
+        if not _NOTHING.match(hit["token"]) and (figure := _read(hit["token"])):
             start = hit.start("token")
-            found.append(replace(one, start=start + one.start, stop=start + one.stop))
+            figures.append(replace(figure, start=start + figure.start, stop=start + figure.stop))
         rest = rest[: hit.start()]
-    return tuple(reversed(found))
+    return tuple(reversed(figures))
 
 
 def _build(pair: re.Match[str], part: str, start: int) -> CardFigure:
@@ -164,10 +164,10 @@ def read_units(passage: Passage, card_figures: Sequence[CardFigure]) -> list[Car
     columns = [_find_head(passage, card_figure) for card_figure in card_figures]
     # A head with "%" settles its own column, and by its absence the others.
     if any(_SIGN.search(column) for column in columns):
-        return [_read_as_per_cent(one) if _SIGN.search(column) else one for one, column in zip(card_figures, columns, strict=True)]
-    if not _is_in_per_cent(passage, [one for one, column in zip(card_figures, columns, strict=True) if not _is_marked(column)]):
+        return [_read_as_per_cent(figure) if _SIGN.search(column) else figure for figure, column in zip(card_figures, columns, strict=True)]
+    if not _is_in_per_cent(passage, [figure for figure, column in zip(card_figures, columns, strict=True) if not _is_marked(column)]):
         return list(card_figures)
-    return [one if _is_marked(column) else _read_as_per_cent(one) for one, column in zip(card_figures, columns, strict=True)]
+    return [figure if _is_marked(column) else _read_as_per_cent(figure) for figure, column in zip(card_figures, columns, strict=True)]
 
 
 def _is_marked(column: str) -> bool:

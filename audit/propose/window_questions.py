@@ -75,7 +75,7 @@ class CardWindow:
     @property
     def text(self) -> str:
         """What is shown, a line each: heads of an interrupted table first, without numbers."""
-        return "\n".join([*(f"| {one}" for one in self.table), *(line.shown for line in self.lines)])
+        return "\n".join([*(f"| {name}" for name in self.table), *(line.shown for line in self.lines)])
 
 
 def cut_windows(around: PassageContext, *, size: int, overlap: int) -> tuple[CardWindow, ...]:
@@ -159,7 +159,7 @@ def _cut(passage: Passage, longest: int) -> Iterator[tuple[int, int, str]]:
 def _build(around: PassageContext, lines: Sequence[WindowLine], first: int, *, number: int, size: int) -> CardWindow:
     room = size // 8
     head = _describe(around, lines[first : first + 1], number=number, room=room)
-    left = size - sum(map(len, head.titles)) - sum(len(one) + 3 for one in head.table)
+    left = size - sum(map(len, head.titles)) - sum(len(name) + 3 for name in head.table)
     last = first
     # At least one line, however long, so that every call moves on.
     while last < len(lines) and (last == first or left >= len(lines[last].shown) + 1):
@@ -171,7 +171,7 @@ def _build(around: PassageContext, lines: Sequence[WindowLine], first: int, *, n
 def _describe(around: PassageContext, lines: Sequence[WindowLine], *, number: int, room: int) -> CardWindow:
     first, last = (around.outline.passages[line.passage] for line in (lines[0], lines[-1]))
     pages = None if first.page is None or last.page is None else (first.page, last.page)
-    titles = tuple(one[: room // 4] for one in around.section_titles(first)[-4:])
+    titles = tuple(name[: room // 4] for name in around.section_titles(first)[-4:])
     table = tuple(_fit(list_table(first, around), room))
     return CardWindow(number=number, lines=tuple(lines), titles=titles, table=table, pages=pages)
 
@@ -182,7 +182,7 @@ def list_table(row: Passage, around: PassageContext) -> Iterator[str]:
         return
     if row.caption:
         yield row.caption
-    yield from (one.words for one in around.block(row) if one.kind is PassageKind.HEAD and one.start < row.start)
+    yield from (passage.words for passage in around.block(row) if passage.kind is PassageKind.HEAD and passage.start < row.start)
 
 
 def _fit(texts: Iterator[str], room: int) -> Iterator[str]:
@@ -347,13 +347,13 @@ def read_answer(answer: Response | None) -> WindowAnswer:
     claims = document.get("claims")
     if not isinstance(claims, list):
         return WindowAnswer(excluded="answer-without-claims", model=answer.model_returned)
-    found = [_read_entry(entry) for entry in claims[:MOST_CLAIMS]]
-    dropped = [one for one in found if isinstance(one, RejectedOffer)]
+    entries = [_read_entry(entry) for entry in claims[:MOST_CLAIMS]]
+    dropped = [item for item in entries if isinstance(item, RejectedOffer)]
     if len(claims) > MOST_CLAIMS:
         reason = f"the answer has {len(claims):,} entries for one window, of which {MOST_CLAIMS} are read"
         dropped.append(RejectedOffer(quote="", reason=reason))
     return WindowAnswer(
-        offers=tuple(one for one in found if isinstance(one, OfferedClaim)), dropped=tuple(dropped), model=answer.model_returned
+        offers=tuple(item for item in entries if isinstance(item, OfferedClaim)), dropped=tuple(dropped), model=answer.model_returned
     )
 
 
@@ -364,7 +364,7 @@ def shorten_text(text: str) -> str:
 
 def tidy_text(text: str, longest: int) -> str:
     """Return *text* on one line, without control characters, cut."""
-    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    line = " ".join("".join(name if name.isprintable() else " " for name in text).split())
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
@@ -577,7 +577,7 @@ def _build_list(properties: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _build_choice(values: Iterable[str]) -> dict[str, Json]:
-    return {"type": "string", "enum": [str(one) for one in values]}
+    return {"type": "string", "enum": [str(value) for value in values]}
 
 
 def _write_system() -> str:
@@ -586,7 +586,7 @@ def _write_system() -> str:
         ("Forms, by what the words say and not by what is likely true", FORMS),
         ("Directions", DIRECTIONS),
     )
-    told = "\n\n".join(f"{name}:\n" + "\n".join(f"- {one.value}: {meaning}" for one, meaning in each.items()) for name, each in lists)
+    told = "\n\n".join(f"{name}:\n" + "\n".join(f"- {item.value}: {meaning}" for item, meaning in each.items()) for name, each in lists)
     return f"{_TASK}\n\n{_WHAT}\n\n{_FIELDS}\n\n{told}\n\n{_TRAPS}\n\n{_FORM}"
 
 

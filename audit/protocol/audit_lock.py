@@ -70,7 +70,7 @@ def fix_draft(view: View, draft: AuditDraft, claim: ClaimRevision, *, owner: str
     file = _read(faults, lambda: None if draft.replay is None else _read_replay(draft.replay, folder, view, owner))
     # The claim's own contexts are a default. A replay that composes other contexts fixes those itself.
     test = test if draft.test_contexts is not None or _fits(test, "", file) else None
-    deploy = deploy if draft.deploy_contexts is not None else tuple(one for one in deploy if _fits(one, one.name, file))
+    deploy = deploy if draft.deploy_contexts is not None else tuple(spec for spec in deploy if _fits(spec, spec.name, file))
     faults.extend(_find_contradictions(draft, file, ids, test, deploy))
     if draft.contestation is not None:
         faults.extend(_find_contestation_faults(view, draft.contestation, claim, (test, *deploy, scoring, *cues)))
@@ -84,7 +84,7 @@ def fix_draft(view: View, draft: AuditDraft, claim: ClaimRevision, *, owner: str
         test=test,
         deploy=deploy,
         scoring=scoring,
-        cues=tuple(one for one in cues if one is not None),
+        cues=tuple(spec for spec in cues if spec is not None),
         tasks=None if tasks is None else _lock_tasks(tasks),
         replay=None if parts is None else digest_parts(parts),
         replay_parts=parts,
@@ -208,7 +208,10 @@ def _find_contradictions(
         found = f"has the arms {', '.join(sorted(arms))}; a lock is about test and deploy"
         yield Fault("design-differs-from-lock", "replay", found, advice="replay other arms in a file of their own")
     digests = digest_sides(file)
-    for spec, where in [*((one, "deploy_contexts") for one in deploy), *((one, "test_contexts") for one in ((test,) if test else ()))]:
+    for spec, where in [
+        *((locked_spec, "deploy_contexts") for locked_spec in deploy),
+        *((locked_spec, "test_contexts") for locked_spec in ((test,) if test else ())),
+    ]:
         asked_of = digests.get(spec.name if where == "deploy_contexts" else "", set())
         if asked_of and not spec.is_sealed and asked_of != {spec.sha256}:
             found = f"{spec.spec} is registered with another content than the replay composes {spec.name}"
@@ -241,20 +244,20 @@ def _find_contestation_faults(view: View, name: str, claim: ClaimRevision, plann
         near = view.suggest(name) or "caveat admin log show names those on record"
         yield Fault("not-registered", f"contestation, {name}", "no such contestation is registered", advice=near)
         return
-    said, where = file.contestation.payload, f"contestation, {name}"
+    contestation, where = file.contestation.payload, f"contestation, {name}"
     if file.state is ContestationState.REJECTED:
         found = "is rejected: a replay under its rival could decide nothing any more"
         yield Fault("objection-closed", where, found)
-    if said.rival is None:
+    if contestation.rival is None:
         yield Fault("rival-not-planned", where, "offers no rival specification that could be replayed under")
     # A replay under a rival counts in addition to the outcome until the objection is upheld, so it must really use the
     # rival specification.
-    about_claim = said.target.partition("@")[0] == claim.claim
-    if said.rival is not None and not about_claim and said.rival not in {one.spec for one in planned if one}:
-        found = f"its rival {said.rival} is not among the contexts, scoring functions and cue inventories of this audit"
-        advice = f"name it: deploy_contexts: {{NAME: {said.rival}}} with NAME among deploy_specs, test_contexts, scored_by or cues"
-        if said.rival.startswith("PRP-"):
-            advice = f"a property is the claim's: register a claim with the property {said.rival}, and audit that"
+    about_claim = contestation.target.partition("@")[0] == claim.claim
+    if contestation.rival is not None and not about_claim and contestation.rival not in {spec.spec for spec in planned if spec}:
+        found = f"its rival {contestation.rival} is not among the contexts, scoring functions and cue inventories of this audit"
+        advice = f"name it: deploy_contexts: {{NAME: {contestation.rival}}} with NAME among deploy_specs, test_contexts, scored_by or cues"
+        if contestation.rival.startswith("PRP-"):
+            advice = f"a property is the claim's: register a claim with the property {contestation.rival}, and audit that"
         yield Fault("rival-not-planned", where, found, advice=advice)
 
 
@@ -387,7 +390,7 @@ def end_run(writer: Writer, audits: Sequence[str], name: str, *, status: RunStat
         if start is None or any(run.payload.start == start.entry.seq for run in file.runs):
             continue
         end = RunEnd(audit=audit, start=start.entry.seq, status=status, calls=calls, why=why)
-        known = [one.payload for one in file.ends if one.payload.start == start.entry.seq]
+        known = [run_end.payload for run_end in file.ends if run_end.payload.start == start.entry.seq]
         if known[-1:] != [end]:
             ends.append(end)
     writer.append_many(ends)
@@ -401,7 +404,7 @@ def find_start(file: AuditFile, name: str | None) -> Recorded[RunStart] | None:
 def list_runs_of(file: AuditFile, name: str | None) -> tuple[tuple[RunHistory, ...], RunHistory]:
     """Return all runs under the lock of *file*, and the one called *name*, which has no entry where its start was not recorded."""
     start = find_start(file, name)
-    runs = tuple(one for one in file.history if one.imported is None or one.entry is not None)
+    runs = tuple(history for history in file.history if history.imported is None or history.entry is not None)
     own = next((run for run in runs if start is not None and run.entry == start.entry.seq), None)
     if own is not None:
         return runs, own

@@ -94,7 +94,7 @@ def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool,
         raise ConflictError(Fault("audit-is-locked", claim.reference, found, advice=f"caveat audit conclude {name} TABLE --run-date DATE"))
     audit = build_audit(writer.allocate(Kind.AUDIT, auditor)[0], draft, claim, auditor)
     writer.append(audit)
-    writer.append_many([EvidenceStatement(audit=audit.audit, claim=claim.reference, evidence=one) for one in draft.evidence])
+    writer.append_many([EvidenceStatement(audit=audit.audit, claim=claim.reference, evidence=evidence) for evidence in draft.evidence])
     if locked:
         writer.append(build_lock(audit, draft, claim, get_property(writer, claim).range, fixed))
     return get_audit(writer, audit.audit), True
@@ -133,8 +133,10 @@ def count_locks(view: View, file: AuditFile) -> tuple[int, int]:
         audit for audit in view.list_audits(claim=this.claim.partition("@")[0]) if audit.lock and audit.audit.payload.contestation is None
     ]
     model = get_claim(view, this.claim).model
-    others = [one for one in others if one.audit.payload.audit != this.audit and get_claim(view, one.audit.payload.claim).model == model]
-    return len(others), sum(not one.restrictions for one in others)
+    others = [
+        other for other in others if other.audit.payload.audit != this.audit and get_claim(view, other.audit.payload.claim).model == model
+    ]
+    return len(others), sum(not other.restrictions for other in others)
 
 
 def add_finding(writer: Writer, audit: str, body: FindingBody, *, source: str) -> tuple[Recorded[Finding], bool]:
@@ -224,11 +226,11 @@ def conclude(writer: Writer, file: AuditFile, scored: ScoredTable | None) -> Aud
         advice = "give all tables of a replay in one import, or lock another audit"
         raise ConflictError(Fault("audit-concluded", file.audit.payload.audit, done, advice=advice))
     result: int | None = None
-    found: tuple[Deviation, ...] = ()
+    deviations: tuple[Deviation, ...] = ()
     # A post hoc outcome records no run under the lock: the lock did not plan it.
     if file.lock and scored and not ground.post_hoc:
         result = _record_run(writer, file, scored, outcome)
-        found = _record_departures(writer, file, scored, outcome)
+        deviations = _record_departures(writer, file, scored, outcome)
     restriction = Restriction(
         audit=file.audit.payload.audit,
         claim=file.audit.payload.claim,
@@ -246,7 +248,7 @@ def conclude(writer: Writer, file: AuditFile, scored: ScoredTable | None) -> Aud
         valid_until=valid_until,
     )
     writer.append(restriction)
-    return AuditConclusion(audit=restriction.audit, restriction=restriction, outcome=outcome, is_new=True, found=found)
+    return AuditConclusion(audit=restriction.audit, restriction=restriction, outcome=outcome, is_new=True, found=deviations)
 
 
 def list_reporting(view: View, concluded: AuditConclusion) -> tuple[ChecklistItem, ...]:
@@ -261,7 +263,7 @@ def get_spoken_of(view: View, claim: ClaimRevision) -> ModelRef | None:
     # The words of a carried claim are about the version they were quoted of. Its card's figure is a figure of that
     # version, so it is left out of the case below.
     before = (view.find_revision(claim.claim, number) for number in range(1, claim.revision))
-    return find_spoken_of([*(one.payload for one in before if one is not None), claim])
+    return find_spoken_of([*(revision.payload for revision in before if revision is not None), claim])
 
 
 def build_case(
@@ -292,7 +294,7 @@ def build_case(
             model=claim.model,
             spoken_of=spoken_of,
         ),
-        evidence=tuple(one.payload.evidence for one in file.evidence),
+        evidence=tuple(statement.payload.evidence for statement in file.evidence),
         deployment=audit.deployment,
         plan=plan,
         scoring=Scoring(invariant=settle_invariance(file, scores=scores)),
@@ -329,9 +331,12 @@ def _record_departures(writer: Writer, file: AuditFile, scored: ScoredTable, out
     """Record in what the scores depart from the lock without an explanation; return it."""
     untold = list_untold(file, weigh_departures(writer, file, scored, outcome.estimate))
     audit = file.audit.payload.audit
-    found = tuple(Deviation(audit=audit, item=one.item, planned=one.planned, done=one.done, reason=None, found=True) for one in untold)
-    writer.append_many(found)
-    return found
+    deviations = tuple(
+        Deviation(audit=audit, item=deviation.item, planned=deviation.planned, done=deviation.done, reason=None, found=True)
+        for deviation in untold
+    )
+    writer.append_many(deviations)
+    return deviations
 
 
 def _count_excluded(table: ScoreTable) -> tuple[ExcludedCount, ...]:
@@ -370,7 +375,7 @@ def _find_same(view: View, draft: AuditDraft, claim: ClaimRevision, *, auditor: 
     for file in view.list_audits(claim=claim.claim):
         audit = file.audit.payload
         wanted = build_audit(audit.audit, draft, claim, auditor)
-        evidence = tuple(one.payload.evidence for one in file.evidence)
+        evidence = tuple(statement.payload.evidence for statement in file.evidence)
         lock = file.lock.payload if file.lock else None
         wanted_lock = build_lock(wanted, draft, claim, get_property(view, claim).range, fixed) if fixed else None
         if audit == wanted and evidence == draft.evidence and _is_same_lock(lock, wanted_lock):
@@ -393,14 +398,14 @@ def get_claim(view: View, name: str) -> ClaimRevision:
     except ValueError as error:
         raise InputError(Fault("bad-identifier", name, str(error), advice=view.suggest(name))) from error
     revision = identifier.revision
-    found = view.find_claim(identifier.bare) if revision is None else view.find_revision(identifier.bare, revision)
-    if found is None:
+    claim_revision = view.find_claim(identifier.bare) if revision is None else view.find_revision(identifier.bare, revision)
+    if claim_revision is None:
         near = view.suggest(identifier.bare) or "caveat claim list shows the registered claims"
         raise NotFoundError(Fault("not-registered", name, "no such claim is registered", advice=near))
-    if identifier.digest not in (None, found.entry.leaf[:16]):
-        recorded = f"{found.payload.reference} is recorded as #{found.entry.leaf[:16]}"
+    if identifier.digest not in (None, claim_revision.entry.leaf[:16]):
+        recorded = f"{claim_revision.payload.reference} is recorded as #{claim_revision.entry.leaf[:16]}"
         raise NotFoundError(Fault("digest-mismatch", name, recorded))
-    return found.payload
+    return claim_revision.payload
 
 
 def get_property(view: View, claim: ClaimRevision) -> PropertySpec:
@@ -434,7 +439,7 @@ def add_departures(writer: Writer, audit: str, departures: Iterable[LockDeviatio
     """
     told = [deviation.payload for deviation in get_audit(writer, audit).deviations]
     new = [departure for departure in departures if not is_told(departure, told)]
-    writer.append_many([_build(audit, one, why) for one in new])
+    writer.append_many([_build(audit, lock_deviation, why) for lock_deviation in new])
     return len(new)
 
 
@@ -579,7 +584,7 @@ def change_plan(plan: Plan, options: dict[str, Any]) -> Plan:
 
 
 def _list_differences(plan: Plan, used: Plan) -> list[str]:
-    pairs = ((one.name, getattr(plan, one.name), getattr(used, one.name)) for one in fields(Plan))
+    pairs = ((field.name, getattr(plan, field.name), getattr(used, field.name)) for field in fields(Plan))
     return [
         f"{name} {_write_plan_value(now)}, where the plan says {_write_plan_value(planned)}"
         for name, planned, now in pairs
@@ -589,8 +594,8 @@ def _list_differences(plan: Plan, used: Plan) -> list[str]:
 
 def _list_other(scored: ScoredTable, whole: ScoreTable | None) -> list[str]:
     arms = (scored.test_arm, scored.deploy_arm)
-    said = [] if arms == ("test", "deploy") else [f"arms {arms[0]} and {arms[1]} in the place of test and deploy"]
-    return said if whole is None else [*said, f"{scored.table.rows} of {whole.rows} rows"]
+    texts = [] if arms == ("test", "deploy") else [f"arms {arms[0]} and {arms[1]} in the place of test and deploy"]
+    return texts if whole is None else [*texts, f"{scored.table.rows} of {whole.rows} rows"]
 
 
 def _write_plan_value(value: object) -> str:
@@ -630,7 +635,7 @@ def find_comparison(view: View, before: str, after: str) -> AuditComparison:
     files = get_audit(view, before), get_audit(view, after)
     claims = [get_claim(view, file.audit.payload.claim) for file in files]
     first, second = (get_property(view, claim).range for claim in claims)
-    old, new = (one.model for one in claims)
+    old, new = (revision.model for revision in claims)
     where, faults = f"{before}, {after}", []
     if claims[0].claim != claims[1].claim:
         found = f"{before} is about {claims[0].claim}, {after} about {claims[1].claim}; a shift is of one claim over model versions"
@@ -680,7 +685,7 @@ def find_design(file: AuditFile, replayed: ReplayAccount | None = None) -> dict[
     if lock is None or lock.replay_parts:
         return dict(lock.replay_parts or {}) if lock else {}
     named = {"test": lock.test, "deploy": lock.deploy[0] if len(lock.deploy) == 1 else None, "scoring": lock.scoring}
-    return {name: one.sha256 for name, one in named.items() if one is not None}
+    return {name: spec.sha256 for name, spec in named.items() if spec is not None}
 
 
 def warn_of_designs(shift: Shift, before: Mapping[str, str], after: Mapping[str, str]) -> Shift:
@@ -705,6 +710,6 @@ def _check_scores(file: AuditFile, table: ScoreTable) -> Iterator[Fault]:
     recorded = {run.payload.scores for run in file.runs} | {restriction.payload.scores for restriction in file.restrictions}
     known = {digest for digest in recorded if digest is not None}
     if known and table.content not in known:
-        names, audit = ", ".join(one.name for one in table.files), file.audit.payload.audit
+        names, audit = ", ".join(table_file.name for table_file in table.files), file.audit.payload.audit
         found = f"{audit} rests on scores with the digest {min(known)[:16]}…, and these have {table.content[:16]}…"
         yield Fault("scores-differ-from-outcome", names, found)

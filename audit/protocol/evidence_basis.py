@@ -92,7 +92,7 @@ def find_departures(body: FindingBody, plan: Plan, range_: tuple[float, float]) 
         margin = plan.margin_on(range_[1] - range_[0])
         planned |= {"margin": margin, "range": tuple(map(float, range_)), "contexts": plan.contexts.value}
     made = {name: getattr(body, name) for name in planned}
-    return {name: (made[name], one) for name, one in planned.items() if not _is_equal(made[name], one)}
+    return {name: (made[name], item) for name, item in planned.items() if not _is_equal(made[name], item)}
 
 
 def _is_equal(first: object, second: object) -> bool:
@@ -201,7 +201,7 @@ def _was_known(view: View, file: AuditFile, scored: ScoredTable) -> bool:
     if both outcomes know the responses that they were made from, and those differ.
     """
     locked, content = file.lock.entry.seq if file.lock else 0, scored.table.content
-    audits = [one for one in view.list_audits() if not _is_of_others(one, file, scored)]
+    audits = [audit_file for audit_file in view.list_audits() if not _is_of_others(audit_file, file, scored)]
     # Scores become known by any of four kinds of statement. An exploration counts too, or looking at scores first would
     # be a way around the lock.
     runs = (run.entry.seq for audit in audits for run in audit.runs if run.payload.scores == content)
@@ -218,7 +218,9 @@ def _is_of_others(audit: AuditFile, file: AuditFile, scored: ScoredTable) -> boo
     # Equal scores of another model are not known scores if the audit renews a plan, both run folders are at hand and
     # their responses differ. This rests on the digest of the responses.
     same = [run.payload.provenance for run in audit.runs if run.payload.scores == scored.table.content]
-    return bool(same) and all(one.replayed and one.transcripts not in (None, scored.provenance.transcripts) for one in same)
+    return bool(same) and all(
+        provenance.replayed and provenance.transcripts not in (None, scored.provenance.transcripts) for provenance in same
+    )
 
 
 def weigh(view: View, file: AuditFile, scored: ScoredTable | None) -> OutcomeBasis:
@@ -240,7 +242,7 @@ def weigh(view: View, file: AuditFile, scored: ScoredTable | None) -> OutcomeBas
     if basis is not Basis.REPLAY:
         # A plan that came after the scores was not kept or broken by them, so its other items are not compared. Scores
         # of another model are reported all the same: they are not about this claim.
-        others = tuple(one for one in weigh_departures(view, file, scored, None) if one.item is LockedItem.MODEL)
+        others = tuple(departure for departure in weigh_departures(view, file, scored, None) if departure.item is LockedItem.MODEL)
         return OutcomeBasis(basis=basis, post_hoc=post_hoc, departures=others, asked=model_identity)
     ground = OutcomeBasis(basis=basis, post_hoc=False, departures=weigh_departures(view, file, scored, None), asked=model_identity)
     # Other tasks, contexts, scoring or model than locked give `reported`, explained or not, because whoever explains
@@ -254,16 +256,16 @@ def weigh_departures(view: View, file: AuditFile, scored: ScoredTable, estimate:
     if file.lock is None:
         return ()
     lock = file.lock.payload
-    found = compare_scores(lock, scored.table, scored.provenance, estimate, _read_specs(view, lock))
+    deviations = compare_scores(lock, scored.table, scored.provenance, estimate, _read_specs(view, lock))
     # Only an anytime interval stays valid when a run stops where its analyst chooses.
     if scored.unanswered and lock.plan.interval is not IntervalMethod.ANYTIME:
         done = f"calls never answered: {scored.unanswered:,}; the rest was taken as it was"
-        found = (*found, LockDeviation(item=LockedItem.STOPPING_RULE, planned="every call that the replay plans", done=done))
-    found = (*found, *_list_reused(view, file, scored))
+        deviations = (*deviations, LockDeviation(item=LockedItem.STOPPING_RULE, planned="every call that the replay plans", done=done))
+    deviations = (*deviations, *_list_reused(view, file, scored))
     # Those that were compared come first: a description by a person never replaces what the data show.
     told = [deviation.payload for deviation in file.deviations]
     more = [LockDeviation(item=one.item, planned=one.planned, done=one.done) for one in told]
-    return (*found, *(one for one in dict.fromkeys(more) if one not in found))
+    return (*deviations, *(lock_deviation for lock_deviation in dict.fromkeys(more) if lock_deviation not in deviations))
 
 
 def _list_reused(view: View, file: AuditFile, scored: ScoredTable) -> Iterator[LockDeviation]:
@@ -312,12 +314,12 @@ def list_untold(file: AuditFile, departures: tuple[LockDeviation, ...]) -> tuple
 
 def _read_specs(view: View, lock: Lock) -> dict[str, ContextSpec]:
     """Return what the locked specifications of contexts say, as far as they can be read."""
-    found: dict[str, ContextSpec] = {}
-    for one in (*lock.deploy, *((lock.test,) if lock.test else ())):
-        body = view.find_opened(one.spec)
+    specs: dict[str, ContextSpec] = {}
+    for item in (*lock.deploy, *((lock.test,) if lock.test else ())):
+        body = view.find_opened(item.spec)
         if isinstance(body, ContextSpec):
-            found[one.spec] = body
-    return found
+            specs[item.spec] = body
+    return specs
 
 
 def check_access(scored: ScoredTable | None) -> None:
@@ -349,13 +351,13 @@ def check_arms(lock: Lock, scored: ScoredTable) -> None:
 
 def check_specs(lock: Lock, scored: ScoredTable, estimate: Estimate) -> None:
     """The P_deploy specifications are those that the lock names; raises ConflictError."""
-    found = sorted({spec.spec for spec in estimate.specs})
-    if sorted(lock.deploy_specs) != found:
+    texts = sorted({spec.spec for spec in estimate.specs})
+    if sorted(lock.deploy_specs) != texts:
         raise ConflictError(
             Fault(
                 "design-differs-from-lock",
                 scored.source,
-                f"has the P_deploy specifications {', '.join(found)}; the lock of {lock.audit} names {', '.join(lock.deploy_specs)}",
+                f"has the P_deploy specifications {', '.join(texts)}; the lock of {lock.audit} names {', '.join(lock.deploy_specs)}",
                 advice="import the table that was planned, or open another audit for this one",
             )
         )
@@ -369,7 +371,7 @@ def find_conduct(view: View, file: AuditFile, scored: ScoredTable, ground: Outco
     """Return how the responses came to be, as the log and the data show it."""
     replayed = scored.provenance.replayed
     lock = file.lock.payload if file.lock else None
-    registered = lock is not None and {one.name for one in lock.deploy} == set(lock.deploy_specs)
+    registered = lock is not None and {spec.name for spec in lock.deploy} == set(lock.deploy_specs)
     return AuditConduct(
         no_lock=_find_lock_gap(file, scored, ground),
         runs=_find_runs(file, scored),
@@ -504,4 +506,4 @@ def _suspect(name: str, worst: float, limit: float, *, unanswered: int = 0) -> R
 
 def _count_unanswered(body: RealismJudge) -> int:
     judged = body.single or body.pairwise
-    return 0 if judged is None else sum(one.count for one in judged.unanswered)
+    return 0 if judged is None else sum(passages.count for passages in judged.unanswered)

@@ -79,13 +79,13 @@ class PlannedReplay:
 def compare_replay(lock: Lock, planned_replay: PlannedReplay) -> tuple[LockDeviation, ...]:
     """Return in what a replay departs from *lock* before its first call; what the lock leaves open cannot be departed from."""
     # Only what the lock fixes is compared. What it leaves open is named on page one instead.
-    found = [
+    deviations = [
         *_compare_tasks(lock, set(planned_replay.tasks), may_stop=False),
         *_compare_digests(lock, planned_replay.sides, planned_replay.sealed),
         *_compare_model((*lock.endpoint_names, *filter(None, [lock.model])), (planned_replay.model,)),
         *_compare_limit(lock.budget, {"calls": planned_replay.calls}, "the replay may take"),
     ]
-    return _merge(found, _compare_parts(lock, planned_replay.parts))
+    return _merge(deviations, _compare_parts(lock, planned_replay.parts))
 
 
 def compare_scores(
@@ -106,26 +106,26 @@ def compare_scores(
     replayed = provenance.replayed
     stopped = list(_list_stops(lock, estimate))
     split = _split_sides(lock, table)
-    found = [*_compare_sides(lock, split, table, apart=replayed is None), *_compare_families(lock, table)]
+    deviations = [*_compare_sides(lock, split, table, apart=replayed is None), *_compare_families(lock, table)]
     # An early stop shows in the estimate and in the list of tasks. It is reported once, as the estimate words it.
-    found = [one for one in found if one.item is not LockedItem.STOPPING_RULE or not stopped]
+    deviations = [deviation for deviation in deviations if deviation.item is not LockedItem.STOPPING_RULE or not stopped]
     returned = provenance.models_returned or tuple(filter(None, (provenance.model_returned or "").split("; ")))
     # Names that endpoints return for the version were fixed with the lock, since an alias may be asked and a dated name
     # returned.
     names = lock.endpoint_names or tuple(filter(None, [lock.model]))
-    found += [*stopped, *_compare_model(names, returned), *_compare_limit(lock.budget, read_limits(provenance.budget_spent), "spent")]
+    deviations += [*stopped, *_compare_model(names, returned), *_compare_limit(lock.budget, read_limits(provenance.budget_spent), "spent")]
     # With a run folder, contexts are compared by digest and parts by the replay itself. Without it only the names of
     # contexts in the table can be compared, and nothing shows that they have the locked texts.
     if replayed is not None:
-        sides = {"": {one.digest for one in replayed.list_asked(SIDES[0])}}
+        sides = {"": {contexts.digest for contexts in replayed.list_asked(SIDES[0])}}
         by_name = {context.name: context.digest for context in replayed.contexts}
         for arm in replayed.arms:
             if arm.arm == SIDES[1] and arm.contexts in by_name:
                 sides.setdefault(arm.spec or "default", set()).add(by_name[arm.contexts])
-        found += _compare_digests(lock, sides, {one.digest for one in replayed.contexts if one.is_sealed})
-        return _merge(found, _compare_parts(lock, replayed.parts or {}))
-    found += [*_compare_contexts(lock, table, specs), *_find_missing_cells(lock, split, table)]
-    return _merge(found, _list_unshown(lock))
+        deviations += _compare_digests(lock, sides, {contexts.digest for contexts in replayed.contexts if contexts.is_sealed})
+        return _merge(deviations, _compare_parts(lock, replayed.parts or {}))
+    deviations += [*_compare_contexts(lock, table, specs), *_find_missing_cells(lock, split, table)]
+    return _merge(deviations, _list_unshown(lock))
 
 
 def read_limits(text: str | None) -> dict[str, int]:
@@ -137,7 +137,11 @@ def read_limits(text: str | None) -> dict[str, int]:
 def _merge(lock_deviations: list[LockDeviation], more: Iterator[LockDeviation]) -> tuple[LockDeviation, ...]:
     """An item that was compared by itself is not told again as a part of the replay."""
     items = {lock_deviation.item for lock_deviation in lock_deviations}
-    return tuple(dict.fromkeys([*lock_deviations, *(one for one in more if one.item not in items or one.item is LockedItem.OTHER)]))
+    return tuple(
+        dict.fromkeys(
+            [*lock_deviations, *(deviation for deviation in more if deviation.item not in items or deviation.item is LockedItem.OTHER)]
+        )
+    )
 
 
 def _compare_tasks(lock: Lock, ids: set[str], *, may_stop: bool) -> Iterator[LockDeviation]:
@@ -225,7 +229,7 @@ def _name(ids: list[str]) -> str:
 def _list_locked(lock: Lock) -> list[tuple[LockedItem, str, LockedSpec]]:
     """Return the locked context specifications with the side that each is for: the test side has an empty name."""
     test = [(LockedItem.TEST_CONTEXTS, "", lock.test)] if lock.test else []
-    return [*test, *((LockedItem.DEPLOY_CONTEXTS, one.name, one) for one in lock.deploy)]
+    return [*test, *((LockedItem.DEPLOY_CONTEXTS, spec.name, spec) for spec in lock.deploy)]
 
 
 def _compare_digests(lock: Lock, sides: Mapping[str, Collection[str]], sealed: Collection[str]) -> Iterator[LockDeviation]:
@@ -268,7 +272,7 @@ def _list_contexts(table: ScoreTable, name: str, *, alone: bool) -> Iterator[str
 
 def _find_code(column: TextColumn, label: str) -> int:
     """Return the code of *label*; one that no row has where it is not there."""
-    return next((code for code, one in enumerate(column.labels) if one == label), -2)
+    return next((code for code, name in enumerate(column.labels) if name == label), -2)
 
 
 def _compare_model(locked: Collection[str], names: Collection[str]) -> Iterator[LockDeviation]:

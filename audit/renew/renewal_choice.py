@@ -112,7 +112,7 @@ def choose_renewals(view: View, wish: RenewalRequest, *, auditor: str) -> Renewa
     chosen: list[ClaimRenewal] = []
     left: list[SkippedClaim] = []
     # Named claims are renewed whether they are stale or not.
-    stale = {} if wish.claims else {one.claim: one.status for one in find_stale(view).claims}
+    stale = {} if wish.claims else {summary.claim: summary.status for summary in find_stale(view).claims}
     for name in dict.fromkeys(wish.claims or (*stale, *wish.kept)):
         try:
             claim = get_claim(view, name)
@@ -134,8 +134,8 @@ def choose_renewals(view: View, wish: RenewalRequest, *, auditor: str) -> Renewa
 
 def _choose_one(view: View, wish: RenewalRequest, claim: ClaimRevision, status: Status, auditor: str) -> ClaimRenewal | SkippedClaim:
     if status.lifecycle in ENDED:
-        found = f"is {status.lifecycle.value}: it is no longer in use"
-        return _leave(claim, "claim-ended", found, advice="leave it out", is_open=False)
+        text = f"is {status.lifecycle.value}: it is no longer in use"
+        return _leave(claim, "claim-ended", text, advice="leave it out", is_open=False)
     audits = view.list_audits(claim=claim.claim)
     locked = [audit for audit in audits if audit.lock is not None]
     if not locked:
@@ -146,15 +146,15 @@ def _choose_one(view: View, wish: RenewalRequest, claim: ClaimRevision, status: 
     renewed = _find_renewed(locked, wish, claim, target)
     # An existing renewal is taken up again, unless a cause that it settles was recorded after it was opened. A cause
     # that was there before and is still open would not be settled by another renewal either.
-    if renewed is not None and not (renewed.restrictions and any(one.entry > renewed.audit.entry.seq for one in settled)):
-        old = next(one for one in locked if one.audit.payload.audit == renewed.audit.payload.renews)
+    if renewed is not None and not (renewed.restrictions and any(stale_cause.entry > renewed.audit.entry.seq for stale_cause in settled)):
+        old = next(file for file in locked if file.audit.payload.audit == renewed.audit.payload.renews)
         return _build(view, claim, old, target, status.causes, renewed=renewed, auditor=auditor)
     # A renewal costs money, so it is made only if the same plan settles a cause, or if the user names the claim.
     if not settled and not wish.claims:
-        found = "; ".join(one.text for one in status.causes) or "nothing makes it stale any more"
+        text = "; ".join(stale_cause.text for stale_cause in status.causes) or "nothing makes it stale any more"
         advice = _advise(claim, status.causes)
-        return _leave(claim, "renewal-not-sufficient", f"the same plan settles nothing of this: {found}", advice=advice, is_open=False)
-    old = max(locked, key=lambda one: _weigh(view, one))
+        return _leave(claim, "renewal-not-sufficient", f"the same plan settles nothing of this: {text}", advice=advice, is_open=False)
+    old = max(locked, key=lambda file: _weigh(view, file))
     return _build(view, claim, old, target, status.causes, renewed=None, auditor=auditor)
 
 
@@ -181,10 +181,10 @@ def _find_target(view: View, wish: RenewalRequest, claim: ClaimRevision, causes:
 
 def _find_renewed(locked: Sequence[AuditFile], wish: RenewalRequest, claim: ClaimRevision, target: ModelRef) -> AuditFile | None:
     """Return the latest audit that renews another one for *target* and the model that is asked; None where there is none yet."""
-    known = {one.audit.payload.audit for one in locked}
-    found = [one for one in locked if one.lock and one.lock.payload.model == wish.ask and one.audit.payload.renews in known]
-    found = [one for one in found if claim.model == target and one.audit.payload.claim == claim.reference]
-    return found[-1] if found else None
+    known = {file.audit.payload.audit for file in locked}
+    files = [file for file in locked if file.lock and file.lock.payload.model == wish.ask and file.audit.payload.renews in known]
+    files = [file for file in files if claim.model == target and file.audit.payload.claim == claim.reference]
+    return files[-1] if files else None
 
 
 def _weigh(view: View, file: AuditFile) -> tuple[object, ...]:
@@ -260,7 +260,7 @@ def _list_differences(claim: ClaimRevision, old: AuditFile, auditor: str) -> Ite
 
 
 def _check_one_target(chosen: Iterable[ClaimRenewal]) -> None:
-    targets = dict.fromkeys(one.target for one in chosen if not one.is_concluded)
+    targets = dict.fromkeys(renewal.target for renewal in chosen if not renewal.is_concluded)
     # One endpoint name is asked for all claims, and it belongs to one version.
     if len(targets) > 1:
         found = f"claims would be renewed for {', '.join(map(str, targets))}, and one model is asked for all of them"
@@ -291,7 +291,7 @@ def draft_renewal(chosen: ClaimRenewal, claim: str, *, ask: str, replay: str | N
         question=audit.question,
         deployment=audit.deployment,
         scoring=_carry_scoring(audit),
-        evidence=tuple(_carry_evidence(one.payload.evidence, chosen) for one in chosen.old.evidence),
+        evidence=tuple(_carry_evidence(statement.payload.evidence, chosen) for statement in chosen.old.evidence),
         # The old last day of validity has passed or will soon; the new outcome gets its own.
         plan=replace(lock.plan, valid_until=None),
         deploy_specs=lock.deploy_specs,
@@ -300,7 +300,7 @@ def draft_renewal(chosen: ClaimRenewal, claim: str, *, ask: str, replay: str | N
         budget=lock.budget,
         note=lock.note,
         test_contexts=lock.test.spec if lock.test else None,
-        deploy_contexts={one.name: one.spec for one in lock.deploy} or None,
+        deploy_contexts={spec.name: spec.spec for spec in lock.deploy} or None,
         scored_by=lock.scoring.spec if lock.scoring else None,
         cues=tuple(cue.spec for cue in lock.cues),
         tasks=tasks,

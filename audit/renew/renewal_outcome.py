@@ -56,7 +56,7 @@ def build_renewed(group: RenewalGroup, view: View, *, ask: str, base_url: str | 
     """Return the replay of *group* with the model *ask*, answering to the audits that are on record; None for a run made elsewhere."""
     if group.recording is None:
         return None
-    audits = [one.renewed.audit.payload.audit for one in group.chosen if one.renewed]
+    audits = [renewal.renewed.audit.payload.audit for renewal in group.chosen if renewal.renewed]
     renewed = renew_replay(group.recording.file, view, ask=ask, base_url=base_url, audits=audits)
     # Only the policy may differ. This catches a defect of the writer before anything is locked.
     check_same(group.recording.file, renewed.file)
@@ -79,7 +79,7 @@ def record_group(ledger: Ledger, group: RenewalGroup, *, auditor: str, ask: str,
         OSError: the file system refuses.
     """
     # Nothing is left to write: the folder of a finished renewal stays as it is.
-    if all(one.is_concluded for one in group.chosen):
+    if all(renewal.is_concluded for renewal in group.chosen):
         return group
     # Files before locks, because a lock fixes the digest of its files. The replay's file is written again afterwards:
     # it names its audits, which exist only then, and that name is no part of the digest.
@@ -87,7 +87,7 @@ def record_group(ledger: Ledger, group: RenewalGroup, *, auditor: str, ask: str,
         renewed = build_renewed(group, view, ask=ask, base_url=base_url)
     write_files(group.folder, renewed.texts if renewed else _list_texts(group.chosen[0]))
     with ledger.write(actor=auditor) as writer:
-        chosen = tuple(_record(writer, one, group.folder, auditor=auditor, ask=ask, why=why) for one in group.chosen)
+        chosen = tuple(_record(writer, renewal, group.folder, auditor=auditor, ask=ask, why=why) for renewal in group.chosen)
         done = replace(group, chosen=chosen)
         final = build_renewed(done, writer, ask=ask, base_url=base_url)
     if final is not None:
@@ -95,30 +95,31 @@ def record_group(ledger: Ledger, group: RenewalGroup, *, auditor: str, ask: str,
     return done
 
 
-def _record(writer: Writer, one: ClaimRenewal, folder: Path, *, auditor: str, ask: str, why: str | None) -> ClaimRenewal:
+def _record(writer: Writer, renewal: ClaimRenewal, folder: Path, *, auditor: str, ask: str, why: str | None) -> ClaimRenewal:
     # Recorded by an earlier call that was interrupted afterwards.
-    if one.renewed is not None:
-        return one
-    claim = carry_claim(writer, one.claim.claim, one.target, why=why or _explain(one)).payload
-    is_here = one.lock.replay is not None
-    tasks = TASK_LIST if not is_here and one.lock.tasks else None
-    draft = draft_renewal(one, claim.reference, ask=ask, replay=REPLAY if is_here else None, tasks=tasks)
+    if renewal.renewed is not None:
+        return renewal
+    claim = carry_claim(writer, renewal.claim.claim, renewal.target, why=why or _explain(renewal)).payload
+    is_here = renewal.lock.replay is not None
+    tasks = TASK_LIST if not is_here and renewal.lock.tasks else None
+    draft = draft_renewal(renewal, claim.reference, ask=ask, replay=REPLAY if is_here else None, tasks=tasks)
     file, _ = open_audit(writer, draft, auditor=auditor, locked=True, folder=folder)
-    return replace(one, claim=claim, renewed=get_audit(writer, file.audit.payload.audit))
+    return replace(renewal, claim=claim, renewed=get_audit(writer, file.audit.payload.audit))
 
 
-def _explain(one: ClaimRenewal) -> str:
-    return f"{one.target} takes the place of {one.claim.model}; the locked plan of {one.lock.audit} is carried out again on it"
+def _explain(renewal: ClaimRenewal) -> str:
+    return f"{renewal.target} takes the place of {renewal.claim.model}; the locked plan of {renewal.lock.audit} is carried out again on it"
 
 
-def _list_texts(one: ClaimRenewal) -> Mapping[str, str]:
+def _list_texts(renewal: ClaimRenewal) -> Mapping[str, str]:
     """Return the files of an audit whose run is made elsewhere: its list of tasks, where the lock fixes one."""
-    ids = list_task_ids(one.lock)
+    ids = list_task_ids(renewal.lock)
     # A digest proves a list and cannot restore it.
-    if one.lock.tasks is not None and ids is None:
-        found = f"the lock of {one.lock.audit} fixes {one.lock.tasks.count} tasks only by their digest, so the list cannot be made again"
-        advice = f"lock an audit with the list itself: caveat audit new {one.claim.claim} > audit.yaml"
-        raise InputError(Fault("tasks-not-known", one.claim.reference, found, advice=advice))
+    if renewal.lock.tasks is not None and ids is None:
+        count = renewal.lock.tasks.count
+        found = f"the lock of {renewal.lock.audit} fixes {count} tasks only by their digest, so the list cannot be made again"
+        advice = f"lock an audit with the list itself: caveat audit new {renewal.claim.claim} > audit.yaml"
+        raise InputError(Fault("tasks-not-known", renewal.claim.reference, found, advice=advice))
     return {} if ids is None else {TASK_LIST: "".join(f"{name}\n" for name in ids)}
 
 
@@ -194,36 +195,36 @@ def record_outcome(writer: Writer, one: ClaimRenewal, measured: RenewalMeasureme
     return conclude(writer, get_audit(writer, name), scored)
 
 
-def _get_renewed(one: ClaimRenewal) -> AuditFile:
-    if one.renewed is None:
+def _get_renewed(renewal: ClaimRenewal) -> AuditFile:
+    if renewal.renewed is None:
         raise ValueError("the audit is locked before it is concluded")
-    return one.renewed
+    return renewal.renewed
 
 
-def _find_table(one: ClaimRenewal, earlier: Iterable[Path], range_: tuple[float, float], scorer: Scorer | None) -> ScoreTable | None:
+def _find_table(renewal: ClaimRenewal, earlier: Iterable[Path], range_: tuple[float, float], scorer: Scorer | None) -> ScoreTable | None:
     """Return the very scores of the old outcome; None where no folder holds them."""
     # Only the very scores of the old outcome may be compared; another table of the same run could give another shift.
-    found = [run.payload.scores for run in one.old.runs] or [outcome.payload.scores for outcome in one.old.restrictions]
-    digest = found[-1] if found else None
+    texts = [run.payload.scores for run in renewal.old.runs] or [outcome.payload.scores for outcome in renewal.old.restrictions]
+    digest = texts[-1] if texts else None
     return next((table for table in _read_tables(earlier, range_, scorer) if table.content == digest), None)
 
 
 def _measure_shift(
-    one: ClaimRenewal, before: ScoreTable | None, evidence: RunEvidence, range_: tuple[float, float]
+    renewal: ClaimRenewal, before: ScoreTable | None, evidence: RunEvidence, range_: tuple[float, float]
 ) -> FindingBody | str | None:
     """Return how far the scores moved; a sentence where that cannot be measured, None between replays of one model version."""
-    if one.before == one.target:
+    if renewal.before == renewal.target:
         return None
     # Without the old scores the two recorded intervals are compared. Their half-widths add, which holds whatever their
     # dependence, and is wide.
     if before is None:
-        return f"the scores of {one.lock.audit} were not found, so its estimate and the new one are compared, not task by task"
-    models = (one.before, one.target)
+        return f"the scores of {renewal.lock.audit} were not found, so its estimate and the new one are compared, not task by task"
+    models = (renewal.before, renewal.target)
     try:
-        shift = measure_shift(before, evidence.table, one.lock.plan, range_=range_, models=models, audit=one.lock.audit)
+        shift = measure_shift(before, evidence.table, renewal.lock.plan, range_=range_, models=models, audit=renewal.lock.audit)
     except CaveatError as error:
         return f"the scores could not be compared task by task: {error.faults[0].found}"
-    return warn_of_designs(shift, find_design(one.old), find_design(_get_renewed(one), evidence.imported.provenance.replayed))
+    return warn_of_designs(shift, find_design(renewal.old), find_design(_get_renewed(renewal), evidence.imported.provenance.replayed))
 
 
 def _read_tables(folders: Iterable[Path], range_: tuple[float, float], scorer: Scorer | None) -> Iterator[ScoreTable]:
@@ -234,9 +235,9 @@ def _read_tables(folders: Iterable[Path], range_: tuple[float, float], scorer: S
             continue
 
 
-def _ablate(view: View, file: AuditFile, one: ClaimRenewal, claim: ClaimRevision, evidence: RunEvidence) -> FindingBody | str | None:
+def _ablate(view: View, file: AuditFile, renewal: ClaimRenewal, claim: ClaimRevision, evidence: RunEvidence) -> FindingBody | str | None:
     """Return what taking cues out does now, where the old audit holds that too; it takes no more than the scores."""
-    if not any(isinstance(finding.payload.body, Ablation) for finding in one.old.findings):
+    if not any(isinstance(finding.payload.body, Ablation) for finding in renewal.old.findings):
         return None
     case = build_case(claim, get_property(view, claim), file)
     try:
@@ -247,8 +248,10 @@ def _ablate(view: View, file: AuditFile, one: ClaimRenewal, claim: ClaimRevision
 
 def _withheld_prompts(old: AuditFile) -> bool:
     """Tell whether the texts of the old replay's contexts were left out of the record: then those of the new one are too."""
-    said = [*(run.payload.provenance for run in old.runs), *(outcome.payload.provenance for outcome in old.restrictions)]
-    return any(one.replayed is not None and not one.replayed.is_disclosed for one in said if one is not None)
+    provenances = [*(run.payload.provenance for run in old.runs), *(outcome.payload.provenance for outcome in old.restrictions)]
+    return any(
+        provenance.replayed is not None and not provenance.replayed.is_disclosed for provenance in provenances if provenance is not None
+    )
 
 
 # The file that records the purpose of a renewal folder. A call that was interrupted goes on with the same claims and

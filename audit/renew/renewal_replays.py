@@ -73,7 +73,7 @@ class RecordingSearch:
 
     def list_runs(self, digest: str) -> list[Path]:
         """Return every run folder of the replay with this *digest*."""
-        return [one.place for one in self.found.get(digest, ()) if one.is_run]
+        return [recording.place for recording in self.found.get(digest, ()) if recording.is_run]
 
 
 def find_recordings(
@@ -105,8 +105,8 @@ def find_recordings(
             path = folder / name
             if name.endswith(_REPLAY_ENDINGS) and _is_like_replay(path):
                 _add_file(search, path, wanted, view, owner)
-    for one in search.found.values():
-        one.sort(key=lambda recording: not recording.is_run)
+    for recordings in search.found.values():
+        recordings.sort(key=lambda recording: not recording.is_run)
     return search
 
 
@@ -282,9 +282,9 @@ def find_changed_parts(before: ReplayFile, after: ReplayFile) -> list[str]:
 
 
 def _is_registered(view: View, reference: str, spec: ContextSpec) -> bool:
-    found = view.find_spec(reference)
+    version = view.find_spec(reference)
     digest = hashlib.sha256(canonical_bytes(to_document(spec))).hexdigest()
-    return found is not None and found.payload.body is not None and digest_spec(found.payload) == digest
+    return version is not None and version.payload.body is not None and digest_spec(version.payload) == digest
 
 
 def _write_line(task: Task) -> str:
@@ -300,7 +300,7 @@ def _write_replay(replay: Replay) -> str:
 
 
 def _show(line: str) -> str:
-    return "".join(one if one.isprintable() or one == "\n" else "?" for one in line)
+    return "".join(name if name.isprintable() or name == "\n" else "?" for name in line)
 
 
 def _read(path: Path) -> str | None:
@@ -357,34 +357,34 @@ def group(
         owner: authority whose short names are meant first.
         advance: is told how many more folders were looked into.
     """
-    ordered = sorted(chosen, key=lambda one: one.lock.audit)
-    wanted = {one.lock.replay for one in ordered if one.lock.replay}
+    ordered = sorted(chosen, key=lambda renewal: renewal.lock.audit)
+    wanted = {renewal.lock.replay for renewal in ordered if renewal.lock.replay}
     search = (
         find_recordings([output, *places], wanted, view, owner=owner, advance=advance) if wanted else RecordingSearch(places=tuple(places))
     )
     groups: list[RenewalGroup] = []
     left: list[SkippedClaim] = []
-    for digest in dict.fromkeys(one.lock.replay for one in ordered):
-        same = tuple(one for one in ordered if one.lock.replay == digest)
+    for digest in dict.fromkeys(renewal.lock.replay for renewal in ordered):
+        same = tuple(renewal for renewal in ordered if renewal.lock.replay == digest)
         # Without a locked replay nothing is shared: each run is made elsewhere.
         if digest is None:
-            groups += (RenewalGroup(folder=output / one.lock.audit, chosen=(one,), recording=None) for one in same)
+            groups += (RenewalGroup(folder=output / renewal.lock.audit, chosen=(renewal,), recording=None) for renewal in same)
             continue
         recording = search.find(digest) or _find_renewed(same, digest, output, view, owner)
         if recording is not None:
             name = name_folder(recording.file.replay, digest)
             groups.append(RenewalGroup(folder=output / name, chosen=same, recording=recording))
         # Finished renewals need no recording any more.
-        elif all(one.is_concluded for one in same):
-            groups += (RenewalGroup(folder=output / one.lock.audit, chosen=(one,), recording=None) for one in same)
+        elif all(renewal.is_concluded for renewal in same):
+            groups += (RenewalGroup(folder=output / renewal.lock.audit, chosen=(renewal,), recording=None) for renewal in same)
         else:
-            left += (_miss(one, digest, search) for one in same)
+            left += (_miss(renewal, digest, search) for renewal in same)
     return RenewalGroups(groups=tuple(groups), left=tuple(left), search=search)
 
 
 def _find_renewed(same: Sequence[ClaimRenewal], digest: str, output: Path, view: View, owner: str) -> ReplayRecording | None:
     """Return the replay that an earlier call wrote, where the recording is gone since: its own lock says that it is the one."""
-    locked = {one.renewed.lock.payload.replay for one in same if one.renewed and one.renewed.lock}
+    locked = {renewal.renewed.lock.payload.replay for renewal in same if renewal.renewed and renewal.renewed.lock}
     # The original recording may be deleted between two calls. The renewal's own files then serve, since its lock fixes
     # them.
     for path in sorted(output.glob(f"*-{digest[:8]}/{REPLAY}")):
@@ -399,8 +399,8 @@ def _find_renewed(same: Sequence[ClaimRenewal], digest: str, output: Path, view:
 
 def list_runs(search: RecordingSearch, chosen: ClaimRenewal, *, but: Path) -> list[Path]:
     """Return the run folders that may hold the scores of the audit that is renewed, the new one's own *but* left out."""
-    found = search.list_runs(chosen.lock.replay) if chosen.lock.replay else []
-    return [one for one in found if one.resolve() != but.resolve()]
+    paths = search.list_runs(chosen.lock.replay) if chosen.lock.replay else []
+    return [path for path in paths if path.resolve() != but.resolve()]
 
 
 def check_same(before: ReplayFile, after: ReplayFile) -> None:
@@ -429,5 +429,5 @@ def _miss(claim_renewal: ClaimRenewal, digest: str, search: RecordingSearch) -> 
 
 def _list_sources(claim_renewal: ClaimRenewal) -> Iterator[str]:
     runs = [run.payload.source for run in claim_renewal.old.runs]
-    said = runs or [outcome.payload.source for outcome in claim_renewal.old.restrictions if outcome.payload.source]
-    yield from dict.fromkeys(filter(None, said))
+    texts = runs or [outcome.payload.source for outcome in claim_renewal.old.restrictions if outcome.payload.source]
+    yield from dict.fromkeys(filter(None, texts))

@@ -73,18 +73,18 @@ async def find_batch(endpoint: Endpoint, batch: str) -> BatchView:
 
 async def list_batches(endpoint: Endpoint, *, since: datetime) -> list[BatchView]:
     """Return all batches of the workspace that were created at or after *since*, latest first; raises ModelError."""
-    found: list[BatchView] = []
+    batch_views: list[BatchView] = []
     cursor = ""
     while True:
         page = await _ask(endpoint, "GET", f"{_PATH}?limit={_PAGE}{cursor}")
         listed = page.get("data")
         if not isinstance(listed, list):
             raise ModelError(RequestTrouble.BAD_ANSWER, "expected a list of batches as data")
-        views = [_read_view(one) for one in listed]
+        views = [_read_view(item) for item in listed]
         # Pages come latest first, so the first page that ends before *since* is the last one needed.
-        found += [view for view in views if view.created_at >= since]
+        batch_views += [view for view in views if view.created_at >= since]
         if not page.get("has_more") or not views or views[-1].created_at < since:
-            return found
+            return batch_views
         cursor = f"&after_id={quote(views[-1].id, safe='')}"
 
 
@@ -196,7 +196,7 @@ class BatchChunk:
         mine = set(self.keys)
         # The time of writing separates this chunk's intents from those that other chunks or runs made for the same
         # calls.
-        return {one.key: one for one in store.list_lost() if one.at == self.at and one.key in mine}
+        return {intent.key: intent for intent in store.list_lost() if intent.at == self.at and intent.key in mine}
 
 
 def split_calls(calls: Iterable[Call], *, most: int, most_bytes: int) -> Iterator[list[Call]]:
@@ -245,12 +245,12 @@ def write_closed(store: RunStore, chunk: BatchChunk, *, reason: str, counts: Map
 
 def list_open_chunks(store: RunStore) -> tuple[list[BatchChunk], int]:
     """Return the chunks of which something may still come, oldest first, and how many chunks there have been."""
-    found, number = [], 1
+    chunks, number = [], 1
     while (document := store.find_document(f"batch-{number:06}")) is not None:
         chunk = BatchChunk(number=number, at=document["at"], endpoint=document["endpoint"], keys=tuple(document["keys"]))
         accepted = store.find_document(f"{chunk.name}-accepted")
         if store.find_document(f"{chunk.name}-closed") is None:
             batch = None if accepted is None else accepted["id"]
-            found.append(BatchChunk(number=number, at=chunk.at, endpoint=chunk.endpoint, keys=chunk.keys, batch=batch))
+            chunks.append(BatchChunk(number=number, at=chunk.at, endpoint=chunk.endpoint, keys=chunk.keys, batch=batch))
         number += 1
-    return found, number - 1
+    return chunks, number - 1

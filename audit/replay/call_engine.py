@@ -305,7 +305,7 @@ class GroupWriter:
             self._waiting.clear()
             # A task that was cancelled will not send its call. An intent for it would later count as lost in flight,
             # and as possibly billed.
-            asked, self._asked = [one for one in self._asked if not one.done.done()], []
+            asked, self._asked = [entry for entry in self._asked if not entry.done.done()], []
             settled, self._settled = self._settled, []
             writing = loop.run_in_executor(self._thread, self._write_group, asked, settled)
             try:
@@ -314,16 +314,16 @@ class GroupWriter:
             except Exception as error:  # noqa: BLE001 (whatever it is, those who wait must hear of it)
                 self._fail([*asked, *settled], error)
                 continue
-            for one, intent in zip(asked, intents, strict=True):
-                if not one.done.done():
-                    one.done.set_result(intent)
+            for entry, intent in zip(asked, intents, strict=True):
+                if not entry.done.done():
+                    entry.done.set_result(intent)
             for two in settled:
                 if not two.done.done():
                     two.done.set_result(None)
 
     def _write_group(self, intent_entries: list[_IntentEntry], settled: list[_OutcomeEntry]) -> list[CallIntent]:
         if settled:
-            self._store.settle([(one.intent, one.response) for one in settled])
+            self._store.settle([(entry.intent, entry.response) for entry in settled])
         return (
             self._store.intend([intent_entry.call for intent_entry in intent_entries], at=self._clock().isoformat())
             if intent_entries
@@ -331,10 +331,10 @@ class GroupWriter:
         )
 
     def _fail(self, waiting: list[_IntentEntry | _OutcomeEntry], error: Exception) -> None:
-        for one in waiting:
-            if not one.done.done():
+        for item in waiting:
+            if not item.done.done():
                 is_ours = not isinstance(error, sqlite3.Error)
-                one.done.set_exception(error if is_ours else build_not_writable(self._store.path, error))
+                item.done.set_exception(error if is_ours else build_not_writable(self._store.path, error))
 
 
 # The run itself.
@@ -779,7 +779,7 @@ def forecast(
         retry_failed: whether other failures are.
     """
     # Two cells with the same request and sample share one call, which is paid once.
-    calls = {one.call.key: one.call for one in planned}
+    calls = {planned_call.call.key: planned_call.call for planned_call in planned}
     cells = len(planned)
     known: dict[str, str | None] = {}
     keys = list(calls)

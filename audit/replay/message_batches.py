@@ -90,12 +90,12 @@ def check_sampling(calls: Iterable[Call], *, api_version: str) -> None:
     """
     # Sampling parameters need API version 2023-06-01, the last that takes them. The version is one header for the whole
     # batch, so single requests cannot differ from it, as they do outside batches.
-    found = {name for call in calls for name in SAMPLING if name in call.body}
-    if not found or api_version < WITHOUT_SAMPLING:
+    texts = {name for call in calls for name in SAMPLING if name in call.body}
+    if not texts or api_version < WITHOUT_SAMPLING:
         return
-    said = f"cannot be set under API version {api_version}, and one version holds for a whole batch"
-    where = [f"policy.{name}" for name in SAMPLING if name in found]
-    raise InputError([Fault("sampling-not-settable", one, said) for one in where])
+    text = f"cannot be set under API version {api_version}, and one version holds for a whole batch"
+    where = [f"policy.{name}" for name in SAMPLING if name in texts]
+    raise InputError([Fault("sampling-not-settable", one, text) for one in where])
 
 
 def _is_wanted_again(failure: str | None, settings: CallSettings) -> bool:
@@ -711,7 +711,7 @@ class _BatchRun:
 
     def _close(self, chunk: BatchChunk, reason: str, counts: Mapping[str, int]) -> None:
         write_closed(self._store, chunk, reason=reason, counts=counts)
-        self._open = [one for one in self._open if one.number != chunk.number]
+        self._open = [batch_chunk for batch_chunk in self._open if batch_chunk.number != chunk.number]
         self._progress(self.summarise().run)
 
     def _count(self, response: Response) -> None:
@@ -726,7 +726,7 @@ class _BatchRun:
     def _list_known(self) -> set[str]:
         accepted = (self._store.find_document(f"batch-{number:06}-accepted") for number in range(1, self._number + 1))
         # Batches that other chunks of this folder have already been matched with.
-        return {one["id"] for one in accepted if one is not None}
+        return {item["id"] for item in accepted if item is not None}
 
     def _is_grace_over(self, chunk: BatchChunk) -> bool:
         # A chunk of an earlier run was submitted before this one began, whenever that was.

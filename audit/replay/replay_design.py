@@ -368,13 +368,13 @@ def build_design(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, C
     # Samples are added last. Each has its own call, so raising the number of samples leaves all existing calls as they
     # are.
     planned = [
-        PlannedCall(cell=replace(one.cell, sample=sample), call=replace(one.call, index=sample))
-        for one in asked
+        PlannedCall(cell=replace(cell.cell, sample=sample), call=replace(cell.call, index=sample))
+        for cell in asked
         for sample in range(replay.samples)
     ]
     # A hash instead of a random generator: the place of a call depends on the seed and its own key only. More samples
     # or tasks do not reorder the others, and the first calls of a run that stops early are a random part of the design.
-    return sorted(planned, key=lambda one: hashlib.sha256(f"{replay.seed}:{one.call.key}".encode()).digest())
+    return sorted(planned, key=lambda call: hashlib.sha256(f"{replay.seed}:{call.call.key}".encode()).digest())
 
 
 def _refuse(faults: Sequence[Fault]) -> None:

@@ -127,17 +127,17 @@ def open_seal(path: Path, view: View | None) -> SealedContexts:
         InputError: it is no seal file of contexts, others can read it, or the registry has no commitment that it opens.
     """
     opening = read_seal(path).opening
-    found = None if view is None else view.find_spec(opening.spec)
+    version = None if view is None else view.find_spec(opening.spec)
     commitment = commitment_of(opening)
     # The commitment must be in the log. Otherwise a seal file written after the run could claim to have been sealed
     # before it.
-    if found is None or (found.payload.kind, found.payload.commitment) != (opening.spec_kind, commitment):
+    if version is None or (version.payload.kind, version.payload.commitment) != (opening.spec_kind, commitment):
         text = f"opens no commitment that the registry has for {opening.spec}: nothing shows that these texts were sealed"
         raise InputError(Fault("seal-not-recorded", str(path), text))
     if not isinstance(opening.body, ContextSpec):
         text = f"holds a {opening.spec_kind.value}, and a context is asked for"
         raise InputError(Fault("seal-not-opened", str(path), text, advice="name the seal file of the contexts"))
-    return SealedContexts(spec=opening.body, reference=format_reference(found.payload), commitment=commitment)
+    return SealedContexts(spec=opening.body, reference=format_reference(version.payload), commitment=commitment)
 
 
 def seal_contexts(
@@ -185,8 +185,10 @@ def _is_recorded(view: View, seal: Path) -> bool:
 
 def _refuse_registered(view: View, path: Path, name: str) -> None:
     """A context that is registered with its texts is public: sealing it now hides nothing. One that is sealed needs its seal file."""
-    found = [spec.payload for kind in (SpecKind.TEST_CONTEXT, SpecKind.DEPLOY_CONTEXT) for spec in view.list_specs(kind)]
-    public = [one for one in found if name in (one.slug, one.spec, format_reference(one)) and one.body is not None]
+    versions = [spec.payload for kind in (SpecKind.TEST_CONTEXT, SpecKind.DEPLOY_CONTEXT) for spec in view.list_specs(kind)]
+    public = [
+        version for version in versions if name in (version.slug, version.spec, format_reference(version)) and version.body is not None
+    ]
     if public:
         text = f"{format_reference(public[0])} is registered with its texts in public: a seal would hide nothing"
         raise ConflictError(Fault("already-public", f"{path}, context {name!r}", text))
@@ -288,14 +290,14 @@ def _find_seal(path: Path, name: str, view: View | None, sources: dict[str, str]
     seal = file if file.name.endswith(ENDING) else name_seal(file)
     if not seal.is_file():
         return None
-    found = open_seal(seal, view)
+    contexts = open_seal(seal, view)
     # A plain file that was edited after sealing is refused. Replaying either version in silence would break the
     # commitment or the author's intention.
-    if seal != file and file.is_file() and _read_context(path, name, sources) != found.spec:
-        text = f"is not what {seal.name} holds and {found.reference} commits to"
+    if seal != file and file.is_file() and _read_context(path, name, sources) != contexts.spec:
+        text = f"is not what {seal.name} holds and {contexts.reference} commits to"
         advice = f"replay what was sealed; a changed file is sealed under another name, or anew after {seal.name} was put away"
         raise ConflictError(Fault("sealed-context-differs", str(file), text, advice=advice))
-    return found
+    return contexts
 
 
 def _find_registered(
@@ -303,18 +305,20 @@ def _find_registered(
 ) -> ContextSpec:
     """Return the registered context *name*; its reference, and its commitment where it was sealed, are added to *known*."""
     where = f"{path}, context {name!r}"
-    found = [] if view is None else _list_named(view, name, owner)
-    if not found:
+    versions = [] if view is None else _list_named(view, name, owner)
+    if not versions:
         place = (
             "beside it, and no registry is open" if view is None else "beside it, and no context specification of the registry is called so"
         )
         advice = "caveat spec list --kind test_context shows what is registered"
         raise NotFoundError(Fault("spec-not-found", where, f"there is no such file {place}", advice=advice))
     # A short name may exist under several owners or kinds. Choosing one could replay other texts than the author meant.
-    if len(found) > 1:
-        listed = ", ".join(f"{format_reference(one)} ({one.kind.value} of {one.owner})" for one in found)
+    if len(versions) > 1:
+        listed = ", ".join(
+            f"{format_reference(spec_version)} ({spec_version.kind.value} of {spec_version.owner})" for spec_version in versions
+        )
         raise InputError(Fault("choice-needed", where, f"means {listed}", advice="name one by its identifier"))
-    (version,) = found
+    (version,) = versions
     body = view.open_spec(version) if view is not None else None
     if not isinstance(body, ContextSpec):
         text = f"{format_reference(version)} is sealed, and no seal file next to the replay opens it"
@@ -330,8 +334,8 @@ def _find_registered(
 def _list_named(view: View, name: str, owner: str | None) -> list[SpecVersion]:
     """Return the context specifications that *name* can mean."""
     if name.startswith("CTX-"):
-        found = view.find_spec(name)
-        return [found.payload] if found is not None and found.payload.kind in _KINDS else []
+        version = view.find_spec(name)
+        return [version.payload] if version is not None and version.payload.kind in _KINDS else []
     listed = [spec.payload for kind in _KINDS for spec in view.list_specs(kind)]
-    named = [one for one in listed if one.slug == name]
-    return [one for one in named if one.owner == owner] or named
+    named = [spec_version for spec_version in listed if spec_version.slug == name]
+    return [spec_version for spec_version in named if spec_version.owner == owner] or named

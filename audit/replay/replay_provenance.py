@@ -153,7 +153,7 @@ def build_replayed(store: RunStore, requests: RequestTally) -> ReplayAccount | N
     contexts = renew_contexts(versions[-1], where=str(store.path))
     named = sources[-1] if sources else {"files": {}, "specs": {}}
     file = named["files"].get(replay.tasks)
-    spent = sum(one.calls for one in store.sum_spent(unsent=UNSENT) if one.purpose is Purpose.REPLAY)
+    spent = sum(usage.calls for usage in store.sum_spent(unsent=UNSENT) if usage.purpose is Purpose.REPLAY)
     return ReplayAccount(
         name=replay.name,
         tasks=len(tasks),
@@ -172,7 +172,7 @@ def build_replayed(store: RunStore, requests: RequestTally) -> ReplayAccount | N
 
 def renew_contexts(kept: Mapping[str, Any], *, where: str) -> dict[str, Any]:
     """Return the context specifications of a run folder as they are written today: keys that are new since then have their default."""
-    return {name: to_document(from_document(ContextSpec, one, where=f"{where}, contexts {name}")) for name, one in kept.items()}
+    return {name: to_document(from_document(ContextSpec, item, where=f"{where}, contexts {name}")) for name, item in kept.items()}
 
 
 def describe_budget(budget: Budget) -> str | None:
@@ -301,9 +301,9 @@ def _describe(told: Mapping[str, Any]) -> Iterator[str]:
     if told.get("chat_template_sha256"):
         yield f"chat template SHA-256 {told['chat_template_sha256']}"
     sizes = (("threads", "threads"), ("slots", "slots"), ("context_tokens_per_slot", "context tokens a slot"))
-    found = ", ".join(f"{told[name]} {words}" for name, words in sizes if told.get(name) is not None)
-    if found:
-        yield found
+    text = ", ".join(f"{told[name]} {words}" for name, words in sizes if told.get(name) is not None)
+    if text:
+        yield text
 
 
 # Provenance, as the checklist and the supplement print it.
@@ -449,15 +449,15 @@ def _describe_tools(store: RunStore, replay: Replay) -> str | None:
 def _describe_spent(store: RunStore) -> str | None:
     """Say what was spent on the replay, and apart from it on judge and probe."""
     spent = store.sum_spent(unsent=UNSENT)
-    by_purpose = {purpose: [one for one in spent if one.purpose is purpose] for purpose in Purpose}
+    by_purpose = {purpose: [usage for usage in spent if usage.purpose is purpose] for purpose in Purpose}
     if not by_purpose[Purpose.REPLAY]:
         return None
-    told = (f"{purpose.value}: {_sum_up(found)}" for purpose, found in by_purpose.items() if found and purpose is not Purpose.REPLAY)
+    told = (f"{purpose.value}: {_sum_up(usages)}" for purpose, usages in by_purpose.items() if usages and purpose is not Purpose.REPLAY)
     return "; ".join([_sum_up(by_purpose[Purpose.REPLAY]), *told])
 
 
 def _sum_up(spent: Sequence[ModelUsage]) -> str:
-    calls, untold = sum(one.calls for one in spent), sum(one.untold for one in spent)
-    inputs, outputs = sum(one.input_tokens for one in spent), sum(one.output_tokens for one in spent)
+    calls, untold = sum(usage.calls for usage in spent), sum(usage.untold for usage in spent)
+    inputs, outputs = sum(usage.input_tokens for usage in spent), sum(usage.output_tokens for usage in spent)
     text = f"{format_items(calls, 'call')}, {inputs:,} input tokens, {outputs:,} output tokens"
     return f"{text} ({untold:,} calls without a count of tokens)" if untold else text

@@ -93,7 +93,7 @@ def discount_batch(prices: Prices) -> dict[str, TokenPrice]:
 
 def _discount(price: TokenPrice) -> TokenPrice:
     share = price.batch_share
-    write, read = (None if one is None else one * share for one in (price.cache_write, price.cache_read))
+    write, read = (None if value is None else value * share for value in (price.cache_write, price.cache_read))
     # `batch_share` becomes 1, so a discounted price cannot be discounted twice.
     return replace(price, input=price.input * share, output=price.output * share, cache_write=write, cache_read=read, batch_share=1.0)
 
@@ -255,10 +255,10 @@ def count_spent(store: RunStore, prices: Prices, unsent: Collection[str]) -> Spe
     """
     total = SpentAmount()
     in_batches = discount_batch(prices)
-    for one in store.sum_spent(unsent=unsent):
-        price = (in_batches if one.batched else prices).get(one.model)
-        usd = None if price is None else bound_cost(price, input_tokens=one.input_tokens, output_tokens=one.output_tokens)
-        total += SpentAmount(calls=one.calls, input_tokens=one.input_tokens, output_tokens=one.output_tokens, usd=usd)
+    for usage in store.sum_spent(unsent=unsent):
+        price = (in_batches if usage.batched else prices).get(usage.model)
+        usd = None if price is None else bound_cost(price, input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
+        total += SpentAmount(calls=usage.calls, input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, usd=usd)
     # Requests without a count are bounded by their own body, at the safe ratio.
     for request, count in store.list_doubtful(MAYBE_BILLED, errors=DOUBTFUL, statuses=GIVEN_UP):
         worst = estimate_call(store.get_request(request), prices, bytes_a_token=_SAFE_BYTES_A_TOKEN)
@@ -316,7 +316,7 @@ def _measure(value: object) -> int:
         return len(value) if value.isascii() else len(value.encode())
     if isinstance(value, Mapping):
         # A message counts by its content. Other objects (schemas of tools) reach the model as JSON.
-        return sum(_measure(one) for name, one in value.items() if name != "role") if "content" in value else len(json.dumps(value))
+        return sum(_measure(item) for name, item in value.items() if name != "role") if "content" in value else len(json.dumps(value))
     if isinstance(value, (list, tuple)):
         return sum(map(_measure, value))
     return 0

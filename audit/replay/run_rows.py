@@ -248,7 +248,7 @@ def list_samples(store: RunStore, *, test: str, deploy: str, spec: str | None = 
         DesignError: an arm has no cell, or there are several specifications and none is chosen, or another one.
     """
     sides = {test: SampleSide.TEST, deploy: SampleSide.DEPLOY}
-    found: dict[tuple[SampleSide, str, str], RatingSample] = {}
+    samples: dict[tuple[SampleSide, str, str], RatingSample] = {}
     specs: dict[str, None] = {}
     # Both lists are in the order of planning. They are read side by side because the key of a cell does not lead to its
     # request.
@@ -259,11 +259,11 @@ def list_samples(store: RunStore, *, test: str, deploy: str, spec: str | None = 
         specs |= {cell.spec: None} if side is SampleSide.DEPLOY and cell.spec else {}
         # Samples of one cell have the same prompt, which is rated once.
         place = (side, cell.context_id, cell.task_id)
-        if place in found or (side is SampleSide.DEPLOY and spec is not None and cell.spec != spec):
+        if place in samples or (side is SampleSide.DEPLOY and spec is not None and cell.spec != spec):
             continue
-        found[place] = RatingSample(side=side, text=render_prompt(call.body), task_id=cell.task_id, context_id=cell.context_id)
-    _check(store, {one.side for one in found.values()}, sides, [*specs], spec)
-    return [found[place] for place in sorted(found, key=lambda one: (one[0].value, *one[1:]))]
+        samples[place] = RatingSample(side=side, text=render_prompt(call.body), task_id=cell.task_id, context_id=cell.context_id)
+    _check(store, {sample.side for sample in samples.values()}, sides, [*specs], spec)
+    return [samples[place] for place in sorted(samples, key=lambda one: (one[0].value, *one[1:]))]
 
 
 def render_prompt(body: Mapping[str, Any]) -> str:
@@ -275,7 +275,7 @@ def _list_parts(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if body.get("system"):
         yield "system prompt", str(body["system"])
     if body.get("tools"):
-        yield "tools", "\n".join(f"{one['name']}: {one['description']}" for one in body["tools"])
+        yield "tools", "\n".join(f"{item['name']}: {item['description']}" for item in body["tools"])
     for turn in body["messages"]:
         yield str(turn["role"]), str(turn["content"])
 

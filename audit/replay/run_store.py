@@ -167,16 +167,16 @@ def _fold(value: Any, texts: dict[str, str]) -> Any:
     if isinstance(value, Mapping):
         # `$text` marks a folded text. A key of the body that begins with `$` gets a second one, so it cannot be
         # mistaken for that mark.
-        return {f"${key}" if key.startswith("$") else key: _fold(one, texts) for key, one in value.items()}
-    return [_fold(one, texts) for one in value] if isinstance(value, (list, tuple)) else value
+        return {f"${key}" if key.startswith("$") else key: _fold(item, texts) for key, item in value.items()}
+    return [_fold(item, texts) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def _unfold(read: sqlite3.Connection, value: Any) -> Any:
     if isinstance(value, dict):
         if value.keys() == {"$text"}:
             return read.execute("SELECT content FROM text WHERE sha256 = ?", (value["$text"],)).fetchone()[0]
-        return {key.removeprefix("$") if key.startswith("$$") else key: _unfold(read, one) for key, one in value.items()}
-    return [_unfold(read, one) for one in value] if isinstance(value, list) else value
+        return {key.removeprefix("$") if key.startswith("$$") else key: _unfold(read, item) for key, item in value.items()}
+    return [_unfold(read, item) for item in value] if isinstance(value, list) else value
 
 
 # Scores. Every scoring is kept, and the latest of a response, scorer and repeat counts: a person may score again, and
@@ -361,21 +361,21 @@ class RunStore(ScoreStore):
             ConflictError: a cell is planned with another call than the one it has; nothing is written.
         """
         with self._write() as write:
-            for one in planned:
-                keep_body(write, one.call.request, one.call.body)
-                place = _cell_values(one.cell)
+            for call in planned:
+                keep_body(write, call.call.request, call.call.body)
+                place = _cell_values(call.cell)
                 write.execute(
                     "INSERT INTO cell (task_id, arm, spec, context_id, cue_removed, sample, key, request) VALUES (?,?,?,?,?,?,?,?)"
                     # A run that is resumed or enlarged plans its cells again, and those that exist stay. Another call
                     # in the same cell would give one response two designs, so it is refused with the whole transaction.
                     " ON CONFLICT DO NOTHING",
-                    (*place, one.call.key, one.call.request),
+                    (*place, call.call.key, call.call.request),
                 )
                 known = write.execute(
                     "SELECT key FROM cell WHERE (task_id, arm, spec, context_id, cue_removed, sample) = (?,?,?,?,?,?)", place
                 ).fetchone()[0]
-                if known != one.call.key:
-                    where = f"{self.path}, task {one.cell.task_id}, arm {one.cell.arm}, context {one.cell.context_id}"
+                if known != call.call.key:
+                    where = f"{self.path}, task {call.cell.task_id}, arm {call.cell.arm}, context {call.cell.context_id}"
                     found = "was planned with another request; task, context or policy changed since"
                     raise ConflictError(Fault("run-differs", where, found))
 
@@ -431,13 +431,13 @@ class RunStore(ScoreStore):
         # A call may have several outcomes, since failed calls can be sent again. The latest counts everywhere in this
         # class.
         sql = "SELECT failure FROM outcome WHERE key = ? ORDER BY id DESC LIMIT 1"
-        found = set()
+        texts = set()
         with self._lock:
             for key in keys:
                 row = self._connection.execute(sql, (key,)).fetchone()
                 if row is not None and (failed or row[0] is None):
-                    found.add(key)
-        return found
+                    texts.add(key)
+        return texts
 
     def find_outcomes(self, keys: Iterable[str]) -> dict[str, str | None]:
         """Return by key, for those of *keys* that have an outcome, why the latest is no answer; None: it is one."""
@@ -453,7 +453,7 @@ class RunStore(ScoreStore):
         call failed with one of *failures*.
         """
         # SQLite binds a limited number of parameters, so each list is one JSON parameter.
-        lists = [json.dumps(list(one)) for one in (errors, statuses, failures)]
+        lists = [json.dumps(list(item)) for item in (errors, statuses, failures)]
         sql = (
             "SELECT intent.request, max((SELECT count(*) FROM json_each(document, '$.attempts') WHERE"
             " json_extract(value, '$.error') IN (SELECT value FROM json_each(?1))"
@@ -560,7 +560,9 @@ def _outcome_values(intent: CallIntent, response: Response) -> tuple[object, ...
     usage = response.usage
     # All three are input that was processed. When the endpoint counted none of them the column is NULL, because unknown
     # is not zero.
-    known = [one for one in (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens) if one is not None]
+    known = [
+        number for number in (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens) if number is not None
+    ]
     # The text is part of the content blocks and is not stored a second time. `_read_response` restores it.
     kept = replace(response, text="", thinking=None) if response.content else response
     return (
@@ -589,8 +591,8 @@ def join_text(content: Iterable[Mapping[str, object]]) -> str:
 
 def join_thinking(content: Iterable[Mapping[str, object]]) -> str | None:
     """Return the reasoning blocks of *content* joined; None without one."""
-    found = [str(block.get("thinking", "")) for block in content if block.get("type") == "thinking"]
-    return "\n".join(found) if found else None
+    texts = [str(block.get("thinking", "")) for block in content if block.get("type") == "thinking"]
+    return "\n".join(texts) if texts else None
 
 
 # Documents of a run folder: the replay that it holds, and the tasks that were asked, whole. A replay may grow. Each

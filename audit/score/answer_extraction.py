@@ -127,11 +127,11 @@ class AnswerPlace:
 
 def find_places(text: str) -> Iterator[AnswerPlace]:
     """Give every place in which *text* says its answer, in the order of the text; the last is what it settles on."""
-    boxes = ((found.end(), _find_end(text, found.end())) for found in _BOXED.finditer(text))
+    boxes = ((match.end(), _find_end(text, match.end())) for match in _BOXED.finditer(text))
     boxed = [AnswerPlace(start, end, "boxed") for start, end in boxes if end is not None]
     # A statement whose answer is in the box after it would otherwise count as a second, empty place.
-    stated = [AnswerPlace(found.end(), None, "stated") for found in _STATED.finditer(text) if not _BOX_FOLLOWS.match(text, found.end())]
-    yield from sorted((*boxed, *stated), key=lambda one: one.start)
+    stated = [AnswerPlace(match.end(), None, "stated") for match in _STATED.finditer(text) if not _BOX_FOLLOWS.match(text, match.end())]
+    yield from sorted((*boxed, *stated), key=lambda place: place.start)
 
 
 def _find_end(text: str, start: int) -> int | None:
@@ -191,19 +191,19 @@ def build_number_marker(scorer: NumberScorer) -> Marker:
     def mark(task: Task, text: str) -> ResponseMark:
         gold = parse_number(task.answer or "")
         try:
-            found, how = _extract_number(scorer, text)
+            number, how = _extract_number(scorer, text)
         except TimeoutError:
             return mark_time_out(scorer.pattern)
         # A missing number is an exclusion by default. It counts as wrong only if the scorer says so.
-        if gold is None or found is None:
+        if gold is None or number is None:
             reason = None if scorer.unextracted == "wrong" and gold else NOT_FOUND
             return ResponseMark(score=None if reason else 0.0, excluded_reason=reason, detail={"extracted": None, "how": how})
-        detail: dict[str, object] = {"extracted": found.written, "value": _to_float(found.value), "how": how, "answer": task.answer}
-        if found.ambiguous:
+        detail: dict[str, object] = {"extracted": number.written, "value": _to_float(number.value), "how": how, "answer": task.answer}
+        if number.ambiguous:
             detail["ambiguous"] = "separator"
-        if found.percent != gold.percent:
+        if number.percent != gold.percent:
             detail["percent"] = "on one side only: both readings were compared"
-        return ResponseMark(score=float(is_equal(found, gold, scorer)), detail=detail)
+        return ResponseMark(score=float(is_equal(number, gold, scorer)), detail=detail)
 
     return mark
 
@@ -377,7 +377,7 @@ def extract_option(text: str, options: Options) -> tuple[str | None, str]:
     if alone and (letter := _letter(alone["letter"], options)):
         return letter, "alone"
     said = [(place.start, place.how, _read_place(text, place, options)) for place in find_places(text)]
-    said += [(found.start(), "stated", _letter(found["letter"], options) or "") for found in _SETTLED.finditer(text)]
+    said += [(match.start(), "stated", _letter(match["letter"], options) or "") for match in _SETTLED.finditer(text)]
     settled = [(start, how, letter) for start, how, letter in said if letter]
     if settled:
         _, how, letter = max(settled)
@@ -417,12 +417,12 @@ def _is_letter(text: str, match: re.Match[str]) -> bool:
 
 
 def _read_labels(text: str, options: Options) -> tuple[str | None, str] | None:
-    labels = {found["letter"].upper() for found in _LABEL.finditer(text) if _is_label(text, found, options)}
+    labels = {match["letter"].upper() for match in _LABEL.finditer(text) if _is_label(text, match, options)}
     # A single labelled line is an answer. Several labelled lines are a list of the options or of steps.
     if len(labels) == 1:
         return labels.pop(), "label"
     last = text.rstrip().rsplit("\n", 1)[-1]
-    is_list = len(labels) > 1 and any(_is_label(last, found, options) for found in _LABEL.finditer(last))
+    is_list = len(labels) > 1 and any(_is_label(last, match, options) for match in _LABEL.finditer(last))
     return (None, "several options") if is_list else None
 
 
@@ -464,7 +464,7 @@ def _find_mentioned(sentence: str, options: Options, *, last: bool = True) -> se
     if options and all(values):
         numbers = list(list_numbers(sentence))
         said = {number.value for number in numbers[-2 if last and _JOINED.search(sentence) else -1 if last else 0 :]}
-        return {ascii_uppercase[place] for place, one in enumerate(values) if one and one.value in said}
+        return {ascii_uppercase[place] for place, parsed_number in enumerate(values) if parsed_number and parsed_number.value in said}
     shown = f" {_normalise_option(sentence)} "
     found = [place for place, option in enumerate(options) if f" {_normalise_option(option)} " in shown]
     return {ascii_uppercase[place] for place in found if not any(_is_part(options, place, other) for other in found)}
@@ -485,7 +485,7 @@ def _resolve(text: str, options: Options) -> str | None:
     same = [place for place, option in enumerate(options) if _normalise_option(option) == _normalise_option(bare)]
     if not same and (number := parse_number(bare)):
         values = [parse_number(option) for option in options]
-        same = [place for place, one in enumerate(values) if one and one.value == number.value]
+        same = [place for place, parsed_number in enumerate(values) if parsed_number and parsed_number.value == number.value]
     return ascii_uppercase[same[0]] if len(same) == 1 else None
 
 
@@ -519,17 +519,19 @@ def build_pattern_marker(scorer: PatternScorer) -> Marker:
     """Return the function that searches a response for the task's patterns, or the scorer's where the task has none of that kind."""
 
     def mark(task: Task, text: str) -> ResponseMark:
-        found: list[PatternMatch] = []
+        matches: list[PatternMatch] = []
         for kind, pattern in list_patterns(scorer, task):
             try:
-                found.append(search_pattern(pattern, text, kind=kind, time_limit_s=scorer.time_limit_s))
+                matches.append(search_pattern(pattern, text, kind=kind, time_limit_s=scorer.time_limit_s))
             except TimeoutError:
                 # One pattern out of time excludes the whole response: a score from the others would depend on the speed
                 # of the machine.
-                detail: dict[str, object] = {"patterns": [_describe(one) for one in found], "timed_out": pattern}
+                detail: dict[str, object] = {"patterns": [_describe(match) for match in matches], "timed_out": pattern}
                 return ResponseMark(score=None, excluded_reason=TIME_OUT, detail=detail)
-        rates = {f"{kind}_rate": rate for kind in ("expected", "anti") if (rate := _rate(found, kind)) is not None}
-        return ResponseMark(score=_score(scorer.score, found), dimensions=rates, detail={"patterns": [_describe(one) for one in found]})
+        rates = {f"{kind}_rate": rate for kind in ("expected", "anti") if (rate := _rate(matches, kind)) is not None}
+        return ResponseMark(
+            score=_score(scorer.score, matches), dimensions=rates, detail={"patterns": [_describe(match) for match in matches]}
+        )
 
     return mark
 
@@ -538,7 +540,7 @@ def list_patterns(scorer: PatternScorer, task: Task) -> list[tuple[PatternKind, 
     """Return the patterns that responses to *task* are searched for, expected ones first, in their written order."""
     # The task's own patterns replace the scorer's of the same kind and are not added to them.
     expected, anti = task.expected or scorer.expected, task.anti or scorer.anti
-    return [*(("expected", one) for one in expected), *(("anti", one) for one in anti)]
+    return [*(("expected", name) for name in expected), *(("anti", name) for name in anti)]
 
 
 def check_patterns(scorer: PatternScorer, tasks: Sequence[Task]) -> Iterator[Fault]:

@@ -244,7 +244,7 @@ def find_tasks(store: RunStore, tasks: Mapping[str, Task]) -> dict[str, Task]:
             missing[cell.task_id] = None
     if missing:
         found_ = "the run has responses to it, and its prompt is not given"
-        raise InputError([Fault("task-not-given", f"task {one}", found_) for one in missing])
+        raise InputError([Fault("task-not-given", f"task {name}", found_) for name in missing])
     return found
 
 
@@ -268,7 +268,7 @@ def find_attempts(scores: Iterator[Score], *, retry: bool) -> dict[tuple[str, in
 
 def find_judged_models(store: RunStore) -> frozenset[str]:
     """Return the models of the responses, by the names asked for and returned."""
-    names = (name for one in store.list_responses(Purpose.REPLAY) for name in (one.model_requested, one.model_returned))
+    names = (name for response in store.list_responses(Purpose.REPLAY) for name in (response.model_requested, response.model_returned))
     return frozenset(name for name in names if name is not None)
 
 
@@ -372,7 +372,7 @@ def _split(document: Mapping[str, Any], scorer: JudgeScorer) -> tuple[Mapping[st
 
 
 def _exclude(code: str, faults: list[str], **detail: object) -> ResponseMark:
-    return ResponseMark(score=None, excluded_reason=code, detail={"faults": [_quote(one) for one in faults], **detail})
+    return ResponseMark(score=None, excluded_reason=code, detail={"faults": [_quote(fault) for fault in faults], **detail})
 
 
 def _quote(text: str) -> str:

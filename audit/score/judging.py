@@ -143,25 +143,25 @@ class _JudgingSession:
 
     def ask_all(self, ask: Ask) -> list[RunSummary]:
         """Make every call that is to be made; those whose schema was refused once more, in words alone."""
-        asked = [ask(one.call for one in self.plan())]
+        asked = [ask(judgment.call for judgment in self.plan())]
         # A refusal of the schema may also appear only among the other calls.
-        if asked[-1].failures.get(_REFUSED) and any(self._is_refused(one) for one in self.plan()):
+        if asked[-1].failures.get(_REFUSED) and any(self._is_refused(judgment) for judgment in self.plan()):
             self._remember_refusal()
-            asked.append(ask(one.call for one in self.plan()))
+            asked.append(ask(judgment.call for judgment in self.plan()))
         return asked
 
     def write_scores(self) -> _JudgingProgress:
         """Write down what the answers in the store come to, where that is not written yet."""
         done = _JudgingProgress()
         block: list[Score] = []
-        for one in self.plan():
-            answer = self._store.find_response(one.call.key)
+        for judgment in self.plan():
+            answer = self._store.find_response(judgment.call.key)
             # A refused schema is a fault of the request's form. It is asked again in words and is no failed verdict.
-            if answer is None or _is_unsent(answer) or _refuses_schema(one, answer):
+            if answer is None or _is_unsent(answer) or _refuses_schema(judgment, answer):
                 done.waiting += 1
                 continue
             check_model(self._scorer, answer.model_returned or self._scorer.model, self._judged)
-            score = _build_score(self._scorer, one, answer)
+            score = _build_score(self._scorer, judgment, answer)
             if score not in self._store.find_scores(self._digest, score.response):
                 block.append(score)
             if len(block) == _BLOCK:
@@ -431,11 +431,11 @@ def plan_judging(store: RunStore, scorer: JudgeScorer, tasks: Mapping[str, Task]
     attempts = find_attempts(store.list_scores(digest_scorer(scorer)), retry=retry)
     amount, judgments = SpentAmount(), 0
     seen: set[bytes] = set()
-    for one in plan_judgments(store, scorer, tasks, attempts, structured=takes_schema(store, scorer)):
+    for judgment in plan_judgments(store, scorer, tasks, attempts, structured=takes_schema(store, scorer)):
         judgments += 1
-        key = bytes.fromhex(one.call.key)
+        key = bytes.fromhex(judgment.call.key)
         # Equal answers share one request, which is counted once.
-        if key not in seen and store.find_outcomes([one.call.key]).get(one.call.key, INTERRUPTED) in UNSENT:
+        if key not in seen and store.find_outcomes([judgment.call.key]).get(judgment.call.key, INTERRUPTED) in UNSENT:
             seen.add(key)
-            amount += estimate_call(one.call.body, prices)
+            amount += estimate_call(judgment.call.body, prices)
     return JudgingPlan(judgments=judgments, settled=judgments - amount.calls, amount=amount)

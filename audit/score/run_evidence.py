@@ -65,10 +65,10 @@ class SideCounts:
 
 def tally_rows(rows: Iterable[TableRow | ReplayCell]) -> dict[Side, SideCounts]:
     """Return the counts of each side, in the order of names; *rows* are read once, whatever their number."""
-    found: dict[Side, SideCounts] = {}
-    for _ in watch_rows(rows, found):
+    counts: dict[Side, SideCounts] = {}
+    for _ in watch_rows(rows, counts):
         pass
-    return sort_sides(found)
+    return sort_sides(counts)
 
 
 def watch_rows(rows: Iterable[TableRow | ReplayCell], found: dict[Side, SideCounts]) -> Iterator[TableRow | ReplayCell]:
@@ -94,19 +94,19 @@ def remark_sides(tallies: Mapping[Side, SideCounts]) -> Iterator[DesignRemark]:
     waiting = sum(tally.unanswered for tally in tallies.values())
     if waiting:
         yield DesignRemark(code="unanswered", message=f"{waiting:,} planned calls were never answered; they are no rows of the table")
-    unscored = sum(one.excluded[NOT_SCORED] for one in tallies.values())
+    unscored = sum(counts.excluded[NOT_SCORED] for counts in tallies.values())
     if unscored:
         yield DesignRemark(code=NOT_SCORED, message=f"{unscored:,} responses are not scored yet")
     shares: tuple[tuple[str, str, Callable[[SideCounts], int]], ...] = (
-        ("unequal-truncation", "answers cut at the limit of tokens", lambda one: one.cut),
-        ("unequal-unextracted", "answers without an extracted option or number", lambda one: one.excluded[NOT_FOUND]),
-        ("unequal-refusals", "refusals", lambda one: one.refused),
-        ("unequal-empty", "empty answers", lambda one: one.empty),
+        ("unequal-truncation", "answers cut at the limit of tokens", lambda counts: counts.cut),
+        ("unequal-unextracted", "answers without an extracted option or number", lambda counts: counts.excluded[NOT_FOUND]),
+        ("unequal-refusals", "refusals", lambda counts: counts.refused),
+        ("unequal-empty", "empty answers", lambda counts: counts.empty),
     )
     # Failed calls are not answers; they would lower every share.
-    sides = [(side, one) for side, one in tallies.items() if one.answered > 0]
+    sides = [(side, counts) for side, counts in tallies.items() if counts.answered > 0]
     for code, what, count in shares:
-        found = [(count(one) / one.answered, count(one), one.answered, side) for side, one in sides]
+        found = [(count(counts) / counts.answered, count(counts), counts.answered, side) for side, counts in sides]
         rates = [one[0] for one in found]
         if len(rates) > 1 and max(rates) - min(rates) > UNEQUAL:
             parts = ", ".join(f"{name_side(side)} {some} of {all_}" for _, some, all_, side in found)
@@ -178,7 +178,9 @@ class RunEvidence:
 
 def count_unanswered(imported: ImportedLog) -> int:
     """Return how many planned calls of run folders were never answered, as their accounts say."""
-    return sum(one.count for file in imported.files if file.format == FORMAT for one in file.left_out if one.reason == UNANSWERED)
+    return sum(
+        responses.count for file in imported.files if file.format == FORMAT for responses in file.left_out if responses.reason == UNANSWERED
+    )
 
 
 def is_run(path: str | Path) -> bool:
@@ -268,12 +270,12 @@ def _describe_scorer(store: RunStore, scorer: Scorer) -> tuple[str, str | None]:
 
 def _account(store: RunStore, folder: Path, scorer: Scorer) -> ImportedFile:
     """Return the counts of the run, of responses and not of scorings; its digest is that of the table, once there is one."""
-    found = scored = scorings = void = 0
+    count = scored = scorings = void = 0
     left_out: Counter[str] = Counter()
     for _, group in groupby(list_rows(store, digest_scorer(scorer), judge=get_judge(scorer)), key=_get_cell):
         rows = [row for row in group if isinstance(row, TableRow)]
         failed = [row.excluded_reason or UNANSWERED for row in rows if row.value is None]
-        found, scorings = found + 1, scorings + len(rows)
+        count, scorings = count + 1, scorings + len(rows)
         # A response with at least one valid verdict is scored; its void verdicts are counted apart.
         if len(failed) < len(rows):
             scored, void = scored + 1, void + len(failed)
@@ -285,13 +287,13 @@ def _account(store: RunStore, folder: Path, scorer: Scorer) -> ImportedFile:
         sha256="",
         format=FORMAT,
         arm=None,
-        declared=found,  # the plan in the folder states every response
-        found=found,
+        declared=count,  # the plan in the folder states every response
+        found=count,
         scored=scored,
         left_out=tuple(
             ExcludedResponses(reason=reason, count=left_out[reason], is_row=reason != UNANSWERED) for reason in _order(left_out)
         ),
-        notes=(several,) if isinstance(scorer, JudgeScorer) and scorings > found - left_out[UNANSWERED] else (),
+        notes=(several,) if isinstance(scorer, JudgeScorer) and scorings > count - left_out[UNANSWERED] else (),
     )
 
 
@@ -301,11 +303,11 @@ def _get_cell(row: TableRow | ReplayCell) -> ReplayCell:
 
 def _order(left_out: Counter[str]) -> list[str]:
     """Reasons by name, calls that were never answered last."""
-    return sorted((one for one in left_out if left_out[one]), key=lambda one: (one == UNANSWERED, one))
+    return sorted((name for name in left_out if left_out[name]), key=lambda name: (name == UNANSWERED, name))
 
 
 def _check_finished(account: ImportedFile, folder: Path, *, unfinished: bool, command: str) -> None:
-    counts = {one.reason: one.count for one in account.left_out}
+    counts = {responses.reason: responses.count for responses in account.left_out}
     waiting, unscored = counts.get(UNANSWERED, 0), counts.get(NOT_SCORED, 0)
     faults = []
     if not account.scored:

@@ -138,15 +138,15 @@ def describe_procedure(scorer: Scorer, tasks: Collection[Task]) -> str:
     """
     match scorer:
         case PatternScorer():
-            said = [scorer.score.value, *_describe_patterns("expected", scorer.expected, [task.expected for task in tasks])]
-            said += [*_describe_patterns("anti", scorer.anti, [one.anti for one in tasks]), f"{scorer.time_limit_s:g} s for a match"]
-            return f": {', '.join(said)}"
+            texts = [scorer.score.value, *_describe_patterns("expected", scorer.expected, [task.expected for task in tasks])]
+            texts += [*_describe_patterns("anti", scorer.anti, [one.anti for one in tasks]), f"{scorer.time_limit_s:g} s for a match"]
+            return f": {', '.join(texts)}"
         case ChoiceScorer() | NumberScorer():
             read = f"pattern {_shorten(scorer.pattern)}" if scorer.pattern else "Caveat's own reading"
-            said = [f"read by {read}", f"a response without one is {scorer.unextracted}"]
+            texts = [f"read by {read}", f"a response without one is {scorer.unextracted}"]
             if isinstance(scorer, NumberScorer):
-                said.append(f"within {scorer.absolute_tolerance:g}, or {scorer.relative_tolerance:g} × the answer")
-            return f": {', '.join(said)}"
+                texts.append(f"within {scorer.absolute_tolerance:g}, or {scorer.relative_tolerance:g} × the answer")
+            return f": {', '.join(texts)}"
         case _:
             return ""
 

@@ -24,7 +24,7 @@ def build_export(store: RunStore, file: StudyFile) -> dict[str, Document | str]:
     found: dict[str, Document | str] = {"skills.json": _describe_study(file)}
     for name, outcomes in list_outcomes(store, file).items():
         tasks = [task for task in file.tasks[name].tasks if any(outcome.cell.task_id == task.id for outcome in outcomes)]
-        by_task = {task.id: [one for one in outcomes if one.cell.task_id == task.id] for task in tasks}
+        by_task = {task.id: [cell_outcome for cell_outcome in outcomes if cell_outcome.cell.task_id == task.id] for task in tasks}
         head = _describe_skill(file, name, outcomes)
         found[f"generations/{name}.json"] = {**head, "tasks": [_write_task(task, by_task[task.id], _write_output) for task in tasks]}
         found[f"scores/{name}.json"] = {**head, "tasks": [_write_task(task, by_task[task.id], _write_scores) for task in tasks]}
@@ -69,7 +69,7 @@ def _describe_skill(file: StudyFile, name: str, outcomes: Sequence[CellOutcome])
     return {
         "skill_name": name,
         "model_generation": ", ".join(sorted(returned)) or file.study.policy.model,
-        "model_judge": ", ".join(sorted({judge for one in outcomes for judge in one.judges})),
+        "model_judge": ", ".join(sorted({judge for cell_outcome in outcomes for judge in cell_outcome.judges})),
         "contamination_score": entry.structural_score,
         "risk_level": entry.risk_level.value,
         "test_category": entry.test_category,
@@ -86,9 +86,12 @@ def _write_task(task: Task, outcomes: Sequence[CellOutcome], write: Writer) -> D
         "runs": [
             {
                 "run_index": run,
-                **{condition: write(one) if (one := by_place.get((run, arm))) else None for arm, condition in ARMS.items()},
+                **{
+                    condition: write(cell_outcome) if (cell_outcome := by_place.get((run, arm))) else None
+                    for arm, condition in ARMS.items()
+                },
             }
-            for run in sorted({one.cell.sample for one in outcomes})
+            for run in sorted({cell_outcome.cell.sample for cell_outcome in outcomes})
         ],
     }
 

@@ -144,14 +144,14 @@ def read_task_files(folder: Path, name: str, skills: Sequence[str], *, where: st
 
 def read_task_file(path: Path, skill: str) -> TaskFile:
     """Return the tasks of *skill* in *path*; raises InputError with every fault."""
-    found = from_document(SkillTasks, read_document(path, largest=LARGEST_BYTES), where=str(path))
-    faults = list(_check(found, skill, path))
+    skill_tasks = from_document(SkillTasks, read_document(path, largest=LARGEST_BYTES), where=str(path))
+    faults = list(_check(skill_tasks, skill, path))
     if faults:
         raise InputError(faults)
-    tasks = {f"{skill}/{task.id}": task for task in found.tasks}
+    tasks = {f"{skill}/{task.id}": task for task in skill_tasks.tasks}
     return TaskFile(
         skill=skill,
-        tasks=tuple(_build_task(skill, task) for task in found.tasks),
+        tasks=tuple(_build_task(skill, task) for task in skill_tasks.tasks),
         path=path,
         sha256=digest_file(path),
         references={name: task.reference_files for name, task in tasks.items() if task.reference_files},
@@ -171,8 +171,8 @@ def _compare_names(skills: Sequence[str], files: Sequence[str], where: str) -> I
 
 def _check(skill_tasks: SkillTasks, skill: str, path: Path) -> Iterator[Fault]:
     if skill_tasks.skill_name != skill:
-        said = f"the file is called {skill}.json, and says skill_name {skill_tasks.skill_name!r}"
-        yield Fault("not-valid", f"{path}, skill_name", said, advice="make the two agree")
+        text = f"the file is called {skill}.json, and says skill_name {skill_tasks.skill_name!r}"
+        yield Fault("not-valid", f"{path}, skill_name", text, advice="make the two agree")
     if not skill_tasks.tasks:
         yield Fault("tasks-not-found", f"{path}, tasks", "the skill has no tasks", advice="write at least one")
     for place, task in enumerate(skill_tasks.tasks):

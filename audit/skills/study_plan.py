@@ -54,7 +54,7 @@ def select_part(
     known = [task.id for task in file.list_tasks()]
     faults = [
         *_name_unknown(skills, list(file.study.skills), "unknown-name", "--skill", "skill"),
-        *_name_unknown(tasks, [*known, *(one.partition("/")[2] for one in known)], "unknown-name", "--task", "task"),
+        *_name_unknown(tasks, [*known, *(name.partition("/")[2] for name in known)], "unknown-name", "--task", "task"),
         *_name_unknown(arms, [CONDITIONS[item.id] for item in file.spec.contexts], "unknown-name", "--condition", "condition"),
     ]
     if faults:
@@ -106,11 +106,11 @@ def plan_calls(file: StudyFile, replay: ReplayFile, selection: StudySelection) -
             faults.extend(error.faults)
     if faults:
         raise DesignError(list(dict.fromkeys(faults)))
-    chosen = [one for one in planned if selection.holds(one.cell)]
+    chosen = [call for call in planned if selection.holds(call.cell)]
     if not chosen:
         found = "the study has no call of this skill, task and condition together"
         raise InputError(Fault("nothing-selected", str(file.path), found, advice=f"caveat analyze skills list {file.path}"))
-    return tuple(sorted(chosen, key=lambda one: hashlib.sha256(f"{replay.replay.seed}:{one.call.key}".encode()).digest()))
+    return tuple(sorted(chosen, key=lambda call: hashlib.sha256(f"{replay.replay.seed}:{call.call.key}".encode()).digest()))
 
 
 def _list_where(file: StudyFile, arm: str) -> dict[str, tuple[str, ...]] | None:

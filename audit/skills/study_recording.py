@@ -73,10 +73,10 @@ def list_outcomes(store: RunStore, file: StudyFile) -> dict[str, list[CellOutcom
     """Return by skill, for those with a cell in the run folder, what there is of each cell, in the order of names."""
     judge = None if file.judge is None else digest_scorer(file.judge)
     patterns = digest_scorer(PATTERNS)
-    found: dict[str, list[CellOutcome]] = defaultdict(list)
+    outcomes: dict[str, list[CellOutcome]] = defaultdict(list)
     for cell, key in store.list_cells(by_name=True):
         matched = store.find_scores(patterns, key)
-        found[cell.task_id.partition("/")[0]].append(
+        outcomes[cell.task_id.partition("/")[0]].append(
             CellOutcome(
                 cell=cell,
                 response=store.find_response(key),
@@ -84,7 +84,7 @@ def list_outcomes(store: RunStore, file: StudyFile) -> dict[str, list[CellOutcom
                 patterns=matched[0] if matched else None,
             )
         )
-    return {name: found[name] for name in file.study.skills if name in found}
+    return {name: outcomes[name] for name in file.study.skills if name in outcomes}
 
 
 def build_recording(store: RunStore, file: StudyFile) -> StudyRecording:
@@ -101,7 +101,7 @@ def build_recording(store: RunStore, file: StudyFile) -> StudyRecording:
         left_out=tuple(name for name, entry in file.study.skills.items() if entry.left_out is not None),
     )
     return StudyRecording(
-        skills=tuple(_build_skill(file, name, found) for name, found in sorted(outcomes.items())),
+        skills=tuple(_build_skill(file, name, cell_outcomes) for name, cell_outcomes in sorted(outcomes.items())),
         earlier={},
         facts=facts,
         published=None,
@@ -202,7 +202,7 @@ def _build_response(cell_outcome: CellOutcome, texts: PatternTexts) -> Scored:
 def list_found(score: Score | None) -> list[Mapping[str, object]]:
     """Return the outcome of each pattern; empty before the scoring, and where a pattern ran out of time."""
     listed = (score.detail or {}).get("patterns") if score is not None and score.score is not None else None
-    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list | tuple) else []
+    return [item for item in listed if isinstance(item, dict)] if isinstance(listed, list | tuple) else []
 
 
 def read_patterns(score: Score | None) -> Patterns | None:
@@ -220,11 +220,11 @@ def _note(file: StudyFile, outcomes: Mapping[str, Sequence[CellOutcome]]) -> Ite
         if outcome is None:
             yield Note(kind="skill-not-run", where=name, message="nothing of it was planned in this run folder yet")
             continue
-        planned = {one.cell.task_id for one in outcome}
+        planned = {cell_outcome.cell.task_id for cell_outcome in outcome}
         absent = [task.id for task in file.tasks[name].tasks if task.id not in planned]
         if absent:
             yield Note(kind="task-not-run", where=name, message=f"{len(absent)} tasks have no run: {', '.join(absent)}")
-        waiting = sum(one.response is None for one in outcome)
+        waiting = sum(cell_outcome.response is None for cell_outcome in outcome)
         if waiting:
             yield Note(kind="unfinished", where=name, message=f"{waiting} of {len(outcome)} planned calls were not made yet")
     yield from _note_shared(outcomes)
@@ -255,9 +255,9 @@ def _note_shared(outcomes: Mapping[str, Iterable[CellOutcome]]) -> Iterator[Note
     """Skills with the same tasks have the same baseline, so their contrasts are not independent of each other."""
     owners: dict[str, set[str]] = defaultdict(set)
     for name, outcome in outcomes.items():
-        for one in outcome:
-            if one.response is not None:
-                owners[one.response.key].add(name)
+        for cell_outcome in outcome:
+            if cell_outcome.response is not None:
+                owners[cell_outcome.response.key].add(name)
     shared = {tuple(sorted(names)) for names in owners.values() if len(names) > 1}
     for names in sorted(shared):
         message = "they ask the same without a skill, and share those responses: their contrasts are not independent of each other"
@@ -288,13 +288,13 @@ class ConditionProgress:
 
 def count_stages(outcomes: Mapping[str, Iterable[CellOutcome]]) -> dict[str, list[ConditionProgress]]:
     """Return the stages by skill, in the order of arms."""
-    found: dict[str, list[ConditionProgress]] = {}
+    progresses: dict[str, list[ConditionProgress]] = {}
     for name, outcome in outcomes.items():
         by_arm: dict[str, list[CellOutcome]] = {}
-        for one in outcome:
-            by_arm.setdefault(one.cell.arm, []).append(one)
-        found[name] = [_count(arm, by_arm[arm]) for arm in sorted(by_arm)]
-    return found
+        for cell_outcome in outcome:
+            by_arm.setdefault(cell_outcome.cell.arm, []).append(cell_outcome)
+        progresses[name] = [_count(arm, by_arm[arm]) for arm in sorted(by_arm)]
+    return progresses
 
 
 def _count(arm: str, outcomes: Sequence[CellOutcome]) -> ConditionProgress:
@@ -305,6 +305,6 @@ def _count(arm: str, outcomes: Sequence[CellOutcome]) -> ConditionProgress:
         planned=len(outcomes),
         answered=len(responses) - failed,
         failed=failed,
-        matched=sum(one.patterns is not None for one in outcomes),
-        judged=sum(one.excluded is None for one in outcomes),
+        matched=sum(cell_outcome.patterns is not None for cell_outcome in outcomes),
+        judged=sum(cell_outcome.excluded is None for cell_outcome in outcomes),
     )

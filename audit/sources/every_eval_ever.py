@@ -55,7 +55,7 @@ class _EveryEvalLog:
     def result(self) -> Mapping[str, Any]:
         """What the aggregate states of the chosen metric; empty where it states nothing."""
         stated = find_value(self.aggregate or {}, "evaluation_results")
-        found = [one for one in stated if isinstance(one, Mapping)] if isinstance(stated, list) else []
+        found = [item for item in stated if isinstance(item, Mapping)] if isinstance(stated, list) else []
         return next((one for one in found if self.metric in (one.get("evaluation_result_id"), one.get("evaluation_name"))), {})
 
 
@@ -232,7 +232,7 @@ def _list_notes(log: _EveryEvalLog) -> list[str]:
     if len(log.metrics) > 1:
         notes.append(f"samples also by {', '.join(sorted(set(log.metrics) - {log.metric}))}, which was not taken")
     if not log.version.startswith(_KNOWN):
-        notes.append(f"schema {log.version} is none of those that were compared: {', '.join(f'{one}.x' for one in _KNOWN)}")
+        notes.append(f"schema {log.version} is none of those that were compared: {', '.join(f'{name}.x' for name in _KNOWN)}")
     if log.aggregate is None:
         notes.append("no aggregate stands beside it, so nothing states how many there should be")
     return notes
@@ -256,7 +256,7 @@ def _reconcile(log: _EveryEvalLog, reading: LogOptions) -> list[str]:
         differing.append(f"the digest {checksum[:12]}…, the file has {log.lines.sha256[:12]}…")
     if differing and not reading.unfinished:
         raise TableError(Fault("samples-missing", log.lines.name, f"its aggregate file states {'; '.join(differing)}"))
-    return [f"the aggregate states {one}" for one in differing]
+    return [f"the aggregate states {name}" for name in differing]
 
 
 def _build_provenance(log: _EveryEvalLog) -> Provenance:

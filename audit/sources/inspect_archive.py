@@ -63,8 +63,8 @@ class EvalArchive:
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, struct.error) as error:
             self._file.close()
             advice = "copy the file again; what Inspect left unwritten, `inspect log recover` can put together"
-            found = f"the file is no whole zip archive, as a log of Inspect (.eval) is: {error}"
-            raise _not_readable(name, found, advice) from error
+            text = f"the file is no whole zip archive, as a log of Inspect (.eval) is: {error}"
+            raise _not_readable(name, text, advice) from error
         try:
             # The whole directory is checked before the first member is read: overlapping members are the sign of a zip
             # bomb.
@@ -238,8 +238,8 @@ class LogHeader:
             return as_text(find_nested(sample or {}, rest))
         if first == "tags":
             # Inspect has no fields for arms, so users write them as tags such as `side:test`.
-            found = [tag[len(rest) + 1 :] for tag in self.tags if tag.startswith((f"{rest}:", f"{rest}="))] if rest else list(self.tags)
-            return found[0] if len(found) == 1 else None
+            texts = [tag[len(rest) + 1 :] for tag in self.tags if tag.startswith((f"{rest}:", f"{rest}="))] if rest else list(self.tags)
+            return texts[0] if len(texts) == 1 else None
         if first == "metadata":
             return as_text(find_nested(self.metadata, rest))
         return as_text(find_nested(self.spec, name))

@@ -148,7 +148,7 @@ def _note_declared(header: LogHeader, samples: Sequence[LogSample], counts: Resp
 def _list_missing(header: LogHeader, samples: Sequence[LogSample]) -> Iterator[str]:
     """Give the samples that the header names and that are not there; only where the samples' own identifiers are the tasks."""
     epochs = range(1, count_epochs(header) + 1)
-    named = [text for one in as_list(as_object(header.spec.get("dataset")).get("sample_ids")) if (text := as_text(one)) is not None]
+    named = [text for item in as_list(as_object(header.spec.get("dataset")).get("sample_ids")) if (text := as_text(item)) is not None]
     there = {sample.key for sample in samples}
     # If `--task-field` renamed the tasks, the header's names say nothing about what is missing.
     if {sample.task_id for sample in samples} <= set(named):
@@ -172,7 +172,7 @@ def _note_metric(header: LogHeader, rows: Sequence[LogRow], scorer: str | None) 
 
 def _note_epochs(header: LogHeader) -> Iterator[str]:
     if (epochs := count_epochs(header)) > 1:
-        reducers = ", ".join(str(one) for one in as_list(as_object(header.spec.get("config")).get("epochs_reducer"))) or "mean"
+        reducers = ", ".join(str(item) for item in as_list(as_object(header.spec.get("config")).get("epochs_reducer"))) or "mean"
         yield f"{epochs} epochs, which the log's own results reduce by {reducers}; here each epoch is a sample of its own"
 
 
@@ -345,8 +345,8 @@ def _describe_systems(samples: Sequence[LogSample]) -> str | None:
     if not digests:
         return "no system message in any transcript of the log"
     shown = ", ".join(f"{digest[:12]}…" for digest in digests[:_SHOWN]) + (" …" if len(digests) > _SHOWN else "")
-    said = f"in the log's transcripts: {len(digests)} distinct (SHA-256 {shown})"
-    return said + (f"; {without} samples without one" if without else "")
+    text = f"in the log's transcripts: {len(digests)} distinct (SHA-256 {shown})"
+    return text + (f"; {without} samples without one" if without else "")
 
 
 def _describe_configured(header: LogHeader) -> str | None:
@@ -362,7 +362,7 @@ def _describe_judge(header: LogHeader, scorer: str | None) -> str | None:
     parts = [f"Inspect scorer {scorer}"]
     for role, models in as_object(header.spec.get("model_roles")).items():
         several = models if isinstance(models, list) else [models]
-        named = [text for one in several if (text := as_text(as_object(one).get("model")) or as_text(one)) is not None]
+        named = [text for item in several if (text := as_text(as_object(item).get("model")) or as_text(item)) is not None]
         parts.append(f"model in the role {role}: {_join(named) or 'not named'}")
     return "; ".join(parts)
 
@@ -555,7 +555,7 @@ def _drain(samples: list[Object]) -> Iterator[tuple[str, Object]]:
 
 def _build_samples(documents: Iterator[tuple[str, Object]], header: LogHeader, fields: SampleFields, name: str) -> list[LogSample]:
     """Return the samples in the order of their names, which is that of no archive: rows do not depend on when a sample ended."""
-    found, faults = list[LogSample](), FaultList()
+    samples, faults = list[LogSample](), FaultList()
     places: dict[tuple[str, str], str] = {}
     for place, document in documents:
         try:
@@ -567,13 +567,13 @@ def _build_samples(documents: Iterator[tuple[str, Object]], header: LogHeader, f
             both = f"{places[sample.key]} and {place} are both sample {sample.task_id}, epoch {sample.epoch}"
             faults.add(Fault("duplicate-row", name, both))
         places[sample.key] = place
-        found.append(sample)
+        samples.append(sample)
     if faults.faults:
         raise TableError(faults.all(where=name))
-    if not found:
+    if not samples:
         raise TableError(Fault("table-empty", name, "the log holds no samples"))
     # Archives list samples in the order in which they ended, which differs from run to run.
-    return sorted(found, key=lambda sample: (sample.task_id, sample.epoch.zfill(6)))
+    return sorted(samples, key=lambda sample: (sample.task_id, sample.epoch.zfill(6)))
 
 
 def _check_finished(header: LogHeader, name: str, *, unfinished: bool) -> None:

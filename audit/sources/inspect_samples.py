@@ -151,7 +151,7 @@ def build_sample(document: Object, header: LogHeader, fields: SampleFields, *, w
         error=_read_error(document.get("error")),
         limit=as_text(limit.get("type")),
         invalidated_by=(as_text(invalidation.get("author")) or "") if document.get("invalidation") else None,
-        fallbacks=tuple(str(as_object(one).get("fallback_model")) for one in as_list(document.get("model_fallbacks"))),
+        fallbacks=tuple(str(as_object(item).get("fallback_model")) for item in as_list(document.get("model_fallbacks"))),
         retries=len(as_list(document.get("error_retries"))),
         has_timelines=bool(document.get("timelines")),
         stop_reason=as_text(as_object(choices[0]).get("stop_reason")) if choices else None,
@@ -196,7 +196,7 @@ def _find_asked(events: Iterable[Any]) -> FirstCall | None:
     for event in map(as_object, events):
         if event.get("event") == "model" and not event.get("role"):
             request = as_object(event.get("call")).get("request")
-            ids = tuple(text for one in as_list(event.get("request_ids")) if (text := as_text(as_object(one).get("id"))))
+            ids = tuple(text for item in as_list(event.get("request_ids")) if (text := as_text(as_object(item).get("id"))))
             tools = tuple(text for tool in as_list(event.get("tools")) if (text := as_text(as_object(tool).get("name"))))
             kept = {key: value for key, value in request.items() if key not in _BULKY} if isinstance(request, dict) else None
             config = {key: value for key, value in as_object(event.get("config")).items() if value is not None}
@@ -209,7 +209,7 @@ _BULKY = frozenset({"messages", "contents", "input", "system", "system_instructi
 
 def _digest_target(target: object) -> str | None:
     """A text and a list of that text alone are one target, as they are for Inspect."""
-    texts = [text for one in (target if isinstance(target, list) else [target]) if (text := as_text(one)) is not None]
+    texts = [text for item in (target if isinstance(target, list) else [target]) if (text := as_text(item)) is not None]
     return hashlib.sha256(json.dumps(texts).encode()).hexdigest() if texts else None
 
 
@@ -312,8 +312,8 @@ class SamplingCounts:
         """Give what a reader must know: parameters that were recorded and not sent, or sent with another value."""
         for (name, value), count in sorted(self.not_sent.items()):
             yield f"{name} {value} is recorded as configured and was not in the request ({count} of {self.seen} requests in the log)"
-        for (name, wanted, found), count in sorted(self.differing.items()):
-            yield f"{name} is recorded as {wanted} and was sent as {found} ({count} of {self.seen} requests in the log)"
+        for (name, wanted, text), count in sorted(self.differing.items()):
+            yield f"{name} is recorded as {wanted} and was sent as {text} ({count} of {self.seen} requests in the log)"
         if self.unseen and self.configured:
             yield f"{self.unseen} samples do not hold the request of their first call: what was sent for them is not known"
 

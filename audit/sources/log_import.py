@@ -141,20 +141,20 @@ def split_sources(texts: Sequence[str]) -> list[ScoreSource]:
     Raises:
         InputError: no arm before the `=`, nothing behind it, nothing where a path leads, or one path twice; all of these at once.
     """
-    found: list[ScoreSource] = []
+    sources: list[ScoreSource] = []
     faults: list[Fault] = []
     for text in texts:
         source = _split_source(text)
         fault = _check_path(source.path) if isinstance(source, ScoreSource) else source
         if isinstance(source, ScoreSource):
-            found.append(source)
+            sources.append(source)
         faults += [fault] if fault is not None else []
-    places = [Path(source.path).absolute() for source in found]
-    twice = sorted({source.path for source, place in zip(found, places, strict=True) if places.count(place) > 1})
+    places = [Path(source.path).absolute() for source in sources]
+    twice = sorted({source.path for source, place in zip(sources, places, strict=True) if places.count(place) > 1})
     faults += [Fault("duplicate", path, "the file is named twice") for path in twice]
     if faults:
         raise InputError(faults)
-    return found
+    return sources
 
 
 def _split_source(text: str) -> ScoreSource | Fault:
@@ -249,20 +249,20 @@ def find_format(paths: Sequence[str]) -> SourceFormat:
     """Return what all *paths* are; raises TableError where they differ, or where one is a part of something that cannot stand alone."""
     if not paths:
         raise TableError(Fault("bad-option", "sources", "expected at least one file, found none"))
-    found: dict[str, SourceFormat] = {}
+    formats: dict[str, SourceFormat] = {}
     faults: list[Fault] = []
     for path in paths:
         try:
-            found[path] = SourceFormat.INSPECT if _REMOTE.match(path) else _find_one(Path(path))
+            formats[path] = SourceFormat.INSPECT if _REMOTE.match(path) else _find_one(Path(path))
         except TableError as error:
             faults.extend(error.faults)
     if faults:
         raise TableError(faults)
     # One reader at a time: pairing rules and options mean different things in each format.
-    if len(set(found.values())) > 1:
-        there = "; ".join(f"{path} is {one.value}" for path, one in found.items())
+    if len(set(formats.values())) > 1:
+        there = "; ".join(f"{path} is {source_format.value}" for path, source_format in formats.items())
         raise TableError(Fault("formats-mixed", ", ".join(paths[:3]), f"expected one format, found {there}"))
-    return next(iter(found.values()))
+    return next(iter(formats.values()))
 
 
 def _find_one(path: Path) -> SourceFormat:

@@ -160,7 +160,7 @@ def _merge_provenance(parts: Sequence[ImportedLog]) -> Provenance:
             merged[name] = next(iter(said))
         elif said and not any(isinstance(value, int) for value in said):
             # A file name may contain a date, which would be read as a date of access.
-            merged[name] = "; ".join(f"{value} ({_name(found)})" if name != "accessed" else str(value) for value, found in said.items())
+            merged[name] = "; ".join(f"{value} ({_name(texts)})" if name != "accessed" else str(value) for value, texts in said.items())
     returned = {name for part in parts for name in part.provenance.models_returned}
     unnamed = sum(map(_count_unnamed, parts))
     return Provenance(models_returned=tuple(sorted(returned)), unnamed_responses=unnamed, **merged)  # type: ignore[arg-type]
@@ -185,9 +185,9 @@ def summarise_accounts(imported: ImportedLog) -> str:
 def _summarise(file: ImportedFile) -> str:
     declared = "states no count" if file.declared is None else f"states {file.declared}"
     arm = f" as arm {file.arm}" if file.arm else ""
-    said = [f"{declared}, {file.found} found, {file.scored} scored{arm}"]
-    said += [f"{one.count} {'excluded' if one.is_row else 'not taken'}: {one.reason}" for one in file.left_out]
-    return f"{Path(file.name).name} ({file.format}, SHA-256 {file.sha256[:12]}…): {'; '.join((*said, *file.warnings, *file.notes))}."
+    texts = [f"{declared}, {file.found} found, {file.scored} scored{arm}"]
+    texts += [f"{responses.count} {'excluded' if responses.is_row else 'not taken'}: {responses.reason}" for responses in file.left_out]
+    return f"{Path(file.name).name} ({file.format}, SHA-256 {file.sha256[:12]}…): {'; '.join((*texts, *file.warnings, *file.notes))}."
 
 
 def verify_accounts(imported: ImportedLog, rows: Iterable[LogRow]) -> None:
@@ -196,9 +196,9 @@ def verify_accounts(imported: ImportedLog, rows: Iterable[LogRow]) -> None:
     for row in rows:
         counted[row.file or imported.files[0].name, row.score is not None] += 1
     for file in imported.files:
-        excluded = sum(one.count for one in file.left_out if one.is_row)
-        found = file.scored + sum(one.count for one in file.left_out)
-        stated, actual = (file.scored, excluded, file.found), (counted[file.name, True], counted[file.name, False], found)
+        excluded = sum(responses.count for responses in file.left_out if responses.is_row)
+        count = file.scored + sum(responses.count for responses in file.left_out)
+        stated, actual = (file.scored, excluded, file.found), (counted[file.name, True], counted[file.name, False], count)
         # A defect of a reader and not of the file, hence ValueError and no fault for the user.
         if stated != actual:
             raise ValueError(f"{file.name}: scored, excluded and found are stated as {stated} and counted as {actual}")
@@ -257,7 +257,7 @@ def read_lines(path: Path, *, without: Collection[str] = ()) -> LogLines:
     """
     faults = FaultList()
     digest = hashlib.sha256()
-    found: list[LogLine] = []
+    lines: list[LogLine] = []
     try:
         if path.stat().st_size > _LARGEST_BYTES:
             found_bytes = f"the file has {path.stat().st_size:,} bytes; the largest that is read has {_LARGEST_BYTES:,}"
@@ -266,15 +266,15 @@ def read_lines(path: Path, *, without: Collection[str] = ()) -> LogLines:
             for number, line in enumerate(file, start=1):
                 digest.update(line)
                 if line.strip():
-                    found += _parse(line, number, str(path), faults, without)
+                    lines += _parse(line, number, str(path), faults, without)
     except OSError as error:
         unread = f"the file cannot be read: {error.strerror or error}"
         raise TableError(Fault("file-not-readable", str(path), unread)) from error
     if faults.faults:
         raise TableError(faults.all(where=str(path)))
-    if not found:
+    if not lines:
         raise TableError(Fault("table-empty", str(path), "the file has no rows"))
-    return LogLines(name=str(path), sha256=digest.hexdigest(), lines=tuple(found))
+    return LogLines(name=str(path), sha256=digest.hexdigest(), lines=tuple(lines))
 
 
 def _parse(line: bytes, number: int, name: str, faults: FaultList, without: Collection[str]) -> Iterator[LogLine]:
@@ -430,11 +430,11 @@ class _UnlikeTasks:
 def check_documents(rows: Sequence[LogRow]) -> None:
     """Raise TableError where rows that would be paired as one task are of different documents of lm-evaluation-harness."""
     faults = []
-    for one in _list_differing(rows, _DOCUMENT):
-        digests = " and ".join(f"{str(row.extras[_DOCUMENT])[:12]}…" for row in (one.row, one.first))
-        found = f"task {one.row.task_id} is another document here than in {one.first.file}: doc_hash {digests}"
+    for tasks in _list_differing(rows, _DOCUMENT):
+        digests = " and ".join(f"{str(row.extras[_DOCUMENT])[:12]}…" for row in (tasks.row, tasks.first))
+        found = f"task {tasks.row.task_id} is another document here than in {tasks.first.file}: doc_hash {digests}"
         advice = "evaluate both arms on the same data; to pair by content, add --task-field doc_hash"
-        faults.append(Fault("task-texts-differ", f"{one.row.file}, {one.row.place}", found, advice=advice))
+        faults.append(Fault("task-texts-differ", f"{tasks.row.file}, {tasks.row.place}", found, advice=advice))
     if faults:
         raise TableError(faults)
 
@@ -442,17 +442,17 @@ def check_documents(rows: Sequence[LogRow]) -> None:
 def check_targets(rows: Sequence[LogRow]) -> None:
     """Raise TableError where tasks of one identifier have another target in another log: Inspect numbers samples from 1 in any data set."""
     faults = []
-    for one in _list_differing(rows, TARGET):
-        found = f"task {one.row.task_id} has another target here than in {one.first.file}; so have {one.tasks} tasks in all"
+    for tasks in _list_differing(rows, TARGET):
+        found = f"task {tasks.row.task_id} has another target here than in {tasks.first.file}; so have {tasks.tasks} tasks in all"
         advice = "evaluate both arms on the same data; if these are the same tasks nevertheless, say so with --task-field sample.id"
-        faults.append(Fault("task-texts-differ", f"{one.row.file}, {one.row.place}", found, advice=advice))
+        faults.append(Fault("task-texts-differ", f"{tasks.row.file}, {tasks.row.place}", found, advice=advice))
     if faults:
         raise TableError(faults)
 
 
 def warn_of_pairing(imported: ImportedLog, rows: Sequence[LogRow]) -> ImportedLog:
     """Return *imported* with what makes its arms doubtful: a file called as another arm, tasks whose targets differ."""
-    differing = {one.row.file: one for one in _list_differing(rows, TARGET)}
+    differing = {tasks.row.file: tasks for tasks in _list_differing(rows, TARGET)}
     arms = {file.arm for file in imported.files if file.arm}
     return replace(imported, files=tuple(_warn(file, arms, differing.get(file.name)) for file in imported.files))
 
@@ -477,7 +477,7 @@ def _list_others(file: ImportedFile, arms: set[str]) -> list[str]:
 def _list_differing(rows: Sequence[LogRow], name: str) -> Iterator[_UnlikeTasks]:
     """Give, for each two files, the first task that says something else under *name* in the second, and how many do."""
     seen: dict[str, LogRow] = {}
-    found: dict[tuple[str | None, str | None], _UnlikeTasks] = {}
+    tasks: dict[tuple[str | None, str | None], _UnlikeTasks] = {}
     counted: set[tuple[str | None, str]] = set()
     for row in rows:
         if not isinstance(row.extras.get(name), str):
@@ -486,6 +486,6 @@ def _list_differing(rows: Sequence[LogRow], name: str) -> Iterator[_UnlikeTasks]
         if first.extras[name] == row.extras[name] or (row.file, row.task_id) in counted:
             continue
         counted.add((row.file, row.task_id))
-        earlier = found.get((first.file, row.file))
-        found[first.file, row.file] = replace(earlier, tasks=earlier.tasks + 1) if earlier else _UnlikeTasks(first=first, row=row, tasks=1)
-    yield from found.values()
+        earlier = tasks.get((first.file, row.file))
+        tasks[first.file, row.file] = replace(earlier, tasks=earlier.tasks + 1) if earlier else _UnlikeTasks(first=first, row=row, tasks=1)
+    yield from tasks.values()

@@ -39,7 +39,7 @@ def read_samples(paths: Sequence[Path], *, test: str, deploy: str) -> list[Ratin
     Raises:
         TableError: with every fault: a file that cannot be read, a column or text that is missing, a side without samples.
     """
-    faults, found = FaultList(), list[RatingSample]()
+    faults, samples = FaultList(), list[RatingSample]()
     arms = {test: SampleSide.TEST, deploy: SampleSide.DEPLOY}
     if len(arms) < 2:
         raise TableError(Fault("same-arm", "arms", f"test and deployment arm are both {test!r}"))
@@ -52,7 +52,7 @@ def read_samples(paths: Sequence[Path], *, test: str, deploy: str) -> list[Ratin
                 faults.add(Fault("id-empty", f"{row.where}, column {name}", "the field is empty"))
         if text.strip() and arm in arms:
             task, context = row.fields.get("task_id") or None, row.fields.get("context_id") or None
-            found.append(RatingSample(side=arms[arm], text=text, task_id=task, context_id=context))
+            samples.append(RatingSample(side=arms[arm], text=text, task_id=task, context_id=context))
     names = ", ".join(str(path) for path in paths[:3])
     if not faults.faults:
         known = ", ".join(list(seen)[:10])
@@ -60,7 +60,7 @@ def read_samples(paths: Sequence[Path], *, test: str, deploy: str) -> list[Ratin
             faults.add(Fault("unknown-name", names, f"no row is of arm {arm!r}; the arms are: {known}"))
     if faults.faults:
         raise TableError(faults.all(where=names))
-    return found
+    return samples
 
 
 def read_answers(paths: Sequence[Path]) -> list[tuple[str, AnswerSheet]]:

@@ -63,10 +63,10 @@ def find_unmatched(selection: ColumnSelection, seen: Mapping[str, Collection[str
 
 def suggest(text: str, texts: Iterable[str]) -> str | None:
     """Return a question that names what was probably meant: the nearest spelling, or the only one that holds *text*; else None."""
-    candidates = [one for one in texts if one]
+    candidates = [name for name in texts if name]
     lowered = {candidate.lower(): candidate for candidate in candidates}
     close = find_near(text.lower(), lowered)
-    holding = [one for one in candidates if text and text.lower() in one.lower()]
+    holding = [name for name in candidates if text and text.lower() in name.lower()]
     # Suggestions only come from names that exist, near in spelling or containing the text.
     meant = lowered[close[0]] if close else holding[0] if len(holding) == 1 else None
     return f"did you mean {meant}?" if meant else None

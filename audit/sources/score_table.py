@@ -86,8 +86,8 @@ def read_columns(paths: Sequence[Path], selection: ColumnSelection, *, low: floa
         raise TableError(fault)
     tables = read_raw(paths, selection)
     # Further columns are read only if rows repeat: they serve one message and would cost memory in every import.
-    found = build_table(tables, low=low, high=high, read=lambda names: read_raw(paths, replace(selection, also=names)))
-    return found, {name: merge_columns([(table.extras[name], len(table.score)) for table in tables]) for name in selection.also}
+    score_table = build_table(tables, low=low, high=high, read=lambda names: read_raw(paths, replace(selection, also=names)))
+    return score_table, {name: merge_columns([(table.extras[name], len(table.score)) for table in tables]) for name in selection.also}
 
 
 def read_models(paths: Sequence[Path], *, score: str | None = None) -> tuple[tuple[str, ...], int]:
@@ -98,7 +98,7 @@ def read_models(paths: Sequence[Path], *, score: str | None = None) -> tuple[tup
     Args:
         score: name of the column of scores, as it was read; None for `score`.
     """
-    found: set[str] = set()
+    texts: set[str] = set()
     unnamed = 0
     for path in paths:
         try:
@@ -111,10 +111,10 @@ def read_models(paths: Sequence[Path], *, score: str | None = None) -> tuple[tup
         # Only scored rows need a model name; an excluded response does not enter the result.
         is_scored = ~np.isnan(table.score)
         names = [label.strip() for label in column.labels]
-        found.update(names)
+        texts.update(names)
         blank = [code for code, name in enumerate(names) if not name]
         unnamed += int((is_scored & np.isin(column.codes, [*blank, -1])).sum())
-    return tuple(sorted(found - {""})), unnamed
+    return tuple(sorted(texts - {""})), unnamed
 
 
 def build_table(tables: Sequence[RawTable], *, low: float, high: float, read: Read | None = None) -> ScoreTable:
@@ -234,8 +234,8 @@ def _check_ids(table: RawTable, faults: FaultList) -> None:
         padded = [code for code, label in enumerate(column.labels) if label != label.strip()]
         if padded:
             rows = np.flatnonzero(np.isin(column.codes, padded))
-            found = "the text begins or ends with white space"
-            _list(table, rows, name, faults, code="bad-name", found=found)
+            text = "the text begins or ends with white space"
+            _list(table, rows, name, faults, code="bad-name", found=text)
 
 
 def _check_scores(table: RawTable, faults: FaultList, *, low: float, high: float) -> None:
@@ -310,7 +310,7 @@ def read_labels(paths: Sequence[Path], table: ScoreTable, *, column: str = "labe
     low, high = range_ or (table.low, table.high)
     labels = read_table(paths, low=low, high=high, score=column)
     pairs = [(getattr(table, name), getattr(labels, name)) for name in ("task", "arm", "context", "sample", "spec")]
-    merged = [merge_columns([(_raw(one), table.rows), (_raw(other), labels.rows)]) for one, other in pairs]
+    merged = [merge_columns([(_raw(item), table.rows), (_raw(other), labels.rows)]) for item, other in pairs]
     if not labels.spec.labels:
         _check_specs(table, labels, merged)
         merged = merged[:-1]

@@ -75,7 +75,7 @@ class DocumentPlace:
         here = self.at(name)
         here.expect(list, "a list")
         values = here.value if isinstance(here.value, list) else []
-        return [one for one in values if isinstance(one, str)]
+        return [value for value in values if isinstance(value, str)]
 
     def whole(self, name: str, *, required: bool = True) -> int | None:
         """Return the whole number *name*, 0 or above; None when it is not there."""
@@ -390,7 +390,7 @@ def read_recording(folder: Path) -> StudyRecording:
     if not skills and not reader.faults.faults:
         found = "expected a folder scores/ with one .json file per skill, found none"
         reader.faults.add(Fault("unknown-format", str(folder), found, advice="name the folder that holds scores/"))
-    earlier = {one.name: tuple(reader.read_skills(one / "scores", facts)) for one in reader.list_earlier()}
+    earlier = {path.name: tuple(reader.read_skills(path / "scores", facts)) for path in reader.list_earlier()}
     published = reader.read_published()
     if reader.faults.faults:
         raise TableError(reader.faults.all(where=str(folder)))
@@ -429,7 +429,7 @@ class _FolderReader:
         if place is None:
             return SkillSetFacts()
         constants = place.at("constants")
-        known = {name: one.at("config") for name, one in place.at("skills").entries()}
+        known = {name: document_place.at("config") for name, document_place in place.at("skills").entries()}
         reasons = {name: config.text("left_out", default="") for name, config in known.items()}
         return SkillSetFacts(
             visible_chars=place.whole("judge_visible_chars", required=False),
@@ -450,7 +450,7 @@ class _FolderReader:
 
     def list_earlier(self) -> list[Path]:
         folder = self.folder / "history"
-        return sorted(one for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else []
+        return sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
 
     def read_skills(self, folder: Path, facts: SkillSetFacts) -> list[SkillRuns]:
         skills: dict[str, SkillRuns] = {}
@@ -472,12 +472,12 @@ class _FolderReader:
         tasks: dict[str, SkillTaskRun] = {}
         responses: list[SkillResponse] = []
         planned = self._read_planned(name) if path.parent.parent == self.folder else {}
-        for one in place.items("tasks"):
-            task_id = one.text("task_id")
+        for document_place in place.items("tasks"):
+            task_id = document_place.text("task_id")
             if task_id in tasks:
-                one.fault("duplicate-row", f"the task {task_id!r} occurs twice")
-            runs = self._read_runs(one, task_id, texts)
-            tasks[task_id] = self._build_task(one, runs, planned.get(task_id), skill=name)
+                document_place.fault("duplicate-row", f"the task {task_id!r} occurs twice")
+            runs = self._read_runs(document_place, task_id, texts)
+            tasks[task_id] = self._build_task(document_place, runs, planned.get(task_id), skill=name)
             responses += runs
         flags = facts.skills.get(name, {})
         return SkillRuns(
@@ -500,7 +500,7 @@ class _FolderReader:
         # A condition that was never tried is absent. A condition with gaps keeps them, since dropping the gaps would
         # change the sample.
         tried = {response.arm for response in responses if response.excluded != NOT_SCORED}
-        return [one for one in responses if one.arm in tried]
+        return [skill_response for skill_response in responses if skill_response.arm in tried]
 
     def _read_planned(self, skill: str) -> dict[str, PlannedPatterns]:
         path = self.folder / "tasks" / f"{skill}.json"
@@ -531,17 +531,17 @@ class _FolderReader:
     def _read_runs(
         self, place: DocumentPlace, task_id: str, texts: Mapping[tuple[str, int, str], DocumentPlace] | None
     ) -> list[SkillResponse]:
-        found: list[SkillResponse] = []
+        responses: list[SkillResponse] = []
         seen: set[int] = set()
-        for one in place.items("runs"):
-            run = one.whole("run_index") or 0
+        for document_place in place.items("runs"):
+            run = document_place.whole("run_index") or 0
             if run in seen:
-                one.fault("duplicate-row", f"run {run} of task {task_id!r} occurs twice")
+                document_place.fault("duplicate-row", f"run {run} of task {task_id!r} occurs twice")
             seen.add(run)
             # A misspelt condition would be left out, and the arm would look as if it had not been run.
-            one.refuse_unknown(("run_index", *ARMS.values()), code="unknown-name", what="condition")
-            found += [_read_response(one.at(condition), (task_id, run, arm), texts) for arm, condition in ARMS.items()]
-        return found
+            document_place.refuse_unknown(("run_index", *ARMS.values()), code="unknown-name", what="condition")
+            responses += [_read_response(document_place.at(condition), (task_id, run, arm), texts) for arm, condition in ARMS.items()]
+        return responses
 
     def _read_generations(self, path: Path) -> dict[tuple[str, int, str], DocumentPlace] | None:
         place = self._open(path) if path.is_file() else None

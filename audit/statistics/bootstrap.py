@@ -643,10 +643,11 @@ def build_bootstrap(
     # reason.
     ready = build_layers(sides, moments, weights=weights, random=random)
     threads = min(4, os.cpu_count() or 1) if moments.test.tasks * plan.replicates > _LARGE else 1
-    found = resample(ready.layers, ready.task_weights, random=random, replicates=plan.replicates, seed=plan.seed, threads=threads)
+    replicates = resample(ready.layers, ready.task_weights, random=random, replicates=plan.replicates, seed=plan.seed, threads=threads)
     epsilon = plan.epsilon_on(scale.width) / scale.width
     drawn = tuple(
-        None if sums is None else _replicate(sums, ready.readings, epsilon=epsilon) for sums in (found.task, found.context, found.two_way)
+        None if sums is None else _replicate(sums, ready.readings, epsilon=epsilon)
+        for sums in (replicates.task, replicates.context, replicates.two_way)
     )
     error = _deviation([way for way in drawn if way is not None][-1]["ed"])
     maker = _BandMaker(level=plan.level, stretch=_find_stretch(moments, error, level=plan.level), unsampled=_NOT_SAMPLED[plan.contexts])

@@ -370,9 +370,9 @@ def ratio_of_means(arms: ArmScores, first: str, second: str, *, scale: ScoreScal
         RatioTerm(value=scale.stretch(arms.side(first).mean), limits=_stretch(scale, above.exact)),
         RatioTerm(value=scale.stretch(arms.side(second).mean), limits=_stretch(scale, below.exact)),
     )
-    found = _divide(arms, {first: 1.0}, {second: 1.0}, terms=terms, width=scale.width, level=level)
+    measure = _divide(arms, {first: 1.0}, {second: 1.0}, terms=terms, width=scale.width, level=level)
     # Means of scores that are never negative have a ratio that is not.
-    return found if scale.low < 0 or found.low is None else Measure(value=found.value, low=max(0.0, found.low), high=found.high)
+    return measure if scale.low < 0 or measure.low is None else Measure(value=measure.value, low=max(0.0, measure.low), high=measure.high)
 
 
 def ratio_of_differences(arms: ArmScores, above: tuple[str, str], below: tuple[str, str], *, level: float) -> Measure:

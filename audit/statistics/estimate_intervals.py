@@ -253,8 +253,8 @@ def explain_tasks(side: SideMoments) -> str | None:
         return "one family of tasks: nothing says how families vary" if side.families else "one task: nothing says how tasks vary"
     # With a Kish number below 2 the linearised variance has less than one degree of freedom.
     if side.effective_tasks < 2:
-        found, units = ("sizes of the families", "families") if side.families else ("weights", "tasks")
-        return f"the {found} leave {side.effective_tasks:.2f} effective {units}: nothing says how {units} vary"
+        text, units = ("sizes of the families", "families") if side.families else ("weights", "tasks")
+        return f"the {text} leave {side.effective_tasks:.2f} effective {units}: nothing says how {units} vary"
     return None
 
 

@@ -67,8 +67,8 @@ def observe_agreement(counts: Floats, *, level: float) -> AgreementInterval:
         context_variance=0.0,
         kish=None if equal else sum_all(ratings) ** 2 / sum_all(ratings**2),
     )
-    found = side_interval(side, random=False, banerjee=False, binary=False, level=level)
-    return AgreementInterval(value=side.mean, limits=None if found is None else found.hull)
+    interval = side_interval(side, random=False, banerjee=False, binary=False, level=level)
+    return AgreementInterval(value=side.mean, limits=None if interval is None else interval.hull)
 
 
 def krippendorff_alpha(counts: Floats) -> float | None:
@@ -189,10 +189,10 @@ def fisher_p(*, right: tuple[int, int], trials: tuple[int, int]) -> float:
     Exact whatever the numbers of items of both sides and however often the rater says `test`: both margins are fixed.
     Two-sided as in R: all tables at most as probable as the one found.
     """
-    said = right[0] + trials[1] - right[1]
+    count = right[0] + trials[1] - right[1]
     whole = sum(trials)
-    values = np.arange(max(0, said - trials[1]), min(said, trials[0]) + 1)
-    logs = _log_choose(trials[0], values) + _log_choose(trials[1], said - values) - _log_choose(whole, np.array([said]))
+    values = np.arange(max(0, count - trials[1]), min(count, trials[0]) + 1)
+    logs = _log_choose(trials[0], values) + _log_choose(trials[1], count - values) - _log_choose(whole, np.array([count]))
     chances = np.exp(logs)
     return min(1.0, math.fsum(chances[chances <= chances[values == right[0]] * (1 + _SAME)].tolist()))
 
@@ -202,7 +202,7 @@ def mean_of_shares(*, right: tuple[float, float], trials: tuple[int, int], level
     shares = [right[side] / trials[side] for side in (0, 1)]
     limits = [clopper_pearson(successes=right[side], trials=trials[side], level=level) for side in (0, 1)]
     down = math.hypot(*(share - limit.low for share, limit in zip(shares, limits, strict=True))) / 2
-    up = math.hypot(*(one.high - share for share, one in zip(shares, limits, strict=True))) / 2
+    up = math.hypot(*(confidence_limits.high - share for share, confidence_limits in zip(shares, limits, strict=True))) / 2
     value = sum(shares) / 2
     return value, ConfidenceLimits(low=max(0.0, value - down), high=min(1.0, value + up))
 
@@ -238,15 +238,15 @@ def pool_raters(right: Floats, test: Flags, *, level: float) -> PooledAccuracy |
         context_variance=_compute_rater_variance(right - value, answered, weights),
         kish=_count_effective_items(shares, test, weights),
     )
-    found = side_interval(side, random=True, banerjee=side.contexts < ENOUGH_RATERS, binary=True, level=level)
+    interval = side_interval(side, random=True, banerjee=side.contexts < ENOUGH_RATERS, binary=True, level=level)
     # With few items on a side their spread may be invisible: beside 20 items, two on the other side
     # missed the truth in 9 to 27 % of samples.
-    if found is None or sizes.min() >= ENOUGH_ITEMS:
-        return PooledAccuracy(value=value, limits=None if found is None else found.hull)
+    if interval is None or sizes.min() >= ENOUGH_ITEMS:
+        return PooledAccuracy(value=value, limits=None if interval is None else interval.hull)
     right_of_side = sum_all(shares[test]), sum_all(shares[~test])
     _, counted = mean_of_shares(right=right_of_side, trials=(int(sizes[1]), int(sizes[0])), level=level)
     return PooledAccuracy(
-        value=value, limits=ConfidenceLimits(low=min(found.hull.low, counted.low), high=max(found.hull.high, counted.high))
+        value=value, limits=ConfidenceLimits(low=min(interval.hull.low, counted.low), high=max(interval.hull.high, counted.high))
     )
 
 

@@ -212,15 +212,15 @@ class DoubleDifference:
 
         Tasks are one cluster over all four means: their part is the variance of the mean of the tasks' own double differences.
         """
-        one, two = self.first.moments.parts(), self.second.moments.parts()
-        if one is None or two is None:
+        variance_parts, two = self.first.moments.parts(), self.second.moments.parts()
+        if variance_parts is None or two is None:
             return None
         tasks = self.first.moments.test.tasks
         deviations = self.first.differences - self.second.differences - self.value
         # A task that one of the replays lacks is NaN.
         deviations = deviations[~np.isnan(deviations)]
-        own = VariancePart(variance=sum_all(deviations**2) / (tasks * (tasks - 1)), df=one[0].df)
-        return (own, *one[1:], *two[1:])
+        own = VariancePart(variance=sum_all(deviations**2) / (tasks * (tasks - 1)), df=variance_parts[0].df)
+        return (own, *variance_parts[1:], *two[1:])
 
 
 def correlate(double: DoubleDifference) -> float:

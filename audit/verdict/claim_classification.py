@@ -139,7 +139,7 @@ def combine(nominal: tuple[SpecDecision, ...], at_level: AtLevel | None) -> Join
         return joint
     # Leaving out each specification in turn shows whether the verdict rests on a single one. Page one
     # says so.
-    others = (tuple(one for one in nominal if one.spec != left_out.spec) for left_out in nominal)
+    others = (tuple(decision for decision in nominal if decision.spec != left_out.spec) for left_out in nominal)
     hangs = any(_join(rest, at_level).row.verdict is not joint.row.verdict for rest in others)
     return replace(joint, hangs_on_one_spec=hangs)
 
@@ -152,8 +152,8 @@ def combine_judges(joints: Sequence[JointDecision]) -> JointDecision:
     """
     if len(joints) == 1:
         return joints[0]
-    deciding = tuple(one for joint in joints for one in joint.deciding)
-    each = tuple(one for joint in joints for one in joint.each)
+    deciding = tuple(decision for joint in joints for decision in joint.deciding)
+    each = tuple(decision for joint in joints for decision in joint.each)
     hangs = any(joint.hangs_on_one_spec for joint in joints)
     if len({_find_outcome(joint) for joint in joints}) > 1:
         return JointDecision(row=JUDGES_DISAGREE, mode=JUDGES_DISAGREE.mode, point_class=_join_points(each), deciding=deciding, each=each)
@@ -166,7 +166,7 @@ def combine_judges(joints: Sequence[JointDecision]) -> JointDecision:
 
 def _find_outcome(joint: JointDecision) -> tuple[Verdict, ClaimClass, Standing | None, bool | None]:
     row = joint.row
-    signs = {one.facts.estimate.ed.value > 0 for one in joint.deciding if one.facts.estimate is not None}
+    signs = {decision.facts.estimate.ed.value > 0 for decision in joint.deciding if decision.facts.estimate is not None}
     # "Deployment is higher" by one judge and "lower" by another is no agreement, although neither
     # carries over.
     direction = next(iter(signs)) if row.class_ is ClaimClass.DEGRADED and len(signs) == 1 else None
@@ -179,25 +179,25 @@ def _join(nominal: tuple[SpecDecision, ...], at_level: AtLevel | None) -> JointD
         return JointDecision(row=only.row, mode=only.row.mode, point_class=only.point_class, deciding=nominal, each=nominal)
     after_holm = _reject_by_holm(nominal, at_level)
     # Unanimous verdicts need no stricter level: the statement is about all specifications at once.
-    if len({one.row.verdict for one in after_holm}) == 1:
+    if len({decision.row.verdict for decision in after_holm}) == 1:
         return _agree(after_holm)
     together = _read_together(after_holm, at_level, plan_level=nominal[0].level)
-    adverse = tuple(one for one in together if _is_adverse(one))
+    adverse = tuple(decision for decision in together if _is_adverse(decision))
     if adverse:
         row = _find_first(adverse)
         return JointDecision(row=row, mode=row.mode, point_class=None, deciding=adverse, each=together)
     # What Holm did not reject explains the outcome better than "the specifications differ".
-    failed = tuple(one for one in after_holm if one.row is NOT_AFTER_HOLM)
+    failed = tuple(decision for decision in after_holm if decision.row is NOT_AFTER_HOLM)
     row = NOT_AFTER_HOLM if failed else SPECS_DIFFER
     # Missing data come before noisy data: an interval that is not there cannot be narrowed.
-    mode = Mode.TECHNICAL if any(one.row.mode is Mode.TECHNICAL for one in together) else row.mode
+    mode = Mode.TECHNICAL if any(decision.row.mode is Mode.TECHNICAL for decision in together) else row.mode
     return JointDecision(row=row, mode=mode, point_class=_join_points(after_holm), deciding=failed or together, each=together)
 
 
 def _agree(spec_decisions: tuple[SpecDecision, ...]) -> JointDecision:
     """All specifications give one verdict; where different rows gave it, missing data come before noisy data."""
     rows = {spec_decision.row.name for spec_decision in spec_decisions}
-    modes = {one.row.mode for one in spec_decisions}
+    modes = {decision.row.mode for decision in spec_decisions}
     # Different reasons for *inconclusive* have no common row, so the reason given is that
     # specifications differ.
     row = _find_first(spec_decisions) if len(rows) == 1 or spec_decisions[0].row.verdict is not Verdict.INCONCLUSIVE else SPECS_DIFFER
@@ -226,14 +226,16 @@ def _read_together(after_holm: tuple[SpecDecision, ...], at_level: AtLevel | Non
     """What can be said of each specification where they differ, at level 1 − α/m; *after_holm* where other levels are not known."""
     if at_level is None or plan_level is None:
         return after_holm
-    stricter = {one.spec: one for one in at_level(1 - (1 - plan_level) / len(after_holm))}
-    return tuple(stricter[one.spec] for one in after_holm)
+    stricter = {decision.spec: decision for decision in at_level(1 - (1 - plan_level) / len(after_holm))}
+    return tuple(stricter[decision.spec] for decision in after_holm)
 
 
 def _reject_by_holm(nominal: tuple[SpecDecision, ...], at_level: AtLevel | None) -> tuple[SpecDecision, ...]:
     """*nominal* after Holm's rule: an adverse decision is kept at the level of its step, or became `not-after-holm` there."""
-    settled: dict[str | None, SpecDecision] = {one.spec: one for one in nominal if not _is_adverse(one)}
-    waiting = {one.spec: one for one in nominal if _is_adverse(one)}
+    settled: dict[str | None, SpecDecision] = {
+        spec_decision.spec: spec_decision for spec_decision in nominal if not _is_adverse(spec_decision)
+    }
+    waiting = {spec_decision.spec: spec_decision for spec_decision in nominal if _is_adverse(spec_decision)}
     rejected = 0
     plan_level = nominal[0].level
     while waiting and plan_level is not None:
@@ -241,15 +243,15 @@ def _reject_by_holm(nominal: tuple[SpecDecision, ...], at_level: AtLevel | None)
         # The last step is at the plan's own level, where the decisions are known.
         decisions = nominal if level == plan_level else at_level(level) if at_level else ()
         waiting |= {decision.spec: decision for decision in decisions if decision.spec in waiting}
-        adverse = {spec: one for spec, one in waiting.items() if decisions and _is_adverse(one)}
+        adverse = {spec: spec_decision for spec, spec_decision in waiting.items() if decisions and _is_adverse(spec_decision)}
         if not adverse:
             break
         settled |= adverse
         rejected += len(adverse)
         # The next step is less strict, so specifications that failed here are checked again.
-        waiting = {spec: one for spec, one in waiting.items() if spec not in adverse}
-    settled |= {spec: replace(one, row=NOT_AFTER_HOLM) for spec, one in waiting.items()}
-    return tuple(settled[one.spec] for one in nominal)
+        waiting = {spec: spec_decision for spec, spec_decision in waiting.items() if spec not in adverse}
+    settled |= {spec: replace(spec_decision, row=NOT_AFTER_HOLM) for spec, spec_decision in waiting.items()}
+    return tuple(settled[spec_decision.spec] for spec_decision in nominal)
 
 
 def _join_points(spec_decisions: tuple[SpecDecision, ...]) -> ClaimClass | None:
@@ -377,7 +379,7 @@ def _implied_forms(question: _ClassifiedReading, own: JointDecision) -> Iterator
         # A figure above the floor of the range also shows that the behaviour exists, whatever its rate.
         yield Form.EXISTENCE
     if claim.form in _LIMITS:
-        estimates = [one.facts.estimate for one in own.each]
+        estimates = [decision.facts.estimate for decision in own.each]
         moved = any(spec is not None and not spec.equivalence.equivalent for spec in estimates)
         # A limit can hold while the figure changes by more than δ. The reading as a figure then says
         # what the limit hides.
@@ -411,7 +413,7 @@ def _decide_by_judge(question: _ClassifiedReading, form: Form, estimate: Estimat
     if form is Form.EXISTENCE:
         # Existence does not depend on deployment, so one specification is enough: one with an
         # observation if there is one.
-        observed = next((one for one in nominal if one.facts.observed), nominal[0])
+        observed = next((decision for decision in nominal if decision.facts.observed), nominal[0])
         return combine((observed,), None)
     return combine(nominal, _find_levels(question, form, estimate, judge))
 
@@ -463,10 +465,12 @@ def _build_verdict(question: _ClassifiedReading, form: Form, joint: JointDecisio
         direction=_find_direction(joint),
         why=_explain(question, joint, missing.note if missing and standing else None),
         resolves=_resolve(question, joint) if is_inconclusive else None,
-        not_met_in_test=any(_is_not_met(one.facts) for one in joint.each),
+        not_met_in_test=any(_is_not_met(decision.facts) for decision in joint.each),
         possible=_find_possible(joint) if joint.mode is not None else (),
         rule=row.name,
-        specs=() if form is Form.EXISTENCE else tuple(_build_spec(one, standing) for one in joint.each if one.spec is not None),
+        specs=()
+        if form is Form.EXISTENCE
+        else tuple(_build_spec(decision, standing) for decision in joint.each if decision.spec is not None),
         hangs_on_one_spec=joint.hangs_on_one_spec,
     )
 
@@ -479,7 +483,7 @@ def _check(question: _ClassifiedReading, form: Form, joint: JointDecision) -> tu
         return ()
     if estimate is None:
         return (_NO_REPLAY,)
-    named = {(one.spec, one.judge) for one in joint.deciding}
+    named = {(decision.spec, decision.judge) for decision in joint.deciding}
     return check_conditions(
         StandingBasis(
             verdict=joint.row.verdict,
@@ -500,14 +504,14 @@ def _is_same_at_extremes(question: _ClassifiedReading, form: Form, joint: JointD
     joints = [joint, *(_decide(question, form, estimate) for estimate in question.extremes())]
     # A figure that is higher at one extreme and lower at the other fails to carry over at both, but for
     # opposite reasons.
-    signs = {one.facts.estimate.ed.value > 0 for each in joints for one in each.deciding if one.facts.estimate is not None}
+    signs = {decision.facts.estimate.ed.value > 0 for each in joints for decision in each.deciding if decision.facts.estimate is not None}
     is_two_sided = joint.row.verdict is Verdict.DOES_NOT_CARRY_OVER and len(signs) > 1
     return not is_two_sided and len({(each.row.verdict, each.row.class_) for each in joints}) == 1
 
 
 def _find_reproduction(joint: JointDecision) -> Reproduction:
     """The check of the decision that decided; where several did, one that contradicts the card comes first, then one that is unclear."""
-    checks = [one.facts.reproduction for one in joint.deciding]
+    checks = [decision.facts.reproduction for decision in joint.deciding]
     order = (ReproductionStatus.NOT_REPRODUCED, ReproductionStatus.UNCLEAR, ReproductionStatus.REPRODUCED, ReproductionStatus.NO_FIGURE)
     return min(checks, key=lambda check: order.index(check.status), default=NO_FIGURE)
 
@@ -516,7 +520,7 @@ def _find_basis(question: _ClassifiedReading, form: Form) -> Basis:
     """What decided: the scores where the form asks for them, otherwise what is reported, if anything is."""
     if question.estimate is not None and (form is not Form.EXISTENCE or _is_scored_above_floor(question)):
         return question.basis
-    reported = question.case.claim.reported is not None or any(one.access is Access.AVAILABLE for one in question.case.evidence)
+    reported = question.case.claim.reported is not None or any(evidence.access is Access.AVAILABLE for evidence in question.case.evidence)
     return Basis.REPORTED if reported else Basis.NONE
 
 
@@ -538,7 +542,7 @@ def _build_spec(spec_decision: SpecDecision, standing: VerdictStanding | None) -
 
 def _find_direction(joint: JointDecision) -> Sign | None:
     """The sign of ED: what the class implies, else what its interval establishes, else what the evidence leads to expect."""
-    signs = {_find_sign_of(one) for one in joint.deciding}
+    signs = {_find_sign_of(decision) for decision in joint.deciding}
     return signs.pop() if len(signs) == 1 else None
 
 
@@ -553,31 +557,31 @@ def _find_sign_of(spec_decision: SpecDecision) -> Sign | None:
 
 
 def _find_possible(joint: JointDecision) -> tuple[ClaimClass, ...]:
-    found = [find_possible(one.facts) for one in joint.each]
-    if not all(found):
+    possibles = [find_possible(decision.facts) for decision in joint.each]
+    if not all(possibles):
         return ()
-    return tuple(dict.fromkeys(class_ for possible in found for class_ in possible))
+    return tuple(dict.fromkeys(class_ for possible in possibles for class_ in possible))
 
 
 def _explain(question: _ClassifiedReading, joint: JointDecision, missing: str | None) -> str:
     several = len(joint.each) > 1
-    is_mixed = len({one.row.verdict for one in joint.each}) > 1
+    is_mixed = len({decision.row.verdict for decision in joint.each}) > 1
     sentences = []
     if question.estimate is None and _is_not_met(joint.deciding[0].facts):
         sentences.append(NOT_MET_BY_CARD)
-    elif any(_is_not_met(one.facts) for one in joint.each) and "in-test" not in joint.row.name:
+    elif any(_is_not_met(decision.facts) for decision in joint.each) and "in-test" not in joint.row.name:
         sentences.append(NOT_MET)
     if several and is_mixed and joint.row is not SPECS_DIFFER:
         sentences.append(f"Of the specifications of P_deploy it {_describe_specs(joint)}.")
-    if several and all(joint.row is not one.row for one in joint.deciding):
+    if several and all(joint.row is not decision.row for decision in joint.deciding):
         sentences.append(joint.row.why.replace("{each_spec}", f"it {_describe_specs(joint)}"))
-    for one in joint.deciding:
+    for decision in joint.deciding:
         phrases = VerdictPhrases(
-            question.case, one.facts, whole=one.whole, plan_level=question.estimate.level if question.estimate else None
+            question.case, decision.facts, whole=decision.whole, plan_level=question.estimate.level if question.estimate else None
         )
-        why = " ".join(one.row.why.format_map(phrases).split())
+        why = " ".join(decision.row.why.format_map(phrases).split())
         # Only a sentence with numbers of its own needs to name the specification that they belong to.
-        sentences.append(_name_source(joint, one) + why if several and "{" in one.row.why else why)
+        sentences.append(_name_source(joint, decision) + why if several and "{" in decision.row.why else why)
     facts = joint.deciding[0].facts
     if facts.form in _LIMITS and facts.reproduction.status is ReproductionStatus.NOT_REPRODUCED:
         sentences.append(VerdictPhrases(question.case, facts, whole=joint.deciding[0].whole).reproduction)
@@ -598,7 +602,7 @@ def _is_not_met(facts: ReadingFacts) -> bool:
 
 
 def _describe_specs(joint: JointDecision) -> str:
-    return describe_verdicts((one.spec or "", one.row.verdict) for one in joint.each)
+    return describe_verdicts((decision.spec or "", decision.row.verdict) for decision in joint.each)
 
 
 def _name_source(joint: JointDecision, spec_decision: SpecDecision) -> str:
@@ -619,11 +623,11 @@ def _resolve(question: _ClassifiedReading, joint: JointDecision) -> str:
     sentences = []
     if joint.row is JUDGES_DISAGREE:
         return join([JUDGES_DISAGREE.resolves or ""])
-    for one in joint.each:
-        if one.row.resolves is not None and (one.row.mode is not None or one.row.verdict is Verdict.INCONCLUSIVE):
-            text = one.row.resolves.format_map(VerdictPhrases(question.case, one.facts, whole=one.whole))
-            name = one.spec if one.judge is None else f"{one.spec}, judge {one.judge}"
-            sentences.append(f"{name}: {text}" if several and "{" in one.row.resolves else text)
+    for decision in joint.each:
+        if decision.row.resolves is not None and (decision.row.mode is not None or decision.row.verdict is Verdict.INCONCLUSIVE):
+            text = decision.row.resolves.format_map(VerdictPhrases(question.case, decision.facts, whole=decision.whole))
+            name = decision.spec if decision.judge is None else f"{decision.spec}, judge {decision.judge}"
+            sentences.append(f"{name}: {text}" if several and "{" in decision.row.resolves else text)
     if not sentences:
         sentences = [f"A larger replay under each specification{'' if joint.mode is Mode.NOISY else ' that meets the minimum'}."]
     return join(sentences)

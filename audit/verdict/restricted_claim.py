@@ -520,7 +520,9 @@ class _ReadingPhrases(VerdictPhrases):
         # specifications.
         whole = _read_at_stated_level(reading, estimate) if spec else None
         if whole is not None and spec is not None:
-            spec = next(one for one in whole.specs if (one.spec, one.judge) == (spec.spec, spec.judge))
+            spec = next(
+                spec_estimate for spec_estimate in whole.specs if (spec_estimate.spec, spec_estimate.judge) == (spec.spec, spec.judge)
+            )
         plan_level = estimate.level if estimate else None
         facts = build_facts(case, reading.form, estimate=whole, spec=spec, other_model=other, plan_level=plan_level)
         # The sentence on the card's figure quotes the check that decided, which may belong to another

@@ -384,11 +384,11 @@ def build_facts(
 def find_observations(case: Case) -> tuple[str, ...]:
     """What is documented as a positive observation, in words: evidence of that kind, or a card's figure above the low end of the range."""
     seen = [
-        one.summary or one.source or f"{one.layer.value} evidence"
-        for one in case.evidence
+        evidence.summary or evidence.source or f"{evidence.layer.value} evidence"
+        for evidence in case.evidence
         # Evidence without a model name counts as about the claim's version; evidence on another version
         # does not.
-        if one.access is Access.AVAILABLE and one.kind is EvidenceKind.OBSERVATION and one.model in (None, case.claim.model)
+        if evidence.access is Access.AVAILABLE and evidence.kind is EvidenceKind.OBSERVATION and evidence.model in (None, case.claim.model)
     ]
     if case.claim.reported is not None and is_above_floor(case, case.claim.reported.value):
         seen.append("the card's own figure")
@@ -568,33 +568,38 @@ def is_observed(facts: ReadingFacts) -> bool:
 
 def has_departure(facts: ReadingFacts) -> bool:
     """Behavioural evidence of departure on some items, on the claim's model version: of another it says nothing here."""
-    return any(_is_on_behaviour(one) and one.kind is EvidenceKind.DEPARTURE and is_own_model(facts, one) for one in facts.evidence)
+    return any(
+        _is_on_behaviour(evidence) and evidence.kind is EvidenceKind.DEPARTURE and is_own_model(facts, evidence)
+        for evidence in facts.evidence
+    )
 
 
 def has_recognition(facts: ReadingFacts) -> bool:
     """Latent or verbalised recognition, or an unverified perturbation against the claim, whatever its rate."""
-    return any(is_recognition(one) for one in facts.evidence)
+    return any(is_recognition(evidence) for evidence in facts.evidence)
 
 
 def has_weighty_recognition(facts: ReadingFacts) -> bool:
     """Recognition whose rate exceeds the floor of the plan, or is not known."""
-    return any(is_recognition(one) and weigh_recognition(one, facts.recognition_floor).suspends for one in facts.evidence)
+    return any(is_recognition(evidence) and weigh_recognition(evidence, facts.recognition_floor).suspends for evidence in facts.evidence)
 
 
 def has_perturbation_against(facts: ReadingFacts) -> bool:
     """A verified behavioural perturbation against the claim, on the claim's own model version."""
-    return any(_is_perturbation_against(one) and one.verified and is_own_model(facts, one) for one in facts.evidence)
+    return any(_is_perturbation_against(evidence) and evidence.verified and is_own_model(facts, evidence) for evidence in facts.evidence)
 
 
 def has_foreign_perturbation_against(facts: ReadingFacts) -> bool:
     """A verified behavioural perturbation against the claim, on a model version that is not shown to be the claim's."""
-    return any(_is_perturbation_against(one) and one.verified and not is_own_model(facts, one) for one in facts.evidence)
+    return any(
+        _is_perturbation_against(evidence) and evidence.verified and not is_own_model(facts, evidence) for evidence in facts.evidence
+    )
 
 
 def is_suspended(facts: ReadingFacts) -> bool:
     """Recognition above the floor, a suppressible property, nothing behavioural."""
     # Behavioural evidence prevents the suspension; earlier rows take what speaks against the claim.
-    return facts.suppressible and has_weighty_recognition(facts) and not any(_bears_on_behaviour(one) for one in facts.evidence)
+    return facts.suppressible and has_weighty_recognition(facts) and not any(_bears_on_behaviour(evidence) for evidence in facts.evidence)
 
 
 def is_direction_verified(facts: ReadingFacts) -> bool:
@@ -605,7 +610,10 @@ def is_direction_verified(facts: ReadingFacts) -> bool:
     """
     # An upper bound is safe if the evaluation raises the score, a lower bound if it lowers it.
     wanted = {Form.UPPER_BOUND: EvidenceKind.RISK_AMPLIFYING, Form.LOWER_BOUND: EvidenceKind.ADVERSE}.get(facts.form)
-    documented = any(_is_on_behaviour(one) and one.verified and one.kind is wanted and is_own_model(facts, one) for one in facts.evidence)
+    documented = any(
+        _is_on_behaviour(evidence) and evidence.verified and evidence.kind is wanted and is_own_model(facts, evidence)
+        for evidence in facts.evidence
+    )
     if not documented or facts.theta is None or facts.reported is None:
         return False
     figure = find_reported_interval(facts.reported, range_=facts.range, level=facts.level)

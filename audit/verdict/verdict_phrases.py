@@ -285,9 +285,9 @@ class VerdictPhrases:
         # With nested contexts only tasks are assumed to be independent, since contexts of one task may
         # be alike.
         nested = self._facts.contexts is ContextDesign.NESTED and n.task_clusters < n.contexts_deploy
-        one = "family" if n.families is not None else "task"
+        name = "family" if n.families is not None else "task"
         counted = (
-            f", those of one {one} counted once ({self._count_clusters(n.task_clusters)})" if nested and n.families is not None else ""
+            f", those of one {name} counted once ({self._count_clusters(n.task_clusters)})" if nested and n.families is not None else ""
         )
         counted = f", those of one of the {n.tasks} tasks counted once" if nested and n.families is None else counted
         drawn = n.task_clusters if nested else n.deploy_clusters
@@ -407,22 +407,22 @@ class VerdictPhrases:
     @property
     def departure_sources(self) -> str:
         """The evidence of departure."""
-        return self._sources(lambda one: one.kind is EvidenceKind.DEPARTURE)
+        return self._sources(lambda evidence: evidence.kind is EvidenceKind.DEPARTURE)
 
     @property
     def perturbation_sources(self) -> str:
         """The perturbation evidence, with the model it was measured on where that is another."""
-        return self._sources(lambda one: one.kind is EvidenceKind.PERTURBATION)
+        return self._sources(lambda evidence: evidence.kind is EvidenceKind.PERTURBATION)
 
     @property
     def direction_sources(self) -> str:
         """The evidence on which way the evaluation pushes."""
-        return self._sources(lambda one: one.kind in (EvidenceKind.RISK_AMPLIFYING, EvidenceKind.ADVERSE))
+        return self._sources(lambda evidence: evidence.kind in (EvidenceKind.RISK_AMPLIFYING, EvidenceKind.ADVERSE))
 
     @property
     def recognition_sources(self) -> str:
         """The evidence of recognition, each with its rate, n and interval."""
-        pieces = [one for one in self._facts.evidence if one.access is Access.AVAILABLE and is_recognition(one)]
+        pieces = [evidence for evidence in self._facts.evidence if evidence.access is Access.AVAILABLE and is_recognition(evidence)]
         return "; ".join(self._describe_recognition(piece) for piece in pieces) or "as recorded"
 
     def _describe_recognition(self, evidence: Evidence) -> str:
@@ -433,7 +433,7 @@ class VerdictPhrases:
     @property
     def recognition_rates(self) -> str:
         """The rates of recognition alone, for a headline: no words of whoever wrote the evidence."""
-        pieces = [one for one in self._facts.evidence if one.access is Access.AVAILABLE and is_recognition(one)]
+        pieces = [evidence for evidence in self._facts.evidence if evidence.access is Access.AVAILABLE and is_recognition(evidence)]
         # A headline must not repeat words of the evidence's author.
         weights = [weigh_recognition(piece, self._facts.recognition_floor) for piece in pieces]
         return "; ".join(f"{weight.text}: {weight.reason}" for weight in weights) or "as recorded"
@@ -495,8 +495,8 @@ class VerdictPhrases:
         return resolve_deploy(self._whole, self._estimate, theta=boundary)
 
     def _sources(self, wanted: Callable[[Evidence], bool]) -> str:
-        found = [one for one in self._facts.evidence if one.access is Access.AVAILABLE and wanted(one)]
-        return "; ".join(_describe(one, foreign=not is_own_model(self._facts, one)) for one in found) or "as recorded"
+        evidences = [evidence for evidence in self._facts.evidence if evidence.access is Access.AVAILABLE and wanted(evidence)]
+        return "; ".join(_describe(evidence, foreign=not is_own_model(self._facts, evidence)) for evidence in evidences) or "as recorded"
 
 
 def _format_unseen(number: float) -> str:
@@ -558,7 +558,7 @@ def find_sign(estimate: SpecEstimate) -> Sign | None:
 
 def find_expected_sign(facts: ReadingFacts) -> Sign | None:
     """The sign of ED that the evidence leads to expect; None where it says nothing, or two things."""
-    signs = {one.expected_direction for one in facts.evidence if one.access is Access.AVAILABLE} - {Sign.UNKNOWN}
+    signs = {evidence.expected_direction for evidence in facts.evidence if evidence.access is Access.AVAILABLE} - {Sign.UNKNOWN}
     # Evidence that points both ways gives no direction.
     return signs.pop() if len(signs) == 1 else None
 

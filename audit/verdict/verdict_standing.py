@@ -250,17 +250,17 @@ def _is_truncated_alike(spec: SpecEstimate) -> bool:
 def _check_accounting(ground: StandingBasis) -> Answer:
     if any(spec.truncation is None or spec.truncation.test.not_stated or spec.truncation.deploy.not_stated for spec in ground.specs):
         return _missing("it is not stated which responses were truncated")
-    found = tuple(_find_open(ground.specs))
-    if not found:
+    texts = tuple(_find_open(ground.specs))
+    if not texts:
         return _met(f"at most {share(MOST_OPEN)} of each side's responses were truncated or excluded, alike on both sides")
     # Two more classifications are computed only where the shares are not negligible.
     outcome = ground.is_same_at_extremes()
     if outcome:
-        return _met(f"{found[0]}; the verdict is the same whatever scores these had")
+        return _met(f"{texts[0]}; the verdict is the same whatever scores these had")
     reason = (
         "it was not computed whether the verdict depends on them" if outcome is None else "the verdict depends on how these would score"
     )
-    return _missing(f"{found[0]}, and {reason}")
+    return _missing(f"{texts[0]}, and {reason}")
 
 
 def _find_open(specs: tuple[SpecEstimate, ...]) -> Iterator[str]:

@@ -112,7 +112,7 @@ def _tell_sightings(card: Card, sightings: "Sequence[PassageMatch]") -> Iterator
 
     if sightings:
         respelled = sum(bool(sighting.differs) for sighting in sightings)
-        yield f"Of {len(sightings)} claims {describe_fates(Counter(one.fate for one in sightings), respelled)}."
+        yield f"Of {len(sightings)} claims {describe_fates(Counter(match.fate for match in sightings), respelled)}."
         yield f"Next: caveat card diff {card.card}"
 
 
@@ -230,14 +230,14 @@ def diff(app: App, /, *, old: str, newer: str | None, record: bool, whole: bool,
     # Recording another log's matches, or as of the past, is impossible.
     if record and (app.as_of or app.log):
         raise click.UsageError("--record writes now, into this registry's own log; --as-of and --log read another.")
-    found = _compare(app, old, newer, claims, **revisions)
-    recorded = _record(app, found) if record else None
-    document = {"schema": "caveat/card-diff/1", "recorded": recorded, **summarise_comparison(found)}
+    comparison = _compare(app, old, newer, claims, **revisions)
+    recorded = _record(app, comparison) if record else None
+    document = {"schema": "caveat/card-diff/1", "recorded": recorded, **summarise_comparison(comparison)}
 
     def text() -> Iterator[Block]:
-        yield from present_comparison(found, whole=whole)
+        yield from present_comparison(comparison, whole=whole)
         if recorded is not None:
-            yield f"\nRecorded {recorded} of {len(found.passages)}; the others were recorded before." if found.passages else ""
+            yield f"\nRecorded {recorded} of {len(comparison.passages)}; the others were recorded before." if comparison.passages else ""
 
     app.answer(document, text())
 
@@ -291,7 +291,7 @@ def _read_quotes(path: Path) -> list[tuple[str, str]]:
     file = from_document(ClaimsFile, read_document(path), where=str(path))
     drafts = enumerate(file.claims)
     # Paraphrases have no passage to follow.
-    return [(f"{path}, claims[{at}].quote", one.quote) for at, one in drafts if one.quote_status is QuoteStatus.VERBATIM]
+    return [(f"{path}, claims[{at}].quote", draft.quote) for at, draft in drafts if draft.quote_status is QuoteStatus.VERBATIM]
 
 
 def _record(app: App, revision_comparison: "RevisionComparison") -> int:
@@ -338,7 +338,9 @@ def coverage(app: App, *, card_id: Identifier, whole: bool) -> None:
     reference = f"{card.card}@{card.revision}"
     document = {"schema": "caveat/coverage/1", "log_size": size, "card": reference, "title": card.title, **to_document(found)}
     document["not_counted"] = list(untold)
-    document["disputed"] = [{"claim": f"{one.claim}@{one.revision}", "dispute": one.status.dispute.value} for one in disputed]
+    document["disputed"] = [
+        {"claim": f"{summary.claim}@{summary.revision}", "dispute": summary.status.dispute.value} for summary in disputed
+    ]
 
     def text() -> Iterator[Block]:
         yield Title(f"{reference}  {card.title} ({card.publisher})")
@@ -346,7 +348,7 @@ def coverage(app: App, *, card_id: Identifier, whole: bool) -> None:
         yield from _present_erased(found, untold)
         yield from _present_table(found)
         if disputed:
-            told = ", ".join(f"{one.claim} ({one.status.dispute.value})" for one in disputed[:_MOST])
+            told = ", ".join(f"{summary.claim} ({summary.status.dispute.value})" for summary in disputed[:_MOST])
             more = f" and {len(disputed) - _MOST} more" if len(disputed) > _MOST else ""
             yield f"contested: {_count(len(disputed), 'claim')}: {told}{more}"
         most = None if whole else _MOST
@@ -370,7 +372,7 @@ def _present_survey(found: Coverage, reference: str) -> Iterator[Block]:
 def _present_erased(found: Coverage, untold: Sequence[str]) -> Iterator[Block]:
     # Counts without erased statements would be taken for complete.
     if found.erased:
-        entries = ", ".join(str(one.seq) for one in found.erased)
+        entries = ", ".join(str(entry.seq) for entry in found.erased)
         yield f"Erased, and so not counted: what was proposed or left out by {_count(len(found.erased), 'statement')} ({entries})."
     if untold:
         verb = "rests" if len(untold) == 1 else "rest"
@@ -412,8 +414,8 @@ def _present_undecided(found: Coverage, most: int | None) -> Iterator[Block]:
         return
     verb = "is" if len(found.undecided) == 1 else "are"
     yield f"\n{_count(len(found.undecided), 'proposed passage')} {verb} undecided: neither registered nor left out"
-    for one in found.undecided[:most]:
-        yield f"  {_locate(one.page, one.section)}: “{_shorten(one.readable or one.quote)}”"
+    for passage in found.undecided[:most]:
+        yield f"  {_locate(passage.page, passage.section)}: “{_shorten(passage.readable or passage.quote)}”"
     yield from _present_rest(len(found.undecided), most)
 
 

@@ -98,10 +98,12 @@ def present_comparison(revision_comparison: RevisionComparison, *, whole: bool) 
         yield f"why: {revision_comparison.new.card.why}"
     yield from _present_counts(revision_comparison)
     # Alarms first; sorting is stable, so the rest keeps the order of the card.
-    for one in sorted(revision_comparison.passages, key=lambda passage: not passage.is_alarm):
+    for compared_passage in sorted(revision_comparison.passages, key=lambda passage: not passage.is_alarm):
         # An unchanged passage needs no line; it is counted.
-        if one.found.fate is not MatchResult.UNCHANGED:
-            yield from _present_passage(one, None if one.quoted == revision_comparison.old.name else one.quoted)
+        if compared_passage.found.fate is not MatchResult.UNCHANGED:
+            yield from _present_passage(
+                compared_passage, None if compared_passage.quoted == revision_comparison.old.name else compared_passage.quoted
+            )
     yield from _present_changes(revision_comparison.changes)
     most = None if whole else _MOST
     yield from _present_figures(revision_comparison.figures, most)
@@ -139,39 +141,39 @@ def _present_counts(revision_comparison: RevisionComparison) -> Iterator[Block]:
         yield f"Not followed, for they are withdrawn or superseded: {', '.join(quoting.ended)}"
 
 
-def _present_passage(one: ComparedPassage, quoted: str | None) -> Iterator[Block]:
+def _present_passage(passage: ComparedPassage, quoted: str | None) -> Iterator[Block]:
     """*quoted*: the revision it is quoted from, if it is not the older of the two."""
-    anchor = one.found.anchor
-    spelling = " in spelling alone" if one.found.differs else ""
-    yield Subtitle(f"{one.name}  {one.found.fate.value}{spelling}{f', quoted from {quoted}' if quoted else ''}")
-    yield f"  {_tell_move(one.old, anchor)}"
-    old = one.old.exact
-    match one.found.fate:
+    anchor = passage.found.anchor
+    spelling = " in spelling alone" if passage.found.differs else ""
+    yield Subtitle(f"{passage.name}  {passage.found.fate.value}{spelling}{f', quoted from {quoted}' if quoted else ''}")
+    yield f"  {_tell_move(passage.old, anchor)}"
+    old = passage.old.exact
+    match passage.found.fate:
         case MatchResult.GONE:
             yield f"  {render_redline(old, '')}"
         case MatchResult.REWORDED if anchor is not None:
             yield f"  {render_redline(old, anchor.exact)}"
         case _:
             yield f"  {' '.join(old.split())}"
-    yield f"  {_advise(one)}"
+    yield f"  {_advise(passage)}"
 
 
-def _advise(one: ComparedPassage) -> str:
+def _advise(passage: ComparedPassage) -> str:
     """Return what a person may do next about a passage that is not unchanged."""
-    claim = one.name.partition("@")[0]
+    claim = passage.name.partition("@")[0]
     # A moved passage has the same words, so its audits stay valid.
-    if one.found.fate is MatchResult.MOVED:
+    if passage.found.fate is MatchResult.MOVED:
         return "Nothing to do: its audits stand."
-    if one.found.differs:
-        return f"Nothing to do: {'; '.join(one.found.differs)}"
+    if passage.found.differs:
+        return f"Nothing to do: {'; '.join(passage.found.differs)}"
     # A file that is not registered has no revision that a claim could be moved to.
-    if one.sighted is None:
-        return f"{f'A number changed ({one.numbers}). ' if one.numbers else ''}Next: register the newer one, then decide."
-    if one.found.fate is MatchResult.GONE:
+    if passage.sighted is None:
+        return f"{f'A number changed ({passage.numbers}). ' if passage.numbers else ''}Next: register the newer one, then decide."
+    if passage.found.fate is MatchResult.GONE:
         return f'Next: caveat claim withdraw {claim} --reason "…"; or leave it, potentially stale.'
     # A changed number is another claim, so rewording is not offered.
-    if one.numbers:
-        return f'A number changed ({one.numbers}). Next: caveat claim revise {claim} FILE --reason "…"'
+    if passage.numbers:
+        return f'A number changed ({passage.numbers}). Next: caveat claim revise {claim} FILE --reason "…"'
     return f'Next: the same claim: caveat claim reword {claim}; another: caveat claim revise {claim} FILE --reason "…"'
 
 
@@ -197,8 +199,8 @@ def _present_changes(changes: RevisionChanges) -> Iterator[Block]:
     for sign, titles in (("added", changes.sections_added), ("removed", changes.sections_removed)):
         for title in titles:
             yield f"  section {sign}: {title}"
-    for one in changes.sections_renamed:
-        yield f"  section renamed: {render_redline(one.old, one.new)}"
+    for section in changes.sections_renamed:
+        yield f"  section renamed: {render_redline(section.old, section.new)}"
 
 
 def _tell_with_figures(count: int) -> str:
@@ -274,18 +276,18 @@ def _summarise_side(revision_comparison: RevisionComparison, *, old: bool) -> di
     }
 
 
-def _summarise(one: ComparedPassage) -> dict[str, Any]:
-    anchor = one.found.anchor
-    runs = build_redline(" ".join(one.old.exact.split()), " ".join(anchor.exact.split())) if anchor else ()
+def _summarise(passage: ComparedPassage) -> dict[str, Any]:
+    anchor = passage.found.anchor
+    runs = build_redline(" ".join(passage.old.exact.split()), " ".join(anchor.exact.split())) if anchor else ()
     return {
-        "claim": one.name,
-        "quoted": one.quoted,
-        "match": one.found.fate.value,
-        "alarm": one.is_alarm,
-        "differs": list(one.found.differs),
-        "numbers": one.numbers,
-        "recorded": one.sighted is not None and one.sighted.is_recorded,
-        "old": to_document(one.old),
+        "claim": passage.name,
+        "quoted": passage.quoted,
+        "match": passage.found.fate.value,
+        "alarm": passage.is_alarm,
+        "differs": list(passage.found.differs),
+        "numbers": passage.numbers,
+        "recorded": passage.sighted is not None and passage.sighted.is_recorded,
+        "old": to_document(passage.old),
         "new": to_document(anchor) if anchor else None,
         "redline": [{"change": run.change.value, "text": run.text} for run in runs],
     }

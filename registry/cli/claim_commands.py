@@ -152,10 +152,10 @@ def show(app: App, *, claim_id: Identifier) -> None:
         dossier = view.dossier(str(claim_id))
         backed = find_backings(view, (entry for _, entry in list_backed(dossier)))
     # A reserved identifier has no figure to state anything of.
-    stated = [to_document(one) for one in check_claim(dossier)] if dossier.revisions else []
+    stated = [to_document(completeness) for completeness in check_claim(dossier)] if dossier.revisions else []
     # The size of another log says nothing about entries of this one.
     elsewhere = find_elsewhere(app.ledger, dossier, as_of=dossier.log_size if app.log is None else None)
-    others = [to_document(one) for one in elsewhere]
+    others = [to_document(foreign_claim) for foreign_claim in elsewhere]
     backing = {str(seq): name_backing(one) for seq, one in backed.items()}
     document = {"schema": "caveat/dossier/1", **to_document(dossier), "completeness": stated, "elsewhere": others, "backed_by": backing}
 
@@ -180,10 +180,10 @@ def history(app: App, *, identifier: Identifier) -> None:
     with app.view(by_clock=True) as view:
         # The history is that of the whole claim, but a revision that was named must exist.
         _check_exact(view, identifier)
-        said = view.history(identifier.bare)
-        backed = find_backings(view, (one.entry for one in said))
-    document = {"schema": "caveat/history/1", "id": identifier.bare, "entries": [summarise_entry(one, backed) for one in said]}
-    app.answer(document, present_history(said, backed))
+        payloads = view.history(identifier.bare)
+        backed = find_backings(view, (payload.entry for payload in payloads))
+    document = {"schema": "caveat/history/1", "id": identifier.bare, "entries": [summarise_entry(payload, backed) for payload in payloads]}
+    app.answer(document, present_history(payloads, backed))
 
 
 @examples("claim diff CLM-LAB-2026-0001-E", "claim diff CLM-LAB-2026-0001-E --from 1 --to 3")
@@ -263,8 +263,8 @@ def _report_event(
         event = ClaimEvent(claim=claim_id.bare, event=kind, reason=reason, successor=successor.bare if successor else None)
     app.confirm(f"{kind.value.capitalize()} {claim_id.bare} for good?", yes=yes)
     with app.ledger.write(actor=app.config.authority) as writer:
-        for one in (claim_id, successor):
-            _check_exact(writer, one)
+        for identifier in (claim_id, successor):
+            _check_exact(writer, identifier)
         entry = writer.append(event)
     app.answer(
         {"schema": "caveat/claim-event/1", "claim": event.claim, "event": event.event.value, "entry": entry.seq},
@@ -327,7 +327,7 @@ def reserve(app: App, *, count: int) -> None:
     # In one transaction, so that no number is reserved twice.
     with app.ledger.write(actor=app.config.authority) as writer:
         reserved = writer.allocate(Kind.CLAIM, app.config.authority, count)
-        writer.append_many([ClaimEvent(claim=one, event=ClaimEventKind.RESERVE) for one in reserved])
+        writer.append_many([ClaimEvent(claim=name, event=ClaimEventKind.RESERVE) for name in reserved])
     app.answer({"schema": "caveat/reserved/1", "claims": reserved}, ["\n".join(reserved)])
 
 
@@ -371,8 +371,8 @@ def relate(app: App, *, claim_id: Identifier, relation: str, other: Identifier, 
     with refusing("OTHER"):
         claim_relation = ClaimRelation(claim=claim_id.bare, relation=ClaimRelationKind(relation), other=other.bare, note=reason)
     with app.ledger.write(actor=app.config.authority) as writer:
-        for one in (claim_id, other):
-            _check_exact(writer, one)
+        for identifier in (claim_id, other):
+            _check_exact(writer, identifier)
         entry = writer.append(claim_relation)
     app.answer(
         {

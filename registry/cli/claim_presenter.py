@@ -56,8 +56,8 @@ _MARKS = {ItemStatus.REPORTED: "■", ItemStatus.MISSING: "☐", ItemStatus.NOT_
 def build_claim_table(claims: Sequence[ClaimSummary]) -> Table:
     """Return a listing of claims, one line each."""
     rows = [
-        (name, one.form.value, _describe_short(one.status, name), shorten(one.quote or "(text erased)"))
-        for name, one in ((f"{claim.claim}@{claim.revision}", claim) for claim in claims)
+        (name, summary.form.value, _describe_short(summary.status, name), shorten(summary.quote or "(text erased)"))
+        for name, summary in ((f"{claim.claim}@{claim.revision}", claim) for claim in claims)
     ]
     return Table(("claim", "form", "status", "quote"), rows)
 
@@ -136,11 +136,11 @@ def _list_outcomes(dossier: Dossier) -> Iterator[str]:
     # Outcomes of other claims on the same words may follow, so this is said and not the end.
     if family.gravest is None:
         yield "not audited"
-    for one in family.outcomes:
-        history = f"; history: {one.other_words} has other words in this place" if one.other_words else ""
-        yield f"{describe_outcome(one)}, {one.audit}{history}"
-    for one in family.others:
-        yield f"another claim on these words: {describe_outcome(one)}, about {describe_subject(one)}"
+    for outcome in family.outcomes:
+        history = f"; history: {outcome.other_words} has other words in this place" if outcome.other_words else ""
+        yield f"{describe_outcome(outcome)}, {outcome.audit}{history}"
+    for outcome in family.others:
+        yield f"another claim on these words: {describe_outcome(outcome)}, about {describe_subject(outcome)}"
 
 
 def _describe_origin(origin: Origin) -> str:
@@ -153,19 +153,21 @@ def _present_completeness(dossier: Dossier) -> Iterator[Block]:
     missing, applying = count_missing(items)
     count = format_missing(missing, applying=applying, total=len(items))
     yield Subtitle(f"stated of the figure: {count}")
-    for one in items:
-        yield f"  {_MARKS[one.status]} {one.item.value.replace('-', ' ')}: {one.note}"
+    for item in items:
+        yield f"  {_MARKS[item.status]} {item.item.value.replace('-', ' ')}: {item.note}"
 
 
 def _present_sightings(dossier: Dossier) -> Iterator[Block]:
     current = dossier.current.payload.reference
-    found = [sighting.payload for sighting in dossier.sightings if sighting.payload.claim == current]
-    if found:
+    matches = [sighting.payload for sighting in dossier.sightings if sighting.payload.claim == current]
+    if matches:
         yield Subtitle("in other revisions of its card")
-    for one in found:
-        place = ", ".join(part for part in (f"page {one.anchor.page}" if one.anchor and one.anchor.page else "", _quote(one)) if part)
-        fate = f"reworded in spelling alone ({'; '.join(one.differs)})" if one.differs else one.fate.value
-        yield f"  {one.card}: {fate}{f', {place}' if place else ''}"
+    for match in matches:
+        place = ", ".join(
+            part for part in (f"page {match.anchor.page}" if match.anchor and match.anchor.page else "", _quote(match)) if part
+        )
+        fate = f"reworded in spelling alone ({'; '.join(match.differs)})" if match.differs else match.fate.value
+        yield f"  {match.card}: {fate}{f', {place}' if place else ''}"
 
 
 def _quote(passage_match: PassageMatch) -> str:
@@ -224,11 +226,11 @@ def _list_dismissed(dossier: Dossier) -> Iterator[str]:
     current = dossier.current.payload.reference
     # In log order, so the last decision on each cause stays.
     last = {cause: review for review in dossier.reviews if review.payload.claim == current for cause in review.payload.causes}
-    counting = {(one.kind, one.what) for one in dossier.status.causes}
-    for cause, one in last.items():
+    counting = {(stale_cause.kind, stale_cause.what) for stale_cause in dossier.status.causes}
+    for cause, staleness_review in last.items():
         # A dismissed cause that came back counts again, and is listed with the causes.
-        if one.payload.verdict is StalenessVerdict.DISMISSED and (cause.kind, cause.what) not in counting:
-            yield f"{cause.kind.value} {cause.what}, entry {one.entry.seq}: {one.payload.why}"
+        if staleness_review.payload.verdict is StalenessVerdict.DISMISSED and (cause.kind, cause.what) not in counting:
+            yield f"{cause.kind.value} {cause.what}, entry {staleness_review.entry.seq}: {staleness_review.payload.why}"
 
 
 def _find_review(dossier: Dossier, cause: StaleCause) -> Recorded[StalenessReview] | None:
@@ -300,7 +302,7 @@ def present_added(outcome: RegistrationResult, *, dry_run: bool) -> Answer:
         "added": list(outcome.added),
         "revised": list(outcome.revised),
         "unchanged": outcome.unchanged,
-        "restates": [{"claim": one.claim, "other": one.other} for one in outcome.related],
+        "restates": [{"claim": relation.claim, "other": relation.other} for relation in outcome.related],
         "left_out": {"added": outcome.left_out, "unchanged": outcome.left_out_unchanged},
         "proposed": None if outcome.proposed is None else {"added": outcome.proposed, "unchanged": outcome.proposed_unchanged},
     }
@@ -315,8 +317,8 @@ def _list_added_blocks(outcome: RegistrationResult, *, dry_run: bool) -> Iterato
         yield f"  {reference}"
     if len(references) > _MOST:
         yield "  … caveat claim list shows them all"
-    for one in outcome.related[:_MOST]:
-        yield f"  {one.claim} restates {one.other}"
+    for relation in outcome.related[:_MOST]:
+        yield f"  {relation.claim} restates {relation.other}"
     if len(outcome.related) > _MOST:
         yield f"  … and {len(outcome.related) - _MOST} more relations"
 
@@ -397,13 +399,13 @@ def _describe_point(point: VersionPoint) -> str:
     """Class, standing or mode, then who says so and where."""
     if point.class_ is None or point.outcome_entry is None:
         return "–"
-    words = [get_words(one) for one in (point.class_, point.standing, point.mode) if one is not None]
+    words = [get_words(item) for item in (point.class_, point.standing, point.mode) if item is not None]
     suggested = f", the point estimate suggests {get_words(point.point_class)}" if point.point_class else ""
     return f"{' · '.join(words)}{suggested}\n{point.audit}\n{point.auditor}, entry {point.outcome_entry.seq}"
 
 
-def _name(one: SpecEstimate | DriftStep) -> str:
-    return one.spec if one.judge is None else f"{one.spec}, judge {one.judge}"
+def _name(item: SpecEstimate | DriftStep) -> str:
+    return item.spec if item.judge is None else f"{item.spec}, judge {item.judge}"
 
 
 def _write(point: VersionPoint, spec_estimate: SpecEstimate) -> tuple[str, str, str]:
@@ -417,11 +419,11 @@ def _write(point: VersionPoint, spec_estimate: SpecEstimate) -> tuple[str, str, 
     )
 
 
-def _write_number(one: BoundedEstimate | Differential, lines: Sequence[float], *, signed: bool) -> str:
-    value = (format_signed if signed else format_number)(one.value, against=lines)
-    if one.low is None or one.high is None:
+def _write_number(item: BoundedEstimate | Differential, lines: Sequence[float], *, signed: bool) -> str:
+    value = (format_signed if signed else format_number)(item.value, against=lines)
+    if item.low is None or item.high is None:
         return f"{value}\nno interval"
-    return f"{value}\n{format_range(one.low, one.high, against=lines, signed=signed)}"
+    return f"{value}\n{format_range(item.low, item.high, against=lines, signed=signed)}"
 
 
 def _present_steps(steps: Sequence[DriftStep], names: dict[str, str]) -> Iterator[Block]:
@@ -437,9 +439,9 @@ def _present_steps(steps: Sequence[DriftStep], names: dict[str, str]) -> Iterato
     ]
     yield Table(("from, to", "against", *_MOVED, "compared"), rows, numbers=_MOVED)
     # The method is printed once, and not in every row.
-    for method in dict.fromkeys(one.ed.method for one in steps if one.ed.low is not None):
+    for method in dict.fromkeys(drift_step.ed.method for drift_step in steps if drift_step.ed.low is not None):
         yield f"intervals: {method}"
-    yield from dict.fromkeys(one.ed.reason for one in steps if one.ed.reason)
+    yield from dict.fromkeys(drift_step.ed.reason for drift_step in steps if drift_step.ed.reason)
 
 
 # Claims that may be stale, with what resolves each cause.
@@ -534,13 +536,13 @@ def collect_contestation(view: "View", name: str) -> ContestationPage:
     # Claims are no specifications; their difference is not shown field by field.
     if payload.rival is not None and not payload.target.startswith("CLM-"):
         changes, untold = compare_specs(view, payload.target, payload.rival)
-    found = [audit for replay in file.replays if (audit := view.find_audit(replay.payload.audit)) is not None]
+    files = [audit for replay in file.replays if (audit := view.find_audit(replay.payload.audit)) is not None]
     leading: dict[str, ReadingVerdict | None] = {}
-    for claim in dict.fromkeys(one.audit.payload.claim for one in found):
+    for claim in dict.fromkeys(audit_file.audit.payload.claim for audit_file in files):
         # The outcome that counts, by the same rules as on the claim's own page.
         outcome = find_leading(view.dossier(claim))[1]
         leading[claim] = outcome.payload.classification.primary if outcome else None
-    return ContestationPage(file=file, changes=changes, untold=untold, replays=found, leading=leading)
+    return ContestationPage(file=file, changes=changes, untold=untold, replays=files, leading=leading)
 
 
 def build_contestation_table(files: Sequence[ContestationFile]) -> "Table":
@@ -581,25 +583,25 @@ def present_contestation(contestation_page: ContestationPage) -> Answer:
 
 def _list_contestation_blocks(contestation_page: ContestationPage) -> Iterator[Block]:
     """Yield a contestation as a person reads it."""
-    file, said = contestation_page.file, contestation_page.file.contestation.payload
-    yield Title(f"{said.contestation} contests {said.target}: {describe_state(file)}")
-    rows = [("owner", file.owner), ("by", f"{said.by}, {file.contestation.entry.at:%Y-%m-%d}, entry {file.contestation.entry.seq}")]
-    yield Facts([*rows, ("grounds", said.grounds), ("rival", said.rival or "none offered")])
+    file, contestation = contestation_page.file, contestation_page.file.contestation.payload
+    yield Title(f"{contestation.contestation} contests {contestation.target}: {describe_state(file)}")
+    rows = [("owner", file.owner), ("by", f"{contestation.by}, {file.contestation.entry.at:%Y-%m-%d}, entry {file.contestation.entry.seq}")]
+    yield Facts([*rows, ("grounds", contestation.grounds), ("rival", contestation.rival or "none offered")])
     for step in file.events:
         to = f", to {step.payload.to}" if step.payload.to else ""
         head = f"{step.entry.at:%Y-%m-%d} {step.payload.step.value} by {name_actor(file, step.entry.actor)}{to}, entry {step.entry.seq}"
         yield f"{head}: {step.payload.note}"
-    if said.rival:
-        yield Subtitle(f"from {said.target} to its rival {said.rival}")
+    if contestation.rival:
+        yield Subtitle(f"from {contestation.target} to its rival {contestation.rival}")
         if contestation_page.changes is not None:
             yield from present_changes(contestation_page.changes)
         else:
-            yield contestation_page.untold or f"what is contested is a claim; see caveat spec show {said.rival}"
+            yield contestation_page.untold or f"what is contested is a claim; see caveat spec show {contestation.rival}"
         yield Subtitle("replays under the rival")
         for replay in contestation_page.replays:
             yield _describe_replay(replay, contestation_page)
         if not contestation_page.replays:
-            yield f"none; an audit file with `contestation: {said.contestation}` makes one"
+            yield f"none; an audit file with `contestation: {contestation.contestation}` makes one"
 
 
 def describe_primary_outcome(primary: ReadingVerdict | None) -> str:

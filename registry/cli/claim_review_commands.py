@@ -66,13 +66,13 @@ def list_stale(app: App, *, model: str | None, card: Identifier | None, limit: i
             get_card(view, card.bare, card.revision)
         if wanted is not None:
             require_model(view, wanted)
-        found = find_stale(view, model=wanted, card=str(card) if card else None)
+        claims = find_stale(view, model=wanted, card=str(card) if card else None)
         steps = RemedyPlanner(view)
         # JSON is for programs, which want all.
-        shown = [(claim, steps.find(claim)) for claim in found.claims[: limit or (None if app.json else _FEW)]]
+        shown = [(claim, steps.find(claim)) for claim in claims.claims[: limit or (None if app.json else _FEW)]]
         size = view.log_size
-    app.report(present_stale(found, shown, log_size=size))
-    if check and found.claims:
+    app.report(present_stale(claims, shown, log_size=size))
+    if check and claims.claims:
         click.get_current_context().exit(1)
 
 
@@ -164,24 +164,24 @@ def _review_each(
 ) -> list[dict[str, Any]]:
     from registry.registration.stale_claims import name_cause, review_claims
 
-    said = review_claims(writer, claims, verdict, why=why, causes=causes)
+    reviews = review_claims(writer, claims, verdict, why=why, causes=causes)
     statuses = writer.find_statuses(claims)
     return [
         {
             "claim": claim,
-            "causes": [name_cause(cause) for cause in one.payload.causes] if one else [],
-            "entry": one.entry.seq if one else None,
+            "causes": [name_cause(cause) for cause in review.payload.causes] if review else [],
+            "entry": review.entry.seq if review else None,
             "status": statuses[claim],
         }
-        for claim, one in zip(claims, said, strict=True)
+        for claim, review in zip(claims, reviews, strict=True)
     ]
 
 
 def _list_claims(writer: "Writer", claims: Sequence[Identifier]) -> list[str]:
-    for one in claims:
+    for identifier in claims:
         # A revision or digest must exist, though the decision is about the claim.
-        if one.revision or one.digest:
-            writer.dossier(str(one))
+        if identifier.revision or identifier.digest:
+            writer.dossier(str(identifier))
     return list(dict.fromkeys(claim.bare for claim in claims))
 
 
@@ -195,8 +195,8 @@ def _list_about(writer: "Writer", model: ModelRef) -> list[str]:
     chosen = [claim.claim for claim in claims if any(cause.kind is CauseKind.SUCCESSOR for cause in claim.status.causes)]
     # Nothing to decide is an error: a script would take it for done.
     if not chosen:
-        said = "no claim about it is stale because another version took its place"
-        raise InputError(Fault("nothing-to-review", str(model), said))
+        text = "no claim about it is stale because another version took its place"
+        raise InputError(Fault("nothing-to-review", str(model), text))
     return chosen
 
 
@@ -210,7 +210,7 @@ def _parse_causes(texts: Sequence[str]) -> "list[NamedCause] | None":
     """Return the causes as written, `KIND` or `KIND:WHAT`; None without any. A model version may be written with slashes."""
     from registry.registration.stale_claims import NamedCause
 
-    faults, found = [], []
+    faults, causes = [], []
     for text in texts:
         kind, _, what = text.partition(":")
         if kind not in set(CauseKind):
@@ -220,10 +220,10 @@ def _parse_causes(texts: Sequence[str]) -> "list[NamedCause] | None":
         # A model version in a cause is written as on the command line.
         is_model = kind == CauseKind.SUCCESSOR and what.count("/") > 1
         named = str(parse_model(what, where="--cause")) if is_model else what
-        found.append(NamedCause(kind=CauseKind(kind), what=named or None))
+        causes.append(NamedCause(kind=CauseKind(kind), what=named or None))
     if faults:
         raise InputError(faults)
-    return found or None
+    return causes or None
 
 
 # `caveat stale apply`: a claim is applied to a newer model version.
@@ -293,7 +293,7 @@ def apply(
         names = _list_claims(writer, claims) if about is None else _list_carried_over(writer, about)
         # The description is read in the same transaction as the revision, so that both agree, also
         # in a dry run.
-        return [_describe(writer, one) for one in carry_claims(writer, names, target, why=reason, card=words)]
+        return [_describe(writer, claim) for claim in carry_claims(writer, names, target, why=reason, card=words)]
 
     done = record(app, work, dry_run=dry_run)
     _report(app, done, reason, dry_run=dry_run)
@@ -343,34 +343,35 @@ def _describe(writer: "Writer", carried_claim: "CarriedClaim") -> CarryResult:
 def _report(app: App, done: Sequence[CarryResult], why: str, *, dry_run: bool) -> None:
     from registry.codec.canonical_documents import to_document
 
-    new = [one for one in done if one.is_new]
-    for one in new:
+    new = [result for result in done if result.is_new]
+    for result in new:
         # Changes of sense are said on standard error, where also a script's user sees them.
-        for turn in one.turns:
-            app.say(f"ATTENTION: {one.after}: {turn}")
-    for model in dict.fromkeys(one.model for one in new if one.is_tuned):
+        for turn in result.turns:
+            app.say(f"ATTENTION: {result.after}: {turn}")
+    for model in dict.fromkeys(result.model for result in new if result.is_tuned):
         app.say(f"ATTENTION: {model} is a fine-tune: it took no version's place, so that the claim was current without it.")
     document = {
         "schema": "caveat/stale-apply/1",
         "why": why,
         "dry_run": dry_run,
         "claims": [
-            {"from": one.before, "to": one.after, "model": to_document(one.model), "entry": one.entry, "new": one.is_new,
-             "audits_left_behind": one.audits, "fine_tune": one.is_tuned, "turns": list(one.turns)}
-            for one in done
+            {"from": result.before, "to": result.after, "model": to_document(result.model), "entry": result.entry, "new": result.is_new,
+             "audits_left_behind": result.audits, "fine_tune": result.is_tuned, "turns": list(result.turns)}
+            for result in done
         ],
     }  # fmt: skip
 
     def text() -> Iterator[Block]:
-        for one in new:
-            yield f"{'To be recorded: ' if dry_run else ''}{one.after} about {one.model}, carried from {one.before}, entry {one.entry}."
+        for result in new:
+            prefix = "To be recorded: " if dry_run else ""
+            yield f"{prefix}{result.after} about {result.model}, carried from {result.before}, entry {result.entry}."
         if len(new) > _FEW:
             yield f"… and {len(new) - _FEW:,} more."
         if new:
             yield from _tell_unaudited(new)
         if len(new) < len(done):
-            known = [one for one in done if not one.is_new]
-            yield f"Nothing changes: {', '.join(f'{one.after} is about {one.model}' for one in known[:_FEW])} already."
+            known = [result for result in done if not result.is_new]
+            yield f"Nothing changes: {', '.join(f'{result.after} is about {result.model}' for result in known[:_FEW])} already."
         if not done:
             yield "Nothing changes: no claim is about that version that is not withdrawn, rejected or superseded."
 
@@ -378,7 +379,7 @@ def _report(app: App, done: Sequence[CarryResult], why: str, *, dry_run: bool) -
 
 
 def _tell_unaudited(new: Sequence[CarryResult]) -> Iterator[Block]:
-    left, is_one = sum(one.audits for one in new), len(new) == 1
+    left, is_one = sum(result.audits for result in new), len(new) == 1
     behind = f"{left:,} {'audit stays' if left == 1 else 'audits stay'} with the earlier {'revision' if is_one else 'revisions'}, and no"
     yield f"{'It is' if is_one else 'They are'} unaudited: {behind if left else 'no'} estimate comes along."
     first = new[0].after.partition("@")[0]
@@ -509,7 +510,10 @@ def _is_recorded(view: "View", pair: "RestatedPair") -> bool:
     # Relations have a direction, and either claim may have been named first.
     ends = {_bare(pair.claim), _bare(pair.other)}
     relations = (relation.payload for relation in view.list_relations(_bare(pair.claim)))
-    return any(one.relation is ClaimRelationKind.RESTATES and {one.claim, one.other} == ends for one in relations)
+    return any(
+        claim_relation.relation is ClaimRelationKind.RESTATES and {claim_relation.claim, claim_relation.other} == ends
+        for claim_relation in relations
+    )
 
 
 def _bare(figure: "QuantityFigure") -> str:
@@ -610,6 +614,8 @@ def _choose(drift: "Drift", spec: str | None) -> "DriftFigure":
         return figures[0]
     chosen = next((figure for figure in figures if spec in (figure.spec, figure.name)), None)
     if chosen is None:
-        found = f"no estimate is against {spec!r}; there are estimates against: {', '.join(one.name for one in figures[:10])}"
+        found = (
+            f"no estimate is against {spec!r}; there are estimates against: {', '.join(drift_figure.name for drift_figure in figures[:10])}"
+        )
         raise NotFoundError(Fault("nothing-to-draw", drift.claim, found, advice="name one of these with --spec"))
     return chosen

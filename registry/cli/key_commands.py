@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from registry.seal.signing_keys import SigningKey
     from registry.store.registry_view import View
 
-_ALGORITHM = click.Choice([one.value for one in KeyAlgorithm])
+_ALGORITHM = click.Choice([algorithm.value for algorithm in KeyAlgorithm])
 _STATEMENTS = "A key of your authority, which signs what it states: every entry that a command records in its name."
 _KINDS = "ed25519: checkpoints; ml-dsa-44: a second signature on them, against quantum computers; ecdsa-p256: PDF files."
 
@@ -65,7 +65,7 @@ def show(app: App, *, fingerprint: str | None, public: bool) -> None:
 
     with app.view() as view:
         origin = view.log_origin
-        states = [get_key(view, fingerprint)] if fingerprint else [one for one in list_keys(view) if one.in_force]
+        states = [get_key(view, fingerprint)] if fingerprint else [key_state for key_state in list_keys(view) if key_state.in_force]
     if not states:
         raise NotFoundError(Fault("key-unknown", f"log {origin}", "no key is in force"))
     document = {"schema": "caveat/key/1", "log": origin, "keys": [describe_state(state) for state in states]}
@@ -175,7 +175,7 @@ def revoke(app: App, *, fingerprint: str, reason: str, untrusted_from: str | Non
     until = f"what it signed before {since.isoformat()} stays good" if since else "nothing it signed is trusted"
     command = "caveat admin key add --statements" if state.signs_for else "caveat admin key add"
     # Revoking the last key of its use leaves nothing to sign with.
-    next_step = "" if any(_is_same_use(one, state) for one in _list_in_force(app)) else f"\nNext: {command}"
+    next_step = "" if any(_is_same_use(key_state, state) for key_state in _list_in_force(app)) else f"\nNext: {command}"
     app.answer(document, f"Revoked by entry {entry.seq}: {until}.{next_step}")
 
 
@@ -221,7 +221,7 @@ def _list_in_force(app: App) -> "list[KeyState]":
     from registry.registration.key_registration import list_keys
 
     with app.ledger.view() as view:
-        return [one for one in list_keys(view) if one.in_force]
+        return [state for state in list_keys(view) if state.in_force]
 
 
 def _is_same_use(key_state: "KeyState", other: "KeyState") -> bool:

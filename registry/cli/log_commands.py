@@ -65,7 +65,7 @@ def show(
         traces = list_trail(view, wanted)
         size, origin = view.log_size, view.log_origin
         backed = find_backings(view, (trace.entry for trace in traces))
-    document = {"schema": "caveat/log/1", "origin": origin, "size": size, "entries": [summarise_trace(one, backed) for one in traces]}
+    document = {"schema": "caveat/log/1", "origin": origin, "size": size, "entries": [summarise_trace(entry, backed) for entry in traces]}
     none = f"The log has {size} entries" + ("; none of them fits." if size else ".")
     app.answer(document, present_trail(traces, backed) if traces else [none])
 
@@ -115,7 +115,7 @@ def list_(app: App) -> None:
     """
     from registry.cli.log_presenter import build_logs_table, summarise_log
 
-    found = [summarise_log(app.ledger, one) for one in app.ledger.list_logs()]
+    found = [summarise_log(app.ledger, summary) for summary in app.ledger.list_logs()]
     app.answer({"schema": "caveat/logs/1", "logs": found}, [build_logs_table(found) if found else "No log has an entry yet."])
 
 
@@ -141,12 +141,12 @@ def _find_keys(app: App, texts: Texts, origin: str | None) -> "tuple[list[Verifi
                 vkeys += trusted_vkeys(view)
             else:
                 # A log that was taken over is verified with the key of its last import.
-                vkeys += [parse_vkey(one.payload.vkey, where=origin) for one in list_imports(view, origin)[-1:]]
+                vkeys += [parse_vkey(log_import.payload.vkey, where=origin) for log_import in list_imports(view, origin)[-1:]]
             vkeys += list_witness_keys(view)
     # Contradicting key entries are a finding, and must not stop the check.
     except CaveatError as error:
         return vkeys, list(error.faults)
-    return list({str(one): one for one in vkeys}.values()), []
+    return list({str(verifier_key): verifier_key for verifier_key in vkeys}.values()), []
 
 
 def _check_rows(app: App, faults: list[Fault]) -> int | None:
@@ -253,8 +253,8 @@ def checkpoint(app: App, *, attach: Path | None, trust: tuple[str, ...], output:
         return
     if trust:
         raise click.UsageError("--trust goes with --attach")
-    found = _sign_or_find(app)
-    _publish_checkpoint(app, found, output)
+    stored_checkpoint = _sign_or_find(app)
+    _publish_checkpoint(app, stored_checkpoint, output)
 
 
 def find_checkpoint_to_prove(app: App, size: int | None, *, least: int) -> "StoredCheckpoint":
@@ -268,10 +268,10 @@ def find_checkpoint_to_prove(app: App, size: int | None, *, least: int) -> "Stor
 
     # A proof needs a checkpoint that covers its entry; a new one is signed where the key is here.
     if size is None:
-        found = _sign_or_find(app)
-        if found.checkpoint.size >= least:
-            return found
-        kept = [found]
+        stored_checkpoint = _sign_or_find(app)
+        if stored_checkpoint.checkpoint.size >= least:
+            return stored_checkpoint
+        kept = [stored_checkpoint]
     else:
         with app.ledger.view() as view:
             # A checkpoint of fewer entries proves nothing about a later one.
@@ -328,16 +328,21 @@ def _attach(app: App, path: Path, trust: Sequence[str], output: Path | None) -> 
     text = read_text(path, largest=_LARGEST_NOTE_BYTES)
     given = [key.vkey for key in read_given(trust).keys if key.vkey is not None]
     # One key can be given in its form as log key; witnesses sign with its form as cosigner.
-    trusted = [one if one.is_cosigner else one.as_cosigner() for one in given]
+    trusted = [verifier_key if verifier_key.is_cosigner else verifier_key.as_cosigner() for verifier_key in given]
     with app.ledger.write(actor=app.config.authority) as writer:
         attached = attach_cosignatures(writer, text, [*trusted, *list_witness_keys(writer)], where=str(path))
-        found = find_checkpoint(writer, attached.checkpoint.size)
+        stored_checkpoint = find_checkpoint(writer, attached.checkpoint.size)
     # A cosignature by an unknown key is not kept, and the user must learn that.
-    for one in attached.left_out:
-        app.say(f"left out: {one.name}+{one.key}: {one.why}")
+    for cosignature in attached.left_out:
+        app.say(f"left out: {cosignature.name}+{cosignature.key}: {cosignature.why}")
     app.say(f"kept: {', '.join(attached.kept) or 'no cosignature'}")
-    if found is not None:
-        _publish_checkpoint(app, found, output, left_out=[f"{one.name}+{one.key}: {one.why}" for one in attached.left_out])
+    if stored_checkpoint is not None:
+        _publish_checkpoint(
+            app,
+            stored_checkpoint,
+            output,
+            left_out=[f"{cosignature.name}+{cosignature.key}: {cosignature.why}" for cosignature in attached.left_out],
+        )
 
 
 def _publish_checkpoint(app: App, stored_checkpoint: "StoredCheckpoint", output: Path | None, *, left_out: Sequence[str] = ()) -> None:

@@ -261,21 +261,21 @@ def _count(number: int, text: str, many: str) -> str:
 
 def describe_state(state: KeyState) -> dict[str, Any]:
     """Return a key and its status, for `--json`."""
-    said, revoked = state.added.payload, state.revoked
+    event, revoked = state.added.payload, state.revoked
     since = revoked.payload.untrusted_from if revoked else None
     return {
         "fingerprint": state.fingerprint,
-        "purpose": said.purpose.value,
-        "algorithm": said.algorithm.value,
+        "purpose": event.purpose.value,
+        "algorithm": event.algorithm.value,
         "authority": state.added.entry.actor,
         "in_force": state.in_force,
         "added": state.added.entry.seq,
         "replaced": state.replaced.entry.seq if state.replaced else None,
         "revoked": revoked.entry.seq if revoked else None,
         "untrusted_from": since.isoformat() if since else None,
-        "vkey": said.vkey,
-        "certificate": said.certificate,
-        "public": said.public,
+        "vkey": event.vkey,
+        "certificate": event.certificate,
+        "public": event.public,
     }
 
 
@@ -308,12 +308,12 @@ def present_shown(states: Sequence[KeyState], *, is_public_only: bool) -> Iterat
 
 
 def _present_head(state: KeyState) -> Iterator[Block]:
-    said, entry, standing = state.added.payload, state.added.entry, _describe_standing(state)
-    yield f"{said.purpose.value.capitalize()} key of {entry.actor}, {said.algorithm.value}, by entry {entry.seq}: {standing}"
+    event, entry, standing = state.added.payload, state.added.entry, _describe_standing(state)
+    yield f"{event.purpose.value.capitalize()} key of {entry.actor}, {event.algorithm.value}, by entry {entry.seq}: {standing}"
     yield "  fingerprint (SHA-256 of the public key)"
     for line in format_fingerprint(state.fingerprint).splitlines():
         yield f"    {line}"
-    yield "  certificate" if said.certificate else "  verifier key"
+    yield "  certificate" if event.certificate else "  verifier key"
 
 
 def _present_public(state: KeyState) -> Iterator[Block]:

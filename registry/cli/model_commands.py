@@ -74,14 +74,15 @@ def list_(app: App) -> None:
     from registry.cli.model_presenter import present_forest, summarise_version
 
     with app.view() as view:
-        models = [one.payload for one in view.list_models()]
+        models = [version.payload for version in view.list_models()]
         lineage = view.lineage()
         # By entry: a reason is printed where its event is.
         notes = {
             model_event.entry.seq: model_event.payload.reason for model_event in view.list_model_events() if model_event.payload.reason
         }
     app.answer(
-        {"schema": "caveat/models/1", "models": [summarise_version(one, lineage) for one in models]}, present_forest(models, lineage, notes)
+        {"schema": "caveat/models/1", "models": [summarise_version(version, lineage) for version in models]},
+        present_forest(models, lineage, notes),
     )
 
 
@@ -100,7 +101,7 @@ def show(app: App, *, version: str) -> None:
     wanted = parse_model(version, where="VERSION")
     with app.view() as view:
         require_model(view, wanted)
-        found = view.find_model(wanted)
+        model_version = view.find_model(wanted)
         claims = [claim.status for claim in view.list_claims(model=wanted)]
         lineage, events = view.lineage(), view.list_model_events(wanted)
         names, statements = view.list_endpoint_names(), view.list_endpoint_statements()
@@ -108,7 +109,7 @@ def show(app: App, *, version: str) -> None:
     current = [status for status in claims if status.lifecycle not in ENDED]
     page = VersionPage(
         model=wanted,
-        registered=found.payload if found else None,
+        registered=model_version.payload if model_version else None,
         comes_from=tuple(lineage.preceding(wanted)),
         ancestors=tuple(lineage.ancestors(wanted)),
         followed_by=tuple(lineage.following(wanted)),
@@ -228,9 +229,17 @@ def endpoint(app: App, *, version: str, name: str, reason: str, source: str | No
     if done.conflicts and not retract:
         others = ", ".join(f"{conflict.model} (by {', '.join(conflict.by)})" for conflict in done.conflicts)
         app.say(f"warning: {name} is stated for {others} too; while it is, it does not tell which of them was asked")
-    app.answer({"schema": "caveat/model-endpoint/1", "model": str(wanted), "name": name, "retracted": retract, "entry": done.entry,
-         "new": done.is_new, "names": [one.name for one in names], "conflicts": [to_document(one) for one in done.conflicts]},
-        present_endpoint(wanted, name, done, names, is_retracted=retract))  # fmt: skip
+    document = {
+        "schema": "caveat/model-endpoint/1",
+        "model": str(wanted),
+        "name": name,
+        "retracted": retract,
+        "entry": done.entry,
+        "new": done.is_new,
+        "names": [endpoint_name.name for endpoint_name in names],
+        "conflicts": [to_document(conflict) for conflict in done.conflicts],
+    }
+    app.answer(document, present_endpoint(wanted, name, done, names, is_retracted=retract))
 
 
 def _tell_stale(number: int, version: str) -> str:
@@ -299,8 +308,8 @@ def update(app: App, *, old: str, new: str, descent: str, released: str | None, 
         return find_aftermath(writer, done)
 
     # In a dry run the whole update is made and rolled back, so that its numbers are exact.
-    found = record(app, work, dry_run=dry_run)
-    app.report(present_aftermath(found, dry_run=dry_run))
+    aftermath = record(app, work, dry_run=dry_run)
+    app.report(present_aftermath(aftermath, dry_run=dry_run))
 
 
 def find_aftermath(writer: "Writer", done: "ModelUpdateResult") -> Aftermath:
@@ -311,10 +320,10 @@ def find_aftermath(writer: "Writer", done: "ModelUpdateResult") -> Aftermath:
 
     link = done.link
     about = sum(claim.status.lifecycle not in ENDED for claim in writer.list_claims(model=link.predecessor))
-    found = find_stale(writer, model=link.predecessor)
+    claims = find_stale(writer, model=link.predecessor)
     # Only this link's cause: claims can be stale for other reasons.
     name = (CauseKind.SUCCESSOR, str(link.model))
-    ours = tuple(one for one in found.claims if any((cause.kind, cause.what) == name for cause in one.status.causes))
+    ours = tuple(summary for summary in claims.claims if any((cause.kind, cause.what) == name for cause in summary.status.causes))
     # A fine-tune takes no version's place, so it makes nothing stale.
     stale = StaleClaims(claims=ours if link.descent in REPLACING else ())
     return Aftermath(
@@ -324,14 +333,14 @@ def find_aftermath(writer: "Writer", done: "ModelUpdateResult") -> Aftermath:
         about_old=about,
         stale=stale,
         # A claim with other causes was stale before.
-        newly=sum(len(one.status.causes) == 1 for one in stale.claims),
+        newly=sum(len(summary.status.causes) == 1 for summary in stale.claims),
         classes=count_classes(writer, stale.claims),
         cards=count_cards(stale.claims),
         first=find_so_far(writer, stale.claims[:_FIRST]),
         # Only for a version that was just registered and has no claims: its name may be a
         # misspelling.
         near=[] if about or link.predecessor not in done.registered else _suggest_claimed(writer, link.predecessor),
-        earlier=sum(1 for one in writer.lineage().ancestors(link.predecessor) for _ in writer.list_stale(model=one)),
+        earlier=sum(1 for ref in writer.lineage().ancestors(link.predecessor) for _ in writer.list_stale(model=ref)),
     )
 
 
@@ -340,4 +349,4 @@ def _suggest_claimed(writer: "Writer", model: ModelRef) -> list[ModelRef]:
 
     # Suggestions without claims would not help.
     claimed = writer.list_claimed_models()
-    return [one for one in suggest_models(writer, model) if one in claimed]
+    return [ref for ref in suggest_models(writer, model) if ref in claimed]

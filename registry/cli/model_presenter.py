@@ -90,8 +90,8 @@ def present_aftermath(aftermath: "Aftermath", *, dry_run: bool) -> Answer:
         **to_document(update.link),
         "new": update.is_new,
         "dry_run": dry_run,
-        "registered": [to_document(one) for one in update.registered],
-        "other_successors": [to_document(one) for one in update.beside],
+        "registered": [to_document(ref) for ref in update.registered],
+        "other_successors": [to_document(ref) for ref in update.beside],
         "claims_about_predecessor": aftermath.about_old,
         "stale_about_earlier": aftermath.earlier,
         "stale": {
@@ -100,7 +100,7 @@ def present_aftermath(aftermath: "Aftermath", *, dry_run: bool) -> Answer:
             "confirmed": stale.confirmed,
             "by_class": aftermath.classes,
             "by_card": aftermath.cards,
-            "first": [_summarise_so_far(one) for one in aftermath.first],
+            "first": [_summarise_so_far(outcome) for outcome in aftermath.first],
         },
         "next": _list_next(aftermath),
     }
@@ -131,7 +131,7 @@ def _list_aftermath_blocks(aftermath: "Aftermath", *, dry_run: bool) -> Iterator
         yield from _present_stale(aftermath)
     following = _list_next(aftermath)
     if following:
-        yield Verbatim("\nNext:\n" + "\n".join(f"  {one}" for one in following))
+        yield Verbatim("\nNext:\n" + "\n".join(f"  {name}" for name in following))
 
 
 def present_forest(versions: Sequence[ModelVersion], lineage: "Lineage", notes: Mapping[int, str]) -> Iterator[Block]:
@@ -146,20 +146,20 @@ def present_forest(versions: Sequence[ModelVersion], lineage: "Lineage", notes: 
     if not versions:
         yield "No model versions."
     forest = _Forest(by_model={version.model: version for version in versions}, lineage=lineage, notes=notes)
-    for one in versions:
+    for model_version in versions:
         # Trees begin at versions without a predecessor.
-        if not lineage.preceding(one.model):
-            yield forest.grow(one.model)
-    for one in versions:
-        if one.model not in forest.grown:  # in a cycle, which only another registry's log could bring
-            yield forest.grow(one.model)
+        if not lineage.preceding(model_version.model):
+            yield forest.grow(model_version.model)
+    for model_version in versions:
+        if model_version.model not in forest.grown:  # in a cycle, which only another registry's log could bring
+            yield forest.grow(model_version.model)
 
 
 def summarise_version(version: ModelVersion, lineage: "Lineage") -> dict[str, Any]:
     """Return a version of a listing as a document: as registered, with the links in force and its deprecation."""
     return {
         **to_document(version),
-        "comes_from": [to_document(one) for one in lineage.preceding(version.model)],
+        "comes_from": [to_document(link) for link in lineage.preceding(version.model)],
         "deprecation": to_document(deprecation) if (deprecation := find_deprecation(lineage, version.model)) else None,
     }
 
@@ -205,12 +205,12 @@ def present_endpoint(
     told = f"Recorded, entry {done.entry}" if done.is_new else f"Nothing changes, it is on record as entry {done.entry}"
     what = f"{name} is no longer stated for {model}" if is_retracted else f"endpoints return {model} as {name}"
     yield f"{told}: {what}."
-    yield f"Its endpoint names: {', '.join(one.name for one in names) or 'none'}."
+    yield f"Its endpoint names: {', '.join(endpoint_name.name for endpoint_name in names) or 'none'}."
 
 
-def _tell_endpoint(said: ModelEndpoint) -> str:
-    verb = "states" if said.event is EndpointEventKind.STATE else "retracts"
-    return f"{verb} the endpoint name {said.name}: {said.reason}{f' ({said.source})' if said.source else ''}"
+def _tell_endpoint(endpoint: ModelEndpoint) -> str:
+    verb = "states" if endpoint.event is EndpointEventKind.STATE else "retracts"
+    return f"{verb} the endpoint name {endpoint.name}: {endpoint.reason}{f' ({endpoint.source})' if endpoint.source else ''}"
 
 
 def _list_endpoints(page: VersionPage) -> Iterator[tuple[str, str]]:
@@ -219,7 +219,11 @@ def _list_endpoints(page: VersionPage) -> Iterator[tuple[str, str]]:
         # Without a stated name no response can be shown to come from this version.
         yield "endpoint name", "none stated: no outcome can show that it was asked"
     for name in page.endpoint_names:
-        others = [f"{one.model} (by {', '.join(one.by)})" for one in page.endpoint_conflicts if one.name == name.name]
+        others = [
+            f"{endpoint_conflict.model} (by {', '.join(endpoint_conflict.by)})"
+            for endpoint_conflict in page.endpoint_conflicts
+            if endpoint_conflict.name == name.name
+        ]
         conflict = f"; CONFLICT: also stated for {', '.join(others)}" if others else ""
         entries = ", ".join(map(str, name.entries))
         yield (
@@ -318,9 +322,9 @@ def _tell_claims(aftermath: "Aftermath") -> str:
 
 def _present_stale(aftermath: "Aftermath") -> Iterator[Block]:
     yield f"  by property class: {_count(aftermath.classes)}\n  by card: {_count(aftermath.cards)}\n"
-    for one in aftermath.first:
-        yield f"{one.claim.claim}@{one.claim.revision}  {name_outcome(one)}; ED {_list_differentials(one)}"
-        yield f"  “{shorten(one.claim.quote)}”" if one.claim.quote is not None else "  (text erased)"
+    for outcome in aftermath.first:
+        yield f"{outcome.claim.claim}@{outcome.claim.revision}  {name_outcome(outcome)}; ED {_list_differentials(outcome)}"
+        yield f"  “{shorten(outcome.claim.quote)}”" if outcome.claim.quote is not None else "  (text erased)"
     more = len(aftermath.stale.claims) - len(aftermath.first)
     if more:
         yield f"… and {more:,} more."

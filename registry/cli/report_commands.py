@@ -157,8 +157,8 @@ def keep(
 
 def _tell_due(app: App, looked: "FolderState") -> None:
     """Print what is due, with its reason; the answer is no when something is."""
-    for one in looked.plan.due:
-        click.echo(f"{one.name}  {looked.reasons[one.name]}")
+    for supplement in looked.plan.due:
+        click.echo(f"{supplement.name}  {looked.reasons[supplement.name]}")
     if looked.is_begun:
         app.say("a command that was drawing here did not end; the next one goes on where it stopped")
     for path in looked.pages:
@@ -178,8 +178,8 @@ def _tell_nothing(app: App, folder: Path | None, looked: "FolderState", *, lists
     from registry.folder.folder_update import list_current
 
     if lists_all and folder is not None:
-        for one in list_current(folder, looked):
-            click.echo(str(one.path))
+        for file in list_current(folder, looked):
+            click.echo(str(file.path))
     total = looked.plan.total
     app.say(
         f"nothing is due: {'the' if total == 1 else 'all'} {total:,} supplement{' is' if total == 1 else 's are'} as the registry has them"
@@ -224,7 +224,11 @@ def _update(app: App, folder: Path, looked: "FolderState", *, is_whole: bool, li
             progress=progress,
         )
     # Asked for one by one, all files are listed; with `--stale` only what changed.
-    files = updated.current if lists_all else (*updated.drawn, *(one for one in updated.published if one not in updated.drawn))
+    files = (
+        updated.current
+        if lists_all
+        else (*updated.drawn, *(written_file for written_file in updated.published if written_file not in updated.drawn))
+    )
     for path in (*(file.path for file in files), *(() if lists_all else updated.completed.paths)):
         click.echo(str(path))
     if not updated.has_proofs:
@@ -256,8 +260,8 @@ def _tell_failed(app: App, updated: "FolderUpdate", looked: "FolderState") -> No
 def _count_failed(app: App, failed: "Sequence[FailedSupplement]", looked: "FolderState") -> None:
     if not failed:
         return
-    there = {one.name for one in looked.known.items} if looked.known else set()
-    kept = sum(one.name in there for one in failed)
+    there = {item.name for item in looked.known.items} if looked.known else set()
+    kept = sum(supplement.name in there for supplement in failed)
     files = f"; of {kept:,} of them the files that were there still are, and say what was so then" if kept else ""
     app.say(f"{len(failed):,} of {len(looked.plan.due):,} could not be rendered{files}; they are due again the next time")
 
@@ -364,9 +368,9 @@ def _draw_apart(
         # The collection is only prepared; nothing is read before the context is entered.
         collected = _collect(app, subjects, everything=options["everything"], sources=options["sources"])
         collected = compare(app, options["since"], subjects) if options["since"] else collected
-        found, count, untold = stack.enter_context(collected)
+        supplement_subjects, count, untold = stack.enter_context(collected)
         progress = stack.enter_context(track(app, "drawing supplements", total=count * len(formats), unit="files"))
-        opened = _add_openings(found, options["seals"])
+        opened = _add_openings(supplement_subjects, options["seals"])
         limit = app.config.time_limit_s
         supplements = write_supplements(opened, formats, output, time_limit_s=limit, workers=os.cpu_count() or 1, progress=progress)
     # Nothing could be rendered: then the reason is the command's error.
@@ -497,7 +501,7 @@ def _collect(
         collector = SupplementCollector(view, now=latest if app.as_of else None, subjects=() if len(wanted) == 1 else None)
         assembled = _assemble(collector, wanted, untold)
         # Named by their entry, so that they never take the place of the current files.
-        named = (replace(one, is_of_entry=True) for one in assembled) if app.as_of is not None else assembled
+        named = (replace(subject, is_of_entry=True) for subject in assembled) if app.as_of is not None else assembled
         yield named, len(wanted), untold
 
 
@@ -544,7 +548,7 @@ def _expand(view: "View", subjects: Sequence[Identifier], *, everything: bool) -
     wanted: dict[str, Identifier] = {}
     if everything:
         subjects = [parse_identifier(card.payload.card) for card in view.list_cards()]
-        subjects += [parse_identifier(one.claim) for one in view.list_claims()]
+        subjects += [parse_identifier(summary.claim) for summary in view.list_claims()]
     for subject in subjects:
         if subject.kind not in (Kind.CARD, Kind.CLAIM):
             found = f"names a {subject.kind.name.lower()}; supplements are made of claims (CLM-…) and cards (CRD-…)"
@@ -558,10 +562,10 @@ def _expand(view: "View", subjects: Sequence[Identifier], *, everything: bool) -
 
 def _tell(app: App, written_files: "Sequence[WrittenFile]", untold: "Sequence[CaveatError]") -> None:
     failed = [written_file for written_file in written_files if written_file.error is not None]
-    for one in written_files:
-        if one.error is None:
-            click.echo(str(one.path))
-    for error in (*untold, *(one.error for one in failed)):
+    for file in written_files:
+        if file.error is None:
+            click.echo(str(file.path))
+    for error in (*untold, *(file.error for file in failed)):
         app.say(str(error))
     if failed:
         app.say(f"{len(failed)} of {len(written_files)} files could not be rendered")

@@ -56,10 +56,10 @@ def list_(app: App, *, kind: str | None) -> None:
     from registry.registration.specification_registration import format_reference
 
     with app.view() as view:
-        specs = [one.payload for one in view.list_specs(SpecKind(kind) if kind else None)]
-    rows = [(format_reference(one), one.kind.value, one.slug, one.owner, _describe_body(one)) for one in specs]
+        specs = [version.payload for version in view.list_specs(SpecKind(kind) if kind else None)]
+    rows = [(format_reference(version), version.kind.value, version.slug, version.owner, _describe_body(version)) for version in specs]
     app.answer(
-        {"schema": "caveat/specs/1", "specs": [to_document(one) for one in specs]},
+        {"schema": "caveat/specs/1", "specs": [to_document(version) for version in specs]},
         [Table(("spec", "kind", "short name", "owner", "what"), rows) if rows else "No specifications."],
     )
 
@@ -137,12 +137,12 @@ def show(app: App, *, spec_id: Identifier) -> None:
     from registry.registration.specification_registration import format_reference
 
     with app.view() as view:
-        found = _get(view, spec_id, spec_id.revision)
-        reference, body = format_reference(found), view.open_spec(found)
+        version = _get(view, spec_id, spec_id.revision)
+        reference, body = format_reference(version), view.open_spec(version)
         # Only a sealed version can have been revealed.
-        revealed = view.find_reveal(found.spec, found.version) if found.body is None else None
+        revealed = view.find_reveal(version.spec, version.version) if version.body is None else None
         disputes, erased = view.list_contestations(reference), view.list_erased_contestations(reference)
-    document = {**to_document(found), "schema": "caveat/spec/1"}
+    document = {**to_document(version), "schema": "caveat/spec/1"}
     if revealed is not None:
         document |= {"revealed": to_document(revealed.entry), "opening": to_document(revealed.payload.opening)}
     # An erased objection is named: leaving it out would look like none.
@@ -153,15 +153,15 @@ def show(app: App, *, spec_id: Identifier) -> None:
         document["contestations"] = [to_document(dispute) for dispute in disputes]
 
     def text() -> Iterator[Block]:
-        if found.body is None:
-            yield describe_disclosure(found, revealed, reference)
+        if version.body is None:
+            yield describe_disclosure(version, revealed, reference)
         yield from present_disputes(disputes)
         if isinstance(body, ContextSpec):
-            yield from present_context_spec(found, body, reference)
-        elif found.body is None and body is not None:
+            yield from present_context_spec(version, body, reference)
+        elif version.body is None and body is not None:
             yield Verbatim(render_json(to_document(body)))
 
-    is_text = isinstance(body, ContextSpec) or found.body is None or bool(disputes)
+    is_text = isinstance(body, ContextSpec) or version.body is None or bool(disputes)
     app.answer(document, text() if is_text else None)
 
 
@@ -198,7 +198,7 @@ def diff(app: App, *, spec_id: Identifier, old: int | None) -> None:
 
 def _name_file(slug: str) -> str:
     """Return *slug* as the beginning of a file name in this folder."""
-    return "".join(one if one.isalnum() or one in "-_." else "-" for one in slug).lstrip(".") or "spec"
+    return "".join(name if name.isalnum() or name in "-_." else "-" for name in slug).lstrip(".") or "spec"
 
 
 def _read_body(kind: SpecKind, file: Path) -> SpecBody:

@@ -56,13 +56,13 @@ def present_changes(changes: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
 
 def compare_specs(view: "View", earlier: str, later: str) -> tuple[list[dict[str, Any]] | None, str | None]:
     """Return what differs from *earlier* to *later* (`…@n`, registered), field by field; None where one is sealed, with the reason."""
-    bodies = {one: view.find_opened(one) for one in (earlier, later)}
+    bodies = {name: view.find_opened(name) for name in (earlier, later)}
     # The commitment of a sealed version hides its text, so nothing can be compared.
-    sealed = [one for one, body in bodies.items() if body is None]
+    sealed = [name for name, body in bodies.items() if body is None]
     if sealed:
         is_are = "is sealed: its text is" if len(sealed) == 1 else "are sealed: their texts are"
         return None, f"{' and '.join(sealed)} {is_are} not in the log, and cannot be compared before it is revealed"
-    before, after = (to_document(bodies[one]) for one in (earlier, later))
+    before, after = (to_document(bodies[name]) for name in (earlier, later))
     keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
     return [{"field": key, "before": before.get(key), "after": after.get(key)} for key in keys], None
 
@@ -149,7 +149,7 @@ def _flatten(place: str, value: Any) -> Iterator[tuple[str, str]]:
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _flatten(f"{place}.{key}", inner)
-    elif isinstance(value, list) and any(isinstance(one, (Mapping, list)) for one in value):
+    elif isinstance(value, list) and any(isinstance(item, (Mapping, list)) for item in value):
         for number, inner in enumerate(value):
             label = (inner.get("id") or inner.get("name") if isinstance(inner, Mapping) else None) or number
             yield from _flatten(f"{place}[{label}]", inner)

@@ -59,15 +59,15 @@ def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
     means = _collect_means(app, options["keys"], options["origin"], files)
     # The same file twice gives one answer.
     is_redrawn = options["redraw"] or demand.everything or CheckName.BYTES in required
-    found = _verify(app, tuple(dict.fromkeys(files)), means, options["proof"], redraw=is_redrawn)
+    verifications = _verify(app, tuple(dict.fromkeys(files)), means, options["proof"], redraw=is_redrawn)
     # With files the registry's word was believed; alone it is what is checked.
     beside = _name_registry(means) if files else None
     app.answer(
-        {"schema": "caveat/verify/1", "registry": beside, "files": [_to_document(one, demand) for one in found]},
-        _present(found, demand, beside=beside, is_verbose=options["verbose"]),
+        {"schema": "caveat/verify/1", "registry": beside, "files": [_to_document(verification, demand) for verification in verifications]},
+        _present(verifications, demand, beside=beside, is_verbose=options["verbose"]),
     )
     # After the report, so that the answer is printed whatever the code.
-    click.get_current_context().exit(find_exit_code(found, demand))
+    click.get_current_context().exit(find_exit_code(verifications, demand))
 
 
 # The option is shared by all commands, which take a registry from the configuration without it; this one takes none.
@@ -146,7 +146,7 @@ def _to_document(file_verification: "FileVerification", demand: "Demand") -> dic
         "superseded_by": find_newer(file_verification.checks),
         "checks": [{"name": check.name.value, "answer": check.answer.value, "note": check.note} for check in file_verification.checks],
         "wrong": [one.name.value for one in find_wrong(file_verification.checks, required=demand.required)],
-        "required_and_not_made": [one.value for one in find_missing(file_verification.checks, required=demand.required)],
+        "required_and_not_made": [name.value for name in find_missing(file_verification.checks, required=demand.required)],
         "summary": summarise(file_verification, demand),
         "faults": [describe_fault(fault) for fault in file_verification.faults],
     }
@@ -169,13 +169,13 @@ def _present(
     verdicts = [find_verdict(file_verification, demand) for file_verification in file_verifications]
     if len(file_verifications) > 1:
         # One word for all files: the worst.
-        worst = next(one for one in ("FAIL", "INCOMPLETE", "PASS") if one in verdicts)
-        counts = ", ".join(f"{verdicts.count(one)} {one.value}" for one in dict.fromkeys(verdicts))
+        worst = next(item for item in ("FAIL", "INCOMPLETE", "PASS") if item in verdicts)
+        counts = ", ".join(f"{verdicts.count(file_verdict)} {file_verdict.value}" for file_verdict in dict.fromkeys(verdicts))
         yield f"{worst}  {len(file_verifications)} files: {counts}"
-    for one, verdict in zip(file_verifications, verdicts, strict=True):
-        yield f"{format_verdict(verdict, one.checks)}  {one.name}"
-        yield f"  {summarise(one, demand)}"
-        shown = [check for check in one.checks if is_verbose or check.answer.value != "yes"]
+    for verification, verdict in zip(file_verifications, verdicts, strict=True):
+        yield f"{format_verdict(verdict, verification.checks)}  {verification.name}"
+        yield f"  {summarise(verification, demand)}"
+        shown = [check for check in verification.checks if is_verbose or check.answer.value != "yes"]
         rows = [(_MARKS[check.answer.value], check.answer.value, check.name.value, _shorten(check.note)) for check in shown]
         if rows:
             yield Checks(rows)

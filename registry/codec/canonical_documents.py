@@ -199,8 +199,8 @@ def _name_tags(errors: Sequence[ErrorDetails]) -> ErrorDetails:
     tags = [str(tag) for error in errors for tag in get_args(get_type_hints(nouns[str(error["loc"][-2])])[_TAG])]
     listed = " or ".join(part for part in (", ".join(tags[:-1]), tags[-1]) if part)
     is_missing = errors[0]["type"] == "missing"
-    found = f"is required and missing: {listed}" if is_missing else f"expected {listed}"
-    changed = {"loc": (*errors[0]["loc"][:-2], _TAG), "msg": found, "type": "missing_tag" if is_missing else "literal_error"}
+    text = f"is required and missing: {listed}" if is_missing else f"expected {listed}"
+    changed = {"loc": (*errors[0]["loc"][:-2], _TAG), "msg": text, "type": "missing_tag" if is_missing else "literal_error"}
     return cast("ErrorDetails", {**errors[0], **changed})
 
 

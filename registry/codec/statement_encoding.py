@@ -212,16 +212,16 @@ def list_entries(record: object) -> dict[int, Entry]:
     Raises:
         InputError: one number is given two different entries; each that is.
     """
-    found: dict[int, Entry] = {}
+    entries: dict[int, Entry] = {}
     faults: dict[int, Fault] = {}
-    for one in list_named(record):
-        known = found.setdefault(one.entry.seq, one.entry)
-        if known != one.entry:
-            told = f"the record has two versions of it: {_tell(known)}, and {_tell(one.entry)}"
-            faults[one.entry.seq] = Fault("entry-inconsistent", f"entry {one.entry.seq}", told)
+    for reference in list_named(record):
+        known = entries.setdefault(reference.entry.seq, reference.entry)
+        if known != reference.entry:
+            told = f"the record has two versions of it: {_tell(known)}, and {_tell(reference.entry)}"
+            faults[reference.entry.seq] = Fault("entry-inconsistent", f"entry {reference.entry.seq}", told)
     if faults:
         raise InputError(faults[seq] for seq in sorted(faults))
-    return dict(sorted(found.items()))
+    return dict(sorted(entries.items()))
 
 
 def list_recorded(record: object) -> tuple[Recorded[Any], ...]:
@@ -232,12 +232,12 @@ def list_recorded(record: object) -> tuple[Recorded[Any], ...]:
     """
     found: dict[int, Recorded[Any]] = {}
     faults: dict[int, Fault] = {}
-    for one in list_named(record):
-        if one.recorded is None:
+    for reference in list_named(record):
+        if reference.recorded is None:
             continue
-        if found.setdefault(one.entry.seq, one.recorded) != one.recorded:
+        if found.setdefault(reference.entry.seq, reference.recorded) != reference.recorded:
             told = "it comes with two different statements"
-            faults[one.entry.seq] = Fault("entry-inconsistent", f"entry {one.entry.seq}", told)
+            faults[reference.entry.seq] = Fault("entry-inconsistent", f"entry {reference.entry.seq}", told)
     if faults:
         raise InputError(faults[seq] for seq in sorted(faults))
     return tuple(found[seq] for seq in sorted(found))
@@ -327,7 +327,7 @@ class Consistency(Record):
     @property
     def nodes(self) -> list[bytes]:
         """The path as hashes."""
-        return [b64decode(one) for one in self.path]
+        return [b64decode(name) for name in self.path]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -343,7 +343,7 @@ class SignerProof(Record):
     @property
     def nodes(self) -> list[bytes]:
         """The path as hashes."""
-        return [b64decode(one) for one in self.path]
+        return [b64decode(name) for name in self.path]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -377,26 +377,26 @@ def decode_published(extra: bytes | None, *, where: str) -> PublicationExtra:
     if extra is None or len(extra) > LARGEST_EXTRA_BYTES:
         raise _refuse(where, "its extra line does not say what was published; expected caveat/proof/1")
     try:
-        said = from_json(PublicationExtra, extra, where=where)
+        publication_extra = from_json(PublicationExtra, extra, where=where)
         # Nothing signs the extra data by itself, so it must have exactly one form.
         if canonical_bytes(json.loads(extra)) != extra:
             raise _refuse(where, "its extra data is not in canonical JSON (RFC 8785)")
-        for path in (said.consistency.path, said.signer.path if said.signer else ()):
+        for path in (publication_extra.consistency.path, publication_extra.signer.path if publication_extra.signer else ()):
             _refuse_odd(path, where)
     except (ValueError, RecursionError) as error:
         raise _refuse(where, f"its extra data cannot be read: {error}") from error
     except CaveatError as error:
         raise _refuse(where, f"its extra data is not what caveat report --publish writes: {error.faults[0].found}") from error
-    return said
+    return publication_extra
 
 
 def _refuse_odd(path: tuple[str, ...], where: str) -> None:
-    for one in path:
+    for name in path:
         try:
-            data = b64decode(one, validate=True)
+            data = b64decode(name, validate=True)
         except binascii.Error:
             data = b""
-        if len(data) != 32 or b64encode(data).decode() != one:
+        if len(data) != 32 or b64encode(data).decode() != name:
             raise _refuse(where, "a hash in its extra data is not the canonical base64 of 32 bytes")
 
 

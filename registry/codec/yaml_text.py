@@ -46,15 +46,15 @@ def _render_words(head: str, text: str, indent: int) -> list[str]:
         return [f"{head}>-", *(" " * indent + part for part in _fold(text, WIDTH - indent))]
     lines = text.split("\n")
     # A block scalar takes its indentation from the first line and loses spaces at line ends.
-    if any(one[:1] == " " or one[-1:] == " " for one in lines):
+    if any(name[:1] == " " or name[-1:] == " " for name in lines):
         return _render_quoted(head, text, indent)
-    return [f"{head}|-", *(" " * indent + one if one else "" for one in lines)]
+    return [f"{head}|-", *(" " * indent + name if name else "" for name in lines)]
 
 
 def _render_quoted(head: str, text: str, indent: int) -> list[str]:
     """One line of the text is one line here; each ends with a backslash, so that nothing but the escapes counts."""
-    lines = [_escape(one) for one in text.splitlines(keepends=True)] or [""]
-    rest = [re.sub(r"^( +)", lambda found: found[0].replace(" ", r"\x20"), line) for line in lines[1:]]
+    lines = [_escape(name) for name in text.splitlines(keepends=True)] or [""]
+    rest = [re.sub(r"^( +)", lambda match: match[0].replace(" ", r"\x20"), line) for line in lines[1:]]
     joined = f"\\\n{' ' * indent}".join([lines[0], *rest])
     return f'{head}"{joined}"'.split("\n")
 
@@ -96,7 +96,7 @@ def _flow_pieces(value: object) -> list[str]:
     """Return *value* in flow style, in pieces between which a line may break."""
     match value:
         case Mapping():
-            inner = [[f"{render_text(str(key))}: {one[0]}", *one[1:]] for key, item in value.items() if (one := _flow_pieces(item))]
+            inner = [[f"{render_text(str(key))}: {texts[0]}", *texts[1:]] for key, item in value.items() if (texts := _flow_pieces(item))]
             return _enclose("{", inner, "}")
         case str():
             return [f'"{_escape(value)}"' if "," in value or not _is_plain(value) else value]
@@ -113,7 +113,9 @@ def _flow_pieces(value: object) -> list[str]:
 
 
 def _enclose(begin: str, inner: Sequence[Sequence[str]], end: str) -> list[str]:
-    pieces = [f"{piece}," if place == len(one) - 1 and one is not inner[-1] else piece for one in inner for place, piece in enumerate(one)]
+    pieces = [
+        f"{piece}," if place == len(texts) - 1 and texts is not inner[-1] else piece for texts in inner for place, piece in enumerate(texts)
+    ]
     if not pieces:
         return [begin + end]
     pieces[0] = begin + pieces[0]

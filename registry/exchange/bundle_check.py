@@ -356,7 +356,7 @@ class _BundleContents:
 
         In a bundle that leaves out its log's beginning, signatures with keys named there are left to who has that beginning.
         """
-        keys = StatementKeys(header.origin, self.events, {one.entry: one for _, one in self.signed})
+        keys = StatementKeys(header.origin, self.events, {signature.entry: signature for _, signature in self.signed})
         known = {key.fingerprint for key in keys.keys}
         # Keys that were added before the bundle begins are unknown here. Their signatures are
         # checked at import, where the earlier entries are present.
@@ -364,10 +364,10 @@ class _BundleContents:
         if is_whole:
             self.faults += keys.faults[:_MOST_FAULTS]
         checked = 0
-        for place, one in self.signed:
-            if is_whole or one.key in known:
+        for place, signature in self.signed:
+            if is_whole or signature.key in known:
                 checked += 1
-                if len(self.faults) < _MOST_FAULTS and (fault := keys.find_fault(place, one)) is not None:
+                if len(self.faults) < _MOST_FAULTS and (fault := keys.find_fault(place, signature)) is not None:
                     self.faults.append(replace(fault, where=f"{self.where}, {fault.where}"))
         return checked
 
@@ -405,8 +405,8 @@ class _BundleContents:
                     pass
         # The database would refuse decreasing times later, without naming the bundle.
         if at is not None and self.at is not None and at < self.at:
-            found = f"its time, {at.isoformat()}, lies before that of the entry before it"
-            self.faults.append(_broken(f"{self.where}, entry {line.seq}", found))
+            text = f"its time, {at.isoformat()}, lies before that of the entry before it"
+            self.faults.append(_broken(f"{self.where}, entry {line.seq}", text))
         self.at = at or self.at
         if line.signature is not None and kind is not None and actor is not None and at is not None:
             self.signed.append((Entry(seq=line.seq, kind=kind, actor=actor, at=at, leaf=line.leaf), line.signature))

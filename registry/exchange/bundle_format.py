@@ -268,7 +268,7 @@ def _text(value: object, name: str) -> str:
 def _texts(value: object, name: str, most: int) -> Iterator[str]:
     if not isinstance(value, list) or len(value) > most:
         raise ValueError(f"{name} is no list of at most {most} texts")
-    return (_text(one, name) for one in value)
+    return (_text(item, name) for item in value)
 
 
 def _digest(value: object, name: str) -> str:

@@ -185,7 +185,7 @@ class _BundleWriter:
             if self._view.has_content(sha256):
                 self.sent += 1
                 yield ContentLine(content=self._view.get_content(sha256), sha256=sha256)
-        yield from (NoteLine(checkpoint=one) for one in list_vouching(self._view, since=self._since, size=size))
+        yield from (NoteLine(checkpoint=name) for name in list_vouching(self._view, since=self._since, size=size))
         yield NoteLine(checkpoint=note)
 
     def _entry(self, place: Entry, text: bytes | None, signed: EntrySignature | None) -> EntryLine:
@@ -234,12 +234,12 @@ def list_vouching(view: View, *, since: int, size: int) -> Iterator[str]:
         # For each key change the receiver needs one checkpoint signed by a key from before it.
         # Other checkpoints are omitted.
         if known and event.entry.seq > since:
-            found = next((one for one in kept if one.checkpoint.size >= event.entry.seq and _is_signed(one, known)), None)
-            if found is not None:
-                chosen[found.checkpoint.size] = found.note
+            stored_checkpoint = next((one for one in kept if one.checkpoint.size >= event.entry.seq and _is_signed(one, known)), None)
+            if stored_checkpoint is not None:
+                chosen[stored_checkpoint.checkpoint.size] = stored_checkpoint.note
         if event.payload.vkey is not None:
             known.append(parse_vkey(event.payload.vkey, where=f"entry {event.entry.seq}"))
-    yield from (chosen[one] for one in sorted(chosen))
+    yield from (chosen[number] for number in sorted(chosen))
 
 
 def _is_signed(kept: StoredCheckpoint, keys: Sequence[VerifierKey]) -> bool:

@@ -54,31 +54,31 @@ def find_elsewhere(ledger: Ledger, dossier: Dossier, *, as_of: int | None = None
     if not dossier.revisions or dossier.card is None or dossier.current.payload.quote_status is not QuoteStatus.VERBATIM:
         return ()
     with ledger.view(as_of) as view:
-        imported = {one.payload.origin: one.payload.size for one in list_imports(view)}
+        imported = {log_import.payload.origin: log_import.payload.size for log_import in list_imports(view)}
         doubtful = {equivocation.payload.origin for equivocation in list_equivocations(view)}
-    found: list[ForeignClaim] = []
+    claims: list[ForeignClaim] = []
     for log in ledger.list_logs():
         # An imported log counts as of the view, the own log as a whole.
         size = log.size if log.is_own else imported.get(log.origin, 0)
         if log.origin == dossier.log_origin or not size:
             continue
         with ledger.view(size, log=None if log.is_own else log.origin) as other:
-            found += _find_same(other, dossier.current.payload, dossier.card.payload.document, is_doubtful=log.origin in doubtful)
-    return tuple(found)
+            claims += _find_same(other, dossier.current.payload, dossier.card.payload.document, is_doubtful=log.origin in doubtful)
+    return tuple(claims)
 
 
 def _find_same(view: View, claim: ClaimRevision, document: str, *, is_doubtful: bool) -> Iterator[ForeignClaim]:
     """A log that was taken over obeys its own registry's rules, and may have lost texts: what is here is shown whatever is there."""
     card = view.find_card_reference(document)
-    for one in () if card is None else view.list_claims(card=card):
+    for summary in () if card is None else view.list_claims(card=card):
         # White space is ignored, because extractors of different versions break lines differently.
-        if one.quote is None or one.quote.split() != claim.quote.split():
+        if summary.quote is None or summary.quote.split() != claim.quote.split():
             continue
         foreign_claim = ForeignClaim(
-            origin=view.log_origin, is_doubtful=is_doubtful, claim=f"{one.claim}@{one.revision}", status=one.status
+            origin=view.log_origin, is_doubtful=is_doubtful, claim=f"{summary.claim}@{summary.revision}", status=summary.status
         )
         try:
-            yield _add_outcome(foreign_claim, view.dossier(one.claim))
+            yield _add_outcome(foreign_claim, view.dossier(summary.claim))
         # A foreign log may have lost texts or follow other rules. Its claim is listed with the
         # problem instead of stopping the page.
         except CaveatError as error:
@@ -227,14 +227,14 @@ def _build(writer: Writer, original: OriginalClaim, owner: str) -> ClaimRevision
 
 def _copy(writer: Writer, spec: tuple[SpecVersion, SpecBody], owner: str, claim: str) -> str:
     """Return the identifier of a copy of *spec*; where its short name is taken by another body, under a name with the other authority."""
-    said, body = spec
+    version, body = spec
     authority = parse_identifier(claim, Kind.CLAIM).authority.lower()
     try:
-        copied, _ = register_spec(writer, said.kind, said.slug, body, owner=owner)
+        copied, _ = register_spec(writer, version.kind, version.slug, body, owner=owner)
     # The short name is taken by another definition here. A name with the other authority's code
     # avoids the conflict.
     except CaveatError:
-        copied, _ = register_spec(writer, said.kind, f"{said.slug}-{authority}", body, owner=owner)
+        copied, _ = register_spec(writer, version.kind, f"{version.slug}-{authority}", body, owner=owner)
     return format_reference(copied)
 
 

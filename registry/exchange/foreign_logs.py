@@ -154,7 +154,7 @@ def _find_gap(first: SignedNote, second: SignedNote, proof: ContradictionProof |
 
 
 def _leads_to(size: int, side: LogBranch, note: SignedNote) -> bool:
-    path = [bytes.fromhex(one) for one in side.path]
+    path = [bytes.fromhex(name) for name in side.path]
     return tree.is_consistent(size, bytes.fromhex(side.root), note.checkpoint.size, bytes.fromhex(note.checkpoint.root), path)
 
 
@@ -180,8 +180,8 @@ class KnownLog:
     @property
     def vkeys(self) -> tuple[VerifierKey, ...]:
         """Keys of the log that were believed here before."""
-        said = [one.vkey for one in (self.last, *self.witnessings[-1:]) if one is not None]
-        return tuple(parse_vkey(vkey, where=f"log {self.origin}") for vkey in dict.fromkeys(said))
+        texts = [item.vkey for item in (self.last, *self.witnessings[-1:]) if item is not None]
+        return tuple(parse_vkey(vkey, where=f"log {self.origin}") for vkey in dict.fromkeys(texts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +205,7 @@ def find_known(ledger: Ledger, origin: str) -> KnownLog:
         if view.log_origin == origin:
             raise ConflictError(Fault("own-log", origin, "it is this registry's own log"))
         imports = list_imports(view, origin)
-        witnessings = tuple(one.payload for one in list_witnessings(view, origin))
+        witnessings = tuple(witnessing.payload for witnessing in list_witnessings(view, origin))
         equivocations = tuple(equivocation.payload for equivocation in list_equivocations(view, origin))
     last = imports[-1].payload if imports else None
     leaves: list[bytes] = []
@@ -246,7 +246,7 @@ def place_bundle(bundle: Bundle, signer: VerifierKey, known_log: KnownLog) -> Bu
     for finding in (_compare_import(bundle, signer, known_log), _compare_witnessings(bundle, signer, known_log)):
         if finding is not None:
             return finding
-    seen = max([here, *(one.size for one in known_log.witnessings)])
+    seen = max([here, *(witnessing.size for witnessing in known_log.witnessings)])
     # An old bundle is refused although it is genuine: showing it again can hide the entries after
     # it.
     if size < seen:
@@ -275,11 +275,15 @@ def _compare_import(bundle: Bundle, signer: VerifierKey, known_log: KnownLog) ->
 
 def _compare_witnessings(bundle: Bundle, signer: VerifierKey, known_log: KnownLog) -> Equivocation | None:
     """A cosigned checkpoint holds its log to a history, also where no entry was taken over."""
-    for one in known_log.witnessings:
-        if not bundle.header.since <= one.size <= bundle.header.size or bundle.stretch.root_at(one.size).hex() == one.root:
+    for witnessing in known_log.witnessings:
+        if (
+            not bundle.header.since <= witnessing.size <= bundle.header.size
+            or bundle.stretch.root_at(witnessing.size).hex() == witnessing.root
+        ):
             continue
-        finding = f"its first {one.size} entries have the root {bundle.stretch.root_at(one.size).hex()}, cosigned here was {one.root}"
-        return _build(bundle, signer, known_log, first=one.note, size=one.size, finding=finding)
+        root = bundle.stretch.root_at(witnessing.size).hex()
+        finding = f"its first {witnessing.size} entries have the root {root}, cosigned here was {witnessing.root}"
+        return _build(bundle, signer, known_log, first=witnessing.note, size=witnessing.size, finding=finding)
     return None
 
 
@@ -309,8 +313,8 @@ def _list_ended(view: View) -> Iterator[tuple[str, str]]:
 
 def _find_key(note: str, known_log: KnownLog) -> str:
     """The key that a note recorded here was verified with."""
-    said = [one.vkey for one in (known_log.last, *known_log.witnessings) if one is not None]
-    for vkey in dict.fromkeys(said):
+    texts = [item.vkey for item in (known_log.last, *known_log.witnessings) if item is not None]
+    for vkey in dict.fromkeys(texts):
         lines = verify_note(parse_note(note, where="checkpoint recorded here"), [parse_vkey(vkey, where="recorded here")])
         if any(line.is_valid for line in lines):
             return vkey
@@ -430,41 +434,46 @@ def _find_signer(note: SignedNote, keys: Sequence[VerifierKey]) -> VerifierKey:
 
 def _find_seen(known_log: KnownLog) -> KnownCheckpoint | None:
     """The largest that was taken over or cosigned: a take-over binds as much as a signature."""
-    said = [KnownCheckpoint(checkpoint=_checkpoint(one), note=one.note, vkey=one.vkey) for one in known_log.witnessings]
+    checkpoints = [
+        KnownCheckpoint(checkpoint=_checkpoint(witnessing), note=witnessing.note, vkey=witnessing.vkey)
+        for witnessing in known_log.witnessings
+    ]
     if known_log.last is not None:
-        said.append(KnownCheckpoint(checkpoint=_checkpoint(known_log.last), note=known_log.last.checkpoint, vkey=known_log.last.vkey))
-    return max(said, key=lambda one: one.checkpoint.size, default=None)
+        checkpoints.append(
+            KnownCheckpoint(checkpoint=_checkpoint(known_log.last), note=known_log.last.checkpoint, vkey=known_log.last.vkey)
+        )
+    return max(checkpoints, key=lambda checkpoint: checkpoint.checkpoint.size, default=None)
 
 
 def _compare(offered: OfferedCheckpoint, seen: KnownCheckpoint, known_log: KnownLog, proof: ConsistencyProof | None) -> Equivocation | None:
     """Return the evidence that *offered* is of another history than what was seen; None where it follows from that."""
-    said = offered.said
+    checkpoint = offered.said
     # Three cases: larger needs a proof, equal must be identical, smaller can only be evidence.
-    if said.size > seen.checkpoint.size:
+    if checkpoint.size > seen.checkpoint.size:
         return _follow(offered, seen, proof)
-    if said.size == seen.checkpoint.size:
+    if checkpoint.size == seen.checkpoint.size:
         first = LogBranch(vkey=seen.vkey, root=seen.checkpoint.root, path=())
-        return _contradict(seen.note, offered, first, offered.as_side(), said.size)
+        return _contradict(seen.note, offered, first, offered.as_side(), checkpoint.size)
     evidence = _compare_older(offered, known_log)
     if evidence is None:
-        found = f"it has {said.size} entries, and {seen.checkpoint.size} were seen here already: a witness does not go back"
-        raise ConflictError(Fault("not-newer", said.origin, found, advice="ask for the log's latest checkpoint"))
+        found = f"it has {checkpoint.size} entries, and {seen.checkpoint.size} were seen here already: a witness does not go back"
+        raise ConflictError(Fault("not-newer", checkpoint.origin, found, advice="ask for the log's latest checkpoint"))
     return evidence
 
 
 def _follow(offered: OfferedCheckpoint, seen: KnownCheckpoint, proof: ConsistencyProof | None) -> Equivocation | None:
-    said = offered.said
-    path = _get_path(said, seen, proof)
-    old, new = bytes.fromhex(seen.checkpoint.root), bytes.fromhex(said.root)
+    checkpoint = offered.said
+    path = _get_path(checkpoint, seen, proof)
+    old, new = bytes.fromhex(seen.checkpoint.root), bytes.fromhex(checkpoint.root)
     size = seen.checkpoint.size
-    if tree.is_consistent(size, old, said.size, new, path):
+    if tree.is_consistent(size, old, checkpoint.size, new, path):
         return None
     # A proof that leads to the new root also shows which root the sender's log had at the old size.
     # A different one is evidence; otherwise the proof is merely invalid.
-    told = tree.old_root_of(size, said.size, new, path)
+    told = tree.old_root_of(size, checkpoint.size, new, path)
     if told is None:
         found = f"the proof does not lead from the {size} entries seen here to this checkpoint: altered, or of another history"
-        raise AnswerNoError(Fault("not-consistent", said.origin, found))
+        raise AnswerNoError(Fault("not-consistent", checkpoint.origin, found))
     first = LogBranch(vkey=seen.vkey, root=seen.checkpoint.root, path=())
     second = LogBranch(vkey=str(offered.vkey), root=told.hex(), path=tuple(one.hex() for one in path))
     return _contradict(seen.note, offered, first, second, size)
@@ -484,16 +493,16 @@ def _get_path(checkpoint: Checkpoint, seen: KnownCheckpoint, proof: ConsistencyP
 
 def _compare_older(offered: OfferedCheckpoint, known_log: KnownLog) -> Equivocation | None:
     """Hold a smaller checkpoint against what was cosigned at its size, and against the entries that are here."""
-    said, second = offered.said, offered.as_side()
-    for one in known_log.witnessings:
-        if one.size == said.size and one.root != said.root:
-            first = LogBranch(vkey=one.vkey, root=one.root, path=())
-            return _contradict(one.note, offered, first, second, said.size)
-    if known_log.last is None or known_log.last.size < said.size:
+    checkpoint, second = offered.said, offered.as_side()
+    for witnessing in known_log.witnessings:
+        if witnessing.size == checkpoint.size and witnessing.root != checkpoint.root:
+            first = LogBranch(vkey=witnessing.vkey, root=witnessing.root, path=())
+            return _contradict(witnessing.note, offered, first, second, checkpoint.size)
+    if known_log.last is None or known_log.last.size < checkpoint.size:
         return None
-    path = tuple(one.hex() for one in known_log.stretch.consistency_path(said.size, known_log.last.size))
-    first = LogBranch(vkey=known_log.last.vkey, root=known_log.stretch.root_at(said.size).hex(), path=path)
-    return _contradict(known_log.last.checkpoint, offered, first, second, said.size)
+    path = tuple(one.hex() for one in known_log.stretch.consistency_path(checkpoint.size, known_log.last.size))
+    first = LogBranch(vkey=known_log.last.vkey, root=known_log.stretch.root_at(checkpoint.size).hex(), path=path)
+    return _contradict(known_log.last.checkpoint, offered, first, second, checkpoint.size)
 
 
 def _contradict(before: str, offered: OfferedCheckpoint, first: LogBranch, second: LogBranch, size: int) -> Equivocation | None:
@@ -507,24 +516,28 @@ def _contradict(before: str, offered: OfferedCheckpoint, first: LogBranch, secon
 
 
 def _sign(ledger: Ledger, ring: KeyRing, offered: OfferedCheckpoint, known_log: KnownLog, *, actor: str) -> CosigningResult:
-    said = offered.said
+    checkpoint = offered.said
     with ledger.write(actor=actor) as writer:
         keys = get_log_keys(writer, ring)
-        recorded = list_witnessings(writer, said.origin)
+        recorded = list_witnessings(writer, checkpoint.origin)
         # The check ran outside the transaction. Another process may have cosigned a different
         # history meanwhile.
-        _refuse_moved(writer, tuple(one.payload for one in recorded), known_log)
+        _refuse_moved(writer, tuple(witnessing.payload for witnessing in recorded), known_log)
         ours = [parse_vkey(str(key.vkey), where="own key").as_cosigner() for key in keys]
         vkeys = tuple(map(str, ours))
         seen = _find_seen(known_log)
         size = seen.checkpoint.size if seen else None
-        for one in recorded:
-            if _checkpoint(one.payload) == said and _has_lines(one.payload.note, ours):
-                return CosigningResult(checkpoint=said, note=one.payload.note, vkeys=vkeys, seen=size, entry=one.entry.seq, is_new=False)
+        for witnessing in recorded:
+            if _checkpoint(witnessing.payload) == checkpoint and _has_lines(witnessing.payload.note, ours):
+                return CosigningResult(
+                    checkpoint=checkpoint, note=witnessing.payload.note, vkeys=vkeys, seen=size, entry=witnessing.entry.seq, is_new=False
+                )
         cosigned = _drop_lines(offered, ours) + "".join(cosign(offered.text, key, at=writer.moment) for key in keys)
         parse_note(cosigned, where="the checkpoint with our cosignature")  # else what is recorded could not be held against the log
-        entry = writer.append(Witnessing(origin=said.origin, size=said.size, root=said.root, vkey=str(offered.vkey), note=cosigned))
-    return CosigningResult(checkpoint=said, note=cosigned, vkeys=vkeys, seen=size, entry=entry.seq, is_new=True)
+        entry = writer.append(
+            Witnessing(origin=checkpoint.origin, size=checkpoint.size, root=checkpoint.root, vkey=str(offered.vkey), note=cosigned)
+        )
+    return CosigningResult(checkpoint=checkpoint, note=cosigned, vkeys=vkeys, seen=size, entry=entry.seq, is_new=True)
 
 
 def _drop_lines(offered: OfferedCheckpoint, keys: Sequence[VerifierKey]) -> str:
@@ -543,7 +556,7 @@ def _has_lines(note: str, keys: Sequence[VerifierKey]) -> bool:
 def _refuse_moved(writer: Writer, now: tuple[Witnessing, ...], known_log: KnownLog) -> None:
     """Two at once could cosign or take over two histories, each following from what was seen before the other."""
     last = list_imports(writer, known_log.origin)[-1:]
-    if now != known_log.witnessings or [one.payload for one in last] != ([] if known_log.last is None else [known_log.last]):
+    if now != known_log.witnessings or [log_import.payload for log_import in last] != ([] if known_log.last is None else [known_log.last]):
         found = "another checkpoint of this log was cosigned or taken over meanwhile"
         raise UnavailableError(Fault("registry-busy", known_log.origin, found))
 

@@ -84,8 +84,8 @@ def back_up(
     with working_folder(path) as folder:
         part = folder / "registry.db"
         copy_registry(ledger, part, progress)
-        said, erased, logs = _check(part, progress)
-        note = _seal(ledger, keys, actor, said.size) if keys else checkpoint_text(said)
+        checkpoint, erased, logs = _check(part, progress)
+        note = _seal(ledger, keys, actor, checkpoint.size) if keys else checkpoint_text(checkpoint)
         text = folder / "checkpoint"
         write_file(text, note)
         # The checkpoint first: a backup without one could not be compared with anything.
@@ -101,9 +101,9 @@ def back_up(
         sha256=digest_file(path),
         checkpoint=os.fspath(beside),
         is_signed=bool(keys),
-        origin=said.origin,
-        entries=said.size,
-        root=said.root,
+        origin=checkpoint.origin,
+        entries=checkpoint.size,
+        root=checkpoint.root,
         erased=erased,
         logs=logs,
     )
@@ -123,7 +123,7 @@ def _check(part: Path, progress: Callable[[int], None]) -> tuple[Checkpoint, int
         faults: list[Fault] = []
         # Imported logs are compared with the notes they were imported by.
         with copy.view() as view:
-            notes = {one.payload.origin: one.payload.checkpoint for one in list_imports(view)}
+            notes = {log_import.payload.origin: log_import.payload.checkpoint for log_import in list_imports(view)}
         reports = [
             check_log(
                 copy, log=None if log.is_own else log.origin, notes=[notes[log.origin]] if log.origin in notes else [], progress=progress
@@ -239,10 +239,10 @@ def _copy(path: Path, folder: Path) -> Path:
 def _check_copy(url: str, note: str | None, verifier_keys: Sequence[VerifierKey], progress: Callable[[int], None]) -> RestoreResult:
     copy = Ledger.open(url, clock=_never_when_restoring, salt=_never_when_restoring)
     try:
-        said, signed = (None, None) if note is None else _parse(note)
+        checkpoint, signed = (None, None) if note is None else _parse(note)
         report = check_log(copy, progress=progress, notes=[note] if signed and note else [])
-        if said is not None:
-            _hold_against(copy, report, said)
+        if checkpoint is not None:
+            _hold_against(copy, report, checkpoint)
         faults = [*report.findings]
         for log in copy.list_logs()[1:]:
             faults += check_log(copy, log=log.origin, progress=progress).findings
@@ -258,7 +258,7 @@ def _check_copy(url: str, note: str | None, verifier_keys: Sequence[VerifierKey]
         origin=report.origin,
         entries=report.entries,
         last_at=last.at if last else None,
-        checkpoint=said,
+        checkpoint=checkpoint,
         signer=None if signer is None else str(signer),
         is_own_word=signer is not None and not verifier_keys,
     )
@@ -277,34 +277,41 @@ def _parse(note: str) -> tuple[Checkpoint, SignedNote | None]:
     return unsigned, None
 
 
-def _hold_against(copy: Ledger, report: LogReport, said: Checkpoint) -> None:
+def _hold_against(copy: Ledger, report: LogReport, checkpoint: Checkpoint) -> None:
     """Refuse a backup that is not what the checkpoint says; what is altered, and since when, comes with it."""
-    if said.origin != report.origin:
-        found = f"the checkpoint is of {said.origin}, the backup of {report.origin or 'no log'}"
+    if checkpoint.origin != report.origin:
+        found = f"the checkpoint is of {checkpoint.origin}, the backup of {report.origin or 'no log'}"
         raise ConflictError(Fault("wrong-log", "backup", found, advice="give the checkpoint that belongs to it"))
     with copy.view() as view:
         last = view.find_entry(view.log_size)
-        if said.size > report.entries:
+        if checkpoint.size > report.entries:
             until = f"; the last that is there is of {last.at:%Y-%m-%d %H:%M:%S} UTC" if last else ""
             first = report.entries + 1
-            gone = f"entry {first} is missing" if first == said.size else f"{first} to {said.size} are missing"
-            raise AnswerNoError(Fault("backup-shorter", "backup", f"the checkpoint is of {said.size} entries: {gone}{until}"))
-        root = None if report.root is None else _find_root(view, said.size)
-    if root is not None and root != said.root:
-        found = f"its first {said.size} entries have the root {root}, the checkpoint says {said.root}; {_tell_since(report, said)}"
+            gone = f"entry {first} is missing" if first == checkpoint.size else f"{first} to {checkpoint.size} are missing"
+            raise AnswerNoError(Fault("backup-shorter", "backup", f"the checkpoint is of {checkpoint.size} entries: {gone}{until}"))
+        root = None if report.root is None else _find_root(view, checkpoint.size)
+    if root is not None and root != checkpoint.root:
+        since = _tell_since(report, checkpoint)
+        found = f"its first {checkpoint.size} entries have the root {root}, the checkpoint says {checkpoint.root}; {since}"
         fault = Fault("backup-altered", "backup", found)
         raise AnswerNoError([fault, *report.findings])
 
 
-def _tell_since(report: LogReport, said: Checkpoint) -> str:
+def _tell_since(report: LogReport, checkpoint: Checkpoint) -> str:
     """Between which two checkpoints it was altered."""
-    fitting = [one for one in report.checkpoints if one.fits and one.checkpoint.size < said.size]
+    fitting = [
+        checked_checkpoint
+        for checked_checkpoint in report.checkpoints
+        if checked_checkpoint.fits and checked_checkpoint.checkpoint.size < checkpoint.size
+    ]
     if not fitting:
         return "no checkpoint inside it still fits, so any entry may be altered"
     # The largest matching checkpoint bounds the range in which the alteration can be.
     last = fitting[-1]
     when = f" of {last.at:%Y-%m-%d %H:%M:%S} UTC" if last.at else ""
-    return f"the checkpoint at {last.checkpoint.size}{when} still fits, so it is among entries {last.checkpoint.size + 1} to {said.size}"
+    return (
+        f"the checkpoint at {last.checkpoint.size}{when} still fits, so it is among entries {last.checkpoint.size + 1} to {checkpoint.size}"
+    )
 
 
 def _find_root(view: View, size: int) -> str:
@@ -325,12 +332,12 @@ def _find_signer(copy: Ledger, note: SignedNote, verifier_keys: Sequence[Verifie
 
 def _read_kept(view: View, size: int) -> list[SignedNote]:
     kept = []
-    for one in list_checkpoints(view):
+    for checkpoint in list_checkpoints(view):
         try:
-            kept.append(parse_note(one.note, where="kept checkpoint"))
+            kept.append(parse_note(checkpoint.note, where="kept checkpoint"))
         except CaveatError:
             continue
-    return [one for one in kept if one.checkpoint.size < size]
+    return [note for note in kept if note.checkpoint.size < size]
 
 
 def _never_when_restoring() -> Any:

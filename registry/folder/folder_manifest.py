@@ -39,12 +39,12 @@ PROOF = ".tlog-proof"
 
 _SUBJECT = r"(?:CLM|CRD)-[A-Z][A-Z0-9]{1,11}-[0-9]{4}-[0-9]{4,}-[0-9A-Z]@[1-9][0-9]{0,8}"
 _REPORT = r"changes-[0-9]{1,16}-[0-9]{1,16}"
-_EXTENSION = rf"\.(?:{'|'.join(one.value for one in OutputFormat)})"
+_EXTENSION = rf"\.(?:{'|'.join(output_format.value for output_format in OutputFormat)})"
 SUBJECT = re.compile(_SUBJECT)
 """`CLM-…@n` or `CRD-…@n`, the whole of a name."""
 _ENTRY = r"(?:\.entry-[0-9]{1,16}(?:-[0-9]{1,9})?)?"
 _FILE = re.compile(rf"(?P<name>{_SUBJECT}|{_REPORT}){_ENTRY}{_EXTENSION}")
-_OWN = "|".join(re.escape(one) for one in (MANIFEST, JOURNAL, SEEN, INDEX, FEED))
+_OWN = "|".join(re.escape(name) for name in (MANIFEST, JOURNAL, SEEN, INDEX, FEED))
 # Only parts of our own files: `sweep` removes what matches.
 _PART = re.compile(rf"\.(?:(?:{_SUBJECT}|{_REPORT}){_ENTRY}{_EXTENSION}(?:{re.escape(PROOF)})?|{_OWN})\.part")
 
@@ -146,15 +146,15 @@ def read_folder(path: Path, log: FolderLog) -> Folder | None:
     head, *lines = (_read_lines(journal) if journal.exists() else []) or [b""]
     begun = _read(Folder, head, journal) if head else None
     # Both are checked before any name in them is used as a path.
-    for one, where in ((known, manifest), (begun, journal)):
-        if one is not None:
-            check_folder(one, log, where=where)
+    for folder, where in ((known, manifest), (begun, journal)):
+        if folder is not None:
+            check_folder(folder, log, where=where)
     if known is None and begun is None:
         return None
     base = known or begun
     assert base is not None  # noqa: S101  (one of the two is there)
     # Later lines replace earlier ones.
-    items = {one.name: one for one in base.items}
+    items = {folder_item.name: folder_item for folder_item in base.items}
     for line in lines:
         item = _read(FolderItem, line, journal)
         _check_names(item, journal)
@@ -233,7 +233,7 @@ def list_journaled(path: Path) -> tuple[FolderItem, ...]:
     journal = path / JOURNAL
     lines = _read_lines(journal)[1:] if journal.exists() else []
     items = (_read(FolderItem, line, journal) for line in lines)
-    return tuple({one.name: one for one in items}.values())
+    return tuple({item.name: item for item in items}.values())
 
 
 def list_files(folder: Folder) -> list[FolderFile]:
@@ -246,8 +246,8 @@ def list_files(folder: Folder) -> list[FolderFile]:
 def _check_names(item: FolderItem, where: Path) -> None:
     files = [*item.files, *(file for old in item.earlier for file in old.files)]
     # One file for each format: with two, one would be overlooked.
-    is_ours = SUBJECT.fullmatch(item.name) and len({one.format for one in item.files}) == len(item.files)
-    if not is_ours or not all(is_file_of(one.path, item.name, one.format) for one in files):
+    is_ours = SUBJECT.fullmatch(item.name) and len({folder_file.format for folder_file in item.files}) == len(item.files)
+    if not is_ours or not all(is_file_of(folder_file.path, item.name, folder_file.format) for folder_file in files):
         raise InputError(_misnamed(where, item.name))
 
 
@@ -439,8 +439,8 @@ def place(
         journal: gets a line.
     """
     files = tuple(_describe(folder, item, format_, data, before=before, fixed=fixed) for format_, data in drawn.items())
-    for one in files:
-        write_part(folder / one.path, drawn[one.format])
+    for folder_file in files:
+        write_part(folder / folder_file.path, drawn[folder_file.format])
     # A name in the folder is on the disk only after this.
     sync_folders([folder / file.path for file in files])
     item = _complete(item, files, before=before, fixed=fixed, why=why)
@@ -503,14 +503,17 @@ def _complete(item: FolderItem, files: Sequence[FolderFile], *, before: FolderIt
         return replace(item, files=tuple(files))
     # The same record from the same templates keeps its earlier reason.
     is_anew = item.record != before.record or item.template != before.template
-    there = {file.format: file for file in before.files} | {one.format: one for one in files}
+    there = {file.format: file for file in before.files} | {folder_file.format: folder_file for folder_file in files}
     # Files that stay, and that newer ones supersede.
-    kept = tuple(one for one in before.files if one.path in fixed and there[one.format] is not one)
+    kept = tuple(folder_file for folder_file in before.files if folder_file.path in fixed and there[folder_file.format] is not folder_file)
     earlier = before.earlier
     if kept:
         earlier = (*earlier, SupersededFiles(log_size=before.log_size, files=kept, by=item.log_size, why=why))
     return replace(
-        item, files=tuple(there[one] for one in OutputFormat if one in there), earlier=earlier, why=why if is_anew else before.why
+        item,
+        files=tuple(there[output_format] for output_format in OutputFormat if output_format in there),
+        earlier=earlier,
+        why=why if is_anew else before.why,
     )
 
 

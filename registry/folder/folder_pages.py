@@ -49,17 +49,17 @@ class FeedEntry:
 def render_feed(folder: Folder) -> bytes:
     """Return `feed.xml` of *folder*; the same folder gives the same bytes."""
     # Newest first; ties are broken, so that the same folder gives the same bytes.
-    news = sorted(_list_news(folder), key=lambda one: (one.updated, one.log_size, one.name), reverse=True)[:MOST_ENTRIES]
+    news = sorted(_list_news(folder), key=lambda entry: (entry.updated, entry.log_size, entry.name), reverse=True)[:MOST_ENTRIES]
     feed = ET.Element("feed", {"xmlns": _ATOM, "xml:lang": "en"})
     _add(feed, "id", _identify(folder.log_origin))
     _add(feed, "title", f"Caveat: supplements of {folder.log_origin}")
-    _add(feed, "updated", _tell_time(max((one.updated for one in news), default=_find_moment(folder))))
+    _add(feed, "updated", _tell_time(max((new.updated for new in news), default=_find_moment(folder))))
     ET.SubElement(feed, "link", {"rel": "self", "href": names.FEED, "type": "application/atom+xml"})
     ET.SubElement(feed, "link", {"rel": "alternate", "href": names.INDEX, "type": "text/html"})
     _add(ET.SubElement(feed, "author"), "name", folder.log_origin or "a registry without a name")
     _add(feed, "generator", "Caveat")
-    for one in news:
-        _add_entry(feed, folder.log_origin, one)
+    for new in news:
+        _add_entry(feed, folder.log_origin, new)
     ET.indent(feed)
     text: bytes = ET.tostring(feed, encoding="utf-8", xml_declaration=True)
     return text + b"\n"
@@ -285,18 +285,18 @@ def _list_older(name: str, items: Mapping[str, FolderItem], proofs: Collection[s
     bare = name.partition("@")[0]
     # Newest first.
     revisions = sorted((one for one in items if one.partition("@")[0] == bare), key=order_names, reverse=True)
-    found: list[EarlierSupplement] = []
+    supplements: list[EarlierSupplement] = []
     for revision in revisions:
         item = items[revision]
         # An older revision is superseded by the newest one; older files by those of the same
         # revision.
         if revision != name:
-            found.append(EarlierSupplement(revision, _link(item.files, proofs), item.log_size, name, "a newer revision was recorded"))
-        found += (
+            supplements.append(EarlierSupplement(revision, _link(item.files, proofs), item.log_size, name, "a newer revision was recorded"))
+        supplements += (
             EarlierSupplement(revision, _link(old.files, proofs), old.log_size, f"{revision} as of entry {old.by:,}", old.why)
             for old in reversed(item.earlier)
         )
-    return tuple(found)
+    return tuple(supplements)
 
 
 def _build_cards(
@@ -345,7 +345,7 @@ def _with_staleness(rows: Iterable[FolderClaimRow], staleness: Staleness) -> Ite
 
 def _count(rows: Iterable[FolderClaimRow]) -> tuple[tuple[ClaimClass, int], ...]:
     counts = Counter(row.told.class_ for row in rows)
-    return tuple((one, counts[one]) for one in ClaimClass if counts[one])
+    return tuple((claim_class, counts[claim_class]) for claim_class in ClaimClass if counts[claim_class])
 
 
 def _find_newest_date(folder: Folder) -> datetime | None:
@@ -355,10 +355,10 @@ def _find_newest_date(folder: Folder) -> datetime | None:
 
 
 def _link(files: Iterable[FolderFile], proofs: Collection[str]) -> tuple[PageLink, ...]:
-    found: list[PageLink] = []
+    links: list[PageLink] = []
     for file in files:
-        found.append(PageLink(file.format.value.upper(), file.path))
+        links.append(PageLink(file.format.value.upper(), file.path))
         # Only a proof that is there gets a link.
         if (proof := f"{file.path}{names.PROOF}") in proofs:
-            found.append(PageLink("proof", proof))
-    return tuple(found)
+            links.append(PageLink("proof", proof))
+    return tuple(links)

@@ -107,7 +107,7 @@ class FolderPlan:
 
     def count(self) -> dict[DueKind, int]:
         """Return how many are due for each first reason."""
-        counts = Counter(one.kinds[0] for one in self.due)
+        counts = Counter(supplement.kinds[0] for supplement in self.due)
         return {kind: counts[kind] for kind in DueKind if counts[kind]}
 
 
@@ -170,7 +170,7 @@ def build_plan(
     judge = _Judge(states, found, formats, template, misread, published, pending)
     due = (judge.judge(name, items.get(name)) for name in told)
     return FolderPlan(
-        due=tuple(one for one in due if one is not None),
+        due=tuple(supplement for supplement in due if supplement is not None),
         total=len(told),
         unknown=tuple(name for name in wanted if name not in states),
         current=tuple(told),
@@ -200,8 +200,12 @@ class _Judge:
         chosen = {*self.formats, *(file.format for file in item.files)}
         # What it says is unchanged, so only missing formats are rendered.
         if kinds[0] not in _ANEW:
-            chosen -= {one.format for one in item.files if self.found[one.path].is_there and not self._is_redrawn(one)}
-        fixed = frozenset(one.path for one in item.files if self._is_fixed(one.path))
+            chosen -= {
+                folder_file.format
+                for folder_file in item.files
+                if self.found[folder_file.path].is_there and not self._is_redrawn(folder_file)
+            }
+        fixed = frozenset(folder_file.path for folder_file in item.files if self._is_fixed(folder_file.path))
         return DueSupplement(name=name, kinds=kinds, formats=_order(chosen), state=self.states[name], before=item, fixed=fixed)
 
     def _is_fixed(self, path: str) -> bool:
@@ -231,7 +235,7 @@ class _Judge:
 
 def _order(formats: Collection[OutputFormat]) -> tuple[OutputFormat, ...]:
     # One fixed order, whatever order was asked for.
-    return tuple(one for one in OutputFormat if one in formats)
+    return tuple(output_format for output_format in OutputFormat if output_format in formats)
 
 
 # Reasons in words: of all entries since the folder was completed, the most important one that
@@ -262,13 +266,17 @@ _PLAIN: Mapping[DueKind, str] = {
 
 def find_reasons(view: View, due: Sequence[DueSupplement], folder: Folder | None) -> dict[str, RenderingReason]:
     """Return why each of *due* is drawn, by name. Entries since the folder was last gone through are read if something changed."""
-    changed = [one for one in due if one.kinds[0] is DueKind.STATE]
+    changed = [supplement for supplement in due if supplement.kinds[0] is DueKind.STATE]
     # Entries are read only if something changed, so an unchanged folder costs nothing more.
     since = _RecentEntries(view, folder) if changed and folder else None
-    found = {one.name: RenderingReason(words=_PLAIN[one.kinds[0]], entry=None) for one in due if one.kinds[0] is not DueKind.STATE}
-    for one in changed:
-        found[one.name] = since.explain(one) if since else RenderingReason(words="what it says changed", entry=None)
-    return found
+    reasons = {
+        supplement.name: RenderingReason(words=_PLAIN[supplement.kinds[0]], entry=None)
+        for supplement in due
+        if supplement.kinds[0] is not DueKind.STATE
+    }
+    for supplement in changed:
+        reasons[supplement.name] = since.explain(supplement) if since else RenderingReason(words="what it says changed", entry=None)
+    return reasons
 
 
 def count_reasons(reasons: Iterable[RenderingReason]) -> str:
@@ -303,8 +311,8 @@ class _RecentEntries:
         self._shared: list[_Noted] = []
         # The manifest knows card and model of each claim, so no dossier is read for a reason.
         told = {item.name.partition("@")[0]: item.told for item in folder.items if item.told is not None}
-        self._models = {name: one.model for name, one in told.items()}
-        self._cards = {name: one.card.partition("@")[0] for name, one in told.items() if one.card}
+        self._models = {name: digest.model for name, digest in told.items()}
+        self._cards = {name: digest.card.partition("@")[0] for name, digest in told.items() if digest.card}
         self._claims: dict[str, str | None] = {}
         for one in view.entries(folder.log_size + 1):
             # Kinds without a reason change no supplement.
@@ -345,8 +353,8 @@ class _RecentEntries:
     def _find_claim(self, view: View, audit: str) -> str | None:
         # Looked up once for each audit.
         if audit not in self._claims:
-            found = view.find_audit(audit)
-            self._claims[audit] = found.audit.payload.claim.partition("@")[0] if found else None
+            file = view.find_audit(audit)
+            self._claims[audit] = file.audit.payload.claim.partition("@")[0] if file else None
         return self._claims[audit]
 
 
@@ -425,17 +433,19 @@ def inspect_folder(folder: Path, view: View, wish: FolderRequest) -> FolderState
     states = find_states(view)
     wanted = list_wanted(states, known, wish.asked, newest_only=wish.newest_only)
     _refuse_unknown(wish.asked or (), wanted)
-    found, marks = _compare(folder, known)
+    file_states, marks = _compare(folder, known)
     # By digest: a publication names no path.
     digests = view.list_published()
     published = {file.path for file in (list_files(known) if known else ()) if file.sha256 in digests}
     if wish.publishes and not wish.proves:  # without a log key no proof can be added, and what is recorded is done with
-        found = {path: FileState.PROVEN if path in published and one is FileState.DRAWN else one for path, one in found.items()}
+        file_states = {
+            path: FileState.PROVEN if path in published and state is FileState.DRAWN else state for path, state in file_states.items()
+        }
     template, is_begun = template_digest(), names.is_interrupted(folder)
     plan = build_plan(
         states,
         known,
-        found,
+        file_states,
         wanted=wanted,
         formats=wish.formats,
         template=template,
@@ -451,13 +461,13 @@ def inspect_folder(folder: Path, view: View, wish: FolderRequest) -> FolderState
         is_complete=(folder / names.MANIFEST).exists(),
         plan=plan,
         reasons=find_reasons(view, plan.due, known),
-        states=found,
+        states=file_states,
         marks=marks,
         template=template,
         # A command that did not end writes them anyway.
         pages=() if known is None or is_begun else _list_altered_pages(folder, known),
-        damaged=_list_damaged(known, found),
-        in_the_way=_list_in_the_way(folder, known, found, plan, digests),
+        damaged=_list_damaged(known, file_states),
+        in_the_way=_list_in_the_way(folder, known, file_states, plan, digests),
     )
 
 
@@ -476,13 +486,17 @@ def _find_misread(view: View, folder: Folder) -> frozenset[str]:
     # list of claims for each inspection, and a manifest forged together with its files is found by
     # `verify` only.
     told = {item.name: item.told for item in folder.items if item.told is not None}
-    found = set()
+    texts = set()
     for claim in view.list_claims():
-        said = told.get(name := f"{claim.claim}@{claim.revision}")
+        digest = told.get(name := f"{claim.claim}@{claim.revision}")
         # Causes are left out of the manifest, so they are left out here.
-        if said is not None and (said.status, said.model, said.card) != (replace(claim.status, causes=()), str(claim.model), claim.card):
-            found.add(name)
-    return frozenset(found)
+        if digest is not None and (digest.status, digest.model, digest.card) != (
+            replace(claim.status, causes=()),
+            str(claim.model),
+            claim.card,
+        ):
+            texts.add(name)
+    return frozenset(texts)
 
 
 def _list_altered_pages(folder: Path, known: Folder) -> tuple[str, ...]:
@@ -495,12 +509,12 @@ def _list_altered_pages(folder: Path, known: Folder) -> tuple[str, ...]:
     )
 
 
-def _list_damaged(folder: Folder | None, found: Mapping[str, FileState]) -> tuple[str, ...]:
+def _list_damaged(folder: Folder | None, states: Mapping[str, FileState]) -> tuple[str, ...]:
     """Return what was altered and is not drawn again. What is gone was taken away: that may be necessary, and the list has no link to
     it.
     """
     today = {file.path for item in folder.items for file in item.files} if folder else frozenset()
-    return tuple(path for path, state in found.items() if state is FileState.ALTERED and path not in today)
+    return tuple(path for path, state in states.items() if state is FileState.ALTERED and path not in today)
 
 
 def _compare(folder: Path, known: Folder | None) -> tuple[dict[str, FileState], dict[str, FileMark]]:
@@ -519,17 +533,17 @@ def _compare(folder: Path, known: Folder | None) -> tuple[dict[str, FileState], 
 
 
 def _list_in_the_way(
-    folder: Path, known: Folder | None, found: Mapping[str, FileState], plan: FolderPlan, digests: Collection[str]
+    folder: Path, known: Folder | None, states: Mapping[str, FileState], plan: FolderPlan, digests: Collection[str]
 ) -> tuple[str, ...]:
     """Return what stands where a supplement belongs. A published file that the folder does not know stays, and is not in the way."""
     wanted = {*plan.current}
     altered = [file.path for item in (known.items if known else ()) if item.name in wanted for file in item.files]
-    paths = [path for path in altered if found[path] is FileState.ALTERED]
+    paths = [path for path in altered if states[path] is FileState.ALTERED]
     for due in plan.due:
-        there = {one.format for one in due.before.files} if due.before else set()
+        there = {folder_file.format for folder_file in due.before.files} if due.before else set()
         # Formats that the supplement never had here; their places may be taken.
         fresh = ((format_, names.name_file(due.name, format_)) for format_ in due.formats if format_ not in there)
-        paths += [path for one, path in fresh if path not in found and _is_foreign(folder / path, one, digests)]
+        paths += [path for output_format, path in fresh if path not in states and _is_foreign(folder / path, output_format, digests)]
     # In a folder without a manifest, a list or feed of that name belongs to someone else.
     if known is None:
         paths += [path for path in (names.INDEX, names.FEED) if os.path.lexists(folder / path)]

@@ -63,8 +63,8 @@ def _tell_claim(supplement: Supplement) -> SupplementDigest:
     claim, outcome = supplement.claim.payload, supplement.outcome
     reading = outcome.classification.primary if outcome else None
     # Without an outcome an estimate has not been concluded from.
-    found = supplement.audit.estimate if supplement.audit and outcome else None
-    ed = found.specs[0].ed if found and found.specs else None
+    estimate = supplement.audit.estimate if supplement.audit and outcome else None
+    ed = estimate.specs[0].ed if estimate and estimate.specs else None
     return SupplementDigest(
         made_at=supplement.made_at,
         title=_shorten(supplement.original),
@@ -79,7 +79,7 @@ def _tell_claim(supplement: Supplement) -> SupplementDigest:
         ed=ed.value if ed else None,
         low=ed.low if ed else None,
         high=ed.high if ed else None,
-        level=found.level if found and ed else None,
+        level=estimate.level if estimate and ed else None,
     )
 
 
@@ -156,12 +156,12 @@ def carry_out(
     source = _SupplementSource(open_view, outcome, progress)
     with closing(FolderJournal(folder, known)) as journal:
         # The first round fills the second.
-        for round_ in ([one for one in due if one.formats], source.again):
-            chosen = {one.name: one for one in round_}
+        for round_ in ([due_supplement for due_supplement in due if due_supplement.formats], source.again):
+            chosen = {due_supplement.name: due_supplement for due_supplement in round_}
             formats = partial(_get_formats, chosen)
             for supplement in render_supplements(source.assemble(round_), formats, time_limit_s=pen.time_limit_s, workers=pen.workers):
-                one = chosen[supplement.subject.name]
-                _finish(folder, supplement, one, outcome, journal=journal, template=pen.template, why=why(one))
+                due_supplement = chosen[supplement.subject.name]
+                _finish(folder, supplement, due_supplement, outcome, journal=journal, template=pen.template, why=why(due_supplement))
                 progress(1)
     return outcome
 
@@ -183,13 +183,16 @@ class _SupplementSource:
     def assemble(self, due: Iterable[DueSupplement]) -> Iterator[SupplementSubject]:
         """Yield what is due, as of the entry that each is due as of; what cannot be told is noted."""
         # Grouped by entry, because one view is open at a time. The last entry comes last.
-        for size, group in groupby(sorted(due, key=lambda one: (one.log_size is None, one.log_size or 0)), lambda one: one.log_size):
+        for size, group in groupby(
+            sorted(due, key=lambda supplement: (supplement.log_size is None, supplement.log_size or 0)),
+            lambda supplement: supplement.log_size,
+        ):
             with self._open(size) as view:
                 collector = SupplementCollector(view)
                 # A few dozen are read together: one query then serves all of them.
                 while stretch := list(islice(group, _TOGETHER)):
-                    collector.gather(parse_identifier(one.name) for one in stretch)
-                    yield from (subject for one in stretch if (subject := self._collect(collector, one)) is not None)
+                    collector.gather(parse_identifier(supplement.name) for supplement in stretch)
+                    yield from (subject for supplement in stretch if (subject := self._collect(collector, supplement)) is not None)
 
     def _collect(self, collector: SupplementCollector, due: DueSupplement) -> SupplementSubject | None:
         try:
@@ -205,7 +208,7 @@ class _SupplementSource:
         # are rendered anew, because all must say the same.
         if due.log_size is not None and due.before is not None and collect_facts(subject).record != due.before.record:
             there = {*due.formats, *(file.format for file in due.before.files)}
-            formats = tuple(one for one in OutputFormat if one in there)
+            formats = tuple(output_format for output_format in OutputFormat if output_format in there)
             self.again.append(replace(due, kinds=(DueKind.STATE, *due.kinds), formats=formats))
             return None
         return subject
@@ -288,7 +291,11 @@ def begin(looked: FolderState) -> Folder:
 
 def list_written(folder: Path) -> list[WrittenFile]:
     """Return the files that were drawn since the folder was last completed, also by a command that did not end."""
-    return [one for item in sorted(list_journaled(folder), key=lambda one: order_names(one.name)) for one in describe(folder, item)]
+    return [
+        file
+        for item in sorted(list_journaled(folder), key=lambda folder_item: order_names(folder_item.name))
+        for file in describe(folder, item)
+    ]
 
 
 def complete(
@@ -305,7 +312,7 @@ def complete(
         sign: signs the PDF of the change report; None to leave it unsigned.
     """
     # The journal is newer than the manifest.
-    items = {one.name: one for one in begin(looked).items} | {one.name: one for one in list_journaled(folder)}
+    items = {item.name: item for item in begin(looked).items} | {item.name: item for item in list_journaled(folder)}
     known = replace(begin(looked), items=tuple(items[name] for name in sorted(items)))
     report: FolderReport | None = None
     errors: tuple[CaveatError, ...] = ()
@@ -318,7 +325,7 @@ def complete(
         known = replace(known, log_size=looked.log.size, root=looked.log.root)
     if report is not None:
         # A report made again after a kill replaces its earlier line.
-        known = replace(known, reports=(*(one for one in known.reports if one.name != report.name), report))
+        known = replace(known, reports=(*(folder_report for folder_report in known.reports if folder_report.name != report.name), report))
     # Someone may have to take a file away; the list must not link to it.
     known = _forget_gone(folder, known)
     proofs = frozenset(path.name for path in folder.glob(f"*{names.PROOF}"))
@@ -391,10 +398,16 @@ def _report(
 def _draw_report(
     folder: Path, changes: ChangeReport, formats: Collection[OutputFormat], pen: RenderingOptions, sign: Sign | None
 ) -> tuple[FolderReport | None, tuple[CaveatError, ...]]:
-    jobs = [RenderJob(key=changes.identifier, supplement=changes, format=one) for one in OutputFormat if one in formats]
+    jobs = [
+        RenderJob(key=changes.identifier, supplement=changes, format=output_format)
+        for output_format in OutputFormat
+        if output_format in formats
+    ]
     made = list(render_many(jobs, workers=pen.workers, time_limit_s=pen.time_limit_s))
-    errors = tuple(one.error for one in made if one.error is not None)
-    files = [_write(folder, changes, one.format, one.data, sign) for one in made if one.data is not None]
+    errors = tuple(rendered_file.error for rendered_file in made if rendered_file.error is not None)
+    files = [
+        _write(folder, changes, rendered_file.format, rendered_file.data, sign) for rendered_file in made if rendered_file.data is not None
+    ]
     if not files:
         return None, errors
     return FolderReport(
@@ -441,7 +454,7 @@ class FolderUpdate:
     @property
     def errors(self) -> tuple[CaveatError, ...]:
         """Why something could not be drawn."""
-        return (*(one.error for one in self.failed), *self.completed.errors)
+        return (*(supplement.error for supplement in self.failed), *self.completed.errors)
 
 
 def update(
@@ -511,7 +524,7 @@ def update(
         drawn=tuple(drawn),
         published=tuple(published),
         has_proofs=has_proofs,
-        current=tuple(one for one in _describe_all(folder, named) if one.format in looked.wish.formats),
+        current=tuple(file for file in _describe_all(folder, named) if file.format in looked.wish.formats),
         failed=tuple(outcome.failed),
         completed=completed,
     )
@@ -519,7 +532,7 @@ def update(
 
 def list_current(folder: Path, looked: FolderState) -> list[WrittenFile]:
     """Return all files of what was asked for, in the formats asked for, where nothing is due."""
-    items = {one.name: one for one in begin(looked).items}
+    items = {item.name: item for item in begin(looked).items}
     files = _describe_all(folder, (items[name] for name in looked.plan.current if name in items))
     return [file for file in files if file.format in looked.wish.formats]
 
@@ -527,10 +540,10 @@ def list_current(folder: Path, looked: FolderState) -> list[WrittenFile]:
 def _list_unpublished(folder: Path, looked: FolderState) -> Iterator[str]:
     """Give the names of what was drawn now or is not published yet, each once."""
     # What the journal holds was rendered by a command that did not publish it.
-    wanted = {*(one.name for one in looked.plan.due), *(one.name for one in list_journaled(folder))}
+    wanted = {*(supplement.name for supplement in looked.plan.due), *(item.name for item in list_journaled(folder))}
     return (name for name in looked.plan.current if name in wanted)
 
 
 def _describe_all(folder: Path, items: "Iterator[FolderItem] | Sequence[FolderItem]") -> list[WrittenFile]:
     formats = list(OutputFormat)
-    return [file for item in items for file in sorted(describe(folder, item), key=lambda one: formats.index(one.format))]
+    return [file for item in items for file in sorted(describe(folder, item), key=lambda written_file: formats.index(written_file.format))]

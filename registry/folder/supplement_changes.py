@@ -85,14 +85,14 @@ def _find_newest(view: View, claims: Collection[str] | None) -> dict[str, tuple[
 
 
 def _gather(gathered: _ChangedDossiers, before: View, after: View, claims: Sequence[str], rows: RowCheck) -> None:
-    earlier = {one.claim: one for one in _read(before, [claim for claim in claims if before.claim_exists(claim)])}
-    later = {one.claim: one for one in _read(after, claims)}
+    earlier = {dossier.claim: dossier for dossier in _read(before, [claim for claim in claims if before.claim_exists(claim)])}
+    later = {dossier.claim: dossier for dossier in _read(after, claims)}
     # Both sides must be readable: half a comparison would look like a change.
     told = [claim for claim in claims if claim in later and (claim in earlier or not before.claim_exists(claim))]
     gathered.erased += sorted({*claims}.difference(told))
     read = [side[claim] for side in (earlier, later) for claim in told if claim in side]
     # What is printed is decoded; what is current or stale is read off rows, so these are compared.
-    rows.check({seq for one in read for seq in list_entries(one)}, told)
+    rows.check({seq for dossier in read for seq in list_entries(dossier)}, told)
     for claim in told:
         now = later[claim]
         others = _find_others(after, now)
@@ -121,7 +121,7 @@ def _find_others(view: View, dossier: Dossier) -> tuple[Entry, ...]:
     entries = list_entries(dossier)
     # A cause may number the entry of a method, which no dossier contains.
     found = (view.find_entry(seq) for seq in sorted({cause.entry for cause in dossier.status.causes} - entries.keys()))
-    return tuple(one for one in found if one is not None)
+    return tuple(entry for entry in found if entry is not None)
 
 
 def _build_report(
@@ -253,26 +253,30 @@ class Supersession:
         before, after = self._then.dossier(f"{named.bare}@{number}"), self._now.dossier(named.bare)
         entries = self._list_later(after)
         change_reasons = list(describe_change_reasons(before, after, entries, since=since))
-        known = [one for place, one in _list_revisions(self._then, named, after=number) if place.seq <= since]
+        known = [name for place, name in _list_revisions(self._then, named, after=number) if place.seq <= since]
         return entries, [*change_reasons, *reversed(known)]
 
     def _compare_card(self, named: Identifier, number: int) -> SupersessionNotice:
         """Return what came of the card itself, then of each of its claims."""
         since = self._then.log_size
         # A publication changes nothing that a supplement says.
-        history = [one for one in self._now.history(named.bare) if one.entry.seq > since and not isinstance(one.payload, Publication)]
-        entries = [one.entry for one in history]
-        told = [one for _, one in reversed(list(_list_revisions(self._now, named, after=number)))]
-        told += _count_kinds(one.payload for one in history if not isinstance(one.payload, Card))
+        history = [
+            payload
+            for payload in self._now.history(named.bare)
+            if payload.entry.seq > since and not isinstance(payload.payload, Publication)
+        ]
+        entries = [payload.entry for payload in history]
+        told = [name for _, name in reversed(list(_list_revisions(self._now, named, after=number)))]
+        told += _count_kinds(payload.payload for payload in history if not isinstance(payload.payload, Card))
         same: dict[str, list[str]] = {}
-        for claim in [one.claim for one in self._now.list_claims(card=named.bare)]:
+        for claim in [summary.claim for summary in self._now.list_claims(card=named.bare)]:
             later, why = self._compare_claim_of_card(claim)
             entries += later
-            for one in why:
+            for name in why:
                 # One event often changes many claims of a card; it is printed once with their names.
-                same.setdefault(one, []).append(claim)
+                same.setdefault(name, []).append(claim)
         # What concerns the most claims first.
-        told += [f"{_name_some(claims)}: {one}" for one, claims in sorted(same.items(), key=lambda one: -len(one[1]))]
+        told += [f"{_name_some(claims)}: {name}" for name, claims in sorted(same.items(), key=lambda one: -len(one[1]))]
         return entries, told or ["What it is made from was told otherwise then; no entry of its own was added since."]
 
     def _compare_claim_of_card(self, claim: str) -> SupersessionNotice:
@@ -291,13 +295,13 @@ class Supersession:
     def _list_later(self, after: Dossier) -> list[Entry]:
         """Return the entries since that *after* is made of or that its causes to be stale number, in log order; their rows are checked."""
         since = self._then.log_size
-        found = {seq: entry for seq, entry in list_entries(after).items() if seq > since}
+        entries = {seq: entry for seq, entry in list_entries(after).items() if seq > since}
         # Causes can number entries that are no part of the dossier.
-        numbered = {cause.entry for cause in after.status.causes if cause.entry > since} - found.keys()
-        found |= {one.seq: one for seq in numbered if (one := self._now.find_entry(seq)) is not None}
+        numbered = {cause.entry for cause in after.status.causes if cause.entry > since} - entries.keys()
+        entries |= {one.seq: one for seq in numbered if (one := self._now.find_entry(seq)) is not None}
         # Statuses are read off rows, so these rows must match their statements.
-        self._rows.check(found, {after.claim})
-        return [found[seq] for seq in sorted(found)]
+        self._rows.check(entries, {after.claim})
+        return [entries[seq] for seq in sorted(entries)]
 
 
 def _find_newest_entry(view: View, named: Identifier) -> int:
@@ -320,8 +324,8 @@ def _list_revisions(view: View, named: Identifier, *, after: int) -> Iterator[tu
                 why = f": {quote(card.payload.why)}" if card.payload.why else ""
                 yield card.entry, f"Revision {number} of the card was registered{why} (entry {card.entry.seq})."
         return
-    found = [view.find_revision(named.bare, number) for number in range(after, _find_newest_entry(view, named) + 1)]
-    revisions: list[Recorded[ClaimRevision]] = [one for one in found if one is not None]
+    claim_revisions = [view.find_revision(named.bare, number) for number in range(after, _find_newest_entry(view, named) + 1)]
+    revisions: list[Recorded[ClaimRevision]] = [revision for revision in claim_revisions if revision is not None]
     for before, later in pairwise(revisions):
         yield later.entry, f"{describe_revision(before.payload, later)} (entry {later.entry.seq})."
 

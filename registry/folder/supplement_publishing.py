@@ -144,12 +144,12 @@ class SupplementCollector:
 
         What cannot be read so, because a statement was erased or a row altered, is left to `collect`, which tells of it.
         """
-        wanted = {one.bare: one for one in subjects if one.kind is Kind.CLAIM}
+        wanted = {identifier.bare: identifier for identifier in subjects if identifier.kind is Kind.CLAIM}
         # A claim that is not registered is left out here; `collect` names it with what is near.
-        found = {
+        dossiers = {
             dossier.claim: dossier for dossier in _read_dossiers(self._view, [name for name in wanted if self._view.claim_exists(name)])
         }
-        named = ((wanted[name], one) for name, one in found.items() if one.revisions)
+        named = ((wanted[name], one) for name, one in dossiers.items() if one.revisions)
         # An older revision, or one asked for by its digest, is read by itself.
         self._gathered = {
             str(subject): one for subject, one in named if subject.revision in (None, len(one.revisions)) and not subject.digest
@@ -194,16 +194,16 @@ def collect_supplements(view: View, subjects: Iterable[Identifier]) -> Iterator[
 
 def read_supplements(paths: Sequence[Path]) -> list[SupplementSubject]:
     """Return the supplements that files (PDF, HTML, JSON) carry; raises InputError with every file that carries none."""
-    found: list[SupplementSubject] = []
+    subjects: list[SupplementSubject] = []
     faults: list[Fault] = []
     for path in paths:
         try:
-            found.append(name_subject(read_file(path)))
+            subjects.append(name_subject(read_file(path)))
         except CaveatError as error:
             faults += error.faults
     if faults:
         raise InputError(faults)
-    return found
+    return subjects
 
 
 def read_file(path: Path) -> AnySupplement:
@@ -265,9 +265,9 @@ def render_supplements(
         for place, subject in enumerate(subjects):
             wanted = formats(subject)
             open_[str(place)] = (subject, wanted, {})
-            for one in wanted:
+            for output_format in wanted:
                 # The worker is started for the PDF anyway, so the HTML is rendered there, too.
-                yield RenderJob(key=str(place), supplement=subject.supplement, format=one, is_apart=OutputFormat.PDF in wanted)
+                yield RenderJob(key=str(place), supplement=subject.supplement, format=output_format, is_apart=OutputFormat.PDF in wanted)
 
     jobs = list_jobs()
     # A sequence is in memory already; all its jobs can wait.
@@ -278,7 +278,7 @@ def render_supplements(
         # together.
         if len(done) == len(wanted):
             del open_[made.key]
-            yield RenderedSupplement(place=int(made.key), subject=subject, made=tuple(done[one] for one in wanted))
+            yield RenderedSupplement(place=int(made.key), subject=subject, made=tuple(done[output_format] for output_format in wanted))
 
 
 def write_supplements(
@@ -318,7 +318,7 @@ def write_supplements(
         # Also after an error or Ctrl-C: no part is left behind.
         for path in new:
             name_part(path).unlink(missing_ok=True)
-    return [one for place in sorted(written) for one in written[place]]
+    return [file for place in sorted(written) for file in written[place]]
 
 
 def collect_facts(subject: SupplementSubject) -> SupplementFacts:
@@ -371,7 +371,7 @@ def _list_kin(supplement: Supplement | CardSupplement) -> set[str]:
     if isinstance(supplement, CardSupplement):
         return set()
     # Outcomes in other logs have no rows of their own here.
-    outcomes = [one for one in (*supplement.family.outcomes, *supplement.family.others) if one.log is None]
+    outcomes = [family_outcome for family_outcome in (*supplement.family.outcomes, *supplement.family.others) if family_outcome.log is None]
     return {name.partition("@")[0] for name in (*supplement.family.members, *(outcome.claim for outcome in outcomes))}
 
 
@@ -527,8 +527,8 @@ def publish_files(publisher: Publisher, written_files: Sequence[WrittenFile]) ->
     if not drafts:
         return True
     # On the disk before the log names them.
-    for one in drafts:
-        sync(one.path)
+    for file in drafts:
+        sync(file.path)
     sync_folders(draft.path for draft in drafts)
     with publisher.ledger().write(actor=publisher.actor) as writer:
         record_publications(writer, drafts)

@@ -152,7 +152,7 @@ _TWICE = re.compile(
 
 
 def _find_twice_encoded(text: str) -> tuple[str, ...]:
-    found = [one.start() for one in _TWICE.finditer(text)]
+    found = [match.start() for match in _TWICE.finditer(text)]
     if not found:
         return ()
     first = found[0]
@@ -224,7 +224,7 @@ def find_marked_pages(text: str) -> tuple[Page, ...]:
 
     What stands before the first mark belongs to the page before it. Marks that do not ascend are no page marks.
     """
-    marks = [(int(found[1]), found.start()) for found in _PAGE_MARK.finditer(text)]
+    marks = [(int(match[1]), match.start()) for match in _PAGE_MARK.finditer(text)]
     if len(marks) < 2 or marks[0][0] < 1 or any(one >= next_one for (one, _), (next_one, _) in pairwise(marks)):
         return ()
     first, first_start = marks[0]
@@ -337,12 +337,12 @@ def find_text_bomb(data: bytes) -> str | None:
     Images are passed over, which are large and hold no text, and so are streams that are compressed in another way than by Flate.
     """
     total = 0
-    for found in _STREAM.finditer(data):
-        dictionary = data[max(0, found.start() - _LONGEST_DICTIONARY) : found.start()].rpartition(b" obj")[2]
+    for match in _STREAM.finditer(data):
+        dictionary = data[max(0, match.start() - _LONGEST_DICTIONARY) : match.start()].rpartition(b" obj")[2]
         if b"/Image" in dictionary or (b"/FlateDecode" not in dictionary and b"/Fl " not in dictionary):
             continue
         size = text = 0
-        for piece in _inflate(memoryview(data)[found.end() :], max(1, dictionary.count(b"/FlateDecode"))):
+        for piece in _inflate(memoryview(data)[match.end() :], max(1, dictionary.count(b"/FlateDecode"))):
             size += len(piece)
             text += sum(shown.end() - shown.start() for shown in _TEXT.finditer(piece))
             if words := _describe_excess(text=text, size=size, total=total + size):
@@ -531,8 +531,8 @@ def _find_title(text: str, title: str) -> int:
     """Where *title* fills a line of *text*, else where it last stands in it, else 0."""
     words = r"\s+".join(re.escape(word) for word in title.split())
     # A title often occurs in running text before its section, so a line of its own is preferred.
-    whole = [found.start() for found in re.finditer(rf"^[ \t]*(?:\d[\d.]*\s+)?{words}[ \t]*$", text, re.MULTILINE)]
-    anywhere = [found.start() for found in re.finditer(words, text)]
+    whole = [match.start() for match in re.finditer(rf"^[ \t]*(?:\d[\d.]*\s+)?{words}[ \t]*$", text, re.MULTILINE)]
+    anywhere = [match.start() for match in re.finditer(words, text)]
     return whole[0] if whole else anywhere[-1] if anywhere else 0
 
 
@@ -583,8 +583,8 @@ def _explain_empty(card: CardText) -> tuple[str, str]:
     """What was found in a file without text, and what to do."""
     if card.media_type is MediaType.HTML:
         left_out = " ".join(card.warnings)
-        found = f"no letter or digit shows in the page. {left_out}".strip()
-        return found, "a page that scripts fill has no text in its file: open it in a browser, print it to PDF, and register that"
+        text = f"no letter or digit shows in the page. {left_out}".strip()
+        return text, "a page that scripts fill has no text in its file: open it in a browser, print it to PDF, and register that"
     return "no letter or digit in it", "give the file that has the card's text"
 
 
@@ -607,8 +607,8 @@ def detect_media_type(data: bytes, path: PurePath) -> MediaType:
         )
     is_hypertext = data[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith((b"<!doctype html", b"<html"))
     if claimed is MediaType.PDF:
-        found = "an HTML page, perhaps an error page saved in its place" if is_hypertext else "text"
-        raise _refuse_file("card-type-mismatch", path, f"the name says PDF, the content is {found}", "download the PDF again")
+        text = "an HTML page, perhaps an error page saved in its place" if is_hypertext else "text"
+        raise _refuse_file("card-type-mismatch", path, f"the name says PDF, the content is {text}", "download the PDF again")
     if claimed is not None:
         return claimed
     if is_hypertext:
@@ -676,8 +676,8 @@ def split_pages(text: str) -> tuple[Page, ...]:
 
 
 def _too_large(path: Path, size_bytes: int) -> InputError:
-    found = f"{size_bytes:,} bytes, expected at most {MAXIMUM_BYTES:,}; it was not read"
-    return _refuse_file("file-too-large", path, found, "give the text of the card without its images")
+    text = f"{size_bytes:,} bytes, expected at most {MAXIMUM_BYTES:,}; it was not read"
+    return _refuse_file("file-too-large", path, text, "give the text of the card without its images")
 
 
 def _refuse_file(code: str, path: PurePath, text: str, advice: str | None = None) -> InputError:

@@ -205,14 +205,14 @@ class _Writer:
 
     def text_from(self, start: int) -> str:
         """Return what was written from the character at *start* on."""
-        found: list[str] = []
+        texts: list[str] = []
         at = self.length
         for piece in reversed(self.pieces):
             if at <= start:
                 break
             at -= len(piece)
-            found.append(piece)
-        return "".join(reversed(found))[max(0, start - at) :]
+            texts.append(piece)
+        return "".join(reversed(texts))[max(0, start - at) :]
 
     @property
     def next_start(self) -> int:

@@ -96,13 +96,13 @@ class NearestFinder:
     def _index(self) -> dict[str, list[int]]:
         if self._places is None:
             self._places = {}
-            for found in _WORD.finditer(self._text):
-                self._places.setdefault(found[0].lower(), []).append(found.start())
+            for match in _WORD.finditer(self._text):
+                self._places.setdefault(match[0].lower(), []).append(match.start())
         return self._places
 
     def _without_extra_words(self, quote: str, start: int, stop: int) -> tuple[int, int]:
         """The passage without words at its ends that the quotation has nothing for."""
-        words = [(start + found.start(), start + found.end()) for found in re.finditer(r"\S+", self._text[start:stop])]
+        words = [(start + match.start(), start + match.end()) for match in re.finditer(r"\S+", self._text[start:stop])]
         steps = _compare(quote.split(), [self._text[a:b] for a, b in words])
         first = max(0, _surplus(steps[0]))
         last = len(words) - max(0, _surplus(steps[-1])) if len(steps) > 1 else len(words)
@@ -288,27 +288,27 @@ class AnchoredText:
         return len(self._card.pages) > 1 or self._card.media_type == "application/pdf"
 
     def _other_page(self, hits: list[_Hit], *, page: int, where: str) -> Fault:
-        found = sorted({self._card.get_page_number(hit.start) for hit in hits})
+        page_numbers = sorted({self._card.get_page_number(hit.start) for hit in hits})
         last = self._card.pages[-1].number
         beyond = f" (the card has {last})" if page > last else ""
         key = where.removesuffix("quote").rpartition(" ")[2] + "page"
         return Fault(
             "quotation-on-other-page",
             where,
-            f"expected on page {page}{beyond}, found on page {' and '.join(map(str, found[:5]))}",
-            advice=f"set {key} to {found[0]}, counting pages of the file from 1, or leave it out",
+            f"expected on page {page}{beyond}, found on page {' and '.join(map(str, page_numbers[:5]))}",
+            advice=f"set {key} to {page_numbers[0]}, counting pages of the file from 1, or leave it out",
         )
 
     def _not_found(self, quote: str, where: str) -> Fault:
         nearest = self._nearest.find(quote)
-        found = f"not in the card: “{show_text(quote)}”"
+        text = f"not in the card: “{show_text(quote)}”"
         if nearest is None:
-            return Fault("quotation-not-found", where, f"{found}; nothing in it is similar", advice="copy it from the card")
+            return Fault("quotation-not-found", where, f"{text}; nothing in it is similar", advice="copy it from the card")
         place = f" on page {self._card.get_page_number(nearest.start)}" if self._has_pages() else f" at character {nearest.start}"
         return Fault(
             "quotation-not-found",
             where,
-            f"{found}\n  nearest passage{place}: “{show_text(nearest.passage)}”\n  differs: {nearest.difference}",
+            f"{text}\n  nearest passage{place}: “{show_text(nearest.passage)}”\n  differs: {nearest.difference}",
             advice="quote the card word for word, or set quote_status: paraphrase",
         )
 

@@ -155,8 +155,8 @@ def find_page_furniture(text: str) -> Iterable[tuple[int, int, str]]:
     Without page breaks, only a number alone on a line in the midst of a sentence is taken for a page number.
     """
     if "\f" not in text:
-        return [(found.start(), found.end(), " ") for found in _NUMBER_IN_SENTENCE.finditer(text)]
-    spans = [found.span() for found in _PAGE_BREAK.finditer(text)] + _find_running_heads(text)
+        return [(match.start(), match.end(), " ") for match in _NUMBER_IN_SENTENCE.finditer(text)]
+    spans = [match.span() for match in _PAGE_BREAK.finditer(text)] + _find_running_heads(text)
     return [(start, stop, " ") for start, stop in _merge(sorted(spans))]
 
 
@@ -302,7 +302,7 @@ def build_form(text: str, level: MatchLevel) -> NormalisedText:
     lifted = LIFTED_AT.get(level)
     if lifted is None:
         return NormalisedText(text, tuple(layers), [], [])
-    edits = [(found.start(), found.end(), "") for found in lifted.finditer(text)]
+    edits = [(match.start(), match.end(), "") for match in lifted.finditer(text)]
     bare, layer = apply_edits(text, edits)
     marks = [text[start:stop] for start, stop, _ in edits]
     return NormalisedText(bare, (*layers, layer), list(layer.new_starts), marks)
@@ -355,10 +355,10 @@ def _digits(marks: str) -> str:
 
 def _by_pattern(pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str | None]) -> Callable[[str], Iterable[Edit]]:
     def find_edits(text: str) -> Iterable[Edit]:
-        for found in pattern.finditer(text):
-            replacement = replace(found)
+        for match in pattern.finditer(text):
+            replacement = replace(match)
             if replacement is not None:
-                yield found.start(), found.end(), replacement
+                yield match.start(), match.end(), replacement
 
     return find_edits
 
@@ -373,7 +373,7 @@ _STEPS: tuple[tuple[int, Callable[[str], Iterable[Edit]]], ...] = (
     (4, _by_pattern(MARKUP, drop_markup)),
     (3, _by_pattern(LINE_END_HYPHEN, encode_hyphen)),
     (2, _compatible_edits),
-    (2, _by_pattern(INVISIBLE, lambda found: INVISIBLE_AS.get(found[0], ""))),
+    (2, _by_pattern(INVISIBLE, lambda match: INVISIBLE_AS.get(match[0], ""))),
     (6, find_letter_spacing),
     (1, _by_pattern(WHITE_SPACE, lambda _: " ")),
 )

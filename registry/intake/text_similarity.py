@@ -48,7 +48,7 @@ def _strip_common(texts: list[str]) -> list[str]:
 def _count_common(texts: Sequence[str]) -> int:
     """How many characters all texts begin with; the first and the last in order share no more than any two."""
     first, last = min(texts), max(texts)
-    return next((place for place, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), len(first))
+    return next((place for place, (name, other) in enumerate(zip(first, last, strict=False)) if name != other), len(first))
 
 
 def _find_likely(texts: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -177,7 +177,7 @@ class Lock(Payload):
     def unfixed(self) -> tuple[str, ...]:
         """What could still be chosen after this lock, in words: nothing shows that it was decided before the scores were seen."""
         parts = self.replay_parts or {}
-        known = {one.name for one in self.deploy}
+        known = {spec.name for spec in self.deploy}
         # Several locks of one claim are counted and shown, not forbidden. A lock that fixes little
         # keeps its basis, and page one lists these items (decision of 2026-11-22).
         open_ = {
@@ -198,7 +198,7 @@ class Lock(Payload):
 def list_locked(lock: Lock) -> tuple[str, ...]:
     """Return the specification versions that *lock* fixes, `CTX-…@n` and the like: P_test, each P_deploy, scoring, cue inventories."""
     fixed = (lock.test, *lock.deploy, lock.scoring, *lock.cues)
-    return tuple(dict.fromkeys(one.spec for one in fixed if one is not None))
+    return tuple(dict.fromkeys(spec.spec for spec in fixed if spec is not None))
 
 
 def list_plan_differences(before: Lock, after: Lock) -> tuple[str, ...]:
@@ -208,7 +208,7 @@ def list_plan_differences(before: Lock, after: Lock) -> tuple[str, ...]:
     note decides nothing. Contexts that
     only the replay fixed may be named by their specification too. A policy that a lock holds as a digest alone is not compared.
     """
-    parts = [dict(one.replay_parts or {}) for one in (before, after)]
+    parts = [dict(lock.replay_parts or {}) for lock in (before, after)]
     # Policies are compared apart from the other parts, because model and endpoint may differ.
     policies = [part.pop("policy", None) for part in parts]
     is_same = {
@@ -243,7 +243,7 @@ def _is_same_policy(before: str | None, after: str | None) -> bool:
     # so it counts as the same.
     if not (before.startswith("{") and after.startswith("{")):
         return True
-    first, second = ({**json.loads(one), "model": None, "base_url": None} for one in (before, after))
+    first, second = ({**json.loads(name), "model": None, "base_url": None} for name in (before, after))
     return first == second
 
 

@@ -160,7 +160,11 @@ def find_spoken_of(history: Sequence[ClaimRevision]) -> ModelRef | None:
     current = history[-1]
     # The first revision with the present words of the present card. Its model is the one that the
     # words are about.
-    first = next(one for one in history if (one.card or one.source, one.quote) == (current.card or current.source, current.quote))
+    first = next(
+        revision
+        for revision in history
+        if (revision.card or revision.source, revision.quote) == (current.card or current.source, current.quote)
+    )
     return None if first.model == current.model else first.model
 
 

@@ -84,7 +84,7 @@ def fold_model(model: ModelRef) -> str:
     # format characters (Cc, Cf) are invisible and would make two names look the same.
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", str(model)).casefold())
     seen = "".join(
-        " " if unicodedata.category(one) in ("Zl", "Zp", "Zs", "Cc") else one for one in text if unicodedata.category(one) != "Cf"
+        " " if unicodedata.category(name) in ("Zl", "Zp", "Zs", "Cc") else name for name in text if unicodedata.category(name) != "Cf"
     )
     return " ".join(seen.split())
 
@@ -97,7 +97,7 @@ def find_date(version: ModelVersion) -> tuple[date, str] | None:
     if version.released is not None:
         return version.released, "released"
     # Two different dates in one version string are ambiguous, so none is used.
-    found = {one for pattern in _DATES for match in pattern.finditer(version.model.version) if (one := _parse_date(match))}
+    found = {day for pattern in _DATES for match in pattern.finditer(version.model.version) if (day := _parse_date(match))}
     return (found.pop(), "by the date in its version") if len(found) == 1 else None
 
 
@@ -207,13 +207,13 @@ def list_endpoint_names(statements: Iterable["Recorded[ModelEndpoint]"]) -> tupl
     Each authority speaks for itself: one that retracts a name takes back its own statement and no other.
     """
     stated: dict[tuple[ModelRef, str], dict[str, int]] = {}
-    for one in sorted(statements, key=lambda statement: statement.entry.seq):
-        authorities = stated.setdefault((one.payload.model, one.payload.name), {})
+    for endpoint in sorted(statements, key=lambda statement: statement.entry.seq):
+        authorities = stated.setdefault((endpoint.payload.model, endpoint.payload.name), {})
         # A repeated statement moves to its newest entry. A retraction removes only the authority's
         # own statement.
-        authorities.pop(one.entry.actor, None)
-        if one.payload.event is EndpointEventKind.STATE:
-            authorities[one.entry.actor] = one.entry.seq
+        authorities.pop(endpoint.entry.actor, None)
+        if endpoint.payload.event is EndpointEventKind.STATE:
+            authorities[endpoint.entry.actor] = endpoint.entry.seq
     return tuple(
         EndpointName(model=model, name=name, by=tuple(authorities), entries=tuple(authorities.values()))
         for (model, name), authorities in stated.items()
@@ -226,5 +226,5 @@ def find_endpoint_conflicts(names: Iterable[EndpointName], model: ModelRef) -> t
     known = tuple(names)
     # Conflicts are shown instead of refused: several authorities may state names, and the log takes
     # no side.
-    own = {one.name for one in known if one.model == model}
-    return tuple(one for one in known if one.name in own and one.model != model)
+    own = {name.name for name in known if name.model == model}
+    return tuple(name for name in known if name.name in own and name.model != model)

@@ -251,13 +251,13 @@ class ReplayAccount(Record):
 
     def list_asked(self, arm: str) -> tuple[RequestedContexts, ...]:
         """Return what the entries of *arm* were composed from."""
-        names = {one.contexts for one in self.arms if one.arm == arm}
+        names = {requested_arm.contexts for requested_arm in self.arms if requested_arm.arm == arm}
         return tuple(context for context in self.contexts if context.name in names)
 
     def list_references(self, arm: str) -> tuple[str, ...]:
         """Return the registered specifications of *arm*; none where one of its distributions is a mere file."""
-        found = [one.reference for one in self.list_asked(arm)]
-        return tuple(one for one in found if one) if all(found) else ()
+        texts = [contexts.reference for contexts in self.list_asked(arm)]
+        return tuple(name for name in texts if name) if all(texts) else ()
 
 
 # A run: scores, identified by the digest of their table.
@@ -454,7 +454,7 @@ def list_runs(starts: Sequence[_StartEntry], ends: Sequence[_EndEntry], runs: Se
     # A resumed run has several ends; the last one counts.
     last = {end.payload.start: end.payload for end in ends}
     scored = {run.payload.start: run.entry.seq for run in runs if run.payload.start is not None}
-    found = [
+    histories = [
         RunHistory(
             entry=start.entry.seq,
             status=last[start.entry.seq].status if start.entry.seq in last else None,
@@ -468,9 +468,11 @@ def list_runs(starts: Sequence[_StartEntry], ends: Sequence[_EndEntry], runs: Se
     # Scores without a recorded start are listed too: other runs under the lock cannot be ruled out
     # for them.
     elsewhere = [
-        RunHistory(entry=None, status=one.payload.status, calls=None, imported=one.entry.seq) for one in runs if one.payload.start is None
+        RunHistory(entry=None, status=entry.payload.status, calls=None, imported=entry.entry.seq)
+        for entry in runs
+        if entry.payload.start is None
     ]
-    return (*found, *elsewhere)
+    return (*histories, *elsewhere)
 
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -610,21 +612,25 @@ def assess_model_identity(
         unnamed_responses: how many responses carry no name, where others do.
     """
     known = tuple(names)
-    stated = tuple(dict.fromkeys(one.name for one in known if one.model == model))
+    stated = tuple(dict.fromkeys(endpoint_name.name for endpoint_name in known if endpoint_name.model == model))
     # Under a lock only the names stated before it count, and only while still stated. Otherwise a
     # name could be added to fit the responses.
     expected = stated if locked is None else tuple(name for name in locked if name in stated)
-    found = tuple(sorted(set(returned)))
-    unexpected = [name for name in found if name not in expected]
-    belongs_to = tuple(one for one in known if one.name in unexpected and one.model != model)
-    conflicts = tuple(one for one in known if one.name in found and one.name in expected and one.model != model)
+    texts = tuple(sorted(set(returned)))
+    unexpected = [name for name in texts if name not in expected]
+    belongs_to = tuple(endpoint_name for endpoint_name in known if endpoint_name.name in unexpected and endpoint_name.model != model)
+    conflicts = tuple(
+        endpoint_name
+        for endpoint_name in known
+        if endpoint_name.name in texts and endpoint_name.name in expected and endpoint_name.model != model
+    )
     # A retracted statement makes a name unbound, not the name of another model.
     retracted = bool(locked) and all(name in (locked or ()) for name in unexpected)
     # Decision of 2026-11-23: a missing name makes the verdict provisional, since nothing
     # contradicts the claim's version. Another version's name makes it inconclusive. The cost:
     # whoever removes model names gets a provisional verdict. The order is by gravity: a name of
     # another version outweighs unnamed responses.
-    if not found:
+    if not texts:
         status = ModelIdentityStatus.UNIDENTIFIED
         text = f"The logs and tables carry no model name, so nothing shows that {model} was asked{_describe_expected(expected)}."
     elif belongs_to or (unexpected and expected and not retracted):
@@ -635,21 +641,21 @@ def assess_model_identity(
         status = ModelIdentityStatus.UNIDENTIFIED
         responses = "response carries" if unnamed_responses == 1 else "responses carry"
         unnamed = f"{unnamed_responses:,} {responses} no model name, so nothing shows that {model} gave them"
-        text = f"{unnamed}; others returned {_join_names(found)}."
+        text = f"{unnamed}; others returned {_join_names(texts)}."
     elif conflicts:
         status = ModelIdentityStatus.CONFLICTING
         others = "; ".join(f"{conflict.name} also for {conflict.model} (by {', '.join(conflict.by)})" for conflict in conflicts)
         text = (
-            f"The endpoint returned {_join_names(found)}, stated for {model}, but {others}: the name does not tell which of them was asked."
+            f"The endpoint returned {_join_names(texts)}, stated for {model}, but {others}: the name does not tell which of them was asked."
         )
     else:
         status = ModelIdentityStatus.BOUND
-        what = "an endpoint name" if len(found) == 1 else "endpoint names"
-        text = f"The endpoint returned {_join_names(found)}, stated as {what} of {model}."
+        what = "an endpoint name" if len(texts) == 1 else "endpoint names"
+        text = f"The endpoint returned {_join_names(texts)}, stated as {what} of {model}."
     return ModelIdentity(
         model=model,
         status=status,
-        names_returned=found,
+        names_returned=texts,
         names_expected=expected,
         belongs_to=belongs_to,
         conflicts=conflicts,
@@ -663,7 +669,9 @@ def _describe_expected(expected: Sequence[str]) -> str:
 
 
 def _describe_other(model: ModelRef, unexpected: Sequence[str], expected: Sequence[str], belongs_to: Sequence[EndpointName]) -> str:
-    owners = {one.name: [str(each.model) for each in belongs_to if each.name == one.name] for one in belongs_to}
+    owners = {
+        endpoint_name.name: [str(each.model) for each in belongs_to if each.name == endpoint_name.name] for endpoint_name in belongs_to
+    }
     told = ", ".join(f"{name} (a name of {' and of '.join(owners[name])})" if name in owners else name for name in unexpected)
     if expected:
         return f"The endpoint returned {told}; the claim is about {model}, whose endpoint {_name_noun(expected)} {_join_names(expected)}."

@@ -60,19 +60,19 @@ class OmissionRegistrar:
             InputError: with every fault; the transaction must then be given up.
         """
         faults: list[Fault] = []
-        found: dict[Place, Omission] = {}
+        omissions: dict[Place, Omission] = {}
         for position, draft in enumerate(self._file.left_out):
             try:
                 omission = self._build(draft, f"{where}, left_out[{position}]")
-                found[_place_of(omission)] = omission
+                omissions[_place_of(omission)] = omission
             except CaveatError as error:
                 faults += error.faults
         # All faults first; nothing is appended for a file that has any.
         if faults:
             raise InputError(faults)
-        new = [one for one in found.values() if self._find(one) is None]
+        new = [one for one in omissions.values() if self._find(one) is None]
         self._writer.append_many(new)
-        return OmissionResult(added=len(new), unchanged=len(found) - len(new))
+        return OmissionResult(added=len(new), unchanged=len(omissions) - len(new))
 
     def _build(self, draft: OmissionDraft, where: str) -> Omission:
         card = self._quotes.get_card(draft.card, where)
@@ -485,14 +485,14 @@ class Registrar:
 
     def _relate(self, known: Sequence[tuple[PlacedDraft, str]], faults: list[Fault]) -> tuple[ClaimRelation, ...]:
         """Append what drafts say of their claims and others; what is wrong with it is collected."""
-        said: list[ClaimRelation] = []
+        relations: list[ClaimRelation] = []
         for placed, claim in known:
             try:
-                said += build_restated(self._writer, claim, placed.draft.restates, f"{placed.where}.restates")
+                relations += build_restated(self._writer, claim, placed.draft.restates, f"{placed.where}.restates")
             except CaveatError as error:
                 faults += error.faults
-        self._writer.append_many([] if faults else said)
-        return tuple(said)
+        self._writer.append_many([] if faults else relations)
+        return tuple(relations)
 
     def _append_new(self, claims: Sequence[ClaimRevision]) -> list[ClaimRevision]:
         # Allocated at once, so that the claims of a chunk get consecutive numbers.
@@ -510,7 +510,7 @@ def _compare(current: ClaimRevision, claim: ClaimRevision) -> list[str]:
     """Return the names of the fields in which *claim* differs from what is recorded."""
     # Number, revision and reason belong to the record and not to the claim.
     ours = {"claim", "revision", "why"}
-    return [one.name for one in fields(claim) if one.name not in ours and getattr(current, one.name) != getattr(claim, one.name)]
+    return [field.name for field in fields(claim) if field.name not in ours and getattr(current, field.name) != getattr(claim, field.name)]
 
 
 def _read_reported(draft: ClaimDraft) -> Reported | None:
@@ -652,10 +652,10 @@ def revise_claim(ledger: Ledger, claim: str, path: Path, *, why: str, owner: str
     if len(placed) != 1:
         raise InputError(Fault("not-one-claim", str(path), f"{len(placed)} claims; a revision takes exactly one"))
     # The command's claim and reason replace those of the file, so that they cannot disagree.
-    one = replace(placed[0], draft=replace(placed[0].draft, id=claim, why=why))
+    draft = replace(placed[0], draft=replace(placed[0].draft, id=claim, why=why))
     with ledger.write(actor=owner) as writer:
         register_definitions(writer, file, owner=owner, where=str(path))
-        return _register(writer, file, [one], owner=owner, where=str(path))
+        return _register(writer, file, [draft], owner=owner, where=str(path))
 
 
 def _register(

@@ -139,15 +139,15 @@ def list_keys(reader: LogReader) -> tuple[KeyState, ...]:
 
 def build_states(events: Iterable[Recorded[KeyEvent]]) -> tuple[KeyState, ...]:
     """Return the status of each key that *events*, in log order, name; raises ConflictError `key-differs`, all of them at once."""
-    said = list(events)
-    added = [one for one in said if one.payload.event is not KeyEventKind.REVOKE]
-    faults = [fault for one in added if (fault := _find_difference(one))]
+    key_events = list(events)
+    added = [event for event in key_events if event.payload.event is not KeyEventKind.REVOKE]
+    faults = [fault for event in added if (fault := _find_difference(event))]
     if faults:
         raise ConflictError(faults)
     # Reversed, so that the first event of each key wins; a later repetition changes nothing.
-    replaced = {one.payload.replaces: one for one in reversed(said) if one.payload.replaces is not None}
-    revoked = {one.payload.key: one for one in reversed(said) if one.payload.event is KeyEventKind.REVOKE}
-    return tuple(KeyState(added=one, replaced=replaced.get(one.payload.key), revoked=revoked.get(one.payload.key)) for one in added)
+    replaced = {event.payload.replaces: event for event in reversed(key_events) if event.payload.replaces is not None}
+    revoked = {event.payload.key: event for event in reversed(key_events) if event.payload.event is KeyEventKind.REVOKE}
+    return tuple(KeyState(added=event, replaced=replaced.get(event.payload.key), revoked=revoked.get(event.payload.key)) for event in added)
 
 
 def trusted_vkeys(reader: LogReader) -> tuple[VerifierKey, ...]:
@@ -309,7 +309,7 @@ def rotate_key(writer: Writer, old: SigningKey, new: SigningKey, *, reason: str,
     # new and all other log keys sign. Whoever trusts the old key can then follow. The cost: a lost
     # key can only be revoked, and the new one must be communicated in person.
     if new.purpose is KeyPurpose.LOG:
-        seal_log(writer, sorted([old, new, *beside], key=lambda one: one.algorithm is not KeyAlgorithm.ED25519), size=entry.seq)
+        seal_log(writer, sorted([old, new, *beside], key=lambda key: key.algorithm is not KeyAlgorithm.ED25519), size=entry.seq)
     return entry
 
 
@@ -377,7 +377,7 @@ def _refuse_other_vkey(reader: LogReader, states: Sequence[KeyState]) -> None:
 
 
 def _refuse_unusable(reader: LogReader, keys: Sequence[SigningKey]) -> None:
-    states = {one.fingerprint: one for one in list_keys(reader)}
+    states = {key_state.fingerprint: key_state for key_state in list_keys(reader)}
     faults = []
     for key in keys:
         state = states.get(key.fingerprint)
@@ -518,12 +518,12 @@ def replace_key(
         ConflictError: as `registry.registration.key_registration.rotate_key`.
         NotFoundError: `key-file-missing`: there is no secret key of *algorithm*.
     """
-    old = next((one for one in ring.keys if one.algorithm is algorithm), None)
+    old = next((signing_key for signing_key in ring.keys if signing_key.algorithm is algorithm), None)
     if old is None:
         found, advice = f"there is no secret key of {algorithm.value} here", "caveat admin key add makes one"
         raise NotFoundError(Fault("key-file-missing", str(folder.path), found, advice=advice))
     key = _make(writer, authority, algorithm)
-    beside = [one for one in ring.log if one is not old] if key.purpose is KeyPurpose.LOG else []
+    beside = [signing_key for signing_key in ring.log if signing_key is not old] if key.purpose is KeyPurpose.LOG else []
     entry = rotate_key(writer, old, key, reason=reason, beside=beside)
     write_key(folder.path, key, passphrase=folder.passphrase, is_new=True)
     return key, entry
@@ -595,8 +595,11 @@ def list_witness_keys(view: View) -> tuple[VerifierKey, ...]:
     """Return the keys of other registries that are recorded here, as they cosign; each was checked by whoever recorded it."""
     # Both sources were checked by a person here: the keys of imported logs, and those of cosigned
     # ones.
-    said = [*(one.payload.vkey for one in list_imports(view)), *(witnessing.payload.vkey for witnessing in list_witnessings(view))]
-    return tuple(parse_vkey(vkey, where="recorded here").as_cosigner() for vkey in dict.fromkeys(said))
+    texts = [
+        *(log_import.payload.vkey for log_import in list_imports(view)),
+        *(witnessing.payload.vkey for witnessing in list_witnessings(view)),
+    ]
+    return tuple(parse_vkey(vkey, where="recorded here").as_cosigner() for vkey in dict.fromkeys(texts))
 
 
 def attach_cosignatures(writer: Writer, text: str, trusted: Collection[VerifierKey], *, where: str) -> CosignatureResult:

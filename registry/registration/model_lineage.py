@@ -149,10 +149,12 @@ def update_model(
     link = writer.lineage().find_link(new, old)
     if link is not None and link.descent is not descent:
         faults.append(_differs(link, descent))
-    faults += (fault for one in (old, new) for fault in _find_spelling(writer, one))
+    faults += (fault for ref in (old, new) for fault in _find_spelling(writer, ref))
     if faults:
         raise ConflictError(faults)
-    beside = tuple(one.model for one in writer.lineage().replacing(old) if one.model != new) if descent in REPLACING else ()
+    beside = (
+        tuple(model_link.model for model_link in writer.lineage().replacing(old) if model_link.model != new) if descent in REPLACING else ()
+    )
     if link is not None:
         return ModelUpdateResult(link=link, is_new=False, beside=beside)
     # An unregistered old version is registered on the way, because claims files name versions
@@ -178,7 +180,7 @@ def unlink_model(writer: Writer, model: ModelRef, predecessor: ModelRef, *, reas
         ConflictError: `nothing-to-retract`, no link between them is on record.
     """
     if writer.lineage().find_link(model, predecessor) is None:
-        there = ", ".join(f"{one.model} ({name_descent(one.descent)})" for one in writer.lineage().following(predecessor)) or "nothing"
+        there = ", ".join(f"{link.model} ({name_descent(link.descent)})" for link in writer.lineage().following(predecessor)) or "nothing"
         found = f"is not on record as coming from {predecessor}; what comes from that: {there}"
         advice = f"caveat model show {write_model(model)} tells what it comes from"
         raise ConflictError(Fault("nothing-to-retract", str(model), found, advice=advice))
@@ -240,7 +242,7 @@ def suggest_models(view: View, model: ModelRef) -> list[ModelRef]:
     """Return at most three registered versions, or such as claims are about, that are called much like *model*."""
     named = (*view.lineage().models, *view.list_claimed_models())
     # Folded names: a wrong case or hyphen must not hide the right suggestion.
-    known = {fold_model(one): one for one in named if one != model}
+    known = {fold_model(ref): ref for ref in named if ref != model}
     return [known[name] for name in find_near(fold_model(model), known)[:3]]
 
 
@@ -258,9 +260,9 @@ def find_target(view: View, model: ModelRef) -> ModelRef:
         return model
     if newest:
         found = f"its lineage branches: {', '.join(map(str, newest))}"
-        advice = " or ".join(f"--to {write_model(one)}" for one in newest)
+        advice = " or ".join(f"--to {write_model(ref)}" for ref in newest)
         raise InputError(Fault("choice-needed", str(model), found, advice=f"say which: {advice}"))
-    tuned = [one.model for one in view.lineage().following(model)]
+    tuned = [link.model for link in view.lineage().following(model)]
     found = "no version took its place" + (f"; {', '.join(map(str, tuned))} is trained further from it" if tuned else "")
     raise InputError(Fault("no-successor-version", str(model), found, advice=f"caveat model update {write_model(model)} DEV/NAME/VERSION"))
 
@@ -313,13 +315,13 @@ def carry_claims(
 
 def get_head(view: View, claim: str) -> Recorded[ClaimRevision]:
     """Return the current revision of *claim*, `CLM-…`; raises NotFoundError, also where it is only reserved."""
-    found = view.find_claim(claim.partition("@")[0])
-    if found is None:
+    revision = view.find_claim(claim.partition("@")[0])
+    if revision is None:
         # Called for its error: it tells an unknown identifier from a reserved one and suggests
         # similar ones.
         view.dossier(claim)
         raise NotFoundError(Fault("not-registered", claim, "is reserved and has no text yet"))
-    return found
+    return revision
 
 
 def name_descent(descent: Descent) -> str:
@@ -346,7 +348,7 @@ def _find_spelling(view: View, model: ModelRef) -> Iterator[Fault]:
         return
     claimed = view.list_claimed_models()
     # A registered spelling that no claim uses would leave those claims without lineage.
-    alike = [one for one in claimed if fold_model(one) == fold_model(model)]
+    alike = [ref for ref in claimed if fold_model(ref) == fold_model(model)]
     if alike and model not in alike:
         found = f"no claim is about it; claims are about {alike[0]}, which is the same but for its spelling"
         yield Fault("model-case-differs", str(model), found, advice=f"write it as they do: {write_model(alike[0])}")
@@ -359,7 +361,7 @@ def _unrelated(view: View, head: ClaimRevision, to: ModelRef) -> Fault:
     other = f'caveat claim revise {head.claim} FILE --reason "…"'
     # A mistyped target is more likely than a missing link, so names inside the lineage are
     # suggested.
-    near = [one for one in suggest_models(view, to) if one != head.model and view.lineage().find_path(head.model, one)]
+    near = [ref for ref in suggest_models(view, to) if ref != head.model and view.lineage().find_path(head.model, ref)]
     meant = f"; did you mean {' or '.join(map(write_model, near))}?" if near else ""
     advice = f"record the link: {link}; if it is no successor, this is another claim: register it, or {other}{meant}"
     return Fault("not-in-lineage", head.reference, found, advice=advice)
@@ -382,14 +384,14 @@ def _build_carried(view: View, head: ClaimRevision, to: ModelRef, why: str, card
 
 def _find_doubles(view: View, new: Sequence[ClaimRevision]) -> Iterator[Fault]:
     """Yield that another claim says the same of the same version, on record or among *new*."""
-    keys = [natural_key(one) for one in new]
+    keys = [natural_key(revision) for revision in new]
     # Two claims that become equal by the move must be merged by a person, with supersede.
-    there = {key: one.payload for key, one in view.find_natural(keys).items()}
-    for key, one in zip(keys, new, strict=True):
-        other = there.setdefault(key, one)
-        if other.claim != one.claim:
-            found = f"{other.reference} is the same claim about {one.model} (card, property, form, model and quote)"
-            yield Fault("claim-exists", one.claim, found, advice=f'caveat claim supersede {one.claim} {other.claim} --reason "…"')
+    there = {key: revision.payload for key, revision in view.find_natural(keys).items()}
+    for key, revision in zip(keys, new, strict=True):
+        other = there.setdefault(key, revision)
+        if other.claim != revision.claim:
+            found = f"{other.reference} is the same claim about {revision.model} (card, property, form, model and quote)"
+            yield Fault("claim-exists", revision.claim, found, advice=f'caveat claim supersede {revision.claim} {other.claim} --reason "…"')
 
 
 # Endpoint names: an authority states under which names endpoints return a model version.
@@ -422,17 +424,17 @@ def state_endpoint(writer: Writer, model: ModelRef, name: str, *, actor: str, re
         NotFoundError: `model-not-registered`, it is not registered, and no claim is about it.
         ConflictError: `already-recorded`, the authority stated it with another reason or source.
     """
-    said = _build(model, EndpointEventKind.STATE, name, reason, source)
+    endpoint = _build(model, EndpointEventKind.STATE, name, reason, source)
     require_model(writer, model, register=True)
     # Only the authority's own statement counts here. Others may state the same name.
     entry = next((seq for seq in _list_own(writer, model, name, actor)), None)
     if entry is None:
-        recorded = writer.append(said).seq
+        recorded = writer.append(endpoint).seq
         return EndpointStatement(entry=recorded, is_new=True, conflicts=_find_conflicts(writer, model, name))
     before = next(
         endpoint_statement.payload for endpoint_statement in writer.list_endpoint_statements() if endpoint_statement.entry.seq == entry
     )
-    if (before.reason, before.source) != (said.reason, said.source):
+    if (before.reason, before.source) != (endpoint.reason, endpoint.source):
         found = f"entry {entry} of {actor} states {name} for another reason or from another source"
         advice = "there is nothing to add; to change it, take it back first: caveat model endpoint … --retract"
         raise ConflictError(Fault("already-recorded", str(model), found, advice=advice))
@@ -447,9 +449,9 @@ def retract_endpoint(writer: Writer, model: ModelRef, name: str, *, reason: str,
         NotFoundError: `model-not-registered`.
         CaveatError: `nothing-to-retract`, the authority does not say so.
     """
-    said = _build(model, EndpointEventKind.RETRACT, name, reason, source)
+    endpoint = _build(model, EndpointEventKind.RETRACT, name, reason, source)
     require_model(writer, model)
-    entry = writer.append(said).seq
+    entry = writer.append(endpoint).seq
     return EndpointStatement(entry=entry, is_new=True, conflicts=_find_conflicts(writer, model, name))
 
 

@@ -79,14 +79,14 @@ def list_quoting(view: View, card: str) -> QuotingClaims:
     paraphrased, ended = [], []
     for claim in view.list_claims(card=card):
         reference = f"{claim.claim}@{claim.revision}"
-        found = view.find_revision(claim.claim, claim.revision) if claim.quote is not None else None
+        revision = view.find_revision(claim.claim, claim.revision) if claim.quote is not None else None
         # Claims at their end need no decision, so they are listed but not matched.
         if claim.status.lifecycle in _ENDED:
             ended.append(reference)
-        elif found is None or found.payload.anchor is None:
+        elif revision is None or revision.payload.anchor is None:
             paraphrased.append(reference)
         else:
-            anchored.append((found.payload, found.payload.anchor))
+            anchored.append((revision.payload, revision.payload.anchor))
     return QuotingClaims(anchored=tuple(anchored), paraphrased=tuple(paraphrased), ended=tuple(ended))
 
 
@@ -110,7 +110,7 @@ def match_claims(writer: Writer, card: Card, followers: Followers) -> tuple[Pass
     others = [one for one in list_quoting(writer, card.card).anchored if get_quoted_revision(one[0]) != card.revision]
     sighted = find_passage_matches(writer, card, others, followers)
     record_passage_matches(writer, sighted)
-    return tuple(one.sighting for one in sighted)
+    return tuple(claim.sighting for claim in sighted)
 
 
 def find_passage_matches(
@@ -120,25 +120,25 @@ def find_passage_matches(
     reference = f"{card.card}@{card.revision}"
     # A recorded match is kept: what was found first stays, also if a newer version of the matcher
     # would decide differently.
-    known = {one.payload.claim: one.payload for one in view.list_sightings(card=reference)}
-    found = []
+    known = {match.payload.claim: match.payload for match in view.list_sightings(card=reference)}
+    matched_claims = []
     for claim, anchor in claims:
         sighting = known.get(claim.reference) or look_up(claim, anchor, reference, followers.get(get_quoted_revision(claim)))
-        found.append(MatchedClaim(claim=claim, anchor=anchor, sighting=sighting, is_recorded=claim.reference in known))
-    return tuple(found)
+        matched_claims.append(MatchedClaim(claim=claim, anchor=anchor, sighting=sighting, is_recorded=claim.reference in known))
+    return tuple(matched_claims)
 
 
 def look_up(claim: ClaimRevision, anchor: Anchor, card: str, follower: Follower) -> PassageMatch:
     """Return where *claim*, which quotes the older text of *follower* at *anchor*, stands in the newer one, *card*."""
     # The match is recorded as found by the program. Whether it is the same claim stays a person's
     # decision.
-    found = follower.follow(anchor)
-    return PassageMatch(claim=claim.reference, card=card, fate=found.fate, anchor=found.anchor, differs=found.differs)
+    passage = follower.follow(anchor)
+    return PassageMatch(claim=claim.reference, card=card, fate=passage.fate, anchor=passage.anchor, differs=passage.differs)
 
 
 def record_passage_matches(writer: Writer, sighted: Iterable[MatchedClaim]) -> int:
     """Record those that are not recorded, each as a statement of its own, and return how many; the same again records none."""
-    new = [one.sighting for one in sighted if not one.is_recorded]
+    new = [claim.sighting for claim in sighted if not claim.is_recorded]
     writer.append_many(new)
     return len(new)
 
@@ -274,7 +274,10 @@ def compare_sides(view: View | None, old: ComparedText, new: ComparedText, *, qu
         # Edits that a claim quotes are reported with the claim. The rest starts with changed
         # figures.
         edits=tuple(
-            sorted((edit for edit in changes.edits if not edit.is_quoted(ours)), key=lambda one: (not one.has_figures, not one.turns))
+            sorted(
+                (edit for edit in changes.edits if not edit.is_quoted(ours)),
+                key=lambda passage_edit: (not passage_edit.has_figures, not passage_edit.turns),
+            )
         ),
         figures=tuple(filter(None, (figure.leave_out(ours, theirs) for figure in changes.figures))),
     )
@@ -313,19 +316,21 @@ def _follow_claims(view: View, old: ComparedText, new: ComparedText, claims: lis
     if old.card is None:
         return
     name, revision = old.card.card, old.card.revision
-    followers = Followers(new=new.text, open_text=lambda one: get_card_text(view, get_card(view, name, one)), aligned={revision: follower})
+    followers = Followers(
+        new=new.text, open_text=lambda number: get_card_text(view, get_card(view, name, number)), aligned={revision: follower}
+    )
     # A file, or another card, cannot have recorded matches.
     if new.card is None or new.card.card != name:
         for claim, anchor in claims:
-            found = followers.get(get_quoted_revision(claim)).follow(anchor)
-            yield _build_comparison(claim.reference, claim.card or "", anchor, found)
+            passage = followers.get(get_quoted_revision(claim)).follow(anchor)
+            yield _build_comparison(claim.reference, claim.card or "", anchor, passage)
         return
     for passage_match in find_passage_matches(view, new.card, claims, followers):
-        found = FollowedPassage(
+        passage = FollowedPassage(
             fate=passage_match.sighting.fate, anchor=passage_match.sighting.anchor, differs=passage_match.sighting.differs
         )
         yield replace(
-            _build_comparison(passage_match.claim.reference, passage_match.claim.card or "", passage_match.anchor, found),
+            _build_comparison(passage_match.claim.reference, passage_match.claim.card or "", passage_match.anchor, passage),
             sighted=passage_match,
         )
 
@@ -341,7 +346,7 @@ def _find_quoted(
 ) -> tuple[list[Anchor], list[Anchor]]:
     """Return what is quoted in *old* and in *new*: there, or where a passage of another revision is known to stand."""
     ours = [passage.old for passage in passages if passage.quoted == old.name]
-    theirs = [one.found.anchor for one in passages if one.found.anchor]
+    theirs = [compared_passage.found.anchor for compared_passage in passages if compared_passage.found.anchor]
     if view is not None and quoting is not None:
         current = {claim.reference for claim, _ in quoting.anchored}
         sightings = view.list_sightings(card=old.name)

@@ -142,11 +142,11 @@ def read_bounds(quote: str) -> tuple[StatedBound, ...]:
     A number counts as a share if it has a per cent sign or word, is `N of M`, `one in N`, or a decimal fraction up to 1.
     """
     text = " ".join(quote.split())
-    found = dict(sorted([*_read_compared(text), *_read_one_in(text)]))
+    bounds = dict(sorted([*_read_compared(text), *_read_one_in(text)]))
     # "Never" and "always" only count in a quotation without numbers, since a number usually
     # qualifies them.
-    if found or re.search(r"\d", text):
-        return tuple(found.values())
+    if bounds or re.search(r"\d", text):
+        return tuple(bounds.values())
     if match := _NEVER.search(text):
         return (StatedBound(relation=Relation.AT_MOST, share=0.0, words=match[0]),)
     if match := _ALWAYS.search(text):
@@ -171,7 +171,9 @@ def find_mismatches(
         claimed = f"{relation.value} {'θ, not published' if theta is None else f'{theta:g}'}"
         # The right number with the wrong direction is the most common mistake, so it gets a message
         # of its own.
-        if all(one.relation is not relation for one in bounds) and any(_is_theta(one.share, theta, range_) for one in bounds):
+        if all(stated_bound.relation is not relation for stated_bound in bounds) and any(
+            _is_theta(stated_bound.share, theta, range_) for stated_bound in bounds
+        ):
             found = f"the words say {stated}; the claim has {claimed}, the other direction"
             yield Fault("quotation-mismatch", f"{where}.relation", found)
         else:

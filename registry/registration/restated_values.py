@@ -205,74 +205,78 @@ def name_model(figure: QuantityFigure) -> str:
     return " ".join(words[1:]) if len(words) > 1 and first and _fold(words[0]) == first else figure.model
 
 
-def _explain_model(one: QuantityFigure, other: QuantityFigure) -> str | None:
-    if not is_same_model(name_model(one), name_model(other)):
+def _explain_model(figure: QuantityFigure, other: QuantityFigure) -> str | None:
+    if not is_same_model(name_model(figure), name_model(other)):
         return None
-    if one.developer and other.developer and _fold(one.developer) != _fold(other.developer):
+    if figure.developer and other.developer and _fold(figure.developer) != _fold(other.developer):
         return None
-    if one.version and other.version:
-        return f"both of {one.model} {one.version}" if _fold(one.version) == _fold(other.version) else None
-    return f"both of {one.model}; {'no version is' if not (one.version or other.version) else 'one version is not'} stated"
+    if figure.version and other.version:
+        return f"both of {figure.model} {figure.version}" if _fold(figure.version) == _fold(other.version) else None
+    return f"both of {figure.model}; {'no version is' if not (figure.version or other.version) else 'one version is not'} stated"
 
 
-def _explain_quantity(one: QuantityFigure, other: QuantityFigure) -> str | None:
+def _explain_quantity(figure: QuantityFigure, other: QuantityFigure) -> str | None:
     """Where both name an evaluation it must be the same; where one does not, only one property by name makes them one quantity."""
-    both = bool(one.evaluation and other.evaluation)
-    if both and not _are_alike(_read_evaluation(one.evaluation or ""), _read_evaluation(other.evaluation or "")):
+    both = bool(figure.evaluation and other.evaluation)
+    if both and not _are_alike(_read_evaluation(figure.evaluation or ""), _read_evaluation(other.evaluation or "")):
         return None
-    property_ = _explain_property(one, other, within_evaluation=both)
+    property_ = _explain_property(figure, other, within_evaluation=both)
     if property_ is None:
         return None
     if both:
-        return f"{property_}; the same evaluation, “{one.evaluation}”"
-    if one.evaluation or other.evaluation:
-        return f"{property_}; only one names its evaluation, “{one.evaluation or other.evaluation}”"
+        return f"{property_}; the same evaluation, “{figure.evaluation}”"
+    if figure.evaluation or other.evaluation:
+        return f"{property_}; only one names its evaluation, “{figure.evaluation or other.evaluation}”"
     return f"{property_}; neither names its evaluation"
 
 
-def _explain_property(one: QuantityFigure, other: QuantityFigure, *, within_evaluation: bool) -> str | None:
-    first, second = (_read_property(each.name) for each in (one, other))
+def _explain_property(figure: QuantityFigure, other: QuantityFigure, *, within_evaluation: bool) -> str | None:
+    first, second = (_read_property(each.name) for each in (figure, other))
     # Outside a common evaluation a property named by one word is too general to be the same
     # quantity.
     is_specific = within_evaluation or len(first) > 1
-    if one.property_id and one.property_id == other.property_id:
-        return f"the same property, “{one.name}”" if is_specific else None
-    if one.slug and one.slug == other.slug and len(_read_property(one.slug)) >= (1 if within_evaluation else 2):
-        return f"properties of one short name, “{one.slug}”"
+    if figure.property_id and figure.property_id == other.property_id:
+        return f"the same property, “{figure.name}”" if is_specific else None
+    if figure.slug and figure.slug == other.slug and len(_read_property(figure.slug)) >= (1 if within_evaluation else 2):
+        return f"properties of one short name, “{figure.slug}”"
     if first and _are_alike(first, second):
-        return f"properties of one name, “{one.name}”" if is_specific else None
+        return f"properties of one name, “{figure.name}”" if is_specific else None
     if (
         within_evaluation
         and _list_numbers(first) == _list_numbers(second)
-        and (_is_within(first, second, one.evaluation or "") or _is_within(second, first, one.evaluation or ""))
+        and (_is_within(first, second, figure.evaluation or "") or _is_within(second, first, figure.evaluation or ""))
     ):
-        return f"properties that differ by general words, “{one.name}” and “{other.name}”"
+        return f"properties that differ by general words, “{figure.name}” and “{other.name}”"
     return None
 
 
-def _has_same_conditions(one: QuantityFigure, other: QuantityFigure) -> bool:
+def _has_same_conditions(figure: QuantityFigure, other: QuantityFigure) -> bool:
     """Whether nothing in their words tells the two apart. Within one card every condition counts; across cards wordings differ more."""
-    if one.elicitation and other.elicitation and not _are_alike(_read_evaluation(one.elicitation), _read_evaluation(other.elicitation)):
+    if (
+        figure.elicitation
+        and other.elicitation
+        and not _are_alike(_read_evaluation(figure.elicitation), _read_evaluation(other.elicitation))
+    ):
         return False
-    texts = [" ".join((each.quote[:_LONGEST], each.name, each.evaluation or "", each.elicitation or "")) for each in (one, other)]
+    texts = [" ".join((each.quote[:_LONGEST], each.name, each.evaluation or "", each.elicitation or "")) for each in (figure, other)]
     parameters = [_find_parameters(text) for text in texts]
-    turns = [_TURNS & set(_read_words(each.quote[:_LONGEST])) for each in (one, other)]
+    turns = [_TURNS & set(_read_words(each.quote[:_LONGEST])) for each in (figure, other)]
     # Within one card, wording is consistent, so any difference counts. Across cards an unstated
     # parameter is not a contradiction.
-    if one.card is not None and one.card == other.card:
-        conditions = [_find_conditions(each.quote) for each in (one, other)]
+    if figure.card is not None and figure.card == other.card:
+        conditions = [_find_conditions(each.quote) for each in (figure, other)]
         return parameters[0] == parameters[1] and turns[0] == turns[1] and conditions[0] == conditions[1]
     return turns[0] == turns[1] and (parameters[0] == parameters[1] or not all(parameters))
 
 
-def _speaks_alike(one: QuantityFigure, other: QuantityFigure) -> bool:
+def _speaks_alike(figure: QuantityFigure, other: QuantityFigure) -> bool:
     """Whether the two passages share words of their own: names of properties and evaluations may be no more than those of a section."""
-    left = _list_words(one.quote, one.model, other.model)
-    right = _list_words(other.quote, one.model, other.model)
+    left = _list_words(figure.quote, figure.model, other.model)
+    right = _list_words(other.quote, figure.model, other.model)
     # Measured against the shorter passage, so that a long paragraph does not dilute the overlap.
     few, many = sorted((left, right), key=lambda words: (len(words), sorted(words)))
     shared = sum(any(_is_same_word(word, each) for each in many) for word in few)
-    within = one.card is not None and one.card == other.card
+    within = figure.card is not None and figure.card == other.card
     return shared >= (3 if within else 2) and shared >= len(few) * (_SHARED_WITHIN if within else _SHARED)
 
 
@@ -286,16 +290,16 @@ def _list_numbers(words: tuple[str, ...]) -> list[str]:
     return sorted(word for word in words if word[0].isdigit())
 
 
-def _stand_together(one: QuantityFigure, other: QuantityFigure) -> bool:
+def _stand_together(figure: QuantityFigure, other: QuantityFigure) -> bool:
     """Two figures in one passage are two quantities, and in one section of one file too: neither would give one quantity twice.
 
     Of the pairs that all else let through on two real cards every one was of this kind: two subsets, easier and harder problems.
     """
-    if one.place is None or other.place is None or one.place[0] != other.place[0]:
-        return " ".join(one.quote.split()) == " ".join(other.quote.split())
-    if one.section is not None and one.section == other.section:
+    if figure.place is None or other.place is None or figure.place[0] != other.place[0]:
+        return " ".join(figure.quote.split()) == " ".join(other.quote.split())
+    if figure.section is not None and figure.section == other.section:
         return True
-    return one.place[1] < other.place[2] and other.place[1] < one.place[2]
+    return figure.place[1] < other.place[2] and other.place[1] < figure.place[2]
 
 
 def _opposes(direction: Direction, other: Direction) -> bool:
@@ -307,7 +311,7 @@ def _is_equal(number: float, other: float) -> bool:
 
 
 def _find_parameters(text: str) -> frozenset[tuple[str, str]]:
-    return frozenset((found[1].casefold(), found[2].casefold()) for one in (_PARAMETER, _LENGTH) for found in one.finditer(text))
+    return frozenset((match[1].casefold(), match[2].casefold()) for pattern in (_PARAMETER, _LENGTH) for match in pattern.finditer(text))
 
 
 def _find_conditions(quote: str) -> frozenset[tuple[str, ...]]:
@@ -431,7 +435,7 @@ class FigureIndex:
     def find_near(self, figure: QuantityFigure) -> Iterator[QuantityFigure]:
         """Yield those that may be of the quantity of *figure*, in their order; of very many, the latest."""
         whole, *shorter = list_model_keys(name_model(figure)) or ((),)
-        names = [("whole", whole), ("shorter", whole), *(("whole", one) for one in shorter)]
+        names = [("whole", whole), ("shorter", whole), *(("whole", texts) for texts in shorter)]
         keys = [(*name, key) for name in names for key in list_quantity_keys(figure)]
         # The latest figures win where one quantity has very many: these are a series and not a
         # restatement.
@@ -464,13 +468,13 @@ def find_restated(proposal: Proposal, index: FigureIndex, *, card: str | None) -
         index: of registered claims, as `read_figures` gives them.
         card: `CRD-…` of the card that is read, with or without revision; None for one that is not registered.
     """
-    found: dict[str, RestatedFigure] = {}
-    for figure, said in _build_proposed(proposal, card=card.partition("@")[0] if card else None):
+    figures: dict[str, RestatedFigure] = {}
+    for figure, text in _build_proposed(proposal, card=card.partition("@")[0] if card else None):
         for other in index.find_near(figure):
             why = _explain(figure, other)
             if why is not None and other.claim is not None:
-                found.setdefault(other.claim, RestatedFigure(claim=other.claim, value=other.value, why=f"{said}; {why}" if said else why))
-    return tuple(found.values())[:_MOST]
+                figures.setdefault(other.claim, RestatedFigure(claim=other.claim, value=other.value, why=f"{text}; {why}" if text else why))
+    return tuple(figures.values())[:_MOST]
 
 
 def add_restated(proposals: Proposals, figures: Iterable[QuantityFigure]) -> Proposals:
@@ -480,8 +484,8 @@ def add_restated(proposals: Proposals, figures: Iterable[QuantityFigure]) -> Pro
     return replace(proposals, proposals=tuple(done))
 
 
-def _explain(one: QuantityFigure, other: QuantityFigure) -> str | None:
-    return explain_sameness(one, other) if is_other_number(one, other) else None
+def _explain(figure: QuantityFigure, other: QuantityFigure) -> str | None:
+    return explain_sameness(figure, other) if is_other_number(figure, other) else None
 
 
 def _name_places(figure: QuantityFigure) -> Iterator[tuple[object, ...]]:
@@ -508,9 +512,9 @@ def _read_figures(view: View, claims: Iterable[ClaimSummary], progress: Callable
         progress(len(waiting))
         waiting.clear()
 
-    for one in claims:
-        if one.quote is not None and one.status.lifecycle not in _OVER:
-            waiting.append(one.seq)
+    for summary in claims:
+        if summary.quote is not None and summary.status.lifecycle not in _OVER:
+            waiting.append(summary.seq)
         if len(waiting) >= _CHUNK:
             yield from read()
     yield from read()

@@ -88,21 +88,21 @@ def get_spec(view: View, kind: SpecKind, name: str, *, owner: str) -> SpecVersio
     Raises:
         NotFoundError: there is none, with the short names that there are.
     """
-    found = None
+    version = None
     if name.startswith(f"{IDENTIFIERS[kind].value}-"):
         try:
             identifier = parse_identifier(name, IDENTIFIERS[kind])
         except ValueError as error:
             raise NotFoundError(Fault("bad-identifier", name, str(error))) from error
-        found = view.find_spec(identifier.bare, identifier.revision)
+        version = view.find_spec(identifier.bare, identifier.revision)
     else:
-        found = view.find_spec_by_slug(owner, kind, name)
+        version = view.find_spec_by_slug(owner, kind, name)
     # A short name is often mistyped, so the message lists the existing ones.
-    if found is None or found.payload.kind is not kind:
+    if version is None or version.payload.kind is not kind:
         known = ", ".join(sorted(spec.payload.slug for spec in view.list_specs(kind))) or "none"
         words = kind.value.replace("_", " ")
         raise NotFoundError(Fault("spec-not-found", name, f"no such {words} here; {words} names: {known}"))
-    return found.payload
+    return version.payload
 
 
 def find_procedure(view: View, claim: ClaimRevision) -> Scorer | None:
@@ -117,8 +117,8 @@ def find_procedure(view: View, claim: ClaimRevision) -> Scorer | None:
 
 def find_locked_procedure(view: View, lock: Lock) -> Scorer | None:
     """Return how exactly responses are scored under *lock*; None where it fixes no scoring, or one in words alone."""
-    found = None if lock.scoring is None else view.find_spec(lock.scoring.spec)
-    body = None if found is None else found.payload.body
+    version = None if lock.scoring is None else view.find_spec(lock.scoring.spec)
+    body = None if version is None else version.payload.body
     return body.procedure if isinstance(body, ScoringSpec) else None
 
 

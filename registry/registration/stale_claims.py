@@ -95,7 +95,7 @@ class StaleClaims:
         """Return how many claims each remedy alone would settle, as far as any does."""
         # Only claims whose causes all have the same remedy. For the others no single step is
         # enough.
-        counter = Counter(REMEDIES[next(iter(one))] for one in map(_kinds, self.claims) if len({REMEDIES[kind] for kind in one}) == 1)
+        counter = Counter(REMEDIES[next(iter(kinds))] for kinds in map(_kinds, self.claims) if len({REMEDIES[kind] for kind in kinds}) == 1)
         return {remedy: counter[remedy] for remedy in Remedy if counter[remedy]}
 
 
@@ -116,15 +116,15 @@ def find_stale(view: View, *, model: ModelRef | None = None, card: str | None = 
     First the claims whose outcome people rely on (supported, narrowed), then those with another outcome, then unaudited ones; among
     these published before others, confirmed before potential, more causes before fewer, then in log order.
     """
-    found = [one for one in view.list_stale(model=model) if card is None or _is_of(one, card)]
-    return StaleClaims(claims=tuple(sorted(found, key=_weigh)))
+    summaries = [summary for summary in view.list_stale(model=model) if card is None or _is_of(summary, card)]
+    return StaleClaims(claims=tuple(sorted(summaries, key=_weigh)))
 
 
 def find_so_far(view: View, claims: Sequence[ClaimSummary]) -> list[KnownOutcome]:
     """Return what is on record of each of *claims*, in their order."""
     # All dossiers in one call, so that shared cards and definitions are read once.
     dossiers = view.dossiers([claim.claim for claim in claims])
-    return [_read_so_far(one, dossier) for one, dossier in zip(claims, dossiers, strict=True)]
+    return [_read_so_far(summary, dossier) for summary, dossier in zip(claims, dossiers, strict=True)]
 
 
 def count_classes(view: View, claims: Iterable[ClaimSummary]) -> dict[str, int]:
@@ -182,11 +182,11 @@ class RemedyPlanner:
     def _find_targets(self, claim: ClaimSummary, cause: StaleCause) -> tuple[ModelRef, ...]:
         """Return the newest versions that come from the one that *cause* names; of a lineage that branches, those on its branch."""
         lineage = self.view.lineage()
-        named = next((one for one in lineage.successors(claim.model) if str(one) == cause.what), None)
+        named = next((ref for ref in lineage.successors(claim.model) if str(ref) == cause.what), None)
         # The end of the lineage, not the direct successor: otherwise a claim would be moved step by
         # step.
         newest = lineage.newest(claim.model)
-        return tuple(one for one in newest if named is None or one == named or lineage.find_path(named, one)) or newest
+        return tuple(ref for ref in newest if named is None or ref == named or lineage.find_path(named, ref)) or newest
 
     def _find_card_commands(self, claim: ClaimSummary, cause: StaleCause) -> tuple[str, ...]:
         card = cause.what.partition("@")[0]
@@ -202,8 +202,8 @@ class RemedyPlanner:
 
     def _has_passage(self, claim: ClaimSummary) -> bool:
         """Whether the claim quotes its card, so that its passage can be looked up in a newer revision."""
-        found = self.view.find_claim(claim.claim) if claim.quote is not None else None
-        return found is not None and found.payload.anchor is not None
+        revision = self.view.find_claim(claim.claim) if claim.quote is not None else None
+        return revision is not None and revision.payload.anchor is not None
 
     def _find_fate(self, claim: ClaimSummary, card: str) -> MatchResult | None:
         if card not in self._fates:
@@ -235,7 +235,7 @@ def _read_so_far(claim: ClaimSummary, dossier: Dossier) -> KnownOutcome:
     if file is None or outcome is None:
         return KnownOutcome(claim=claim, verdict=None)
     payload = outcome.payload
-    by_entry = {one.entry.seq: one.payload.estimate for one in file.results}
+    by_entry = {result.entry.seq: result.payload.estimate for result in file.results}
     # A reported outcome carries its own estimate. One from a replay refers to its result entry.
     estimate = payload.estimate if payload.result is None else by_entry.get(payload.result)
     return KnownOutcome(claim=claim, verdict=payload.classification.primary, estimates=estimate.specs if estimate else ())
@@ -292,8 +292,8 @@ def review_claims(
             faults += error.faults
     if faults:
         raise InputError(faults)
-    entries = iter(writer.append_many([said for said in built if said is not None]))
-    return [None if said is None else Recorded(entry=next(entries), payload=said) for said in built]
+    entries = iter(writer.append_many([review for review in built if review is not None]))
+    return [None if review is None else Recorded(entry=next(entries), payload=review) for review in built]
 
 
 def name_cause(cause: StaleCause | ReviewedCause) -> str:
@@ -311,11 +311,11 @@ def _build_review(
     decided = _find_decided(stale_causes, view.list_reviews(head.reference))
     # "All causes" means those still open. A dismissed one is only reviewed again by name.
     if causes is None:
-        chosen = [one for one, said in decided.items() if said is not StalenessVerdict.DISMISSED]
+        chosen = [cause for cause, staleness_verdict in decided.items() if staleness_verdict is not StalenessVerdict.DISMISSED]
     else:
         chosen = _choose(head.reference, decided, causes)
     # A repeated decision records nothing.
-    pending = tuple(one for one in chosen if decided[one] is not verdict)
+    pending = tuple(cause for cause in chosen if decided[cause] is not verdict)
     if pending:
         return StalenessReview(claim=head.reference, verdict=verdict, causes=pending, why=why.strip())
     if not chosen and verdict not in decided.values():
@@ -330,24 +330,26 @@ def _find_decided(
     """Return the last decision on each of *causes*; None without one after the entry that recorded the cause."""
     # Reviews come in log order, so the last decision on each cause remains.
     last = {cause: review for review in reviews for cause in review.payload.causes}
-    found: dict[ReviewedCause, StalenessVerdict | None] = {}
-    for one in causes:
-        cause = ReviewedCause(kind=one.kind, what=one.what)
-        said = last.get(cause)
-        found[cause] = said.payload.verdict if said is not None and said.entry.seq > one.entry else None
-    return found
+    verdicts: dict[ReviewedCause, StalenessVerdict | None] = {}
+    for stale_cause in causes:
+        cause = ReviewedCause(kind=stale_cause.kind, what=stale_cause.what)
+        staleness_review = last.get(cause)
+        verdicts[cause] = (
+            staleness_review.payload.verdict if staleness_review is not None and staleness_review.entry.seq > stale_cause.entry else None
+        )
+    return verdicts
 
 
 def _choose(claim: str, reviewed_causes: Collection[ReviewedCause], named: Sequence[NamedCause]) -> list[ReviewedCause]:
     """Return those of *there* that are *named*; raises InputError with every name that is none of them."""
     chosen: dict[ReviewedCause, None] = {}
     faults = []
-    for one in named:
-        found = [cause for cause in reviewed_causes if cause.kind is one.kind and one.what in (None, cause.what)]
-        chosen |= dict.fromkeys(found)
-        if not found:
+    for named_cause in named:
+        causes = [cause for cause in reviewed_causes if cause.kind is named_cause.kind and named_cause.what in (None, cause.what)]
+        chosen |= dict.fromkeys(causes)
+        if not causes:
             known = "; ".join(map(name_cause, reviewed_causes)) or "none"
-            faults.append(Fault("unknown-name", claim, f"{one} is not a cause of it", advice=f"its causes: {known}"))
+            faults.append(Fault("unknown-name", claim, f"{named_cause} is not a cause of it", advice=f"its causes: {known}"))
     if faults:
         raise InputError(faults)
     return list(chosen)

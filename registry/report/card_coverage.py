@@ -81,7 +81,7 @@ def build_coverage(
         total=tally.sum_up(),
         sections=tuple(sections.describe(index, tally.get(index)) for index in tally.list_sections()),
         silent_sections=sections.count - sum(index >= 0 for index in tally.list_sections()),
-        omissions=tuple(one for _, one in omitted),
+        omissions=tuple(omission for _, omission in omitted),
         undecided=tuple(_describe_undecided(span, card.payload, sections, text=text, read=read) for span in undecided),
         erased=tuple(passage_history.erased),
         omitted=() if read is None else tuple(read(*span) for span, _ in omitted),
@@ -203,21 +203,21 @@ def group_families(dossiers: Iterable[Dossier]) -> list[list[Dossier]]:
     listed = list(dossiers)
     # Union-find. Membership is recorded claim by claim, and the grouping must be transitive.
     above = list(range(len(listed)))
-    numbers = {one.claim: number for number, one in enumerate(listed)}
+    numbers = {dossier.claim: number for number, dossier in enumerate(listed)}
 
     def find(number: int) -> int:
         while above[number] != number:
             number = above[number]
         return number
 
-    for number, one in enumerate(listed):
-        for claim in {member.partition("@")[0] for member in one.family.members} & (numbers.keys() - {one.claim}):
+    for number, dossier in enumerate(listed):
+        for claim in {member.partition("@")[0] for member in dossier.family.members} & (numbers.keys() - {dossier.claim}):
             # The earlier claim stays the root, so families keep the order of the claims.
             first, second = sorted((find(number), find(numbers[claim])))
             above[second] = first
     families: dict[int, list[Dossier]] = defaultdict(list)
-    for number, one in enumerate(listed):
-        families[find(number)].append(one)
+    for number, dossier in enumerate(listed):
+        families[find(number)].append(dossier)
     return list(families.values())
 
 
@@ -258,7 +258,7 @@ def _place_omissions(
 def _list_states(family: Sequence[Dossier]) -> Iterator[str]:
     """Yield under what a family counts: its gravest outcome decides."""
     yield "registered"
-    gravest = find_gravest([one.status.gravest for one in family if one.status.gravest is not None])
+    gravest = find_gravest([dossier.status.gravest for dossier in family if dossier.status.gravest is not None])
     if gravest is None:
         return
     yield "audited"
@@ -384,10 +384,12 @@ def build_coverage_figure(coverage: Coverage, *, most: int = 24) -> CoverageFigu
     # A single section would repeat the bar of the whole card.
     shown = _choose([section for section in coverage.sections if section.is_placed], most) if len(coverage.sections) > 1 else []
     # All sections share one scale, so that their lengths compare. The whole card has its own.
-    widest = max((sum(_split(one.counts).values()) for one in shown), default=1)
+    widest = max((sum(_split(section_coverage.counts).values()) for section_coverage in shown), default=1)
     rows_top = _TOP + _WHOLE + 22
     unit, headed = (WIDTH - _LABEL - _TOTAL) / widest, coverage.has_headings
-    bars = tuple(_build_section(one, rows_top + _ROW * place, unit, has_headings=headed) for place, one in enumerate(shown))
+    bars = tuple(
+        _build_section(section_coverage, rows_top + _ROW * place, unit, has_headings=headed) for place, section_coverage in enumerate(shown)
+    )
     return CoverageFigure(
         height=rows_top + _ROW * len(bars) if bars else _TOP + _WHOLE + 4,
         whole=_build_whole(parts, is_surveyed=is_surveyed),
@@ -395,7 +397,7 @@ def build_coverage_figure(coverage: Coverage, *, most: int = 24) -> CoverageFigu
         sections=bars,
         title=_describe(parts, is_surveyed=is_surveyed),
         description=_describe_sections(bars),
-        left_out=sum(one.is_placed for one in coverage.sections) - len(shown) if shown else 0,
+        left_out=sum(section_coverage.is_placed for section_coverage in coverage.sections) - len(shown) if shown else 0,
     )
 
 

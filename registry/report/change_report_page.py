@@ -211,15 +211,15 @@ def build_matrix(changes: Sequence[ClaimChange]) -> tuple[MatrixRow, ...]:
 def _tell_parts(report: ChangeReport) -> Iterator[str]:
     # New claims are counted in a part of their own below, so they never count as a change of class.
     known = [change for change in report.changes if change.before is not None]
-    classes = sum(has_changed_class(one) for one in known)
+    classes = sum(has_changed_class(claim_change) for claim_change in known)
     if known:
         yield f"{format_count(classes) if classes else 'none'} changed class{_tell_inverted(known)}{_tell_lost(known)}"
-    within = [one for one in known if list_other(one)]
+    within = [claim_change for claim_change in known if list_other(claim_change)]
     if within:
         yield f"{format_count(len(within))} kept {'its' if len(within) == 1 else 'their'} class with another {_name_other(within)}"
     if others := len(known) - classes - len(within):
         yield f"{format_count(others)} changed otherwise"
-    if new := [one for one in report.changes if one.before is None]:
+    if new := [claim_change for claim_change in report.changes if claim_change.before is None]:
         yield f"{format_count(len(new))} {_be(len(new))} new{_tell_inverted(new)}"
     if report.erased:
         yield f"of {format_count(len(report.erased))} nothing can be told"
@@ -229,7 +229,7 @@ def _tell_parts(report: ChangeReport) -> Iterator[str]:
 
 def _name_other(within: Sequence[ClaimChange]) -> str:
     words = {"standing": "standing", "mode": "mode", "point_class": "class of the point estimate"}
-    changed = {name for one in within for name in list_other(one)}
+    changed = {name for change in within for name in list_other(change)}
     names = [text for name, text in words.items() if name in changed]
     return " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
@@ -263,10 +263,10 @@ def _tell_badge(report: ChangeReport) -> tuple[str, str]:
     # Nothing can be said about an erased claim, so it does not count as unchanged.
     if not report.changes:
         return "unaudited" if report.erased else "stable", "not all can be told" if report.erased else "nothing changed"
-    classes = sum(has_changed_class(one) for one in report.changes if one.before is not None)
+    classes = sum(has_changed_class(claim_change) for claim_change in report.changes if claim_change.before is not None)
     if classes:
         return "degraded", f"{format_count(classes)} changed class"
-    within = [one for one in report.changes if list_other(one)]
+    within = [claim_change for claim_change in report.changes if list_other(claim_change)]
     told = f"; {format_count(len(within))} with another {_name_other(within)}" if within else ""
     return "undetermined", f"no change of class{told}"
 
@@ -317,7 +317,7 @@ def _list_occasions(occasions: Sequence[Occasion]) -> tuple[tuple[Occasion, ...]
 
 def _count_occasions(occasions: Sequence[Occasion]) -> Iterator[str]:
     """Yield how many there are of the kinds that are only counted; nothing where they are told themselves, because there is no other."""
-    for kind, (one, several) in _COUNTED.items():
+    for kind, (name, several) in _COUNTED.items():
         number = sum(occasion.kind is kind for occasion in occasions)
         if number and any(occasion.kind in _LISTED for occasion in occasions):
-            yield f"{format_count(number)} {one if number == 1 else several}"
+            yield f"{format_count(number)} {name if number == 1 else several}"

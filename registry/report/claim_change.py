@@ -93,7 +93,7 @@ def quote(text: str) -> str:
 def describe_class(reading: ReadingVerdict) -> str:
     """Return class and how far it reaches, such as `undetermined, noisy, the point estimate suggests inverted`."""
     suggested = [f"the point estimate suggests {get_words(reading.printed_point_class)}"] if reading.printed_point_class else []
-    return ", ".join([get_words(one) for one in (reading.class_, reading.standing, reading.mode) if one] + suggested)
+    return ", ".join([get_words(item) for item in (reading.class_, reading.standing, reading.mode) if item] + suggested)
 
 
 def _tell_outcome(before: Dossier | None, after: Dossier, since: int) -> Iterator[str]:
@@ -137,8 +137,8 @@ def _tell_causes(before: Dossier | None, after: Dossier) -> Iterator[str]:
 
     That it was revised is told by its revisions; what a person dismissed, by the review.
     """
-    known = {(one.kind, one.what): one for one in before.status.causes} if before else {}
-    now = {(one.kind, one.what): one for one in after.status.causes}
+    known = {(stale_cause.kind, stale_cause.what): stale_cause for stale_cause in before.status.causes} if before else {}
+    now = {(stale_cause.kind, stale_cause.what): stale_cause for stale_cause in after.status.causes}
     for name, cause in now.items():
         if name not in known and cause.kind is not CauseKind.REVISION:
             yield f"{cause.text[:1].upper()}{cause.text[1:]} (entry {cause.entry})."
@@ -281,7 +281,9 @@ def _has_changed_status(change: ClaimChange) -> bool:
 def _find_estimate(file: AuditFile | None, outcome: Recorded[Restriction] | None) -> Estimate | None:
     if file is None or outcome is None:
         return None
-    return next((one.payload.estimate for one in file.results if one.entry.seq == outcome.payload.result), outcome.payload.estimate)
+    return next(
+        (result.payload.estimate for result in file.results if result.entry.seq == outcome.payload.result), outcome.payload.estimate
+    )
 
 
 def _sort_entries(entries: Iterable[Entry], *, since: int) -> tuple[Entry, ...]:
@@ -307,11 +309,12 @@ def find_occasions(after: Dossier, *, since: int, others: Iterable[Entry] = ()) 
         others: entries in between that no part of *after* names; of methods.
     """
     yield from _find_models(after, since)
-    yield from _find_definitions(after, since, {one.seq: one for one in others})
+    yield from _find_definitions(after, since, {other.seq: other for other in others})
     for file in after.audits:
-        for one in _pick(file.restrictions, since):
-            text = f"{one.payload.audit} of {one.payload.claim} came to {describe_class(one.payload.classification.primary)}."
-            yield Occasion(kind=OccasionKind.AUDIT, text=text, entry=one.entry)
+        for restriction in _pick(file.restrictions, since):
+            outcome = restriction.payload
+            text = f"{outcome.audit} of {outcome.claim} came to {describe_class(outcome.classification.primary)}."
+            yield Occasion(kind=OccasionKind.AUDIT, text=text, entry=restriction.entry)
     # All steps of a contestation count, not only its decision: an open objection is news too.
     for contested in after.contestations:
         for sentence, step in describe_steps(contested, since=since):
@@ -371,7 +374,7 @@ def _find_definitions(after: Dossier, since: int, others: Mapping[int, Entry]) -
 
 
 def _pick(recorded: Iterable[Recorded[Said]], since: int) -> Iterator[Recorded[Said]]:
-    return (one for one in recorded if one.entry.seq > since)
+    return (payload for payload in recorded if payload.entry.seq > since)
 
 
 def _end(sentence: str) -> str:

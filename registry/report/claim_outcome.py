@@ -57,7 +57,11 @@ def find_leading_of(dossier: Dossier, claim: str) -> tuple[AuditFile | None, Rec
         if contestation.state is ContestationState.UPHELD
     }
     audits = [audit for audit in dossier.audits if audit.audit.payload.claim == claim]
-    audits = [one for one in audits if one.audit.payload.contestation is None or one.audit.payload.contestation in upheld]
+    audits = [
+        audit_file
+        for audit_file in audits
+        if audit_file.audit.payload.contestation is None or audit_file.audit.payload.contestation in upheld
+    ]
     finished = [(file, outcome) for file in audits for outcome in file.restrictions]
     if finished:
         # `find_gravity` ranks the gravest lowest; the negative entry number puts the latest first.
@@ -113,7 +117,7 @@ def _summarise(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction]
     # One deviation may be explained by several statements; it counts once.
     departures = list_departures(deviation.payload for deviation in file.deviations)
     # An audit may be about a later revision than the one that the document is about.
-    revisions = {one.payload.reference: one.payload for one in (*dossier.revisions, *dossier.later)}
+    revisions = {revision.payload.reference: revision.payload for revision in (*dossier.revisions, *dossier.later)}
     return AuditSummary(
         model=revisions[file.audit.payload.claim].model,
         claim=file.audit.payload.claim,
@@ -137,8 +141,8 @@ def _summarise(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction]
 def find_first_spec(file: AuditFile, outcome: Restriction) -> tuple[SpecEstimate | None, int]:
     """Return the estimate against the first specification and the number of specifications."""
     # An outcome takes its estimate from the result that it names, else from itself.
-    found = next((one.payload.estimate for one in file.results if one.entry.seq == outcome.result), outcome.estimate)
-    return (None, 0) if found is None or not found.specs else (found.specs[0], len({spec.spec for spec in found.specs}))
+    estimate = next((result.payload.estimate for result in file.results if result.entry.seq == outcome.result), outcome.estimate)
+    return (None, 0) if estimate is None or not estimate.specs else (estimate.specs[0], len({spec.spec for spec in estimate.specs}))
 
 
 # Page one prints three figures in one unit: the card's, the replicated evaluation and deployment.
@@ -491,7 +495,7 @@ def find_carry(history: Sequence[Recorded[ClaimRevision]]) -> ClaimApplication |
     return ClaimApplication(
         before=before.model,
         after=step.payload.model,
-        card_spoke_of=find_spoken_of([one.payload for one in history]),
+        card_spoke_of=find_spoken_of([revision.payload for revision in history]),
         revision=step.payload.reference,
         earlier=before.reference,
         why=_tell_why(step.payload.why, before.model, step.payload.model),

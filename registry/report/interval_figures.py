@@ -264,7 +264,7 @@ def _deciding_first(estimate: Estimate, outcome: Restriction | None) -> list[Spe
     primary = outcome.classification.primary if outcome else None
     deciding = {spec.spec for spec in primary.specs if spec.verdict is primary.verdict} if primary else set()
     # Sorting is stable, so specifications of one judge stay together for `groupby` below.
-    judges = list(dict.fromkeys(one.judge for one in estimate.specs))
+    judges = list(dict.fromkeys(spec_estimate.judge for spec_estimate in estimate.specs))
     return sorted(estimate.specs, key=lambda spec: (judges.index(spec.judge), spec.spec not in deciding))
 
 

@@ -67,18 +67,18 @@ def _find_work(findings: Iterable[FindingBody], *, has_estimate: bool) -> dict[E
 
 
 def _derive(stated: list[Evidence], layer: EvidenceLayer, work: tuple[str, ...], *, through_endpoint: bool) -> LayerState:
-    accesses = {one.access for one in stated}
+    accesses = {evidence.access for evidence in stated}
     # Of several statements the one with the most access counts.
-    reported = next((one for one in (Access.AVAILABLE, Access.WITHHELD, Access.UNAVAILABLE) if one in accesses), None)
+    reported = next((item for item in (Access.AVAILABLE, Access.WITHHELD, Access.UNAVAILABLE) if item in accesses), None)
     # What the audit did itself outranks every statement about access.
     access = Access.AVAILABLE if work else reported
-    levels = {one.access_level for one in stated if one.access is access}
+    levels = {evidence.access_level for evidence in stated if evidence.access is access}
     # An endpoint needs API access and no more.
     if work and through_endpoint:
         levels.add(AccessLevel.API)
     # A statement that the audit disproves is printed with it. Dropping either would hide a
     # contradiction.
-    denied = [one for one in (Access.WITHHELD, Access.UNAVAILABLE) if one in accesses]
+    denied = [item for item in (Access.WITHHELD, Access.UNAVAILABLE) if item in accesses]
     contradiction = f"stated as {denied[0].value}; the audit itself {' and '.join(work)}" if work and denied else None
     return LayerState(
         layer=layer,
@@ -152,13 +152,13 @@ def _describe_judge(judge_report: JudgeReport) -> str:
     unit = Unit(low=judge_report.range[0], high=judge_report.range[1])
     parts = []
     if judge_report.repeats is not None:
-        said = f"{judge_report.repeats.scorings} scorings of {_count(judge_report.repeats.responses, 'response')}"
+        text = f"{judge_report.repeats.scorings} scorings of {_count(judge_report.repeats.responses, 'response')}"
         if judge_report.repeats.deviation is not None:
-            said += f", standard deviation within a response {unit.difference(judge_report.repeats.deviation)}"
+            text += f", standard deviation within a response {unit.difference(judge_report.repeats.deviation)}"
         # Rounded before it becomes per cent, so that no digits of the arithmetic are printed.
         if judge_report.repeats.share is not None:
-            said += f", {share(round(judge_report.repeats.share, 3))} of the variance of ED"
-        parts.append(said)
+            text += f", {share(round(judge_report.repeats.share, 3))} of the variance of ED"
+        parts.append(text)
     parts += [f"{corrected.method} correction gives ED {_describe_checks(unit, corrected.ed)}" for corrected in judge_report.corrected]
     if not parts:
         return ""
@@ -230,8 +230,8 @@ def _list_cues(spec: ContextSpec) -> Iterable[str]:
         yield from (cue for name in item.block_names if name in blocks and (cue := blocks[name].cue))
 
 
-def _name_arm(one: RequestedArm | ArmOutcomes) -> str:
-    return f"{one.arm} ({one.spec})" if one.spec else one.arm
+def _name_arm(item: RequestedArm | ArmOutcomes) -> str:
+    return f"{item.arm} ({item.spec})" if item.spec else item.arm
 
 
 def _name_contexts(replayed: ReplayAccount, arm: RequestedArm) -> str:
@@ -331,7 +331,7 @@ def find_material(dossier: Dossier, file: AuditFile, outcome: Recorded[Restricti
     return AuditMaterial(
         form=restriction.classification.primary.form,
         infeasible=audit.deployment.infeasible,
-        evidence=tuple(one.payload.evidence for one in file.evidence),
+        evidence=tuple(statement.payload.evidence for statement in file.evidence),
         # A recorded check replaces what the audit file declared.
         invariant=audit.scoring.invariant if checked is None else checked,
         estimate=result.estimate if result else restriction.estimate,
@@ -367,7 +367,7 @@ def comes_from_endpoint(provenance: Provenance | None) -> bool:
 def count_items(items: Collection[ChecklistItem | Completeness]) -> str:
     """Return how many items are missing, with the one base that all documents count from."""
     # One base for all documents: 6 of 9 applicable items, never 6 of 23.
-    statuses = [one.status for one in items]
+    statuses = [item.status for item in items]
     return format_missing(
         statuses.count(ItemStatus.MISSING), applying=len(statuses) - statuses.count(ItemStatus.NOT_APPLICABLE), total=len(statuses)
     )
@@ -392,7 +392,7 @@ def _list_deploy(dossier: Dossier, file: AuditFile, provenance: Provenance) -> d
         dossier.current.payload,
     )
     # The claim, the lock and the replay can each name specifications.
-    named = [*claim.deploy_contexts, *(one.spec for one in (lock.payload.deploy if lock else ()))]
+    named = [*claim.deploy_contexts, *(locked_spec.spec for locked_spec in (lock.payload.deploy if lock else ()))]
     named += replayed.list_references("deploy") if replayed else ()
     known = {f"{spec.payload.spec}@{spec.payload.version}": spec.payload for spec in dossier.specs}
     return {name: known[name] for name in dict.fromkeys(named) if name in known}
@@ -403,7 +403,11 @@ def _describe_owners(dossier: Dossier, file: AuditFile, provenance: Provenance) 
     for name, spec in _list_deploy(dossier, file, provenance).items():
         # An objection to a specification is printed with its owner, not among those against the
         # claim.
-        against = [one.contestation.payload.contestation for one in _list_standing(dossier) if one.contestation.payload.target == name]
+        against = [
+            contestation_file.contestation.payload.contestation
+            for contestation_file in _list_standing(dossier)
+            if contestation_file.contestation.payload.target == name
+        ]
         contested = f"; contested: {', '.join(against)}" if against else ""
         owners.append(f"{spec.owner} ({spec.slug}{contested})")
     return ", ".join(sorted(set(owners))) or None
@@ -411,8 +415,8 @@ def _describe_owners(dossier: Dossier, file: AuditFile, provenance: Provenance) 
 
 def _list_objections(dossier: Dossier, file: AuditFile, provenance: Provenance) -> tuple[str, ...]:
     deploy = _list_deploy(dossier, file, provenance)
-    found = (one.contestation.payload for one in _list_standing(dossier))
-    return tuple(one.contestation for one in found if one.target not in deploy)
+    contestations = (contestation_file.contestation.payload for contestation_file in _list_standing(dossier))
+    return tuple(contestation.contestation for contestation in contestations if contestation.target not in deploy)
 
 
 def _list_standing(dossier: Dossier) -> list[ContestationFile]:
@@ -493,7 +497,7 @@ def _prompts(material: AuditMaterial) -> Answer:
 
 def _markers(material: AuditMaterial) -> Answer:
     # Stated cue evidence, findings and marked cues count alike: each shows that someone looked.
-    cues = any(one.layer is EvidenceLayer.CUE_SENSITIVITY and one.access is Access.AVAILABLE for one in material.evidence)
+    cues = any(evidence.layer is EvidenceLayer.CUE_SENSITIVITY and evidence.access is Access.AVAILABLE for evidence in material.evidence)
     replayed = material.provenance.replayed
     marked = describe_cues(replayed) if replayed and material.has_scores else None
     notes = [*(["cue sensitivity is on record"] if cues else []), *filter(None, [describe_markers(material.findings), marked])]
@@ -655,21 +659,21 @@ def _families(material: AuditMaterial) -> Answer:
     if material.estimate is None or not material.has_scores:
         return _without_scores(material)
     # Families are a declaration of the plan; the search for near-duplicates checks it.
-    counts, found = material.estimate.specs[0].n, material.provenance.near_duplicates
+    counts, duplicates = material.estimate.specs[0].n, material.provenance.near_duplicates
     families = None if counts.families is None else f"{counts.families} declared {'family' if counts.families == 1 else 'families'}"
     declared = "no families are declared" if families is None else f"{counts.tasks} tasks in {families}"
     assumed = "; tasks are taken to be independent" if families is None else ""
-    if found is None:
+    if duplicates is None:
         # Without the texts no search was made, so the item is reported only if families are declared.
         note = f"{declared}; the texts of the tasks were not available, so near-duplicates were not looked for{assumed}"
         return _missing(note) if families is None else _reported(note)
     # A pair of near-duplicates outside a common family contradicts the assumption that tasks are
     # independent.
-    if found.pairs:
-        pairs = "1 near-duplicate pair is" if found.found == 1 else f"{found.found} near-duplicate pairs are"
-        return _missing(f"{declared}; {pairs} in no common family, such as {' and '.join(found.pairs[0])}{assumed}")
-    rest = f" ({found.not_compared} more were not compared)" if found.not_compared else ""
-    return _reported(f"{declared}; no near-duplicates outside of families among {found.compared} tasks{rest}{assumed}")
+    if duplicates.pairs:
+        pairs = "1 near-duplicate pair is" if duplicates.found == 1 else f"{duplicates.found} near-duplicate pairs are"
+        return _missing(f"{declared}; {pairs} in no common family, such as {' and '.join(duplicates.pairs[0])}{assumed}")
+    rest = f" ({duplicates.not_compared} more were not compared)" if duplicates.not_compared else ""
+    return _reported(f"{declared}; no near-duplicates outside of families among {duplicates.compared} tasks{rest}{assumed}")
 
 
 # The order is that of the paper's table, and every document prints it.

@@ -260,12 +260,12 @@ def mend_font_tags(pdf: Pdf) -> None:
 
 def _find_font_resources(pdf: Pdf) -> list[Object]:
     """Return the font dictionaries of all resources, each once."""
-    found: dict[tuple[int, int], Object] = {}
+    objects: dict[tuple[int, int], Object] = {}
     for object_ in pdf.objects:
         # Resources have fonts and no type of their own.
         if isinstance(object_, Dictionary) and isinstance(object_.get(Name.Font), Dictionary) and Name.Type not in object_:
-            found.setdefault(object_.Font.objgen, object_.Font)
-    return list(found.values())
+            objects.setdefault(object_.Font.objgen, object_.Font)
+    return list(objects.values())
 
 
 def _tag_of(font: Object) -> bytes:
@@ -292,7 +292,7 @@ def _rename_uses(pdf: Pdf, tags: Mapping[bytes, bytes]) -> None:
     streams = [object_ for object_ in pdf.objects if isinstance(object_, pikepdf.Stream) and object_.get(Name.Subtype) == Name.Form]
     for stream in [*(page.Contents for page in pdf.pages), *streams]:
         content = stream.read_bytes()
-        renamed = _FONT_USE.sub(lambda found: b"/" + tags.get(found[1], found[1]), content)
+        renamed = _FONT_USE.sub(lambda match: b"/" + tags.get(match[1], match[1]), content)
         if renamed != content:
             stream.write(renamed)
 

@@ -175,15 +175,15 @@ def describe_locks(audit: AuditPart | None, others: Sequence[AuditSummary], mode
     """
     # Replays under a rival definition belong to their contestation, and another model version
     # offers no choice between scores.
-    beside = [one for one in others if one.contestation is None and one.model in (model, None)]
-    claim = "claim" if all(one.model in (model, None) for one in others) else "claim about this model version"
+    beside = [other for other in others if other.contestation is None and other.model in (model, None)]
+    claim = "claim" if all(other.model in (model, None) for other in others) else "claim about this model version"
     # Older records do not tell locks apart; then nothing is said.
-    if audit is None or any(one.departures is None for one in beside):
+    if audit is None or any(summary.departures is None for summary in beside):
         return None
     this = audit.opening.payload.audit
     # Several locks are counted and printed, not forbidden: repeating an audit honestly is allowed,
     # but whoever locks several plans can choose among them (decision of 2026-11-22).
-    has_outcome = {one.audit: one.class_ is not None for one in beside if one.locked is not None and one.audit != this}
+    has_outcome = {summary.audit: summary.class_ is not None for summary in beside if summary.locked is not None and summary.audit != this}
     waiting = sum(not is_done for is_done in has_outcome.values())
     if audit.lock is not None and has_outcome:
         told = f"{format_count(waiting)} of the others without an outcome" if waiting else "each of the others with an outcome"
@@ -216,7 +216,7 @@ def list_open(audit: AuditPart) -> tuple[str, ...]:
 
 def _sum_up(departures: list[Deviation]) -> str:
     items = ", ".join(dict.fromkeys(get_words(departure.item) for departure in departures))
-    open_ = sum(one.reason is None for one in departures)
+    open_ = sum(deviation.reason is None for deviation in departures)
     if len(departures) == 1:
         told = "it is not explained" if open_ else "it is explained"
         return f"One thing was done otherwise than locked ({items}); {told}."
@@ -271,12 +271,12 @@ def _list_specs(lock_facts: _LockFacts) -> Iterator[FixedRow]:
     lock = lock_facts.lock
     if lock.test is not None:
         yield _build_spec(lock_facts, "Test contexts", lock.test, LockedItem.TEST_CONTEXTS)
-    for one in lock.deploy:
-        yield _build_spec(lock_facts, f"Deployment contexts ({one.name})", one, LockedItem.DEPLOY_CONTEXTS)
+    for cue in lock.deploy:
+        yield _build_spec(lock_facts, f"Deployment contexts ({cue.name})", cue, LockedItem.DEPLOY_CONTEXTS)
     if lock.scoring is not None:
         yield _build_spec(lock_facts, "Scoring", lock.scoring, LockedItem.SCORING)
-    for one in lock.cues:
-        yield _build_spec(lock_facts, "Cues", one, LockedItem.CUES)
+    for cue in lock.cues:
+        yield _build_spec(lock_facts, "Cues", cue, LockedItem.CUES)
 
 
 def _build_spec(lock_facts: _LockFacts, label: str, spec: LockedSpec, item: LockedItem) -> FixedRow:
@@ -302,7 +302,7 @@ def _check_spec(lock_facts: _LockFacts, spec: LockedSpec, item: LockedItem) -> t
     if lock_facts.replayed is None:
         return (UNKNOWN, _SEALED) if spec.is_sealed else _TABLE
     side = "test" if item is LockedItem.TEST_CONTEXTS else "deploy"
-    same = spec.sha256 in {one.digest for one in lock_facts.replayed.list_asked(side)}
+    same = spec.sha256 in {contexts.digest for contexts in lock_facts.replayed.list_asked(side)}
     # A sealed text is known by its commitment alone.
     if spec.is_sealed:
         return (KEPT, "the run folder asked under the contexts of this very commitment") if same else (UNKNOWN, _SEALED)

@@ -130,22 +130,22 @@ def find_revision(data: bytes) -> SignaturePlace | None:
     Raises:
         ValueError: there is a trace of a signature, and no byte range that says what is signed; the text says so.
     """
-    found = list(_RANGES.finditer(data))
-    if not found:
+    matches = list(_RANGES.finditer(data))
+    if not matches:
         # A trace without a range cannot be checked, and must not pass as an unsigned file.
         if any(trace in data for trace in _TRACES):
             raise ValueError("there are traces of a signature, and nothing says what it covers: it is damaged or cut off")
         return None
-    start, end, rest = (int(number) for number in found[0].groups())
+    start, end, rest = (int(number) for number in matches[0].groups())
     # The revision begins after the end of the file before it.
-    begin = data.rfind(END, 0, found[0].start()) + len(END)
+    begin = data.rfind(END, 0, matches[0].start()) + len(END)
     moment = _MOMENT.search(data, begin, min(len(data), begin + LARGEST_REVISION_BYTES))
     return SignaturePlace(
         unsigned_end=begin if begin >= len(END) else 0,
         start=start,
         end=end,
         covered_end=end + rest,
-        count=len(found),
+        count=len(matches),
         # Bounded: a forged range must not make the reader decode gigabytes.
         contents=_read_hexadecimal(data[start:end] if start <= end <= start + LARGEST_REVISION_BYTES else b""),
         at=_read_moment(moment[1]) if moment else None,

@@ -91,7 +91,7 @@ def render_many(
     # Of an iterator only a few jobs wait: each holds a whole record in memory.
     batch = _Batch(jobs, ahead=len(jobs) if isinstance(jobs, Sequence) else _AHEAD * count)
     # Daemon threads do not keep a command alive that was interrupted.
-    threads = [threading.Thread(target=_work, args=(one, batch.waiting, batch.done, time_limit_s), daemon=True) for one in ready]
+    threads = [threading.Thread(target=_work, args=(worker, batch.waiting, batch.done, time_limit_s), daemon=True) for worker in ready]
     for thread in threads:
         thread.start()
     return batch.collect(threads, progress)

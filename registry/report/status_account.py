@@ -52,12 +52,12 @@ def name_causes(supplement: Supplement | CardSupplement, find_entry: Callable[[i
     """Return *supplement* with the entries that its causes to be stale and its family's outcomes number, so that they are proven too."""
     statuses = [supplement.status] if isinstance(supplement, Supplement) else [row.status for row in supplement.claims]
     numbers = sorted({cause.entry for status in statuses for cause in status.causes})
-    found = tuple(one for one in map(find_entry, numbers) if one is not None)
+    entries = tuple(entry for entry in map(find_entry, numbers) if entry is not None)
     outcomes = [outcome for status in statuses for outcome in (status.gravest, status.beside) if outcome is not None]
     outcomes += [*supplement.family.outcomes, *supplement.family.others] if isinstance(supplement, Supplement) else []
     # Outcomes in other logs have no entry here that could be proven.
     seqs = sorted({outcome.seq for outcome in outcomes if outcome.log is None})
-    return replace(supplement, cause_entries=found, family_entries=tuple(one for one in map(find_entry, seqs) if one is not None))
+    return replace(supplement, cause_entries=entries, family_entries=tuple(entry for entry in map(find_entry, seqs) if entry is not None))
 
 
 def list_causes(
@@ -73,16 +73,20 @@ def list_causes(
     # Records from before kinds of cause were distinguished have sentences only.
     if not status.causes:
         return tuple(
-            CauseRow(kind=None, text=one.removesuffix("."), entry=None, remedy=None, confirmed=None) for one in status.stale_because
+            CauseRow(kind=None, text=name.removesuffix("."), entry=None, remedy=None, confirmed=None) for name in status.stale_because
         )
     # A newer revision takes the place of this one, so the other causes need no remedy.
-    is_replaced = any(describe_remedy(one, claim) == _READ_NEWER for one in status.causes)
+    is_replaced = any(describe_remedy(stale_cause, claim) == _READ_NEWER for stale_cause in status.causes)
     rows = []
     for cause in status.causes:
-        said = last.get((cause.kind, cause.what))
+        staleness_review = last.get((cause.kind, cause.what))
         # A review applies to causes recorded before it: the same words later are a new question.
-        is_confirmed = said is not None and said.payload.verdict is StalenessVerdict.CONFIRMED and said.entry.seq > cause.entry
-        review = said if is_confirmed else None
+        is_confirmed = (
+            staleness_review is not None
+            and staleness_review.payload.verdict is StalenessVerdict.CONFIRMED
+            and staleness_review.entry.seq > cause.entry
+        )
+        review = staleness_review if is_confirmed else None
         is_moot = is_replaced and cause.kind is not CauseKind.REVISION
         remedy = None if review or is_moot else describe_remedy(cause, claim)
         text, entry = cause.text.removesuffix("."), known.get(cause.entry)
@@ -108,8 +112,8 @@ def describe_staleness(status: Status, reviews: Sequence[Recorded[StalenessRevie
     if status.staleness is Staleness.POTENTIALLY_STALE:
         return f"It needs review: {waiting}."
     # One review can confirm several causes; it is named once.
-    each = {one.confirmed.entry.seq: one.confirmed for one in rows if one.confirmed is not None}
-    told = _shorten([_tell_confirmed(one, rows) for one in each.values()]) or "a person confirmed it"
+    each = {cause_row.confirmed.entry.seq: cause_row.confirmed for cause_row in rows if cause_row.confirmed is not None}
+    told = _shorten([_tell_confirmed(review, rows) for review in each.values()]) or "a person confirmed it"
     return f"It is stale: {told}." + (f" This has not been reviewed yet: {waiting}." if waiting else "")
 
 
@@ -230,11 +234,11 @@ def count_concerned(supplement: CardSupplement, file: ContestationFile) -> int:
 
 def collect_disputes(supplement: AnySupplement) -> dict[str, Any]:
     """Return what templates need to tell of contestations."""
-    said = [contestation.contestation.payload for contestation in list_contestations(supplement)]
+    contestations = [contestation.contestation.payload for contestation in list_contestations(supplement)]
     return {
         "contestations": list_contestations(supplement),
         "standing": list_standing(supplement),
-        "rivals": {one.rival: one.contestation for one in said if one.rival is not None},
+        "rivals": {one.rival: one.contestation for one in contestations if one.rival is not None},
         "count_concerned": count_concerned,
         "describe_state": describe_state,
         "list_contestations_of_row": list_contestations_of_row,

@@ -185,7 +185,7 @@ def _build_audit(dossier: Dossier, file: AuditFile, outcome: Recorded[Restrictio
         auditor=find_party(dossier, file.audit.payload.auditor),
         lock=file.lock,
         runs=file.runs,
-        result=next((one for one in file.results if one.entry.seq == wanted), None),
+        result=next((result for result in file.results if result.entry.seq == wanted), None),
         outcome=outcome,
         findings=file.findings,
         starts=file.starts,
@@ -214,7 +214,7 @@ def _build_figures(dossier: Dossier, audit: AuditPart | None, body: PropertySpec
 
 
 def _build_verdict(dossier: Dossier, audit: AuditPart | None) -> str:
-    rivals = [one for one in dossier.audits if one.audit.payload.claim == dossier.current.payload.reference]
+    rivals = [file for file in dossier.audits if file.audit.payload.claim == dossier.current.payload.reference]
     # An audit under a rival that was not upheld is no outcome. Saying "not audited" would hide it.
     if audit is None and rivals and dossier.family.gravest is None:
         names = ", ".join(dict.fromkeys(str(rival.audit.payload.contestation) for rival in rivals))
@@ -231,7 +231,7 @@ def _build_verdict(dossier: Dossier, audit: AuditPart | None) -> str:
     if audit is not None:
         return "An audit is open and has no outcome yet: whether the claim holds in deployment is not known."
     # Outcomes on these very words exist, though on another property or version.
-    if any(one.other_words is None for one in dossier.family.others):
+    if any(other.other_words is None for other in dossier.family.others):
         return "Not audited. Other claims on the same words have outcomes, listed below."
     return "Not audited: whether the claim holds in deployment is not known."
 
@@ -270,7 +270,7 @@ def _keep_reasons(dossier: Dossier, reasons: Iterable[StatusReason]) -> tuple[St
     if stale is None:
         return tuple(every[:_MOST_REASONS])
     # Not twice, wherever it stood.
-    rest = [one for one in every if one != stale]
+    rest = [reason for reason in every if reason != stale]
     # A person confirmed it: that changes how everything else on the page is read.
     if dossier.status.staleness is Staleness.STALE:
         return (stale, *rest[: _MOST_REASONS - 1])
@@ -289,7 +289,7 @@ def _build_specs(dossier: Dossier) -> Iterator[SpecPart]:
     # A specification in a role of the claim is printed once, in that role.
     shown = {reference for _, reference in named if reference}
     others = [(SpecRole.OTHER, f"{spec.payload.spec}@{spec.payload.version}") for spec in dossier.specs]
-    for role, reference in [*named, *(one for one in others if one[1] not in shown)]:
+    for role, reference in [*named, *(other for other in others if other[1] not in shown)]:
         if reference is not None:
             yield _build_spec(dossier, role, reference)
 
@@ -341,13 +341,13 @@ def _build_layers(file: AuditFile | None, audit: AuditPart | None) -> Iterator[L
     """Yield all four layers, as what the audit did and what is stated make them."""
     evidence = file.evidence if file else ()
     states = derive_layers(
-        [one.payload.evidence for one in evidence],
+        [statement.payload.evidence for statement in evidence],
         [finding.payload.body for finding in (file.findings if file else ())],
         has_estimate=audit is not None and audit.estimate is not None and bool(audit.estimate.specs),
         through_endpoint=audit is not None and comes_from_endpoint(audit.origin),
     )
     for state in states:
-        items = tuple(one for one in evidence if one.payload.evidence.layer is state.layer)
+        items = tuple(statement for statement in evidence if statement.payload.evidence.layer is state.layer)
         yield LayerPart(layer=state.layer, state=state, items=items)
 
 

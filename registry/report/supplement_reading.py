@@ -398,7 +398,7 @@ def _find_hidden(base: bytes, table: int) -> Iterator[Fault]:
     if _EARLIER.search(base[table:].partition(b"stream")[0]):
         yield _fault("pdf-altered", "its cross-references continue in others, which a document written at once has none of")
     # Of an object written twice, readers show the last; the other is hidden.
-    counter = Counter(one[1] for one in _OBJECT.finditer(base))
+    counter = Counter(match[1] for match in _OBJECT.finditer(base))
     if twice := sorted(int(number) for number, count in counter.items() if count > 1):
         yield _fault("pdf-altered", f"objects are written twice, one of them hidden: {_list_numbers(twice)}")
 
@@ -420,11 +420,11 @@ def _find_named(opened: OpenPdf, *, files: int) -> list[Fault]:
         attached += [number] * ("EF" in names)
         if _is_outside(one):
             places.setdefault(("pdf-active", _OUTSIDE["FFilter"]), []).append(number)
-    found = [_fault(code, f"{words} (object {_list_numbers(numbers)})") for (code, words), numbers in sorted(places.items())]
+    faults = [_fault(code, f"{words} (object {_list_numbers(numbers)})") for (code, words), numbers in sorted(places.items())]
     # One is the record, a second the proof.
     if len(attached) > files:
-        found.append(_fault("pdf-altered", f"several files are attached (objects {_list_numbers(attached)})"))
-    return found
+        faults.append(_fault("pdf-altered", f"several files are attached (objects {_list_numbers(attached)})"))
+    return faults
 
 
 def _list_known() -> dict[str, tuple[str, str]]:

@@ -50,11 +50,11 @@ def build_drift(dossier: Dossier) -> Drift | None:
 def build_points(dossier: Dossier) -> Drift:
     """Return the claim over its revisions, of however many model versions: the leading outcome of each, and steps where both have one."""
     # Each revision is read by the same rules as on its own page.
-    found = [_find(dossier, revision.payload.reference) for revision in dossier.revisions]
-    known = [one for one in found if one.estimate is not None]
+    sources = [_find(dossier, revision.payload.reference) for revision in dossier.revisions]
+    known = [source for source in sources if source.estimate is not None]
     return Drift(
         claim=dossier.claim,
-        points=tuple(one.point for one in found),
+        points=tuple(source.point for source in sources),
         # Revisions without an estimate are skipped: a step joins the two that have one.
         steps=tuple(step for pair in itertools.pairwise(known) for step in _step(*pair)),
     )
@@ -67,7 +67,7 @@ def build_steps(before: Dossier, after: Dossier) -> tuple[DriftStep, ...]:
     """
     if not before.revisions or not after.revisions:
         return ()
-    first, second = (_find(one, one.current.payload.reference) for one in (before, after))
+    first, second = (_find(dossier, dossier.current.payload.reference) for dossier in (before, after))
     # One outcome, read twice: nothing moved.
     same = first.point.outcome_entry == second.point.outcome_entry
     return () if same else tuple(_step(first, second))
@@ -83,7 +83,7 @@ def is_same_quantity(version_point: VersionPoint, other: VersionPoint) -> bool:
 
 def _find(dossier: Dossier, claim: str) -> _PointSource:
     """Return the point of one revision, `CLM-…@n`."""
-    revision = next(one for one in dossier.revisions if one.payload.reference == claim)
+    revision = next(claim_revision for claim_revision in dossier.revisions if claim_revision.payload.reference == claim)
     file, outcome = find_leading_of(dossier, claim)
     estimate = None if file is None or outcome is None else _find_estimate(file, outcome.payload)
     primary = None if outcome is None else outcome.payload.classification.primary
@@ -116,7 +116,7 @@ def _find(dossier: Dossier, claim: str) -> _PointSource:
 def _find_estimate(file: AuditFile, outcome: Restriction) -> Estimate | None:
     if outcome.result is None:
         return outcome.estimate
-    return next((one.payload.estimate for one in file.results if one.entry.seq == outcome.result), None)
+    return next((result.payload.estimate for result in file.results if result.entry.seq == outcome.result), None)
 
 
 def _find_scores(file: AuditFile | None, outcome: Recorded[Restriction] | None) -> str | None:
@@ -135,7 +135,7 @@ def _step(before: _PointSource, after: _PointSource) -> Iterator[DriftStep]:
         return
     finding = _find_shift(before, after)
     # Each judge has its own estimates, which are compared with its own.
-    earlier = {(one.spec, one.judge): one for one in before.estimate.specs}
+    earlier = {(estimate.spec, estimate.judge): estimate for estimate in before.estimate.specs}
     for spec in after.estimate.specs:
         old = earlier.get((spec.spec, spec.judge))
         if old is None:
@@ -165,7 +165,7 @@ def _find_spec(finding: Recorded[Finding], spec: SpecEstimate) -> SpecShift | No
     body = finding.payload.body
     if not isinstance(body, Shift):
         return None
-    return next((one for one in body.specs if (one.spec, one.judge) == (spec.spec, spec.judge)), None)
+    return next((shift for shift in body.specs if (shift.spec, shift.judge) == (spec.spec, spec.judge)), None)
 
 
 def _from_finding(before: _PointSource, after: _PointSource, finding: Recorded[Finding], shift: SpecShift) -> DriftStep:
@@ -182,7 +182,7 @@ def _from_finding(before: _PointSource, after: _PointSource, finding: Recorded[F
 
 
 def _from_estimates(before: _PointSource, after: _PointSource, old: SpecEstimate, new: SpecEstimate) -> DriftStep:
-    levels = tuple(one.estimate.level for one in (before, after) if one.estimate is not None)
+    levels = tuple(source.estimate.level for source in (before, after) if source.estimate is not None)
     ed = _subtract(new.ed, old.ed, levels)
     return DriftStep(
         before=before.point.claim,
@@ -203,7 +203,7 @@ def _subtract(new: BoundedEstimate | Differential, old: BoundedEstimate | Differ
     # Adding needs no assumption on how the two replays depend on each other.
     value = new.value - old.value
     if new.low is None or new.high is None or old.low is None or old.high is None:
-        which = [name for name, one in (("earlier", old), ("later", new)) if one.low is None]
+        which = [name for name, item in (("earlier", old), ("later", new)) if item.low is None]
         reason = f"no interval: the {' and the '.join(which)} estimate has none"
         return BoundedEstimate(value=value, low=None, high=None, reason=reason)
     # Intervals of different levels cannot be combined.
@@ -216,7 +216,7 @@ def _subtract(new: BoundedEstimate | Differential, old: BoundedEstimate | Differ
 
 def _tell_redefined(before: _PointSource, after: _PointSource, spec: str) -> str:
     """Say that P_deploy was defined otherwise, as far as the locks tell."""
-    first, second = (_find_locked(one, spec) for one in (before, after))
+    first, second = (_find_locked(source, spec) for source in (before, after))
     # Other deployment contexts move the numbers by themselves, so the step must say so.
     if first is None or second is None or first.sha256 == second.sha256:
         return ""
@@ -225,7 +225,7 @@ def _tell_redefined(before: _PointSource, after: _PointSource, spec: str) -> str
 
 def _find_locked(point_source: _PointSource, spec: str) -> LockedSpec | None:
     lock = point_source.file.lock if point_source.file else None
-    return None if lock is None else next((one for one in lock.payload.deploy if one.name == spec), None)
+    return None if lock is None else next((locked_spec for locked_spec in lock.payload.deploy if locked_spec.name == spec), None)
 
 
 # The figure: Φ above, ED below, a column for each version, in CSS pixels.
@@ -332,22 +332,22 @@ def name_versions(points: Sequence[VersionPoint]) -> tuple[str, ...]:
 def _build(drift: Drift, key: Key) -> DriftFigure:
     # The latest revisions are drawn; the table has all.
     points = drift.points[-MOST_COLUMNS:]
-    found = {
+    estimates = {
         point.claim: next((estimate for estimate in point.estimates if (estimate.spec, estimate.judge) == key), None) for point in points
     }
     # The last estimate sets the axes.
-    last = next((point for point in reversed(points) if found[point.claim] is not None), points[-1])
+    last = next((point for point in reversed(points) if estimates[point.claim] is not None), points[-1])
     # Another property, or another range of scores, has no place on these axes.
-    found = {point.claim: found[point.claim] if is_same_quantity(point, last) else None for point in points}
-    phi, ed = _build_axes(points, found, last)
+    estimates = {point.claim: estimates[point.claim] if is_same_quantity(point, last) else None for point in points}
+    phi, ed = _build_axes(points, estimates, last)
     # Names are made from all points, so that a version has one name in every figure.
     names = name_versions(drift.points)[-len(points) :]
     width = (WIDTH - _LEFT) / len(points)
     columns = [
-        _build_column(point, found[point.claim], name, (phi, ed), (_LEFT + place * width, width), last=last)
+        _build_column(point, estimates[point.claim], name, (phi, ed), (_LEFT + place * width, width), last=last)
         for place, (point, name) in enumerate(zip(points, names, strict=True))
     ]
-    steps = [step for step in drift.steps if (step.spec, step.judge) == key and {step.before, step.after} <= set(found)]
+    steps = [step for step in drift.steps if (step.spec, step.judge) == key and {step.before, step.after} <= set(estimates)]
     by_claim = {point.claim: column for point, column in zip(points, columns, strict=True)}
     spec = key[0] if key[1] is None else f"{key[0]}, judge {key[1]}"
     return DriftFigure(
@@ -355,13 +355,13 @@ def _build(drift: Drift, key: Key) -> DriftFigure:
         phi=phi,
         ed=ed,
         columns=tuple(columns),
-        movements=tuple(_build_movement(one, by_claim) for one in steps),
+        movements=tuple(_build_movement(drift_step, by_claim) for drift_step in steps),
         name=spec,
         spec=shorten(spec, 60),
         theta_text=_write_theta(points),
         margin_text=_write_margin(_margins(points)),
         zero=ed.place(0.0),
-        title=_say(spec, points, names, found, steps, last=last),
+        title=_say(spec, points, names, estimates, steps, last=last),
         description=f"Above, mean scores of {len(points)} revisions of the claim in order, the test side as a square, the deployment side "
         "as a circle, with their intervals; below, the difference ED of each against zero and the margin, and how far it moved.",
         left_out=len(drift.points) - len(points),
@@ -379,7 +379,9 @@ def _margins(points: Sequence[VersionPoint]) -> set[float]:
     return {point.margin for point in points if point.margin is not None}
 
 
-def _build_axes(version_points: Sequence[VersionPoint], found: Mapping[str, SpecEstimate | None], last: VersionPoint) -> tuple[Axis, Axis]:
+def _build_axes(
+    version_points: Sequence[VersionPoint], estimates: Mapping[str, SpecEstimate | None], last: VersionPoint
+) -> tuple[Axis, Axis]:
     """Return the upright scales of Φ and of ED; their `left` is the bottom of the panel and their width counts upwards."""
     bounds = last.range or (0.0, 1.0)
     span, margin = bounds[1] - bounds[0], max(_margins(version_points), default=0.0)
@@ -387,7 +389,7 @@ def _build_axes(version_points: Sequence[VersionPoint], found: Mapping[str, Spec
     phis = [point.theta for point in version_points if point.theta is not None]
     # Room for the band of the margin, also where all differences are small.
     eds = [-1.6 * margin, 0.0, 1.6 * margin]
-    known = [estimate for estimate in found.values() if estimate is not None]
+    known = [estimate for estimate in estimates.values() if estimate is not None]
     phis += list_ends(side for estimate in known for side in (estimate.phi_test, estimate.phi_deploy))
     eds += list_ends(estimate.ed for estimate in known)
     # The width is negative, because pixels count from the top.
@@ -493,23 +495,23 @@ def _say(
     spec: str,
     version_points: Sequence[VersionPoint],
     names: Sequence[str],
-    found: Mapping[str, SpecEstimate | None],
+    estimates: Mapping[str, SpecEstimate | None],
     steps: Sequence[DriftStep],
     *,
     last: VersionPoint,
 ) -> str:
     """The figure in one paragraph: what a reader who cannot see it is told."""
-    said = [f"Against {spec}."]
+    texts = [f"Against {spec}."]
     called = {point.claim: name for point, name in zip(version_points, names, strict=True)}
     for point in version_points:
-        one, lines = found[point.claim], _find_lines(point)
-        if one is None:
-            said.append(f"{called[point.claim]}: {_name_gap(point, last)}.")
+        estimate, lines = estimates[point.claim], _find_lines(point)
+        if estimate is None:
+            texts.append(f"{called[point.claim]}: {_name_gap(point, last)}.")
             continue
         margins = () if point.margin is None else (-point.margin, point.margin)
-        numbers = (("Φ_test", one.phi_test, lines), ("Φ_deploy", one.phi_deploy, lines), ("ED", one.ed, margins))
+        numbers = (("Φ_test", estimate.phi_test, lines), ("Φ_deploy", estimate.phi_deploy, lines), ("ED", estimate.ed, margins))
         words = [f"{name} {describe_number(number, signed=name == 'ED', lines=against)}" for name, number, against in numbers]
-        said.append(f"{called[point.claim]}: {', '.join(words)}.")
-    said.extend(f"From {called[step.before]} to {called[step.after]} ED moved by {' '.join(_write_movement(step))}." for step in steps)
+        texts.append(f"{called[point.claim]}: {', '.join(words)}.")
+    texts.extend(f"From {called[step.before]} to {called[step.after]} ED moved by {' '.join(_write_movement(step))}." for step in steps)
     theta = _write_theta(version_points)
-    return " ".join((*said, *(() if theta is None else (f"{theta}.",))))
+    return " ".join((*texts, *(() if theta is None else (f"{theta}.",))))

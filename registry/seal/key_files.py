@@ -178,9 +178,9 @@ def read_keys(folder: Path, *, ask: Callable[[], str | None]) -> KeyRing:
     files = [key_file for key_file in list_key_files(folder) if not key_file.is_new and key_file.slot.authority is None]
     # Asked once: all keys of a folder share one passphrase.
     passphrase = ask() if any(file.text.is_encrypted for file in files) else None
-    found = {one.slot.algorithm: _open(one, passphrase) for one in files}
-    logs = tuple(found[algorithm] for algorithm in (KeyAlgorithm.ED25519, KeyAlgorithm.ML_DSA_44) if algorithm in found)
-    return KeyRing(log=logs, document=found.get(KeyAlgorithm.ECDSA_P256))
+    keys = {one.slot.algorithm: _open(one, passphrase) for one in files}
+    logs = tuple(keys[algorithm] for algorithm in (KeyAlgorithm.ED25519, KeyAlgorithm.ML_DSA_44) if algorithm in keys)
+    return KeyRing(log=logs, document=keys.get(KeyAlgorithm.ECDSA_P256))
 
 
 def read_statement_key(folder: Path, authority: str, *, ask: Callable[[], str | None]) -> SigningKey | None:

@@ -456,7 +456,7 @@ class StatementKey(Record):
     @property
     def last(self) -> int | None:
         """Number of the last entry it may sign; None while it is in force."""
-        return min((one.entry.seq for one in (self.replaced, self.revoked) if one is not None), default=None)
+        return min((event.entry.seq for event in (self.replaced, self.revoked) if event is not None), default=None)
 
 
 def write_message(origin: str, seq: int, leaf: str) -> bytes:
@@ -541,24 +541,24 @@ class StatementKeys:
 
     def _take(self, event: Recorded[KeyEvent], signature: EntrySignature | None) -> None:
         """Take the next event; what does not follow goes to `faults` and changes nothing."""
-        said, entry = event.payload, event.entry
-        if said.event is KeyEventKind.REVOKE:
+        key_event, entry = event.payload, event.entry
+        if key_event.event is KeyEventKind.REVOKE:
             self._revoke(event)
             return
-        vkey = _parse_own(said, entry)
+        vkey = _parse_own(key_event, entry)
         # A fault does not stop the reading. Later events are judged by the keys that are in force
         # without it.
         if vkey is None:
             self._refuse(entry, "the key that it shows is not the one that it names, or bears another name than its authority's")
             return
-        if said.key in self._keys:
-            self._refuse(entry, f"it adds key {said.key[:16]}, which was added before")
+        if key_event.key in self._keys:
+            self._refuse(entry, f"it adds key {key_event.key[:16]}, which was added before")
             return
         current = self.find_in_force(entry.actor)
-        if said.event is KeyEventKind.ROTATE:
-            before = self._keys.get(said.replaces or "")
+        if key_event.event is KeyEventKind.ROTATE:
+            before = self._keys.get(key_event.replaces or "")
             if before is None or before != current:
-                self._refuse(entry, f"it replaces key {(said.replaces or '')[:16]}, which {entry.actor} does not have in force")
+                self._refuse(entry, f"it replaces key {(key_event.replaces or '')[:16]}, which {entry.actor} does not have in force")
                 return
             # The old key must sign its own replacement. Otherwise the operator could replace an
             # author's key.
@@ -571,9 +571,11 @@ class StatementKeys:
         elif current is not None:
             self._refuse(entry, f"it adds a key next to {current.fingerprint[:16]}, which {entry.actor} has in force and did not replace")
             return
-        self._public[said.key] = Ed25519PublicKey.from_public_bytes(vkey.public)
-        is_vouched = said.event is KeyEventKind.ROTATE
-        self._keys[said.key] = StatementKey(authority=entry.actor, fingerprint=said.key, vkey=str(vkey), added=event, is_vouched=is_vouched)
+        self._public[key_event.key] = Ed25519PublicKey.from_public_bytes(vkey.public)
+        is_vouched = key_event.event is KeyEventKind.ROTATE
+        self._keys[key_event.key] = StatementKey(
+            authority=entry.actor, fingerprint=key_event.key, vkey=str(vkey), added=event, is_vouched=is_vouched
+        )
 
     def _revoke(self, event: Recorded[KeyEvent]) -> None:
         key = self._keys.get(event.payload.key)

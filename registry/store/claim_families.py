@@ -152,8 +152,8 @@ class FamilyFinder:
         # request.
         near = self._audited.find(quote)
         own = [one for one in near if _is_family(quote, one)]
-        outcomes = [_mark(one, _find_other_words(quote, member)) for member in own for one in self._outcomes[member.seq]]
-        others = [one for member in near if not _is_family(quote, member) for one in self._outcomes[member.seq]]
+        outcomes = [_mark(outcome, _find_other_words(quote, member)) for member in own for outcome in self._outcomes[member.seq]]
+        others = [outcome for member in near if not _is_family(quote, member) for outcome in self._outcomes[member.seq]]
         kin = () if index is None else index.find(quote)
         members = tuple(one.reference for one in kin if one.seq != quote.seq and _is_family(quote, one))
         # An adopted claim also takes the outcomes that its original has in the imported log.
@@ -171,7 +171,7 @@ class FamilyFinder:
         finder = self._foreign[log]
         if finder is not None:
             claim, _, revision = reference.partition("@")
-            yield from (_in_log(one, log) for one in finder.find_outcomes_of(claim, int(revision)))
+            yield from (_in_log(outcome, log) for outcome in finder.find_outcomes_of(claim, int(revision)))
 
     def _open_log(self, origin: str) -> "FamilyFinder | None":
         """Return a finder for the log *origin* as far as it had been taken over at what is seen; None where nothing was."""
@@ -342,7 +342,7 @@ def _find_other_words(quote: Quote, member: Quote) -> str | None:
 def _read_outcomes(reader: LogReader, ignored: frozenset[str]) -> dict[int, tuple[FamilyOutcome, ...]]:
     """Return the outcomes of each claim revision, by its entry, in log order; property and model are filled in by `_name`."""
     same = and_(restriction.c.log == verdict.c.log, restriction.c.seq == verdict.c.seq, restriction.c.reading == verdict.c.reading)
-    said = and_(
+    element = and_(
         claim_revision.c.log == restriction.c.log,
         claim_revision.c.claim == restriction.c.claim,
         claim_revision.c.revision == restriction.c.revision,
@@ -351,16 +351,16 @@ def _read_outcomes(reader: LogReader, ignored: frozenset[str]) -> dict[int, tupl
     columns = (restriction.c.claim, restriction.c.revision, restriction.c.audit, restriction.c.seq, entry.c.at)
     valid = and_(outcome_validity.c.log == restriction.c.log, outcome_validity.c.seq == restriction.c.seq)
     wanted = select(claim_revision.c.seq, *columns, verdict.c.verdict, verdict.c.standing, outcome_validity.c.valid_until)
-    joined = restriction.join(verdict, same).join(claim_revision, said).join(entry, placed).outerjoin(outcome_validity, valid)
+    joined = restriction.join(verdict, same).join(claim_revision, element).join(entry, placed).outerjoin(outcome_validity, valid)
     wanted = wanted.select_from(joined)
     # Only reading 0, the claim in its own form. Other readings do not decide the status.
-    found: dict[int, list[FamilyOutcome]] = defaultdict(list)
+    family_outcomes: dict[int, list[FamilyOutcome]] = defaultdict(list)
     for row in reader.plain_rows(wanted.where(reader.visible(restriction), restriction.c.reading == 0).order_by(restriction.c.seq)):
         of, claim, revision, audit, seq, at, words, standing, day = row
         if audit in ignored:
             continue
         valid_until = None if day is None else date.fromisoformat(day)
-        found[of].append(
+        family_outcomes[of].append(
             FamilyOutcome(
                 claim=f"{claim}@{revision}",
                 property="",
@@ -374,7 +374,7 @@ def _read_outcomes(reader: LogReader, ignored: frozenset[str]) -> dict[int, tupl
                 is_expired=is_expired(valid_until, reader.today),
             )
         )
-    return {seq: tuple(outcomes) for seq, outcomes in found.items()}
+    return {seq: tuple(outcomes) for seq, outcomes in family_outcomes.items()}
 
 
 _NOBODY = ModelRef(developer="", name="", version="")

@@ -58,8 +58,8 @@ def is_current(reader: LogReader) -> ColumnElement[bool]:
 
 def find_current_entry(reader: LogReader, claim: str) -> int | None:
     """Return the entry of the latest revision of *claim*; None when it has none."""
-    found: int | None = reader.one_value(select(func.max(revisions.c.seq)).where(reader.visible(revisions), revisions.c.claim == claim))
-    return found
+    count: int | None = reader.one_value(select(func.max(revisions.c.seq)).where(reader.visible(revisions), revisions.c.claim == claim))
+    return count
 
 
 def list_summaries(reader: LogReader, narrowed: Sequence[ColumnElement[bool]] = (), limit: int | None = None) -> Iterator[ClaimSummary]:
@@ -135,27 +135,27 @@ def head_of(row: tuple[Any, ...], models: dict[tuple[str, str, str], ModelRef]) 
 
 def narrow(*, card: str | None, model: ModelRef | None, property_: str | None) -> list[ColumnElement[bool]]:
     """Return the conditions for claims of a card or specification, with or without `@n`, and of a model version."""
-    found: list[ColumnElement[bool]] = []
+    elements: list[ColumnElement[bool]] = []
     for text, name, number in (
         (card, revisions.c.card, revisions.c.card_revision),
         (property_, revisions.c.property, revisions.c.property_version),
     ):
         if text is not None:
             bare, _, version = text.partition("@")
-            found.append(name == bare)
-            found += [number == int(version)] if version else []
+            elements.append(name == bare)
+            elements += [number == int(version)] if version else []
     if model is not None:
-        found += [
+        elements += [
             revisions.c.developer == model.developer,
             revisions.c.model == model.name,
             revisions.c.model_version == model.version,
         ]
-    return found
+    return elements
 
 
 def match_words(text: str) -> list[ColumnElement[bool]]:
     """Return the condition that every word of *text* stands in the quote, note, model, identifier or property, in any case."""
-    found: list[ColumnElement[bool]] = []
+    elements: list[ColumnElement[bool]] = []
     for word in text.split():
         # The user's text is not a pattern: backslash, percent and underscore are escaped.
         pattern = "%" + word.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
@@ -169,8 +169,8 @@ def match_words(text: str) -> list[ColumnElement[bool]]:
             func.lower(spec_version.c.body).like(pattern, escape="\\"),
         )
         inside = [func.lower(place).like(pattern, escape="\\") for place in (*places, revisions.c.claim, revisions.c.property)]
-        found.append(or_(*inside, named))
-    return found
+        elements.append(or_(*inside, named))
+    return elements
 
 
 _HEAD_COLUMNS = (

@@ -145,7 +145,7 @@ class CauseFinder:
         said = [(cause, _find_verdict(cause, reviews)) for cause in causes]
         # Dismissed causes are removed. A confirmed one makes the claim stale, the others leave it
         # potentially stale.
-        left = tuple(one for one, verdict in said if verdict is not StalenessVerdict.DISMISSED)
+        left = tuple(stale_cause for stale_cause, verdict in said if verdict is not StalenessVerdict.DISMISSED)
         return StaleReasons(left, is_confirmed=any(verdict is StalenessVerdict.CONFIRMED for _, verdict in said))
 
     def _list(
@@ -156,7 +156,7 @@ class CauseFinder:
         fates = self._fates(heads)
         outcomes = [one.outcome for one in grounds if one.outcome is not None]
         methods = self._methods(outcomes)
-        found = []
+        stale_causes = []
         for head, ground in zip(heads, grounds, strict=True):
             card = self._find_card(head, head.card, fates.get((head.claim, head.revision))) if head.card else None
             causes = self._find_shared(head.model, card, ground.specs, reviews.get((head.claim, head.revision)))
@@ -166,8 +166,8 @@ class CauseFinder:
             # An audit is about one revision. A later revision of the claim has not been audited.
             if ground.audited is not None and ground.audited < head.revision:
                 causes = (*causes, _find_revised(head, ground.audited))
-            found.append(causes)
-        return self._settle(found, grounds) if outcomes else found
+            stale_causes.append(causes)
+        return self._settle(stale_causes, grounds) if outcomes else stale_causes
 
     def _find_shared(
         self, model: ModelRef, card: StaleCause | None, specs: tuple[Reference, ...], reviews: Mapping[Name, CauseReview] | None
@@ -192,8 +192,8 @@ class CauseFinder:
     ) -> Iterator[StaleCause]:
         lineage = self.lineage
         yield from _find_successors(lineage, model, reviews)
-        if (said := lineage.deprecation(model)) is not None:
-            last = f", the last day it is offered is {said.on.isoformat()}" if said.on else ""
+        if (event := lineage.deprecation(model)) is not None:
+            last = f", the last day it is offered is {event.on.isoformat()}" if event.on else ""
             entry = lineage.deprecation_entry(model) or 0
             yield StaleCause(kind=CauseKind.DEPRECATION, what=str(model), entry=entry, text=f"{model} was deprecated{last}")
         if card is not None:
@@ -250,12 +250,12 @@ class CauseFinder:
             return {}
         by_entry = {outcome.result or outcome.entry: outcome.entry for outcome in outcomes}
         there = self._reader.rows_in(select(body.c.seq).where(self._reader.visible(body)), body.c.seq, by_entry)
-        found: dict[int, tuple[StaleCause, ...]] = {}
+        causes: dict[int, tuple[StaleCause, ...]] = {}
         for one in self._reader.recorded(row.seq for row in there):
             estimate: Estimate | None = one.payload.estimate
             if estimate is not None:
-                found[by_entry[one.entry.seq]] = tuple(_find_newer_methods(estimate, newest))
-        return found
+                causes[by_entry[one.entry.seq]] = tuple(_find_newer_methods(estimate, newest))
+        return causes
 
     def _settle(self, stale_causeses: list[tuple[StaleCause, ...]], grounds: Sequence[ClaimGround]) -> list[tuple[StaleCause, ...]]:
         """Take out the newer definitions that the outcome which counts was found under: its audit was opened later, its lock fixes them."""
@@ -275,7 +275,9 @@ class CauseFinder:
             causes
             if ground.outcome is None or ground.outcome.audit not in late
             else tuple(
-                one for one in causes if not (_may_be_settled(one, ground.outcome) and one.what in fixed.get(ground.outcome.audit, ()))
+                stale_cause
+                for stale_cause in causes
+                if not (_may_be_settled(stale_cause, ground.outcome) and stale_cause.what in fixed.get(ground.outcome.audit, ()))
             )
             for causes, ground in zip(stale_causeses, grounds, strict=True)
         ]
@@ -284,12 +286,14 @@ class CauseFinder:
         """Return what people decided last, by claim revision and cause."""
         if staleness_review.name not in self._filled:
             return {}
-        said, cause = staleness_review, reviewed_cause
-        columns = (said.c.seq, said.c.claim, said.c.revision, said.c.verdict, cause.c.kind, cause.c.what)
-        joined = select(*columns).join(cause, (cause.c.log == said.c.log) & (cause.c.seq == said.c.seq)).where(self._reader.visible(said))
+        table, cause = staleness_review, reviewed_cause
+        columns = (table.c.seq, table.c.claim, table.c.revision, table.c.verdict, cause.c.kind, cause.c.what)
+        joined = (
+            select(*columns).join(cause, (cause.c.log == table.c.log) & (cause.c.seq == table.c.seq)).where(self._reader.visible(table))
+        )
         found: dict[Reference, dict[Name, CauseReview]] = defaultdict(dict)
         # In log order: a later review of the same cause replaces the earlier one.
-        for row in self._reader.rows_in(joined.order_by(said.c.seq), said.c.claim, {head.claim for head in heads}):
+        for row in self._reader.rows_in(joined.order_by(table.c.seq), table.c.claim, {head.claim for head in heads}):
             found[row.claim, row.revision][row.kind, row.what] = CauseReview(StalenessVerdict(row.verdict), row.seq)
         return found
 
@@ -347,7 +351,7 @@ def _find_verdict(cause: StaleCause, reviews: Mapping[Name, CauseReview]) -> Sta
 
 
 def _find_newer_methods(estimate: Estimate, newest: Mapping[str, tuple[int, int, str]]) -> Iterator[StaleCause]:
-    methods = (_METHOD.match(one.ed.method) for one in estimate.specs)
+    methods = (_METHOD.match(spec_estimate.ed.method) for spec_estimate in estimate.specs)
     for slug, digits in dict.fromkeys((method[1], method[2]) for method in methods if method):
         version, entry, name = newest.get(slug, (0, 0, ""))
         if version > int(digits):

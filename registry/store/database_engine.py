@@ -280,7 +280,7 @@ def refers(columns: str, target: str, target_columns: str) -> ForeignKeyConstrai
     # The log number is part of every foreign key. A row can therefore never refer to an entry of
     # another log.
     local = ["log", *columns.split()]
-    return ForeignKeyConstraint(local, [f"{target}.{one}" for one in ("log " + target_columns).split()], name=f"{local[-1]}_{target}")
+    return ForeignKeyConstraint(local, [f"{target}.{name}" for name in ("log " + target_columns).split()], name=f"{local[-1]}_{target}")
 
 
 def refers_to_spec(column: str, kind: SpecKind) -> list[Any]:

@@ -215,7 +215,7 @@ def _make_expected_sqlite() -> _MigratedSchema:
             command.upgrade(_config(connection), "head")
             driver: Any = connection.connection.driver_connection
             dumped = driver.iterdump()
-            statements = tuple(one for one in dumped if one not in ("BEGIN TRANSACTION;", "COMMIT;"))
+            statements = tuple(item for item in dumped if item not in ("BEGIN TRANSACTION;", "COMMIT;"))
             return _MigratedSchema(catalogue=read_catalogue(connection), statements=statements)
     finally:
         engine.dispose()

@@ -223,7 +223,9 @@ def find_omissions(reader: LogReader, card: str) -> tuple[Recorded[Omission], ..
 
 def find_erased_of(reader: LogReader, card: str) -> tuple[Entry, ...]:
     """Return the entries of surveys and omissions of *card*, with or without `@n`, whose text was erased, in log order."""
-    named = [_seqs(reader, one, _is_named(card, one.c.card, one.c.revision) & _is_erased(reader, one)) for one in (survey, omission)]
+    named = [
+        _seqs(reader, table, _is_named(card, table.c.card, table.c.revision) & _is_erased(reader, table)) for table in (survey, omission)
+    ]
     numbers = sorted(row[0] for one in named for row in reader.rows(one))
     return tuple(found for seq in numbers if (found := reader.find_entry(seq)) is not None)
 
@@ -250,7 +252,7 @@ def find_model(reader: LogReader, model: ModelRef) -> Recorded[ModelVersion] | N
 
 def find_successors(reader: LogReader, lineage: Lineage, model: ModelRef) -> tuple[Recorded[ModelVersion], ...]:
     """Return the registrations of the versions that took the place of *model*, or of one that did, nearest first."""
-    entries = [entry for one in lineage.successors(model) if (entry := lineage.registration(one)) is not None]
+    entries = [entry for ref in lineage.successors(model) if (entry := lineage.registration(ref)) is not None]
     found = {one.entry.seq: one for one in reader.recorded(entries)}
     return tuple(found[entry] for entry in entries)
 
@@ -412,7 +414,7 @@ class _Gatherer:
         names = [name for _, name in sorted({*disputed, *of_specs})]
         # A replay under a rival names its objection even if that objection targets a newer
         # definition.
-        replayed = (one.audit.payload.contestation for one in audits)
+        replayed = (file.audit.payload.contestation for file in audits)
         names += [name for name in dict.fromkeys(replayed) if name is not None and name not in names]
         return {
             "card": card,
@@ -426,10 +428,10 @@ class _Gatherer:
         }
 
     def _derive(self, current: Sequence[Recorded[ClaimRevision]]) -> tuple[dict[int, Status], dict[int, Family]]:
-        heads = get_heads(self._reader, [one.entry.seq for one in current])
-        found, families = self._finder.statuses(heads), self._finder.find_families(heads)
+        heads = get_heads(self._reader, [revision.entry.seq for revision in current])
+        statuses, families = self._finder.statuses(heads), self._finder.find_families(heads)
         numbers = [head.seq for head in heads]
-        return dict(zip(numbers, found, strict=True)), dict(zip(numbers, families, strict=True))
+        return dict(zip(numbers, statuses, strict=True)), dict(zip(numbers, families, strict=True))
 
     @cached_property
     def _spec_disputes(self) -> dict[Reference, list[tuple[int, str]]]:
@@ -496,22 +498,22 @@ def _see_newer(status: Status, *, shown: Recorded[ClaimRevision], newest: Record
 def _list_references(claim: ClaimRevision, audits: Sequence[AuditFile]) -> tuple[Reference, ...]:
     """Return what *claim* refers to, then what locks of its audits fix and what their replays asked beside that."""
     # Locks of audits of other revisions fixed other definitions and do not belong to this revision.
-    own = [one for one in audits if one.audit.payload.claim == claim.reference]
-    locks = (one.lock.payload for one in own if one.lock)
+    own = [audit_file for audit_file in audits if audit_file.audit.payload.claim == claim.reference]
+    locks = (audit_file.lock.payload for audit_file in own if audit_file.lock)
     named = (
         claim.property,
         claim.scoring,
         claim.test_context,
         *claim.deploy_contexts,
-        *(one for lock in locks for one in list_locked(lock)),
-        *(one for file in own for one in _list_asked(file)),
+        *(name for lock in locks for name in list_locked(lock)),
+        *(name for file in own for name in _list_asked(file)),
     )
-    return tuple(dict.fromkeys(split_reference(one) for one in named if one))
+    return tuple(dict.fromkeys(split_reference(name) for name in named if name))
 
 
 def _list_asked(file: AuditFile) -> Iterator[str]:
     """Give the registered contexts of both sides that the scores of *file* are of."""
-    origins = [*(one.payload.provenance for one in file.runs), *(one.payload.provenance for one in file.restrictions)]
+    origins = [*(run.payload.provenance for run in file.runs), *(restriction.payload.provenance for restriction in file.restrictions)]
     for replayed in (origin.replayed for origin in origins if origin is not None):
         yield from (name for arm in ("test", "deploy") if replayed for name in replayed.list_references(arm))
 

@@ -145,16 +145,16 @@ class _Scanner:
             self._note(seq, f"its leaf is {leaf.hex()}, the hash of its text {hashed.hex()}")
             return
         try:
-            said = decode_statement(text, where=f"entry {seq}")
+            statement = decode_statement(text, where=f"entry {seq}")
         except CaveatError as error:
             self._note(seq, f"its text is no statement: {error.faults[0].found}")
             return
-        written = (("kind", said.kind, kind), ("actor", said.actor, actor), ("time", said.at.isoformat(), format_time(at)))
+        written = (("kind", statement.kind, kind), ("actor", statement.actor, actor), ("time", statement.at.isoformat(), format_time(at)))
         for name, in_text, in_entry in written:
             if in_text != in_entry:
                 self._note(seq, f"its {name} is {in_entry} in the entry and {in_text} in its text")
-        if isinstance(said.payload, Erasure):
-            self._erasures[said.payload.erased] = seq
+        if isinstance(statement.payload, Erasure):
+            self._erasures[statement.payload.erased] = seq
 
     def _place(self, rows: list[Row]) -> None:
         """See that the entries follow each other, and keep their leaves as long as none is missing."""
@@ -324,12 +324,14 @@ def check_log(
         ]
         # A log with a key is sealed at each publication. Publications after the last checkpoint
         # suggest that a checkpoint was deleted.
-        sealed = max((one.checkpoint.size for one in checked), default=0)
+        sealed = max((checkpoint.checkpoint.size for checkpoint in checked), default=0)
         since = view.one_value(select(func.count()).where(view.visible(publication), publication.c.seq > sealed)) if log is None else 0
         if since and view.log_vkey is not None:
             findings.append(_missing_checkpoint(int(since), sealed))
-    first = next((one for one in checked if one.fits is not True), None)
-    fitting = [one for one in checked if one.fits and (first is None or one.checkpoint.size < first.checkpoint.size)]
+    first = next((checkpoint for checkpoint in checked if checkpoint.fits is not True), None)
+    fitting = [
+        checkpoint for checkpoint in checked if checkpoint.fits and (first is None or checkpoint.checkpoint.size < first.checkpoint.size)
+    ]
     return LogReport(
         origin=check.origin,
         entries=check.scan.entries,
@@ -385,24 +387,24 @@ class _LogCheck:
     def checkpoints(self, kept: Sequence[StoredCheckpoint], brought: Sequence[SignedNote]) -> list[CheckedCheckpoint]:
         """Return every checkpoint held against the log, by size; what is wrong with its note is kept in `faults`."""
         checked = []
-        for one in kept:
-            where = f"checkpoint at {one.checkpoint.size}"
+        for checkpoint in kept:
+            where = f"checkpoint at {checkpoint.checkpoint.size}"
             try:
-                note = parse_note(one.note, where=where)
+                note = parse_note(checkpoint.note, where=where)
             except CaveatError as error:
                 self._note("checkpoint-altered", where, error.faults[0].found)
                 continue
             # The row repeats what the note says. A changed row would hide a checkpoint from
             # queries.
-            if note.checkpoint != one.checkpoint:
-                self._note("checkpoint-altered", where, _tell_difference(note.checkpoint, one.checkpoint))
-            checked.append(self._hold(note, one.at))
+            if note.checkpoint != checkpoint.checkpoint:
+                self._note("checkpoint-altered", where, _tell_difference(note.checkpoint, checkpoint.checkpoint))
+            checked.append(self._hold(note, checkpoint.at))
         for note in brought:
             if note.checkpoint.origin == self.origin:
                 checked.append(self._hold(note, None))
             else:
                 self._note("wrong-log", f"note of {note.checkpoint.origin}", f"this log is {self.origin}")
-        return sorted(checked, key=lambda one: one.checkpoint.size)
+        return sorted(checked, key=lambda checkpoint: checkpoint.checkpoint.size)
 
     def _hold(self, note: SignedNote, at: datetime | None) -> CheckedCheckpoint:
         checkpoint = note.checkpoint
@@ -446,8 +448,8 @@ class _LogCheck:
         """Yield what the checkpoints and the kept subtrees say of entries whose leaves agree with their texts."""
         # A failed checkpoint is the stronger evidence, since it is signed. Without one the stored
         # subtrees are reported by themselves.
-        first = next((one for one in checked if not one.fits), None)
-        odd = list(self._odd_nodes(sealed=max((one.checkpoint.size for one in checked if one.fits), default=0)))
+        first = next((checkpoint for checkpoint in checked if not checkpoint.fits), None)
+        odd = list(self._odd_nodes(sealed=max((checkpoint.checkpoint.size for checkpoint in checked if checkpoint.fits), default=0)))
         spans = [f"{start} to {stop}" for start, stop, _, is_row in odd if not is_row]
         if first is not None:
             yield self._since(first, checked, spans)
@@ -463,13 +465,16 @@ class _LogCheck:
         size = first.checkpoint.size
         # The largest matching checkpoint below the first failing one proves all entries up to its
         # size.
-        before = [one for one in checked if one.fits and one.checkpoint.size < size]
+        before = [checkpoint for checkpoint in checked if checkpoint.fits and checkpoint.checkpoint.size < size]
         start = before[-1].checkpoint.size + 1 if before else 1
-        later = [one for one in checked if one.checkpoint.size > size]
-        wrong = [first, *(one for one in later if not one.fits)]
+        later = [checkpoint for checkpoint in checked if checkpoint.checkpoint.size > size]
+        wrong = [first, *(checkpoint for checkpoint in later if not checkpoint.fits)]
         since = _say_time(wrong[-1])
         # A later checkpoint that matches again dates the end of the alteration.
-        until = next((_say_time(one) for one in later if one.fits and one.checkpoint.size > wrong[-1].checkpoint.size), None)
+        until = next(
+            (_say_time(checkpoint) for checkpoint in later if checkpoint.fits and checkpoint.checkpoint.size > wrong[-1].checkpoint.size),
+            None,
+        )
         if first.fits is None:
             found = f"entry {len(self.scan.leaves) + 1} is missing, and was there"
         elif size > self.scan.entries:

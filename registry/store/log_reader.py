@@ -347,13 +347,15 @@ def _decode(place: Entry, text: bytes) -> Recorded[Any]:
     hashed = leaf_hash(text)
     if hashed != place.leaf:
         raise _altered_text(place.seq, f"its leaf is {place.leaf}, the hash of its text {hashed}")
-    said = decode_statement(text, where=f"entry {place.seq}")
+    statement = decode_statement(text, where=f"entry {place.seq}")
     # The columns of `entry` are not covered by the leaf. Comparing them with the text protects
     # queries that select by kind, actor or time.
-    if (said.kind, said.actor, said.at) != (place.kind, place.actor, place.at):
+    if (statement.kind, statement.actor, statement.at) != (place.kind, place.actor, place.at):
         entered = f"{place.kind} by {place.actor} at {place.at.isoformat()}"
-        raise _altered_text(place.seq, f"its text is a {said.kind} by {said.actor} at {said.at.isoformat()}, its entry says {entered}")
-    return Recorded(entry=place, payload=said.payload)
+        raise _altered_text(
+            place.seq, f"its text is a {statement.kind} by {statement.actor} at {statement.at.isoformat()}, its entry says {entered}"
+        )
+    return Recorded(entry=place, payload=statement.payload)
 
 
 def _altered_text(seq: int, text: str) -> AlteredError:
@@ -556,7 +558,7 @@ def read_statement_keys(reader: LogReader) -> "StatementKeys":
 
     events = list_key_events(reader)
     signed = list_signatures(reader, (event.entry.seq for event in events))
-    return StatementKeys(reader.log_origin, events, {one.entry: one for one in signed})
+    return StatementKeys(reader.log_origin, events, {entry_signature.entry: entry_signature for entry_signature in signed})
 
 
 def find_signature_faults(reader: LogReader) -> Iterator[Fault]:
@@ -567,13 +569,13 @@ def find_signature_faults(reader: LogReader) -> Iterator[Fault]:
     # In chunks: a log of many signed entries must not be loaded at once.
     for start in range(0, len(numbers), CHUNK):
         wanted = numbers[start : start + CHUNK]
-        signed = {one.entry: one for one in list_signatures(reader, wanted)}
+        signed = {entry_signature.entry: entry_signature for entry_signature in list_signatures(reader, wanted)}
         places = {place.seq: place for place, _ in reader.log_entries(wanted[0], wanted[-1] + 1)}
-        for seq, one in signed.items():
+        for seq, entry_signature in signed.items():
             place = places.get(seq)
             if place is None:
                 yield Fault("signature-not-valid", f"entry {seq}", "a signature is kept of an entry that is not in the log")
-            elif (fault := keys.find_fault(place, one)) is not None:
+            elif (fault := keys.find_fault(place, entry_signature)) is not None:
                 yield fault
 
 
@@ -632,12 +634,12 @@ def find_backings(reader: LogReader, entries: Iterable[Entry]) -> "dict[int, Bac
     """Return who stands behind each of *entries*, by number; None where its signature is wrong."""
     listed = list(entries)
     keys = read_statement_keys(reader)
-    signed = {one.entry: one for one in list_signatures(reader, (one.seq for one in listed))}
-    found: dict[int, Backing | None] = {}
+    signed = {entry_signature.entry: entry_signature for entry_signature in list_signatures(reader, (one.seq for one in listed))}
+    backings: dict[int, Backing | None] = {}
     for one in listed:
         its = signed.get(one.seq)
         # A wrong signature gives None. Treating it as missing would make the entry look like a
         # statement of the operator.
         is_wrong = its is not None and keys.find_fault(one, its) is not None
-        found[one.seq] = None if is_wrong else keys.find_backing(one, its)
-    return found
+        backings[one.seq] = None if is_wrong else keys.find_backing(one, its)
+    return backings

@@ -187,13 +187,13 @@ def refuse_other_history(reader: LogReader) -> None:
     leaves = list(whole.leaves(1, whole.last_seq() + 1))
     levels = tree.list_levels(leaves)
     # The largest checkpoint first. It is the one that a truncation affects.
-    for one in reversed(kept):
-        size = one.checkpoint.size
+    for stored_checkpoint in reversed(kept):
+        size = stored_checkpoint.checkpoint.size
         if size > len(leaves):
-            raise _other_history(one, tell_cut_off(size, len(leaves)))
+            raise _other_history(stored_checkpoint, tell_cut_off(size, len(leaves)))
         root = tree.root_at(size, lambda level, index: levels[level][index]).hex()
-        if _find_signed_root(one) != root:
-            raise _other_history(one, f"the entries give the root {root} now, which is not the one that was signed")
+        if _find_signed_root(stored_checkpoint) != root:
+            raise _other_history(stored_checkpoint, f"the entries give the root {root} now, which is not the one that was signed")
 
 
 def tell_cut_off(size: int, entries: int) -> str:
@@ -248,8 +248,8 @@ def _open(reader: LogReader, numbers: Sequence[int]) -> Iterator[EntryOpening]:
     for start in range(0, len(numbers), CHUNK):
         wanted = select(body.c.seq, body.c.json).where(body.c.log == reader.log_id, body.c.seq.in_(numbers[start : start + CHUNK]))
         for seq, text in reader.rows(wanted.order_by(body.c.seq)):
-            said = decode_statement(text, where=f"entry {seq}")
-            yield EntryOpening(entry=seq, salt=said.salt, text=None if encode_statement(said) == text.encode() else text)
+            statement = decode_statement(text, where=f"entry {seq}")
+            yield EntryOpening(entry=seq, salt=statement.salt, text=None if encode_statement(statement) == text.encode() else text)
 
 
 def _refuse_beyond(reader: LogReader, size: int) -> None:

@@ -499,8 +499,8 @@ class EntryReplay:
             # In the own log a statement that cannot follow is a sign of alteration. In a foreign
             # log it can be the result of an erasure over there, so entries are tried one at a time.
             if self._log_id == OWN_LOG:
-                found = f"from here on the statements cannot follow each other: {error.faults[0].found}"
-                raise InputError(broken(first, found)) from error
+                text = f"from here on the statements cannot follow each other: {error.faults[0].found}"
+                raise InputError(broken(first, text)) from error
             for seq, one in staged.items():
                 self._send_one(seq, one)
 
@@ -521,8 +521,8 @@ class EntryReplay:
         except CaveatError as error:
             # Without an erased statement there is no excuse for a missing reference.
             if not self._gone:
-                found = f"it cannot follow the entries before it: {error.faults[0].found}"
-                raise InputError(broken(seq, found)) from error
+                text = f"it cannot follow the entries before it: {error.faults[0].found}"
+                raise InputError(broken(seq, text)) from error
             self.without_rows += 1
             # The entry itself must go in, since the tree needs its leaf. Identifiers are kept if
             # possible, because later entries refer to them.

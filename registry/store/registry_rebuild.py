@@ -219,11 +219,13 @@ class _Copy:
 def _compare(ledger: Ledger, replayed: Ledger) -> int:
     faults: list[Fault] = []
     compared = 0
-    with ledger.connect() as one, replayed.connect() as other:
+    with ledger.connect() as connection, replayed.connect() as other:
         # Subtree rows are optional, so they are compared only for logs that have any.
-        kept = _logs_with_nodes(one)
+        kept = _logs_with_nodes(connection)
         for table in (*TYPED, node):
-            for here, there in zip_longest(_rows(one, table), (row for row in _rows(other, table) if table is not node or row[0] in kept)):
+            for here, there in zip_longest(
+                _rows(connection, table), (row for row in _rows(other, table) if table is not node or row[0] in kept)
+            ):
                 compared += 1
                 if here != there and len(faults) < _MOST_FAULTS:
                     faults.append(_differs(table, here, there))
@@ -249,8 +251,8 @@ def _differs(table: Table, here: tuple[Any, ...] | None, there: tuple[Any, ...] 
         found = f"{table.name} {which}: {_list_columns(table, row or ())}"
     else:
         row = here
-        pairs = [(name, one, other) for name, one, other in zip(table.c.keys(), here, there, strict=True) if one != other]
-        found = "; ".join(f"{table.name}.{name} is {_show(one)}, {gives} {_show(other)}" for name, one, other in pairs)
+        pairs = [(name, item, other) for name, item, other in zip(table.c.keys(), here, there, strict=True) if item != other]
+        found = "; ".join(f"{table.name}.{name} is {_show(item)}, {gives} {_show(other)}" for name, item, other in pairs)
     log_id, seq = (row or (OWN_LOG, 0))[:2]
     where = f"entry {seq}" if log_id == OWN_LOG else f"entry {seq} of log {log_id}"
     return Fault("row-differs", where, found, advice="run: caveat admin rebuild")

@@ -201,7 +201,7 @@ class View(LogReader):
         table = card_revision
         # Entry numbers grow with revisions, so the largest entry of a card is its latest revision.
         newest = select(func.max(table.c.seq)).where(self.visible(table)).group_by(table.c.card)
-        return tuple(sorted(self.recorded_by(newest), key=lambda one: one.entry.seq))
+        return tuple(sorted(self.recorded_by(newest), key=lambda card: card.entry.seq))
 
     def find_spec(self, spec_id: str, version: int | None = None) -> Recorded[SpecVersion] | None:
         """Return the latest version of a specification, or the one asked for; `@n` in *spec_id* is obeyed."""
@@ -298,18 +298,18 @@ class View(LogReader):
         """Return, for many claims at once, what `list_causes` returns for each of *names*; those without a revision are left out."""
         # One finder for all claims: it reads lineage, cards and specifications once.
         finder = FactFinder(self)
-        found: dict[str, tuple[StaleCause, ...]] = {}
+        stale_causes: dict[str, tuple[StaleCause, ...]] = {}
         for heads in claims.find_heads(self, names):
-            found |= {head.claim: causes for head, causes in zip(heads, finder.candidates(heads), strict=True)}
-        return found
+            stale_causes |= {head.claim: causes for head, causes in zip(heads, finder.candidates(heads), strict=True)}
+        return stale_causes
 
     def find_statuses(self, names: Sequence[str]) -> dict[str, Status]:
         """Return, for many claims at once, what `status` returns for each of *names*; those without a revision are left out."""
         finder = FactFinder(self)
-        found: dict[str, Status] = {}
+        statuses: dict[str, Status] = {}
         for heads in claims.find_heads(self, names):
-            found |= {head.claim: status for head, status in zip(heads, finder.statuses(heads), strict=True)}
-        return found
+            statuses |= {head.claim: status for head, status in zip(heads, finder.statuses(heads), strict=True)}
+        return statuses
 
     def find_audit(self, audit_id: str) -> AuditFile | None:
         """Return an audit with all that belongs to it."""
@@ -343,7 +343,7 @@ class View(LogReader):
     def list_published(self) -> frozenset[str]:
         """Return the digests of all files that were published, hexadecimal."""
         table = publication
-        return frozenset(bytes(one).hex() for (one,) in self.plain_rows(select(table.c.sha256).where(self.visible(table))))
+        return frozenset(bytes(item).hex() for (item,) in self.plain_rows(select(table.c.sha256).where(self.visible(table))))
 
     def list_published_subjects(self) -> frozenset[str]:
         """Return the claim and card revisions, `CLM-…@n` and `CRD-…@n`, of which any file was published."""

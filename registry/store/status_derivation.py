@@ -111,11 +111,11 @@ def _derive_dispute(states: Sequence[ContestationState]) -> Dispute:
         ContestationState.UPHELD: Dispute.UPHELD,
         ContestationState.REJECTED: Dispute.UNDISPUTED,
     }
-    found = {settled.get(state, Dispute.CONTESTED) for state in states}
+    disputes = {settled.get(state, Dispute.CONTESTED) for state in states}
     # One open objection outweighs any number of resolved ones.
-    if Dispute.CONTESTED in found:
+    if Dispute.CONTESTED in disputes:
         return Dispute.CONTESTED
-    return Dispute.UPHELD if Dispute.UPHELD in found else Dispute.UNDISPUTED
+    return Dispute.UPHELD if Dispute.UPHELD in disputes else Dispute.UNDISPUTED
 
 
 def _derive_restriction(gravest: FamilyOutcome | None) -> RestrictionStatus:
@@ -319,13 +319,22 @@ class FactFinder:
 
     def _read_outcomes(self, heads: Sequence[ClaimHead]) -> list[Any]:
         """Return the outcomes of the claims of *heads* in their own form, in log order, each with the last day on which it is valid."""
-        said, ruled, valid = restriction.c, verdict.c, outcome_validity.c
-        same = (ruled.log == said.log) & (ruled.seq == said.seq) & (ruled.reading == said.reading)
-        dated = (valid.log == said.log) & (valid.seq == said.seq)
-        columns = (said.claim, said.revision, ruled.verdict, ruled.standing, said.audit, said.seq, said.result, valid.valid_until)
-        own = self._reader.visible(restriction) & (said.reading == 0)
-        wanted = select(*columns).join(verdict, same).outerjoin(outcome_validity, dated).where(own).order_by(said.seq)
-        return self._reader.rows_in(wanted, said.claim, (head.claim for head in heads))
+        collection, ruled, valid = restriction.c, verdict.c, outcome_validity.c
+        same = (ruled.log == collection.log) & (ruled.seq == collection.seq) & (ruled.reading == collection.reading)
+        dated = (valid.log == collection.log) & (valid.seq == collection.seq)
+        columns = (
+            collection.claim,
+            collection.revision,
+            ruled.verdict,
+            ruled.standing,
+            collection.audit,
+            collection.seq,
+            collection.result,
+            valid.valid_until,
+        )
+        own = self._reader.visible(restriction) & (collection.reading == 0)
+        wanted = select(*columns).join(verdict, same).outerjoin(outcome_validity, dated).where(own).order_by(collection.seq)
+        return self._reader.rows_in(wanted, collection.claim, (head.claim for head in heads))
 
     def list_ignored(self) -> frozenset[str]:
         """Return the audits whose outcomes do not count: those under a rival whose contestation was not upheld."""
@@ -359,8 +368,8 @@ class FactFinder:
         found = {}
         for row in contestations:
             step, owner = last.get(row.contestation), owner_of(row.claim or row.spec)
-            said = ContestationStep(step.step) if step else None
-            state = find_state(said, actor=step.actor if step else "", owner=owner, by=row.contested_by)
+            contestation_step = ContestationStep(step.step) if step else None
+            state = find_state(contestation_step, actor=step.actor if step else "", owner=owner, by=row.contested_by)
             target = f"{row.claim}@{row.revision}" if row.claim else f"{row.spec}@{row.version}"
             found[row.contestation] = ContestationPosition(row.contestation, target, state, step.seq if step else 0)
         return found

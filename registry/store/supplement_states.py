@@ -177,8 +177,8 @@ class _States:
 
     def _list_models(self, models: tuple[ModelRef, ...]) -> Iterator[int]:
         for model in models:
-            for one in (model, *self._lineage.successors(model)):
-                if (registered := self._lineage.registration(one)) is not None:
+            for ref in (model, *self._lineage.successors(model)):
+                if (registered := self._lineage.registration(ref)) is not None:
                     yield registered
         yield from self._lineage.list_entries(models)
 
@@ -247,17 +247,17 @@ def _read_locked(reader: LogReader, audits: Collection[str] | None) -> dict[Refe
         # when the supplement is rendered.
         said = json.loads(text)["payload"]
         fixed = (said.get("test"), *(said.get("deploy") or ()), said.get("scoring"), *(said.get("cues") or ()))
-        found[claim, revision] += [split_reference(one["spec"]) for one in fixed if one]
+        found[claim, revision] += [split_reference(item["spec"]) for item in fixed if item]
     return found
 
 
 def _list_models(heads: Sequence[ClaimHead]) -> dict[Reference, tuple[ModelRef, ...]]:
     """Return the models that each claim revision and those before it are about, in order."""
-    found: dict[Reference, tuple[ModelRef, ...]] = {}
+    refs: dict[Reference, tuple[ModelRef, ...]] = {}
     for head in heads:
-        before = found.get((head.claim, head.revision - 1), ())
-        found[head.claim, head.revision] = tuple(dict.fromkeys((*before, head.model)))
-    return found
+        before = refs.get((head.claim, head.revision - 1), ())
+        refs[head.claim, head.revision] = tuple(dict.fromkeys((*before, head.model)))
+    return refs
 
 
 def _tell(status: Status) -> list[Any]:
@@ -267,7 +267,9 @@ def _tell(status: Status) -> list[Any]:
 
 
 def _list_family(family: Family) -> list[Any]:
-    outcomes = [[one.log, one.claim, one.audit, one.seq, one.other_words] for one in (*family.outcomes, *family.others)]
+    outcomes = [
+        [outcome.log, outcome.claim, outcome.audit, outcome.seq, outcome.other_words] for outcome in (*family.outcomes, *family.others)
+    ]
     return [*family.members, *outcomes]
 
 
@@ -277,7 +279,7 @@ def _digest(*parts: Any) -> bytes:
     # each other with the same result.
     plain = [len(part) if isinstance(part, bytes) else part for part in parts]
     digest = hashlib.sha256(json.dumps([_VERSION, *plain]).encode())
-    for one in parts:
-        if isinstance(one, bytes):
-            digest.update(one)
+    for item in parts:
+        if isinstance(item, bytes):
+            digest.update(item)
     return digest.digest()

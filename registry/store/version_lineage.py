@@ -57,8 +57,8 @@ class Lineage:
                     model=registration.model, predecessor=registration.predecessor, descent=Descent.SUCCESSOR, entry=registration.entry
                 )
                 links[registration.model, registration.predecessor] = link
-        for said in self._events:
-            self._apply(said, links)
+        for history in self._events:
+            self._apply(history, links)
         self._links = tuple(sorted(links.values(), key=lambda link: link.entry))
         self._after: dict[ModelRef, list[ModelLink]] = defaultdict(list)
         self._before: dict[ModelRef, list[ModelLink]] = defaultdict(list)
@@ -86,25 +86,25 @@ class Lineage:
 
     def replacing(self, model: ModelRef) -> tuple[ModelLink, ...]:
         """Return the links to the versions that directly took the place of *model*, in log order."""
-        return tuple(one for one in self.following(model) if one.descent in REPLACING)
+        return tuple(link for link in self.following(model) if link.descent in REPLACING)
 
     def find_link(self, model: ModelRef, predecessor: ModelRef) -> ModelLink | None:
         """Return the link in force that says that *model* comes from *predecessor*."""
-        return next((one for one in self.preceding(model) if one.predecessor == predecessor), None)
+        return next((link for link in self.preceding(model) if link.predecessor == predecessor), None)
 
     def successors(self, model: ModelRef) -> tuple[ModelRef, ...]:
         """Return every version that took the place of *model*, or of one that did, nearest first; without *model* itself."""
-        return tuple(self._walk(model, lambda one: [link.model for link in self.replacing(one)]))
+        return tuple(self._walk(model, lambda ref: [link.model for link in self.replacing(ref)]))
 
     def newest(self, model: ModelRef) -> tuple[ModelRef, ...]:
         """Return the versions that took the place of *model* in the end: none where nothing did, several where its lineage branches."""
         # Several results if the lineage branches. The caller must not choose one.
-        return tuple(one for one in self.successors(model) if not self.replacing(one))
+        return tuple(ref for ref in self.successors(model) if not self.replacing(ref))
 
     def ancestors(self, model: ModelRef) -> tuple[ModelRef, ...]:
         """Return every version whose place *model* took, or one that it took the place of, nearest first; without *model* itself."""
         return tuple(
-            self._walk(model, lambda one: [link.predecessor for link in self.preceding(one) if link.descent in REPLACING]),
+            self._walk(model, lambda ref: [link.predecessor for link in self.preceding(ref) if link.descent in REPLACING]),
         )
 
     def find_path(self, start: ModelRef, end: ModelRef) -> tuple[ModelRef, ...]:
@@ -118,20 +118,20 @@ class Lineage:
 
     def deprecation(self, model: ModelRef) -> ModelEvent | None:
         """Return what says that *model* is no longer offered; None while it is, or is again."""
-        said = self._deprecated.get(model)
-        return said.event if said else None
+        history = self._deprecated.get(model)
+        return history.event if history else None
 
     def deprecation_entry(self, model: ModelRef) -> int | None:
         """Return the entry of `deprecation`."""
-        said = self._deprecated.get(model)
-        return said.entry if said else None
+        history = self._deprecated.get(model)
+        return history.entry if history else None
 
     def list_entries(self, models: Iterable[ModelRef]) -> list[int]:
         """Return the entries of the events of *models* and of what took their place, also where they were taken back, in log order."""
         known = set(models)
         # Also the events of successors: if a successor's own link is taken back, the claim's
         # staleness changes.
-        known |= {after for one in tuple(known) for after in self.successors(one)}
+        known |= {after for ref in tuple(known) for after in self.successors(ref)}
         return [event.entry for event in self._events if event.event.model in known or event.event.predecessor in known]
 
     def registration(self, model: ModelRef) -> int | None:
@@ -166,10 +166,10 @@ class Lineage:
         found = dict.fromkeys((start,))
         waiting = [start]
         while waiting:
-            for one in step(waiting.pop(0)):
-                if one not in found:
-                    found[one] = None
-                    waiting.append(one)
+            for ref in step(waiting.pop(0)):
+                if ref not in found:
+                    found[ref] = None
+                    waiting.append(ref)
         return list(found)[1:]
 
 

@@ -212,7 +212,7 @@ def read_all(paths: Sequence[Path], proof: Path | None) -> list[InputFile]:
         # One unreadable file does not stop the others.
         except InputError as error:
             given.append(InputFile(path=path, kind=FileKind.UNREADABLE, error=error))
-    errors = [one.error for one in given if one.error is not None]
+    errors = [file.error for file in given if file.error is not None]
     _refuse_all(errors, among=given)
     return given
 
@@ -246,22 +246,26 @@ def verify_files(
     """
     from registry.verify.supplement_checks import examine_supplement  # noqa: PLC0415  (only where there are supplements)
 
-    failed: dict[int, CaveatError] = {at: one.error for at, one in enumerate(files) if one.error is not None}
+    failed: dict[int, CaveatError] = {at: file.error for at, file in enumerate(files) if file.error is not None}
     opened = _open_all(files, means, failed)
-    carried = {at: one for at, one in opened.items() if not isinstance(one, tuple)}
-    done = {at: one for at, one in opened.items() if isinstance(one, tuple)}
-    for at, one in enumerate(files):
-        if one.kind not in (FileKind.SUPPLEMENT, FileKind.UNREADABLE):
+    carried = {at: item for at, item in opened.items() if not isinstance(item, tuple)}
+    done = {at: item for at, item in opened.items() if isinstance(item, tuple)}
+    for at, file in enumerate(files):
+        if file.kind not in (FileKind.SUPPLEMENT, FileKind.UNREADABLE):
             try:
-                done[at] = _check_other(one, means)
+                done[at] = _check_other(file, means)
             except CaveatError as error:
                 failed[at] = error
     _refuse_all(list(failed.values()), among=files)
     progress(len(done) + len(failed))
-    examined = {at: examine_supplement(one, means, proof=files[at].proof, where=_name_proof(files[at])) for at, one in carried.items()}
+    examined = {at: examine_supplement(file, means, proof=files[at].proof, where=_name_proof(files[at])) for at, file in carried.items()}
     # Rendering takes longer than all other checks together. A proof that these very bytes were
     # published leaves one question to it: whether their authority published another page than its record gives.
-    drawn = [at for at, one in examined.items() if redraw or one.published is None or one.carried.format is OutputFormat.JSON]
+    drawn = [
+        at
+        for at, examination in examined.items()
+        if redraw or examination.published is None or examination.carried.format is OutputFormat.JSON
+    ]
     done |= {at: examined[at].finish(None) for at in examined.keys() - drawn}
     progress(len(examined) - len(drawn))
     with ExitStack() as stack:
@@ -274,7 +278,7 @@ def verify_files(
             progress(1)
     # Contradictions show only when all files are known.
     contradicted = find_contradictions(files, means.trust)
-    return [_tell(one, mark_contradiction(done.get(at, ()), contradicted.get(at)), failed.get(at)) for at, one in enumerate(files)]
+    return [_tell(file, mark_contradiction(done.get(at, ()), contradicted.get(at)), failed.get(at)) for at, file in enumerate(files)]
 
 
 def _tell(input_file: InputFile, checks: tuple[Check, ...], error: CaveatError | None) -> FileVerification:
@@ -438,14 +442,14 @@ def _compare(sightings: Sequence[_CheckpointSighting], files: Sequence[InputFile
     if len(roots) == 1:
         return {}
     # A root that a known key signed outweighs one without.
-    signed = {one.note.checkpoint.root for one in sightings if one.is_signed}
+    signed = {checkpoint_sighting.note.checkpoint.root for checkpoint_sighting in sightings if checkpoint_sighting.is_signed}
     told = {}
-    for one in sightings:
-        checkpoint = one.note.checkpoint
+    for checkpoint_sighting in sightings:
+        checkpoint = checkpoint_sighting.note.checkpoint
         if signed == {checkpoint.root}:
             continue  # the others are not signed by a key that is known: they are no evidence against it
         other = next(rival for rival in sightings if rival.note.checkpoint.root != checkpoint.root)
-        told[one.at] = (
+        told[checkpoint_sighting.at] = (
             f"two histories of {checkpoint.origin}: at {checkpoint.size} entries its root is {checkpoint.root} here, "
             f"and {other.note.checkpoint.root} in {files[other.at].path}"
         )

@@ -107,7 +107,7 @@ def _check_keys(ledger: Ledger) -> tuple[Check, tuple[KeyState, ...]]:
     if not states:
         return not_checked(CheckName.KEYS, "the log names no key"), ()
     force = sum(state.in_force for state in states)
-    ended = "; ".join(_tell_end(one) for one in states if not one.in_force)
+    ended = "; ".join(_tell_end(key_state) for key_state in states if not key_state.in_force)
     note = f"{len(states)} recorded, {force} in force{'; ' if ended else ''}{ended}; each is the one that its entry names"
     return yes(CheckName.KEYS, note), states
 
@@ -140,7 +140,7 @@ def _check_log(report: LogReport) -> Check:
     if wrong:
         return no(CheckName.LOG, _tell(wrong, unlisted=report.unlisted))
     # The leaves fit their texts, so the whole history was rewritten, or part of it is missing.
-    if any(one.code == "history-differs" for one in report.findings):
+    if any(fault.code == "history-differs" for fault in report.findings):
         return no(CheckName.LOG, "every leaf fits its text, and these are not, or not all, the entries that were sealed: see checkpoints")
     erased = f"; {report.erased} texts were erased, and entries say so" if report.erased else ""
     note = f"{report.entries} entries of {report.origin}, gapless and in order, every leaf the hash of its text, root {report.root}"
@@ -157,10 +157,10 @@ def _check_rows(ledger: Ledger, report: LogReport) -> Check:
     if any(checkpoint.checkpoint.size > report.entries for checkpoint in report.checkpoints):
         return not_checked(CheckName.ROWS, "the log itself was cut off")
     try:
-        found = verify(ledger)
+        verify_report = verify(ledger)
     except (ConflictError, InputError) as error:
         return no(CheckName.ROWS, _tell(error.faults))
-    return yes(CheckName.ROWS, f"{found.rows:,} rows are what their statements give")
+    return yes(CheckName.ROWS, f"{verify_report.rows:,} rows are what their statements give")
 
 
 def _check_guards(ledger: Ledger) -> Check:
@@ -210,7 +210,7 @@ def _check_signed(ledger: Ledger, kept: tuple[StoredCheckpoint, ...], means: Ver
     # A registry's own keys would only show that it agrees with itself.
     log_keys = means.given.list_log_keys(origin)
     if not log_keys:
-        others = sorted({one.vkey.name for one in means.given.keys if one.vkey is not None})
+        others = sorted({known_key.vkey.name for known_key in means.given.keys if known_key.vkey is not None})
         note = f"nothing but the registry itself says whose keys sign {origin}; {describe_others(others)}"
         return not_checked(CheckName.CHECKPOINT, note)
     try:
@@ -218,7 +218,9 @@ def _check_signed(ledger: Ledger, kept: tuple[StoredCheckpoint, ...], means: Ver
             steps = [
                 KeyStep(seq=key_event.entry.seq, at=key_event.entry.at, event=key_event.payload) for key_event in list_key_events(view)
             ]
-        notes = [parse_note(one.note, where=f"checkpoint at {one.checkpoint.size}") for one in kept]
+        notes = [
+            parse_note(stored_checkpoint.note, where=f"checkpoint at {stored_checkpoint.checkpoint.size}") for stored_checkpoint in kept
+        ]
         # The last checkpoint, by a chain of keys that begins with a given one.
         key = find_signer(notes[-1], log_keys, steps, notes)
     except CaveatError as error:

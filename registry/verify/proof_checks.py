@@ -138,13 +138,13 @@ def read_proof(data: bytes, *, where: str) -> PublicationProof:
     except UnicodeDecodeError as error:
         raise InputError(_fault(where, f"it is not text in UTF-8: {error.reason}")) from error
     proof = parse_proof(text, where=where)
-    said = decode_published(proof.extra, where=where)
-    statement = decode_statement(said.statement, where=f"{where}, statement")
+    published = decode_published(proof.extra, where=where)
+    statement = decode_statement(published.statement, where=f"{where}, statement")
     # Another statement in the log, however well proven, says nothing about a file.
     if not isinstance(statement.payload, Publication):
         raise InputError(_fault(where, f"its statement is a {statement.kind.replace('_', ' ')}, no publication"))
     note = parse_note(proof.note, where=where)
-    return PublicationProof(proof=proof, note=note, said=said, statement=statement, publication=statement.payload)
+    return PublicationProof(proof=proof, note=note, said=published, statement=statement, publication=statement.payload)
 
 
 def check_inclusion(read: PublicationProof) -> Check:

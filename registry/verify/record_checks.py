@@ -111,12 +111,12 @@ def find_template(carried: SupplementInFile) -> str | None:
     if carried.format is OutputFormat.PDF:
         # A PDF says it in its information dictionary.
         with open_pdf(carried.data, where="PDF") as opened:
-            said = str(opened.pdf.docinfo.get("/Creator", ""))
+            text = str(opened.pdf.docinfo.get("/Creator", ""))
     else:
         # In the head only: a quoted text further down could say it, too.
         match = _DRAWN_BY.search(carried.data[:_HEAD_BYTES])
-        said = match[1].decode() if match else ""
-    return said.removeprefix(_DRAWN_WITH) if said.startswith(_DRAWN_WITH) else None
+        text = match[1].decode() if match else ""
+    return text.removeprefix(_DRAWN_WITH) if text.startswith(_DRAWN_WITH) else None
 
 
 def check_record(carried: SupplementInFile) -> Check:
@@ -194,11 +194,14 @@ def check_authors(carried: SupplementInFile) -> Check:
         more = f"; and {len(faults) - _MOST_TOLD} more" if len(faults) > _MOST_TOLD else ""
         return no(CheckName.AUTHORS, "; ".join(f"{fault.code}: {fault.where}: {fault.found}" for fault in faults[:_MOST_TOLD]) + more)
     signed = [group for group in groups if group.is_signed]
-    asserted = sum(one.count for one in groups if not one.is_signed)
+    asserted = sum(backed_group.count for backed_group in groups if not backed_group.is_signed)
     # No signature is no fault: then the operator alone asserts the statements.
     if not signed:
         return not_checked(CheckName.AUTHORS, f"no statement is signed: all {asserted} are asserted by the registry's operator")
-    told = "; ".join(f"{one.count} of {one.authority} by key {', '.join(key[:16] for key in one.keys)}" for one in signed)
+    told = "; ".join(
+        f"{backed_group.count} of {backed_group.authority} by key {', '.join(key[:16] for key in backed_group.keys)}"
+        for backed_group in signed
+    )
     rest = f"; {asserted} more asserted by the registry's operator" if asserted else ""
     return yes(CheckName.AUTHORS, f"signed by their authors: {told}{rest}; {_KEYS}")
 
@@ -247,16 +250,16 @@ def _check_parties(supplement: Supplement) -> Iterator[str]:
     pairs = [("claimant", supplement.claimant.code, supplement.claim.entry.actor)]
     if supplement.audit is not None:
         pairs.append(("audit.auditor", supplement.audit.auditor.code, supplement.audit.opening.payload.auditor))
-    for part, said, recorded in pairs:
-        if said != recorded:
-            yield f"{part}: it says {said}, recorded was {recorded}"
+    for part, text, recorded in pairs:
+        if text != recorded:
+            yield f"{part}: it says {text}, recorded was {recorded}"
 
 
 def _check_card(supplement: Supplement) -> Iterator[str]:
     card = supplement.card
     # A supplement with another card's title would mislead about the source.
-    if card is not None and (said := f"{card.card}@{card.revision}") != supplement.claim.payload.card:
-        yield f"card: it says {said}, the claim quotes {supplement.claim.payload.card or 'none'}"
+    if card is not None and (text := f"{card.card}@{card.revision}") != supplement.claim.payload.card:
+        yield f"card: it says {text}, the claim quotes {supplement.claim.payload.card or 'none'}"
 
 
 def _check_spec(part: SpecPart) -> Iterator[str]:
@@ -282,10 +285,10 @@ def _check_property(supplement: Supplement) -> Iterator[str]:
 
 
 def _check_history(supplement: Supplement) -> Iterator[str]:
-    numbers = [one.payload.revision for one in supplement.history]
+    numbers = [revision.payload.revision for revision in supplement.history]
     claim = supplement.claim.payload
     # A missing revision would hide that the claim once said something else.
-    if numbers != list(range(1, claim.revision + 1)) or any(one.payload.claim != claim.claim for one in supplement.history):
+    if numbers != list(range(1, claim.revision + 1)) or any(revision.payload.claim != claim.claim for revision in supplement.history):
         told = ", ".join(map(str, numbers[:20])) or "none"
         yield f"history: it shows revisions {told} of {claim.claim}; of revision {claim.revision} each from 1 belongs there, once, in order"
     elif supplement.history[-1] != supplement.claim:
@@ -294,17 +297,17 @@ def _check_history(supplement: Supplement) -> Iterator[str]:
 
 def _check_changes(report: ChangeReport) -> Iterator[str]:
     yield from (f"{name} occurs twice" for name, times in Counter(change.claim for change in report.changes).items() if times > 1)
-    for one in report.changes:
-        for state, last in ((one.before, report.since), (one.after, report.log_size)):
+    for claim_change in report.changes:
+        for state, last in ((claim_change.before, report.since), (claim_change.after, report.log_size)):
             if state is not None:
-                yield from _check_state(one.claim, state, last)
+                yield from _check_state(claim_change.claim, state, last)
         # An entry outside the two ends cannot have changed anything between them.
-        outside = [entry.seq for entry in one.entries if not report.since < entry.seq <= report.log_size]
+        outside = [entry.seq for entry in claim_change.entries if not report.since < entry.seq <= report.log_size]
         if outside:
-            yield f"{one.claim}: entry {outside[0]} is not between {report.since} and {report.log_size}"
+            yield f"{claim_change.claim}: entry {outside[0]} is not between {report.since} and {report.log_size}"
         # Derived from the classes in the same record, so it must agree with them.
-        if one.newly_inverted != is_newly_inverted(one.before, one.after):
-            yield f"{one.claim}: newly inverted is {one.newly_inverted}, which its classes do not say"
+        if claim_change.newly_inverted != is_newly_inverted(claim_change.before, claim_change.after):
+            yield f"{claim_change.claim}: newly inverted is {claim_change.newly_inverted}, which its classes do not say"
 
 
 def _check_state(claim: str, state: ClaimState, last: int) -> Iterator[str]:
@@ -364,13 +367,13 @@ def _check_terms(lock: Recorded[Lock], claim: Recorded[ClaimRevision]) -> Iterat
     # A claim registered after its lock could have been chosen to fit it.
     if lock.entry.seq <= claim.entry.seq:
         yield f"the claim is of entry {claim.entry.seq}, its lock of entry {lock.entry.seq} before it"
-    for name, one, other in (
+    for name, item, other in (
         ("θ", locked.theta, claimed.theta),
         ("relation", locked.relation, claimed.relation),
         ("direction", locked.direction, claimed.direction),
     ):
-        if one != other:
-            yield f"{name} is {other} in the claim, and {one} was locked"
+        if item != other:
+            yield f"{name} is {other} in the claim, and {item} was locked"
 
 
 def _check_order(lock: Recorded[Lock], audit: AuditPart) -> Iterator[str]:
@@ -463,23 +466,25 @@ def check_inclusion(supplement: AnySupplement, *, document: Json = None) -> Incl
     if root != inclusion.root:
         found = f"the entries and nodes give the root {root}, the supplement names {inclusion.root}"
         raise InputError(Fault("history-differs", "inclusion", found))
-    return InclusionResult(entries=tuple(entries), recomputed=tuple(sorted({one.entry.seq for one in named if one.recorded})))
+    return InclusionResult(
+        entries=tuple(entries), recomputed=tuple(sorted({reference.entry.seq for reference in named if reference.recorded}))
+    )
 
 
 def _find_faults(named: Sequence[EntryReference], inclusion: Inclusion, log_size: int) -> Iterator[Fault]:
     if inclusion.size != log_size:
         yield _fault("inclusion", f"the proof is of {inclusion.size} entries, the supplement of {log_size}")
-    yield from _find_unopened({one.entry.seq for one in named if one.recorded}, inclusion)
+    yield from _find_unopened({reference.entry.seq for reference in named if reference.recorded}, inclusion)
     openings = {opening.entry: opening for opening in inclusion.openings}
-    for one in named:
-        where = f"entry {one.entry.seq}"
+    for reference in named:
+        where = f"entry {reference.entry.seq}"
         # Numbers outside the log would be proven by nothing.
-        if not 1 <= one.entry.seq <= inclusion.size:
+        if not 1 <= reference.entry.seq <= inclusion.size:
             yield _fault(where, f"the log is said to have {inclusion.size} entries")
         # The leaf is used as bytes, so it must be 32 of them.
-        elif not _is_digest(one.entry.leaf):
-            yield _fault(where, f"its leaf {one.entry.leaf!r} is not a SHA-256 in hexadecimal")
-        elif one.recorded and one.entry.seq in openings and (misfit := find_misfit(one, openings[one.entry.seq])):
+        elif not _is_digest(reference.entry.leaf):
+            yield _fault(where, f"its leaf {reference.entry.leaf!r} is not a SHA-256 in hexadecimal")
+        elif reference.recorded and reference.entry.seq in openings and (misfit := find_misfit(reference, openings[reference.entry.seq])):
             yield _fault(where, misfit)
 
 

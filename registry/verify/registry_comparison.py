@@ -66,19 +66,19 @@ def check_current(carried: SupplementInFile, ledger: Ledger | None) -> Check:
         try:
             # Both views are of the same log, the earlier one as of the supplement's entry.
             with ledger.view(supplement.log_size, log=place.log) as then:
-                found = list(_list_since(then, now, carried))
+                texts = list(_list_since(then, now, carried))
         except UnavailableError:
             raise
         except CaveatError as error:
             return not_checked(CheckName.CURRENT, f"the registry cannot be read: {error.faults[0].where}: {error.faults[0].found}")
         last = now.find_entry(now.log_size)
-    if not found:
+    if not texts:
         return yes(
             CheckName.CURRENT, f"nothing that concerns it was recorded up to entry {now.log_size}{_tell_day(last.at if last else None)}"
         )
-    left = f"; and {len(found) - _MOST_TOLD} more" if len(found) > _MOST_TOLD else ""
+    left = f"; and {len(texts) - _MOST_TOLD} more" if len(texts) > _MOST_TOLD else ""
     since = f"since entry {supplement.log_size}: " if isinstance(supplement, ChangeReport) else ""
-    return no(CheckName.CURRENT, f"{since}{'; '.join(found[:_MOST_TOLD])}{left}")
+    return no(CheckName.CURRENT, f"{since}{'; '.join(texts[:_MOST_TOLD])}{left}")
 
 
 def _make_again(carried: SupplementInFile, ledger: Ledger, place: LogPlace) -> AnySupplement:
@@ -96,19 +96,21 @@ def _make_again(carried: SupplementInFile, ledger: Ledger, place: LogPlace) -> A
 
 def _check_notice(carried: SupplementInFile, ledger: Ledger, place: LogPlace, size: int) -> str | None:
     """Return in what the notice that the supplement is superseded is not what the registry says; None where it is, or there is none."""
-    said = None if isinstance(carried.supplement, ChangeReport) else carried.supplement.superseded
-    if said is None:
+    supersession = None if isinstance(carried.supplement, ChangeReport) else carried.supplement.superseded
+    if supersession is None:
         return None
     # A notice as of an entry beyond the log, or before the supplement, cannot be confirmed.
-    if not carried.supplement.log_size <= said.log_size <= size:
-        return f"it is said to be known as of entry {said.log_size}, the registry has {size}"
-    with ledger.view(carried.supplement.log_size, log=place.log) as then, ledger.view(said.log_size, log=place.log) as now:
+    if not carried.supplement.log_size <= supersession.log_size <= size:
+        return f"it is said to be known as of entry {supersession.log_size}, the registry has {size}"
+    with ledger.view(carried.supplement.log_size, log=place.log) as then, ledger.view(supersession.log_size, log=place.log) as now:
         superseded = find_superseded(then, now, carried.name)
     if superseded is None:
-        return f"as of entry {said.log_size} nothing superseded it"
-    same = (superseded.name, superseded.entry, superseded.why) == (said.name, said.entry, said.why)
+        return f"as of entry {supersession.log_size} nothing superseded it"
+    same = (superseded.name, superseded.entry, superseded.why) == (supersession.name, supersession.entry, supersession.why)
     return (
-        None if same else f"as of entry {said.log_size} it is {superseded.name}, entry {superseded.entry.seq}: {' '.join(superseded.why)}"
+        None
+        if same
+        else f"as of entry {supersession.log_size} it is {superseded.name}, entry {superseded.entry.seq}: {' '.join(superseded.why)}"
     )
 
 

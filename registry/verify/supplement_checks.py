@@ -168,12 +168,12 @@ def _check_published(carried: SupplementInFile, sha256: str, ledger: "Ledger | N
     if ledger is not None:
         # Only in the log that the record names.
         place = find_log(ledger, carried.supplement.log_origin)
-        found: tuple[Recorded[Publication], ...] = ()
+        publications: tuple[Recorded[Publication], ...] = ()
         if place is not None:
             with ledger.view(log=place.log) as view:
-                found = view.find_publications(sha256)
-        if found:
-            entry = found[0].entry
+                publications = view.find_publications(sha256)
+        if publications:
+            entry = publications[0].entry
             note = f"no proof here; the registry recorded in entry {entry.seq} on {entry.at:%Y-%m-%d} that this file was published"
             return yes(CheckName.PUBLISHED, note)
     # A publication names a claim or a card.
@@ -454,9 +454,9 @@ def _find_other_version(supplement_examination: SupplementExamination) -> str | 
     # The log's word is the strongest: then the file's own does not count.
     if supplement_examination.published is not None:
         return None if supplement_examination.published.template == here else "its publication in the log names the templates of"
-    said = None if supplement_examination.sealed.proof is None else supplement_examination.sealed.proof.publication.template
+    text = None if supplement_examination.sealed.proof is None else supplement_examination.sealed.proof.publication.template
     # The separate proof is only believed for the reason why bytes cannot be compared.
-    if said is not None and said != here:
+    if text is not None and text != here:
         return "its proof, for which nothing here vouches, names the templates of"
     # JSON is its record and needs no templates.
     if supplement_examination.carried.format is OutputFormat.JSON:

@@ -68,7 +68,9 @@ class Trust:
         """Return the keys that may cosign checkpoints of the log *origin*: those of others. A log's key cosigns for other logs too."""
         # A log's own cosignature would say nothing that its signature does not.
         others = (key for key in self._list_vkeys() if key.name != origin)
-        return tuple({str(one): one for one in (key if key.is_cosigner else key.as_cosigner() for key in others)}.values())
+        return tuple(
+            {str(verifier_key): verifier_key for verifier_key in (key if key.is_cosigner else key.as_cosigner() for key in others)}.values()
+        )
 
     def find_document(self, fingerprint: str) -> KnownKey | None:
         """Return the key with *fingerprint* that signs documents; None where it is not known."""
@@ -96,17 +98,17 @@ def read_given(texts: Iterable[str]) -> Trust:
     Raises:
         InputError: `bad-vkey`, one is none; `bad-certificate`; `file-not-readable`; all of them at once.
     """
-    found: list[KnownKey] = []
+    keys: list[KnownKey] = []
     faults: list[Fault] = []
     # All faults of all keys at once.
     for text in texts:
         try:
-            found += _read_one(text)
+            keys += _read_one(text)
         except CaveatError as error:
             faults += error.faults
     if faults:
         raise InputError(faults)
-    return Trust(keys=tuple(found))
+    return Trust(keys=tuple(keys))
 
 
 def collect_keys(states: "Iterable[KeyState]", *, source: str) -> Trust:
@@ -122,14 +124,14 @@ def join(*trusts: Trust) -> Trust:
     """Return all keys; of one that is known twice, what any of them knows of its end."""
     joined: dict[str, KnownKey] = {}
     # One key can be known from several sources.
-    for one in (key for trust in trusts for key in trust.keys):
-        name = str(one.vkey or one.fingerprint)
+    for known_key in (key for trust in trusts for key in trust.keys):
+        name = str(known_key.vkey or known_key.fingerprint)
         before = joined.get(name)
         # An end that any source knows counts: a revoked key must not stay valid because one
         # registry has not heard of it.
         if before is None or before.state is None or before.state.in_force:
-            known = one if before is None or one.state is not None else before
-            joined[name] = replace(known, is_given=one.is_given or (before is not None and before.is_given))
+            known = known_key if before is None or known_key.state is not None else before
+            joined[name] = replace(known, is_given=known_key.is_given or (before is not None and before.is_given))
     return Trust(
         keys=tuple(joined.values()),
         forks={origin: fork for trust in trusts for origin, fork in trust.forks.items()},
@@ -234,8 +236,8 @@ def collect_means(ledger: "Ledger | None", trust: Trust, *, origin: str | None) 
 def find_log(ledger: "Ledger", origin: str) -> LogPlace | None:
     """Return where the log *origin* is kept in the registry; None where it is not."""
     # None stands for the registry's own log.
-    found = next((log for log in ledger.list_logs() if log.origin == origin), None)
-    return None if found is None else LogPlace(log=None if found.is_own else origin)
+    summary = next((log for log in ledger.list_logs() if log.origin == origin), None)
+    return None if summary is None else LogPlace(log=None if summary.is_own else origin)
 
 
 def list_forks(view: "View") -> dict[str, str]:

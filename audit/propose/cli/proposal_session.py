@@ -110,7 +110,7 @@ def _gather(app: App, view: "View", card: Card) -> KnownCard:
     from registry.registration.card_registration import get_card_text
 
     known = tuple(model.payload.model for model in view.list_models() if model.payload.model.developer == card.publisher)
-    names = tuple(dict.fromkeys(one.name for one in known))
+    names = tuple(dict.fromkeys(ref.name for ref in known))
     source = CardSource(title=card.title, publisher=card.publisher, card=f"{card.card}@{card.revision}", models=names)
     claims = tuple(_read_claims(view, card))
     return KnownCard(
@@ -141,7 +141,7 @@ def _find_sighted(view: "View", card: Card, claims: tuple[ClaimRevision, ...]) -
 
 def _list_properties(app: App, view: "View") -> dict[str, PropertySpec | None]:
     specs = (spec.payload for spec in view.list_specs(SpecKind.PROPERTY) if spec.payload.owner == app.config.authority)
-    bodies = {one.slug: view.open_spec(one) for one in specs}
+    bodies = {version.slug: view.open_spec(version) for version in specs}
     return {slug: body if isinstance(body, PropertySpec) else None for slug, body in bodies.items()}
 
 
@@ -228,7 +228,7 @@ def _name_folder(known_card: KnownCard, options: Mapping[str, Any]) -> Path:
 
 def _build_asker(app: App, store: RunStore, asking: QuestionSettings, options: Mapping[str, Any]) -> Callable[[Iterable[Call], int], None]:
     prices = _read_prices(options)
-    check_prices(Budget(usd=options["max_usd"]), prices, {asking.model, *(one.model for one in store.sum_spent())})
+    check_prices(Budget(usd=options["max_usd"]), prices, {asking.model, *(usage.model for usage in store.sum_spent())})
     before = count_before(store, prices)
     policy = Policy(model=asking.model, max_tokens=asking.max_tokens, base_url=options["base_url"])
 
@@ -281,9 +281,9 @@ def tell_proposals(proposals: Proposals, *, unsure: int, registered: int, sighte
     found = proposals.proposals
     yield f"{proposals.by}: {len(found):,} {_noun(len(found), 'claim')} proposed from {proposals.passages:,} passages of {proposals.title}"
     if found:
-        forms, levels = Counter(one.form for one in found), Counter(one.confidence for one in found)
-        yield f"  form: {', '.join(f'{one.value} {forms[one]}' for one in Form if forms[one])}"
-        yield f"  confidence: {', '.join(f'{one.value} {levels[one]}' for one in Confidence if levels[one])}"
+        forms, levels = Counter(proposal.form for proposal in found), Counter(proposal.confidence for proposal in found)
+        yield f"  form: {', '.join(f'{form.value} {forms[form]}' for form in Form if forms[form])}"
+        yield f"  confidence: {', '.join(f'{confidence.value} {levels[confidence]}' for confidence in Confidence if levels[confidence])}"
     if registered:
         yield f"  registered already, and not proposed again: {registered}"
     if sighted:
@@ -292,7 +292,7 @@ def tell_proposals(proposals: Proposals, *, unsure: int, registered: int, sighte
         yield f"  left out before, and not proposed again: {left_out}"
     if unsure:
         yield f"  below --min-confidence: {unsure}"
-    if restated := sum(bool(one.restates) for one in found):
+    if restated := sum(bool(proposal.restates) for proposal in found):
         yield f"  may restate a registered claim with another number: {restated}"
     if proposals.dropped:
         reasons = list(count_dropped(proposals))

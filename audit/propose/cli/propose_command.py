@@ -70,17 +70,17 @@ def propose(app: App, /, *, card: str, **options: Any) -> None:
     if options["review"] is not None:
         _review(app, card, choice, options)
         return
-    found = find_card(app, card)
-    outline = read_passages(app, found)
+    known_card = find_card(app, card)
+    outline = read_passages(app, known_card)
     if options["dry_run"]:
         from audit.propose.cli.proposal_session import report_plan
 
-        report_plan(app, found, choice.narrow(outline, found.text), options)
+        report_plan(app, known_card, choice.narrow(outline, known_card.text), options)
         return
-    offered = offer(app, found, outline, choice, options)
+    offered = offer(app, known_card, outline, choice, options)
     for line in offered.told:
         app.say(line)
-    _answer(app, found, offered, options)
+    _answer(app, known_card, offered, options)
 
 
 def _check_options(app: App, options: dict[str, Any]) -> None:
@@ -185,23 +185,23 @@ def _review(app: App, card: str, choice: "CardSelection", options: dict[str, Any
     from audit.propose.proposal_review import check_same, find_journal
 
     path: Path = options["review"]
-    found = find_card(app, card)
+    known_card = find_card(app, card)
     journal = find_journal(path)
     if journal is not None:
         try:
             _check_resumed(options)
-            check_same(journal, document=found.text.sha256, engine=options["engine"])
+            check_same(journal, document=known_card.text.sha256, engine=options["engine"])
         except BaseException:
             journal.close()
             raise
-    outline, greeting = read_passages(app, found), "this review goes on where it was left; ? tells the keys"
+    outline, greeting = read_passages(app, known_card), "this review goes on where it was left; ? tells the keys"
     told: tuple[str, ...] = ()
     if journal is None:
-        journal, told = _begin(app, found, outline, choice, options)
+        journal, told = _begin(app, known_card, outline, choice, options)
         greeting = "? tells the keys"
     try:
-        known = _know_models(found, journal.opening.given)
-        ground = ReviewBasis(path=path, card=found.text, outline=outline, known=known, registered=found.registered)
+        known = _know_models(known_card, journal.opening.given)
+        ground = ReviewBasis(path=path, card=known_card.text, outline=outline, known=known, registered=known_card.registered)
         session = ReviewSession(ground, journal, told=told, greeting=greeting)
         session.run()
     finally:

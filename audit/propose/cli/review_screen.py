@@ -62,14 +62,14 @@ class ScreenPart:
 def fit(console: Console, parts: Iterable[ScreenPart], height: int) -> Lines:
     """Return the lines of *parts*, as wide as *console*, *height* at most."""
     listed = tuple(parts)
-    drawn = [_draw(console, one.body) for one in listed]
+    drawn = [_draw(console, part.body) for part in listed]
     if _count(drawn) > height:
-        drawn = [lines if one.brief is None else _draw(console, one.brief) for one, lines in zip(listed, drawn, strict=True)]
+        drawn = [lines if part.brief is None else _draw(console, part.brief) for part, lines in zip(listed, drawn, strict=True)]
     for name, least in _CUTS:
-        for place, one in enumerate(listed):
+        for place, part in enumerate(listed):
             over = _count(drawn) - height
-            if over > 0 and one.name == name and len(drawn[place]) > least:
-                drawn[place] = _cut(drawn[place], max(least, len(drawn[place]) - over), one, console.width)
+            if over > 0 and part.name == name and len(drawn[place]) > least:
+                drawn[place] = _cut(drawn[place], max(least, len(drawn[place]) - over), part, console.width)
     return [line for lines in drawn for line in lines][:height]
 
 
@@ -169,7 +169,7 @@ def print_end(console: Console, title: str, review: ProposalReview, total: int, 
     done = f"Everything is decided, {total} of {total}: {_tell_counts(review)}." if total else "Nothing was proposed."
     keys = "w writes the file, q writes it and leaves, b goes back, g goes to."
     lines = (Text(show(title), style="bold"), _build_rule(console), Text(done), Text(keys))
-    head = tuple(ScreenPart(name="head", body=one) for one in (*lines, _build_rule(console)))
+    head = tuple(ScreenPart(name="head", body=item) for item in (*lines, _build_rule(console)))
     print_lines(console, fit(console, (*head, *_build_foot(console.width, message)), console.height - 1))
 
 
@@ -199,7 +199,7 @@ def describe_counts(review: ProposalReview, total: int) -> str:
 
 def _tell_counts(review: ProposalReview) -> str:
     accepted = [decision for decision in review.decisions.values() if decision.verdict is ProposalVerdict.ACCEPTED]
-    claims = sum(len(one.claims) for one in accepted)
+    claims = sum(len(proposal_decision.claims) for proposal_decision in accepted)
     made = f" ({claims} claims)" if claims != len(accepted) else ""
     skipped = review.count(ProposalVerdict.SKIPPED)
     return f"{len(accepted)} accepted{made}, {review.count(ProposalVerdict.LEFT_OUT)} left out" + (
@@ -306,7 +306,7 @@ def _list_notices(proposal: Proposal, model: ModelRef) -> Iterator[tuple[str, st
         yield "not stated", ", ".join(missing)
     yield from (("restates", f"{restate.claim}, which says {restate.value:g}: {restate.why}") for restate in proposal.restates)
     yield from (("look at", note) for note in proposal.notes)
-    yield from (("awareness", describe_awareness(one)) for one in proposal.awareness[:3])
+    yield from (("awareness", describe_awareness(awareness_note)) for awareness_note in proposal.awareness[:3])
     yield from (("compared", describe_comparison(comparison)) for comparison in proposal.comparisons)
 
 
@@ -399,12 +399,12 @@ def _watch() -> Iterator[int]:
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     woken = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-    handlers = {one: signal.signal(one, lambda *_: None) for one in (signal.SIGWINCH, signal.SIGCONT)}
+    handlers = {item: signal.signal(item, lambda *_: None) for item in (signal.SIGWINCH, signal.SIGCONT)}
     try:
         yield reader
     finally:
-        for one, handler in handlers.items():
-            signal.signal(one, handler)
+        for signals, handler in handlers.items():
+            signal.signal(signals, handler)
         signal.set_wakeup_fd(woken)
         os.close(reader)
         os.close(writer)

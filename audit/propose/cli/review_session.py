@@ -157,9 +157,9 @@ def _prompt_fields(draft: ClaimDraft) -> ClaimDraft:
     click.echo("There is no editor ($VISUAL, $EDITOR). Enter keeps what stands in brackets, - empties it, Ctrl-C gives up.")
     document = to_document(draft)
     for name in _FIELDS:
-        said = click.prompt(name, default=_shown(document.get(name)), show_default=True).strip()
-        if said != _shown(document.get(name)):
-            document[name] = None if said == "-" else _read(name, said)
+        text = click.prompt(name, default=_shown(document.get(name)), show_default=True).strip()
+        if text != _shown(document.get(name)):
+            document[name] = None if text == "-" else _read(name, text)
     return from_document(ClaimDraft, {key: value for key, value in document.items() if value is not None}, where="your answers")
 
 
@@ -167,8 +167,8 @@ def _prompt_parts(draft: ClaimDraft) -> tuple[ClaimDraft, ...]:
     click.echo(f"There is no editor ($VISUAL, $EDITOR). The passage:\n\n{show(draft.quote)}\n")
     click.echo("Type or paste the quote of each claim on a line of its own; an empty line ends.")
     quotes: list[str] = []
-    while said := click.prompt(f"quote {len(quotes) + 1}", default="", show_default=False).strip():
-        quotes.append(said)
+    while text := click.prompt(f"quote {len(quotes) + 1}", default="", show_default=False).strip():
+        quotes.append(text)
     return tuple(replace(draft, quote=quote) for quote in quotes)
 
 
@@ -334,14 +334,14 @@ class ReviewSession:
     def _leave_out(self, at: int) -> None:
         """Ask for the reason; the last one is offered again, since many passages are left out for one."""
         try:
-            said = click.prompt("why is it left out", default=self._reason, show_default=bool(self._reason)).strip()
+            text = click.prompt("why is it left out", default=self._reason, show_default=bool(self._reason)).strip()
         except click.Abort:
-            said = ""
-        if not said:
+            text = ""
+        if not text:
             self._message = "not left out: it needs a reason"
             return
-        self._reason = said
-        self._decide(ProposalDecision(at=at, verdict=ProposalVerdict.LEFT_OUT, reason=said))
+        self._reason = text
+        self._decide(ProposalDecision(at=at, verdict=ProposalVerdict.LEFT_OUT, reason=text))
 
     def _decide(self, decision: ProposalDecision) -> None:
         self._step(ReviewStep(move=ReviewMove.DECIDE, decision=decision))
@@ -361,29 +361,29 @@ class ReviewSession:
         self._message = "undone"
 
     def _go_to(self) -> None:
-        said = _ask_decision(f"number, 1 to {len(self._proposals)}")
-        if said.isascii() and said.isdecimal() and 1 <= int(said[:9]) <= len(self._proposals):
-            self._at = int(said[:9]) - 1
-        elif said:
-            self._message = f"no proposal {said}; there are 1 to {len(self._proposals)}"
+        decision = _ask_decision(f"number, 1 to {len(self._proposals)}")
+        if decision.isascii() and decision.isdecimal() and 1 <= int(decision[:9]) <= len(self._proposals):
+            self._at = int(decision[:9]) - 1
+        elif decision:
+            self._message = f"no proposal {decision}; there are 1 to {len(self._proposals)}"
 
     def _search(self) -> None:
         words = _ask_decision("search for")
         if not words:
             return
-        found = find_words(self._proposals, words, after=-1 if self._at is None else self._at)
-        if found is None:
+        count = find_words(self._proposals, words, after=-1 if self._at is None else self._at)
+        if count is None:
             self._message = f"no proposal has {words!r}"
         else:
-            self._at = found
+            self._at = count
 
     def _look(self, at: int, way: int) -> None:
         places = range(at + way, len(self._proposals) if way > 0 else -1, way)
-        found = next((place for place in places if not self._is_filtered or self.review.is_open(place)), None)
-        if found is None:
+        count = next((place for place in places if not self._is_filtered or self.review.is_open(place)), None)
+        if count is None:
             self._message = f"no{' open' if self._is_filtered else ''} proposal {'after' if way > 0 else 'before'} this one"
         else:
-            self._at = found
+            self._at = count
 
     def _propose(self, at: int) -> DraftEntry:
         return build_entry(self._proposals[at], at + 1, self._ground.known, self._journal.opening.model)
@@ -450,7 +450,9 @@ def list_omissions(review: ProposalReview, proposals: Sequence[Proposal]) -> tup
     One of several proposals of a passage may be left out and another accepted: then the passage is registered, and not left out. Of a
     passage that was left out for several reasons, all are given.
     """
-    claimed = {_place(proposals[at]) for at, one in review.decisions.items() if one.verdict is ProposalVerdict.ACCEPTED}
+    claimed = {
+        _place(proposals[at]) for at, proposal_decision in review.decisions.items() if proposal_decision.verdict is ProposalVerdict.ACCEPTED
+    }
     reasons: dict[tuple[int, int], list[str]] = {}
     for at in sorted(review.decisions):
         decision = review.decisions[at]
@@ -490,7 +492,7 @@ def _name_spec(entry: DraftEntry) -> dict[str, PropertySpec] | None:
 
 def _ask_decision(what: str) -> str:
     try:
-        said: str = click.prompt(what, default="", show_default=False)
+        text: str = click.prompt(what, default="", show_default=False)
     except click.Abort:
         return ""
-    return said.strip()
+    return text.strip()

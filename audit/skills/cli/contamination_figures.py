@@ -106,7 +106,7 @@ def draw_scatter(dots: Sequence[ScatterDot], *, title: str, x_name: str, unit: s
     """Return the structural score of each skill against its contrast, with the interval of each point."""
     left, bottom = 64.0, _SCATTER_HEIGHT - _FOOT
     across = _build_axis([0.0, *(dot.x for dot in dots)], left=left, width=WIDTH - left - 24)
-    ends = [end for one in dots for end in _list_ends(one.measure)]
+    ends = [end for scatter_dot in dots for end in _list_ends(scatter_dot.measure)]
     up = _build_axis([0.0, *ends], left=0.0, width=bottom - _TOP)
     svg = _open(_SCATTER_HEIGHT, title, f"{len(dots)} points with vertical intervals.")
     _add_axis(svg, across, bottom, x_name)
@@ -115,9 +115,13 @@ def draw_scatter(dots: Sequence[ScatterDot], *, title: str, x_name: str, unit: s
         _add_text(svg, label, at=(left - 8, bottom - place + 4), anchor="end", quiet=True)
     _add_line(svg, (left, bottom - up.place(0.0)), (WIDTH - 24, bottom - up.place(0.0)), _ZERO)
     _add_text(svg, unit, at=(0, 14), quiet=True)
-    for one in dots:
-        _draw_dot(svg, one, across.place(one.x), up, bottom)
-    known = [(one.label, (across.place(one.x), bottom - up.place(one.measure.value))) for one in dots if one.measure.value is not None]
+    for scatter_dot in dots:
+        _draw_dot(svg, scatter_dot, across.place(scatter_dot.x), up, bottom)
+    known = [
+        (scatter_dot.label, (across.place(scatter_dot.x), bottom - up.place(scatter_dot.measure.value)))
+        for scatter_dot in dots
+        if scatter_dot.measure.value is not None
+    ]
     _add_labels(svg, known)
     return svg
 

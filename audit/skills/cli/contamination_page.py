@@ -114,8 +114,14 @@ def _list_properties(kept: Aggregate) -> Iterator[Block]:
     """Yield the table of dimensions and patterns."""
     yield "The judge's four dimensions, and the patterns that were looked for; means over the kept skills, not adjusted for their number."
     rows = [
-        (one.property.replace("_", " "), one.contrast, f"{one.range[0]:g} to {one.range[1]:g}", str(one.skills), write_measure(one.measure))
-        for one in kept.properties
+        (
+            effect.property.replace("_", " "),
+            effect.contrast,
+            f"{effect.range[0]:g} to {effect.range[1]:g}",
+            str(effect.skills),
+            write_measure(effect.measure),
+        )
+        for effect in kept.properties
     ]
     yield Table(("Property", "Contrast", "Range", "Skills", "Here"), rows)
 
@@ -128,9 +134,9 @@ def _list_skills(study: ContaminationStudy) -> Iterator[Block]:
     rows = [(names[skill.skill], *_list_contrast_cells(effect)) for skill in study.skills for effect in skill.effects]
     yield Table(columns, rows)
     ratios = [
-        (names[skill.skill], "–" if one.published is None else format_number(one.published), _describe_mitigation(one))
+        (names[skill.skill], "–" if mitigation.published is None else format_number(mitigation.published), _describe_mitigation(mitigation))
         for skill in study.skills
-        if (one := skill.mitigation) is not None
+        if (mitigation := skill.mitigation) is not None
     ]
     if ratios:
         yield Table(("Skill", "Published", "Mitigation"), ratios)
@@ -172,7 +178,7 @@ def _list_inventory(study: ContaminationStudy) -> Iterator[Block]:
     yield Table(columns, rows, numbers=columns[1:])
     for exclusion in inventory.exclusions:
         yield f"{exclusion.skill}, task {exclusion.task_id}, run {exclusion.run}, arm {exclusion.arm}: no score, {exclusion.reason}"
-    yield from (f"{one.skill}: left out of the aggregates by the study ({one.reason})" for one in inventory.left_out)
+    yield from (f"{out.skill}: left out of the aggregates by the study ({out.reason})" for out in inventory.left_out)
     yield from (f"{note.where}: {note.message}" for note in inventory.notes)
     yield from describe_absent(study.absent)
 
@@ -204,12 +210,15 @@ def _list_files(study: ContaminationStudy) -> Iterator[Block]:
         compatibility = study.compatibility
         yield describe_figures(compatibility.total)
         rows = [
-            (name, *map(format_count, (one.recomputed, one.reproduced, one.copied, one.copies_agree)))
-            for name, one in compatibility.by_part.items()
+            (name, *map(format_count, (count.recomputed, count.reproduced, count.copied, count.copies_agree)))
+            for name, count in compatibility.by_part.items()
         ]
         columns = ("Part", "Recomputed here", "Of these, agree", "Compared with a copy alone", "Of the copies, agree")
         yield Table(columns, rows, numbers=columns[1:])
-        yield from (f"{one.path}: published {one.published:g}, found {one.recomputed}" for one in compatibility.differ[:50])
+        yield from (
+            f"{difference.path}: published {difference.published:g}, found {difference.recomputed}"
+            for difference in compatibility.differ[:50]
+        )
     yield Remark(f"{len(study.files)} files were read; their SHA-256 stand in results.json.")
 
 
@@ -552,7 +561,7 @@ def _draw_contexts(study: ContaminationStudy) -> Markup | None:
 
 
 def _draw_correlations(study: ContaminationStudy, kept: Aggregate) -> Markup | None:
-    known = {one.skill: one for one in study.skills if one.left_out is None}
+    known = {contrasts.skill: contrasts for contrasts in study.skills if contrasts.left_out is None}
     figures: list[Element] = []
     for correlation in kept.correlations:
         effects = [(skill, effect) for skill in known.values() if (effect := find_effect(skill, correlation.contrast)) is not None]
@@ -578,9 +587,9 @@ def _draw_groups(study: ContaminationStudy, kept: Aggregate) -> Markup | None:
     for by, name in _NAMES.items():
         rows = []
         for group in dict.fromkeys(one.name for one in kept.groups if one.by == by and one.skills > 1):
-            found = {one.contrast: one for one in kept.groups if one.by == by and one.name == group}
-            first = found["B−A"]
-            lines = (FigureValue(measure=first.measure), FigureValue(measure=found["D−A"].measure, is_open=True))
+            groups = {one.contrast: one for one in kept.groups if one.by == by and one.name == group}
+            first = groups["B−A"]
+            lines = (FigureValue(measure=first.measure), FigureValue(measure=groups["D−A"].measure, is_open=True))
             rows.append(
                 FigureRow(
                     label=group.replace("_", " "), note=f"{format_items(first.skills, 'skill')}", lines=lines, published=first.published
@@ -670,7 +679,7 @@ def _write_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def _list_scores(study: ContaminationStudy, recording: StudyRecording) -> Iterable[Sequence[object]]:
     """Give one row per response, tasks named with their skill so that they are unique; columns that no score table has come last."""
-    wanted = {one.skill for one in study.skills}
+    wanted = {contrasts.skill for contrasts in study.skills}
     for skill in recording.skills:
         types = {task.task_id: task.type_ for task in skill.tasks}
         for response in skill.responses if skill.name in wanted else ():

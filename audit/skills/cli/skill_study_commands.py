@@ -328,14 +328,14 @@ def list_(app: App, /, *, path: Path, folder: Path | None) -> None:
     from audit.skills.study_recording import count_stages, list_outcomes
 
     file = read_study(path)
-    planned = {one.cell for one in plan_calls(file, build_replay(file), StudySelection())}
+    planned = {call.cell for call in plan_calls(file, build_replay(file), StudySelection())}
     run = folder or path.with_suffix(".run")
     stages = {}
     if (run / DATABASE).is_file():
         with open_run(file, run) as store:
             outcomes = list_outcomes(store, file)
         stages = count_stages(outcomes)
-        planned |= {one.cell for outcome in outcomes.values() for one in outcome}
+        planned |= {cell_outcome.cell for outcome in outcomes.values() for cell_outcome in outcome}
     document = summarise_listing(file, planned, stages, run)
     app.answer(document, present_listing(document))
 

@@ -41,7 +41,7 @@ def summarise_listing(
     skills = []
     for name, entry in file.study.skills.items():
         arms = sorted(arm for skill, arm in calls if skill == name)
-        done = {one.arm: one for one in stages.get(name, ())}
+        done = {progress.arm: progress for progress in stages.get(name, ())}
         skills.append(
             {
                 "name": name,
@@ -74,21 +74,21 @@ def present_listing(document: Mapping[str, Any]) -> Iterator[Block]:
     columns = ("skill", "risk, category", "score", "tasks", "arms", "answered", "patterns", "judged")
     rows = [
         (
-            one["name"] + (" *" if one["left_out"] else ""),
-            f"{one['risk_level']}, {one['test_category']}",
-            f"{one['structural_score']:g}",
-            str(one["tasks"]),
-            "".join(each["arm"] for each in one["conditions"]),
-            _tell_answered(one["conditions"]),
-            *(_sum(one["conditions"], name) for name in ("matched", "judged")),
+            item["name"] + (" *" if item["left_out"] else ""),
+            f"{item['risk_level']}, {item['test_category']}",
+            f"{item['structural_score']:g}",
+            str(item["tasks"]),
+            "".join(each["arm"] for each in item["conditions"]),
+            _tell_answered(item["conditions"]),
+            *(_sum(item["conditions"], name) for name in ("matched", "judged")),
         )
-        for one in document["skills"]
+        for item in document["skills"]
     ]
     yield Table(columns, rows, numbers=("score", "tasks", "answered", "patterns", "judged"))
-    for one in document["skills"]:
-        if one["left_out"]:
-            yield f"* {one['name']}: left out of the means over skills ({one['left_out']})"
-    cells = [one for skill in document["skills"] for one in skill["conditions"]]
+    for item in document["skills"]:
+        if item["left_out"]:
+            yield f"* {item['name']}: left out of the means over skills ({item['left_out']})"
+    cells = [item for skill in document["skills"] for item in skill["conditions"]]
     is_whole = all(cell["answered"] == cell["calls"] for cell in cells)
     run = f"--run {quote(document['folder'])}"
     verb = f"analyze {quote(document['path'])} {run}" if is_whole else f"generate {quote(document['path'])} --dry-run"
@@ -103,14 +103,17 @@ def summarise_scored(file: StudyFile, stages: Mapping[str, Sequence[ConditionPro
         "path": str(file.path),
         "folder": str(folder),
         "judge": None if file.judge is None else file.judge.model,
-        "skills": [{"name": name, "conditions": [{"arm": one.arm, **_count(one)} for one in stage]} for name, stage in stages.items()],
+        "skills": [
+            {"name": name, "conditions": [{"arm": progress.arm, **_count(progress)} for progress in stage]}
+            for name, stage in stages.items()
+        ],
     }
 
 
 def present_scored(document: Mapping[str, Any]) -> Iterator[Block]:
     """Present what is scored so far, by skill."""
     columns = ("skill", *_COUNTS)
-    rows = [(one["name"], *(_sum(one["conditions"], name) for name in _COUNTS)) for one in document["skills"]]
+    rows = [(item["name"], *(_sum(item["conditions"], name) for name in _COUNTS)) for item in document["skills"]]
     yield Table(columns, rows, numbers=_COUNTS)
     yield from document["judging"]
     if document["judge"] is None:
@@ -195,8 +198,8 @@ def present_study(study: ContaminationStudy) -> Iterator[Block]:
     if study.compatibility is not None:
         compatibility = study.compatibility
         yield Subtitle("" + describe_figures(compatibility.total))
-        for one in compatibility.differ[:10]:
-            yield f"  {one.path}: published {one.published:g}, found {one.recomputed}"
+        for difference in compatibility.differ[:10]:
+            yield f"  {difference.path}: published {difference.published:g}, found {difference.recomputed}"
     yield from present_patterns(study)
     yield from describe_absent(study.absent)
     for note in study.inventory.notes:

@@ -104,7 +104,7 @@ def has_columns(text: str) -> bool:
     """
     lines = text.count("\n") + 1
     # Lines with several figures are rows of a table and not two columns of prose.
-    apart = [found[0] for found in _APART.finditer(text) if len(_FIGURES.findall(found[0])) < 2]
+    apart = [match[0] for match in _APART.finditer(text) if len(_FIGURES.findall(match[0])) < 2]
     return (len(apart) >= 8 and 2 * len(apart) >= lines) or (len(_BROKEN.findall(text)) >= 4 and lines >= 10)
 
 

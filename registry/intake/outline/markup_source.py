@@ -75,14 +75,14 @@ def _read_pipe_row(start: int, line: str, *, is_head: bool) -> SourceRow:
 
 def _find_pipes(line: str, at: int) -> Iterator[int]:
     """Where the bars stand that part cells: those not escaped."""
-    return (found.start() for found in re.finditer(r"(?<!\\)\|", line) if found.start() >= at)
+    return (match.start() for match in re.finditer(r"(?<!\\)\|", line) if match.start() >= at)
 
 
 def read_html_tables(text: str, start: int, stop: int) -> list[SourceTable]:
     """Return the tables that stand between *start* and *stop*; one within another belongs to the cell it stands in."""
     reader = _TableReader()
-    for found in _TAG.finditer(text, start, stop):
-        reader.take(found)
+    for match in _TAG.finditer(text, start, stop):
+        reader.take(match)
     reader.end_table(stop, stop)
     return reader.tables
 
@@ -268,21 +268,21 @@ def _skip_matter(text: str, source: MarkdownSource) -> int:
 def _find_prose(text: str, at: int, source: MarkdownSource) -> Iterator[tuple[int, int]]:
     """The stretches between raw tables, scripts and styles; the tables are read on the way."""
     depth, opened, kind = 0, at, ""
-    for found in _RAW.finditer(text, at):
-        name = "table" if found["table"] or found["end"] else found["name"].lower()
-        is_close = bool(found["end"] or found["close"])
+    for match in _RAW.finditer(text, at):
+        name = "table" if match["table"] or match["end"] else match["name"].lower()
+        is_close = bool(match["end"] or match["close"])
         # Inside a script or table only its own end tag counts.
         if kind and name != kind:
             continue
         if not is_close:
             if depth == 0:
-                yield at, found.start()
-                opened, kind = found.start(), name
+                yield at, match.start()
+                opened, kind = match.start(), name
             depth += 1
         elif depth:
             depth -= 1 if name == "table" else depth
             if depth == 0:
-                at, kind = found.end(), ""
+                at, kind = match.end(), ""
                 _take(text, name, opened, at, source)
     if depth and kind == "table":
         _take(text, kind, opened, len(text), source)
@@ -375,11 +375,11 @@ def _read_text(at: int, line: str, state: _State) -> None:
     kind = _start_kind(line, state)
     note = _NOTE.match(line) if kind is PassageKind.FOOTNOTE else None
     start = note.end() if note is not None else 0
-    for found in _BREAK.finditer(line):
-        if line[start : found.start()].strip():
-            state.add(kind, at + start, at + found.start())
+    for match in _BREAK.finditer(line):
+        if line[start : match.start()].strip():
+            state.add(kind, at + start, at + match.start())
         state.flush()
-        start, kind = found.end(), PassageKind.ITEM if found["name"].lower() == "li" and not found["close"] else PassageKind.SENTENCE
+        start, kind = match.end(), PassageKind.ITEM if match["name"].lower() == "li" and not match["close"] else PassageKind.SENTENCE
         if state.directive == "caption":
             kind = PassageKind.CAPTION
     if line[start:].strip():
@@ -506,14 +506,14 @@ def read_grid(table: SourceTable, read_words: Callable[[int, int], str]) -> list
     """
     grid = _lay_out(table, read_words)
     heads = _find_head_rows(table, grid)
-    found: list[GridRow] = []
+    rows: list[GridRow] = []
     names: list[list[str]] = []
     group: str | None = None
     last_labels: list[str] = []
     for index, (row, places) in enumerate(zip(table.rows, grid, strict=True)):
         title = _read_group(places) if index not in heads else None
         # Heads after rows begin a new part of the table, and the earlier heads no longer apply.
-        if index in heads and not (found and not found[-1].is_head):
+        if index in heads and not (rows and not rows[-1].is_head):
             _add_names(names, places)
         elif index in heads:
             names, group = [], None
@@ -521,11 +521,11 @@ def read_grid(table: SourceTable, read_words: Callable[[int, int], str]) -> list
         elif title is not None:
             group = title
         if index in heads or title is not None:
-            found.append(GridRow(row, is_head=True, cells=()))
+            rows.append(GridRow(row, is_head=True, cells=()))
             continue
         cells = _name_cells(places, names, group, last_labels)
-        found.append(GridRow(row, is_head=False, cells=cells))
-    return found
+        rows.append(GridRow(row, is_head=False, cells=cells))
+    return rows
 
 
 def _lay_out(table: SourceTable, read_words: Callable[[int, int], str]) -> list[list[GridCell | None]]:
@@ -579,13 +579,13 @@ def _find_head_rows(table: SourceTable, grid: list[list[GridCell | None]]) -> se
 
 def _is_named(places: Sequence[GridCell | None]) -> bool:
     """Whether every cell that says something begins with a letter: names with versions, and no values."""
-    said = [place.text for place in places if place is not None and place.text]
-    return bool(said) and all(text[0].isalpha() for text in said)
+    texts = [place.text for place in places if place is not None and place.text]
+    return bool(texts) and all(text[0].isalpha() for text in texts)
 
 
 def _is_all_heads(places: Sequence[GridCell | None]) -> bool:
-    said = [place for place in places if place is not None and place.text]
-    return bool(said) and all(place.is_head for place in said)
+    cells = [place for place in places if place is not None and place.text]
+    return bool(cells) and all(place.is_head for place in cells)
 
 
 def _has_grid_figures(places: Sequence[GridCell | None]) -> bool:
@@ -603,11 +603,11 @@ def _text(places: Sequence[GridCell | None], column: int) -> str:
 
 def _read_group(places: Sequence[GridCell | None]) -> str | None:
     """What a row says that only names those below it: one cell over all columns, or the first alone with none beside it."""
-    said = [place for place in places if place is not None and place.text and place.is_first]
+    cells = [place for place in places if place is not None and place.text and place.is_first]
     # A single cell over all columns names the rows below it. It claims nothing by itself.
-    is_alone = len(said) == 1 and said[0].is_own and len(places) > 1
-    if is_alone and (places[0] is said[0]) and not said[0].text[:1].isdigit():
-        return said[0].text
+    is_alone = len(cells) == 1 and cells[0].is_own and len(places) > 1
+    if is_alone and (places[0] is cells[0]) and not cells[0].text[:1].isdigit():
+        return cells[0].text
     return None
 
 

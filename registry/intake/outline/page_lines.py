@@ -163,8 +163,8 @@ def _find_runs(lines: list[CardLine]) -> Iterable[list[CardLine]]:
     run: list[CardLine] = []
     last = 0
     for line in lines:
-        found = _ENTRY.match(line.text) if len(line.text) <= 160 else None
-        number = int(found[1]) if found else None
+        match = _ENTRY.match(line.text) if len(line.text) <= 160 else None
+        number = int(match[1]) if match else None
         is_text = _AFTER_STOP.search(line.text) is not None and not _LEADERS.search(line.text)
         if number is not None and last <= number <= last + 60 and not is_text:
             run.append(line)
@@ -225,8 +225,8 @@ def _find_marks(page: list[CardLine]) -> dict[int, int]:
     """Numbers that may be marks of footnotes, and the first line on which each is one: alone, first, or glued to a word or stop."""
     marks: dict[int, int] = {}
     for index, line in enumerate(page):
-        for found in _MARK.finditer(line.text):
-            marks.setdefault(int(found[0]), index)
+        for match in _MARK.finditer(line.text):
+            marks.setdefault(int(match[0]), index)
     return marks
 
 
@@ -259,12 +259,12 @@ def mark_declared(lines: list[CardLine], headings: Sequence[Heading]) -> None:
 
 def _cover(lines: list[CardLine], at: int, title: str) -> list[CardLine]:
     """The lines from *at* on that together say *title*, with or without its number; none if they do not."""
-    said = ""
+    text = ""
     for count in range(1, 5):
-        if at + count > len(lines) or len(said) > _LONGEST:
+        if at + count > len(lines) or len(text) > _LONGEST:
             return []
-        said += _letters(lines[at + count - 1].text)
-        if title and said.endswith(title) and said[: -len(title)].strip("0123456789") == "":
+        text += _letters(lines[at + count - 1].text)
+        if title and text.endswith(title) and text[: -len(title)].strip("0123456789") == "":
             return lines[at : at + count]
     return []
 
@@ -277,9 +277,9 @@ def mark_undeclared(lines: list[CardLine]) -> frozenset[int]:
     last: tuple[int, ...] = ()
     starts: list[int] = []
     for line in lines:
-        found = _NUMBERED.match(line.text) if len(line.text) <= _SINGLE_LINE and line.kind in (None, PassageKind.HEADING) else None
-        number = _parse(found["number"]) if found else ()
-        if found is None or (line.kind is None and not (len(number) > 1 and _follows(number, last) and _is_title(found["title"]))):
+        match = _NUMBERED.match(line.text) if len(line.text) <= _SINGLE_LINE and line.kind in (None, PassageKind.HEADING) else None
+        number = _parse(match["number"]) if match else ()
+        if match is None or (line.kind is None and not (len(number) > 1 and _follows(number, last) and _is_title(match["title"]))):
             continue
         if line.kind is None:
             line.kind = PassageKind.HEADING
@@ -310,9 +310,9 @@ def find_numbered(lines: list[CardLine]) -> tuple[Heading, ...]:
             last = number
         elif not (key in listed or (not listed and line.gap and _APPENDIX.match(line.text))) or _letters(line.text) == "contents":
             continue
-        for one in covered:
-            one.kind = PassageKind.HEADING
-        headings.append(Heading(start=line.start, title=" ".join(" ".join(one.text for one in covered).split())))
+        for card_line in covered:
+            card_line.kind = PassageKind.HEADING
+        headings.append(Heading(start=line.start, title=" ".join(" ".join(card_line.text for card_line in covered).split())))
     return tuple(headings)
 
 
@@ -489,10 +489,10 @@ def match_captions(tables: Sequence[tuple[int, int]], captions: Sequence[Passage
         before, after = bisect_right(stops, start) - 1, bisect_left(starts, stop)
         above.append(captions[before] if before >= 0 and _touches(text, stops[before], start) else None)
         below.append(captions[after] if after < len(captions) and _touches(text, stop, starts[after]) else None)
-    only_above = sum(1 for one, other in zip(above, below, strict=True) if one is not None and other is None)
-    only_below = sum(1 for one, other in zip(above, below, strict=True) if one is None and other is not None)
+    only_above = sum(1 for passage_block, other in zip(above, below, strict=True) if passage_block is not None and other is None)
+    only_below = sum(1 for passage_block, other in zip(above, below, strict=True) if passage_block is None and other is not None)
     first, second = (above, below) if only_above > only_below else (below, above)
-    return [one if one is not None else other for one, other in zip(first, second, strict=True)]
+    return [passage_block if passage_block is not None else other for passage_block, other in zip(first, second, strict=True)]
 
 
 def _touches(text: str, start: int, stop: int) -> bool:

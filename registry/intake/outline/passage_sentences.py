@@ -179,14 +179,14 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     insertions = _find_insertions(text)
     spans: list[tuple[int, int]] = []
     start = at = 0
-    for found in _STOP.finditer(text):
-        while at < len(insertions) and insertions[at][1] <= found.start():
+    for match in _STOP.finditer(text):
+        while at < len(insertions) and insertions[at][1] <= match.start():
             at += 1
         # A quotation or parenthesis may hold whole sentences; cut out of it, they would lose who says them.
-        is_inside = at < len(insertions) and insertions[at][0] < found.start() and found.end("closing") < insertions[at][1]
-        if not is_inside and _is_end(text, start, found):
-            spans.append((start, found.end("mark")))
-            start = found.end()
+        is_inside = at < len(insertions) and insertions[at][0] < match.start() and match.end("closing") < insertions[at][1]
+        if not is_inside and _is_end(text, start, match):
+            spans.append((start, match.end("mark")))
+            start = match.end()
     if text[start:].strip():
         spans.append((start, len(text)))
     return spans
@@ -196,8 +196,8 @@ def _find_insertions(text: str) -> list[tuple[int, int]]:
     """The outermost parentheses and quotations that close within reach, as (opening, one past the closing)."""
     spans: list[tuple[int, int]] = []
     open_at: list[tuple[int, str]] = []
-    for found in re.finditer(r"[()\u201c\u201d]", text):
-        sign, at = found[0], found.start()
+    for match in re.finditer(r"[()\u201c\u201d]", text):
+        sign, at = match[0], match.start()
         if sign in _PAIRS:
             open_at.append((at, _PAIRS[sign]))
         elif open_at and open_at[-1][1] == sign:
@@ -392,15 +392,15 @@ class PassageReader:
             yield self._find_hyphens
         if not self._is_ascii:
             yield _find_ligatures
-            yield lambda text: ((found.start(), found.end(), "") for found in _INVISIBLE.finditer(text))
+            yield lambda text: ((match.start(), match.end(), "") for match in _INVISIBLE.finditer(text))
         yield _find_letter_spacing
-        yield lambda text: ((found.start(), found.end(), " ") for found in _SPACE.finditer(text))
+        yield lambda text: ((match.start(), match.end(), " ") for match in _SPACE.finditer(text))
 
     def _find_marks(self, text: str, marks: frozenset[int]) -> Iterable[Edit]:
         if not self._is_printed and "^" not in text and "<sup" not in text and self._is_ascii:
             return
-        for found in _MARK.finditer(text):
-            edit = self._judge_mark(found, marks)
+        for match in _MARK.finditer(text):
+            edit = self._judge_mark(match, marks)
             if edit is not None:
                 yield edit
 
@@ -424,11 +424,11 @@ class PassageReader:
     def _find_hyphens(self, text: str) -> Iterable[Edit]:
         if "-" not in text and text.isascii():
             return
-        for found in _LINE_END.finditer(text):
-            if found["dash"]:
-                yield found.start(), found.end(), found["dash"]
-            elif (kept := self._close(text, found)) is not None:
-                yield found.start(), found.end(), kept
+        for match in _LINE_END.finditer(text):
+            if match["dash"]:
+                yield match.start(), match.end(), match["dash"]
+            elif (kept := self._close(text, match)) is not None:
+                yield match.start(), match.end(), kept
 
     def _close(self, text: str, match: re.Match[str]) -> str | None:
         """What remains of a hyphen and the white space after it; None where both stay."""
@@ -455,7 +455,7 @@ class PassageReader:
 
     def _words(self) -> set[str]:
         if self._vocabulary is None:
-            self._vocabulary = {found[0].lower() for found in _WORD.finditer(self._text)}
+            self._vocabulary = {match[0].lower() for match in _WORD.finditer(self._text)}
         return self._vocabulary
 
 
@@ -466,24 +466,24 @@ def _hangs(match: re.Match[str]) -> bool:
 
 def _find_references(text: str) -> Iterable[Edit]:
     """The brackets and the name of links that are defined elsewhere: `[text][name]`; a pair of citation numbers is none."""
-    for found in _REFERENCE.finditer(text):
-        if not found["text"].isdigit():
-            yield found.start(), found.start() + 1, ""
-            yield found.end("text"), found.end(), ""
+    for match in _REFERENCE.finditer(text):
+        if not match["text"].isdigit():
+            yield match.start(), match.start() + 1, ""
+            yield match.end("text"), match.end(), ""
 
 
 def _find_markup(text: str) -> Iterable[Edit]:
-    for found in rules.MARKUP.finditer(text):
-        kept = rules.drop_markup(found)
-        if found.lastgroup == "cell" and text[found.start() - 1 : found.start()] == "\\":
+    for match in rules.MARKUP.finditer(text):
+        kept = rules.drop_markup(match)
+        if match.lastgroup == "cell" and text[match.start() - 1 : match.start()] == "\\":
             continue  # an escaped bar is one to read
-        if found.lastgroup == "tag" and kept == "^" and not found.string[found.start() - 1 : found.start()].isdigit():
+        if match.lastgroup == "tag" and kept == "^" and not match.string[match.start() - 1 : match.start()].isdigit():
             kept = ""  # a raised character after a letter is no power
-        yield found.start(), found.end(), kept
+        yield match.start(), match.end(), kept
 
 
 def _find_ligatures(text: str) -> Iterable[Edit]:
-    return ((found.start(), found.end(), unicodedata.normalize("NFKC", found[0])) for found in _LIGATURE.finditer(text))
+    return ((match.start(), match.end(), unicodedata.normalize("NFKC", match[0])) for match in _LIGATURE.finditer(text))
 
 
 def _find_letter_spacing(text: str) -> Iterable[Edit]:

@@ -129,8 +129,8 @@ def _split_at_capitals(lines: list[str]) -> list[str]:
     parts: list[list[str]] = []
     before = ""
     for line in lines:
-        for found in _TOKEN.finditer(line):
-            word = found[0]
+        for match in _TOKEN.finditer(line):
+            word = match[0]
             if not parts or ((word[0].isupper() or word[0].isdigit()) and before.lower() not in _JOINS):
                 parts.append([word])
             else:
@@ -186,11 +186,11 @@ def find_cells(text: str) -> list[tuple[int, int]]:
     if len(text) > _LONGEST:
         return []
     cells: list[tuple[int, int]] = []
-    for found in _CELL.finditer(text):
+    for match in _CELL.finditer(text):
         # Only the cells at the end of the line count: a figure inside the label is followed by words.
-        if cells and text[cells[-1][1] : found.start()].strip():
+        if cells and text[cells[-1][1] : match.start()].strip():
             cells = []
-        cells.append(found.span())
+        cells.append(match.span())
     if not cells or text[cells[-1][1] :].strip():
         return []
     return cells
@@ -252,7 +252,7 @@ def find_tables(lines: list[CardLine], width: int) -> list[PrintedTable]:
     Args:
         width: characters of a full line of running text.
     """
-    names = frozenset((found["word"], found["number"]) for line in lines for found in _NAME.finditer(line.text))
+    names = frozenset((match["word"], match["number"]) for line in lines for match in _NAME.finditer(line.text))
     candidates = [_read_row(line, names) if line.kind is None else None for line in lines]
     tables: list[PrintedTable] = []
     index = 0

@@ -120,7 +120,7 @@ def find_turns(old: str, new: str) -> tuple[SenseChange, ...]:
     scopes = [whole for kind in _SCOPES if (whole := _compare_whole(words, kind.__contains__))]
     names = _compare_names(runs, words)
     groups = (("a negation", negations), ("an opposite", opposites), ("how far it holds", scopes), ("a name", [names] if names else []))
-    return tuple(SenseChange(what=what, words=told) for what, found in groups for told in dict.fromkeys(found))
+    return tuple(SenseChange(what=what, words=told) for what, texts in groups for told in dict.fromkeys(texts))
 
 
 _Run = tuple[Sequence[str], Sequence[str]]
@@ -151,11 +151,11 @@ def _compare_negations(run: _Run) -> tuple[list[str], list[str]]:
 def _find_opposites(run: _Run) -> Iterable[str]:
     sides = [[fold_spelling(word) for word in words] for words in run]
     for first, second in _OPPOSITES:
-        for one, other in ((first, second), (second, first)):
-            left = [word for word in sides[0] if one.match(word)]
+        for pattern, other in ((first, second), (second, first)):
+            left = [word for word in sides[0] if pattern.match(word)]
             right = [word for word in sides[1] if other.match(word)]
             # If both sides contain both words, they may only have changed places in an unchanged statement.
-            kept = any(one.match(word) for word in sides[1]) and any(other.match(word) for word in sides[0])
+            kept = any(pattern.match(word) for word in sides[1]) and any(other.match(word) for word in sides[0])
             if left and right and not kept:
                 yield _tell(left, right)
 
@@ -510,8 +510,8 @@ class ChangedFigure:
 
     def leave_out(self, old: Iterable[Anchor], new: Iterable[Anchor]) -> "ChangedFigure | None":
         """Return it without the figures that passages of the older text or of the newer quote; None if one side is quoted wholly."""
-        taken_out = tuple(one for one in self.taken_out if not _is_in(one, old))
-        put_in = tuple(one for one in self.put_in if not _is_in(one, new))
+        taken_out = tuple(figure for figure in self.taken_out if not _is_in(figure, old))
+        put_in = tuple(figure for figure in self.put_in if not _is_in(figure, new))
         if (self.taken_out and not taken_out) or (self.put_in and not put_in):
             return None
         return replace(self, taken_out=taken_out, put_in=put_in, numbers=_tell_figures(taken_out, put_in))
@@ -582,7 +582,7 @@ def summarise_changes(follower: Follower) -> RevisionChanges:
     added = _list_left(follower.alignment.new_blocks, [pair.new for pair in pairs])
     gone = tuple(filter(None, (_find_lost(follower, block, is_new=False) for block in removed)))
     come = tuple(filter(None, (_find_lost(follower, block, is_new=True) for block in added)))
-    figures = sorted((*_find_figures(follower, reworded), *gone), key=lambda one: one.start)
+    figures = sorted((*_find_figures(follower, reworded), *gone), key=lambda changed_figure: changed_figure.start)
     numbered = {figure.start for figure in figures}
     return RevisionChanges(
         unchanged=len(alike),
@@ -760,11 +760,11 @@ def _locate(words: Words, places: list[int]) -> tuple[PlacedFigure, ...]:
 
 
 def _is_in(figure: PlacedFigure, quoted: Iterable[Anchor]) -> bool:
-    return any(one.start < figure.stop and figure.start < one.stop for one in quoted)
+    return any(anchor.start < figure.stop and figure.start < anchor.stop for anchor in quoted)
 
 
 def _tell_figures(taken_out: Iterable[PlacedFigure], put_in: Iterable[PlacedFigure]) -> str:
-    return _tell([one.number for one in taken_out], [one.number for one in put_in])
+    return _tell([figure.number for figure in taken_out], [figure.number for figure in put_in])
 
 
 def _has_digit(word: str) -> bool:

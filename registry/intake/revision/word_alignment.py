@@ -162,33 +162,33 @@ def _take_layout(text: str) -> tuple[str, tuple[EditLayer, ...]]:
 
 def _find_images(text: str) -> Iterator[Edit]:
     """Yield the edits that drop images without words; their files are numbered by page."""
-    return ((found.start(), found.end(), "") for found in _IMAGE.finditer(text))
+    return ((match.start(), match.end(), "") for match in _IMAGE.finditer(text))
 
 
 def _find_marks(text: str) -> Iterator[Edit]:
     listed = set(_LISTED.findall(text))
-    for found in _MARK.finditer(text):
-        if found["bracket"] is None or all(number in listed for number in re.findall(r"\d+", found["bracket"])):
-            yield found.start(), found.end(), " " if found["note"] else ""
+    for match in _MARK.finditer(text):
+        if match["bracket"] is None or all(number in listed for number in re.findall(r"\d+", match["bracket"])):
+            yield match.start(), match.end(), " " if match["note"] else ""
 
 
 def _find_markup(text: str) -> Iterator[Edit]:
-    return ((found.start(), found.end(), rules.drop_markup(found)) for found in rules.MARKUP.finditer(text))
+    return ((match.start(), match.end(), rules.drop_markup(match)) for match in rules.MARKUP.finditer(text))
 
 
 def _find_line_ends(text: str) -> Iterator[Edit]:
-    for found in rules.LINE_END_HYPHEN.finditer(text):
-        yield found.start(), found.end(), rules.encode_hyphen(found)
+    for match in rules.LINE_END_HYPHEN.finditer(text):
+        yield match.start(), match.end(), rules.encode_hyphen(match)
 
 
 def _find_forms(text: str) -> Iterator[Edit]:
     """Yield the edits that open ligatures and compatibility forms and drop what is not seen."""
     edits = [
-        (found.start(), found.end(), opened)
-        for found in (() if text.isascii() else rules.CLUSTER.finditer(text))
-        if (opened := rules.open_compatible(found)) is not None
+        (match.start(), match.end(), opened)
+        for match in (() if text.isascii() else rules.CLUSTER.finditer(text))
+        if (opened := rules.open_compatible(match)) is not None
     ]
-    edits += [(found.start(), found.end(), rules.INVISIBLE_AS.get(found[0], "")) for found in rules.INVISIBLE.finditer(text)]
+    edits += [(match.start(), match.end(), rules.INVISIBLE_AS.get(match[0], "")) for match in rules.INVISIBLE.finditer(text)]
     last = 0
     for start, stop, replacement in sorted(edits):
         if start >= last:
@@ -642,7 +642,7 @@ def _weigh(ours: list[str], theirs: list[str]) -> float:
     likeness = Indel.normalized_similarity(left, right, score_cutoff=LIKE_HERE)
     if not likeness:
         return 0.0
-    parts = [one for run in (ours, theirs) if len(run) > 1 for one in run]
+    parts = [name for run in (ours, theirs) if len(run) > 1 for name in run]
     # Otherwise a long equal sentence would carry an unrelated short neighbour along.
     if any(Indel.normalized_similarity(left if part in theirs else right, part) < 0.25 for part in parts):
         return 0.0

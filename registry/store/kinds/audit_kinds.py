@@ -333,7 +333,7 @@ class RunKind(StatementKind[Run]):
     rests_on_rows = True
 
     def build_rows(self, run: Run, place: EntryPlace) -> Iterator[Row]:
-        excluded = sum(one.count for one in run.excluded)
+        excluded = sum(count.count for count in run.excluded)
         counts = (run.responses, excluded, run.provenance.corpus_tasks)
         started = int(run.started_at.timestamp())
         # Without a lock the row gets entry 0, which the foreign key refuses. The rule reports it
@@ -542,7 +542,7 @@ def _describe_finding(body: FindingBody) -> str:
             return _describe_check(body)
         case Ablation():
             relevant = [change.cue for change in body.changes if change.relevant and not change.placebo]
-            cues = sum(not one.placebo for one in body.changes)
+            cues = sum(not cue_change.placebo for cue_change in body.changes)
             return f"{len(relevant)} of {cues} cues relevant" + (f": {', '.join(relevant)}" if relevant else "")
         case JudgeReport():
             passed = {True: "invariance passed", False: "invariance FAILED", None: "invariance not settled"}
@@ -552,7 +552,7 @@ def _describe_finding(body: FindingBody) -> str:
             return f"{body.before} → {body.after}: {moved}"
         case Recognition():
             classified = sum(group.classified for group in body.groups)
-            recognised = sum(one.recognised_count for one in body.groups)
+            recognised = sum(rate.recognised_count for rate in body.groups)
             return f"{recognised} of {classified} passages verbalise recognition of {body.evaluation}"
 
 

@@ -660,7 +660,7 @@ class StalenessReviewKind(StatementKind[StalenessReview]):
             causes = rules.find_causes(name, head.entry.seq)
             known = {(cause.kind, cause.what) for cause in causes}
             # The valid causes are listed in the message, since their names are not obvious.
-            listed = "; ".join(f"{one.kind.value} {one.what}" for one in causes) or "none"
+            listed = "; ".join(f"{stale_cause.kind.value} {stale_cause.what}" for stale_cause in causes) or "none"
             for one in dict.fromkeys(staleness_review.causes):
                 if (one.kind, one.what) not in known:
                     found = f"{one.kind.value} {one.what} is not a cause for it to be stale; its causes: {listed}"

@@ -270,7 +270,7 @@ def _find_rival_faults(view: "View", target: str, rival: str) -> Iterator[Fault]
     elif not target.startswith(f"{Kind.CLAIM}-"):
         # The rival replaces the target in a replay, and a replay needs the same kind of
         # specification in that place.
-        kinds = [spec.payload.kind for one in (target, rival) if (spec := view.find_spec(one)) is not None]
+        kinds = [spec.payload.kind for name in (target, rival) if (spec := view.find_spec(name)) is not None]
         if len(set(kinds)) > 1:
             contested, offered = (kind.value.replace("_", " ") for kind in kinds)
             wrong = f"is a {offered}, and {target} is a {contested}: it cannot take its place"
@@ -504,19 +504,19 @@ def _find_link_faults(rules: "StatementRules", model_event: ModelEvent, predeces
 def _find_taken(rules: "StatementRules", model: ModelRef, predecessor: ModelRef) -> Iterator[Fault]:
     """A second version may take the place of one only where that is said on purpose: else claims would follow one of two by chance."""
     lineage = rules.view.lineage()
-    others = [one for one in lineage.replacing(predecessor) if one.model != model]
+    others = [link for link in lineage.replacing(predecessor) if link.model != model]
     if others:
-        names = " and ".join(f"{one.model} (entry {one.entry})" for one in others)
+        names = " and ".join(f"{other.model} (entry {other.entry})" for other in others)
         found = f"{names} took the place of {predecessor} already"
         # The usual intention is to continue the chain at its end, so this is suggested first.
-        ends = [str(one) for one in lineage.newest(predecessor) if one != model]
+        ends = [str(ref) for ref in lineage.newest(predecessor) if ref != model]
         instead = f"let it follow {' or '.join(ends)}, " if ends else ""
         advice = f"{instead}or say that the lineage branches: caveat model update OLD NEW --branch"
         yield Fault("successor-exists", str(model), found, advice=advice)
 
 
 def _refuse_unknown(rules: "StatementRules", model: ModelRef) -> Fault:
-    names = {fold_model(one): str(one) for listed in rules.list_model_names().values() for one in listed}
+    names = {fold_model(ref): str(ref) for listed in rules.list_model_names().values() for ref in listed}
     near = [names[close_match] for close_match in find_near(fold_model(model), names)[:3]]
     advice = f"did you mean {' or '.join(near)}?" if near else "register it first: caveat model add"
     return Fault("model-not-registered", str(model), "no model version of this name is registered", advice=advice)
