@@ -420,8 +420,7 @@ WITHOUT_ESTIMATE = (
         condition=has_departure,
         class_=ClaimClass.DEGRADED,
         verdict=Verdict.IN_DOUBT,
-        why="Behaviour is documented to depart from the evaluated condition on some items ({departure_sources}). "
-        "{expected_direction} The magnitude is unknown without a replay.",
+        why="Documented departure: {departure_sources}. {expected_direction}",
     ),
     DecisionRow(
         # Recognition does not suspend a figure: by itself it says nothing about the figure in
@@ -431,8 +430,7 @@ WITHOUT_ESTIMATE = (
         when="only verbalised or latent recognition",
         condition=has_recognition,
         mode=Mode.TECHNICAL,
-        why="Recognition of evaluations is on record ({recognition_sources}), but no departure in deployment is documented; "
-        "recognition alone says nothing about the figure in deployment.",
+        why="Recorded recognition: {recognition_evidence}. Recognition shows nothing about the figure in deployment.",
         resolves="A replay of the same tasks under deployment-continuous contexts.",
     ),
     DecisionRow(
@@ -454,8 +452,7 @@ WITHOUT_ESTIMATE = (
         class_=ClaimClass.INVERTED,
         standing=Standing.STRUCTURAL_RISK,
         verdict=Verdict.IN_DOUBT,
-        why="A perturbation moved behaviour against the claim, verified, on the claim's own model version: {perturbation_sources}. "
-        "The deployment claim is restricted pending replay.",
+        why="Verified on the claim's own model version: {perturbation_sources}.",
     ),
     DecisionRow(
         # The OpenAI/Apollo case: the published perturbation was measured on the model before
@@ -469,8 +466,7 @@ WITHOUT_ESTIMATE = (
         class_=ClaimClass.INVERTED,
         standing=Standing.CANDIDATE,
         verdict=Verdict.IN_DOUBT,
-        why="A perturbation moved behaviour against the claim, verified, but on a model version that is not shown to be the claim's: "
-        "{perturbation_sources}. The deployment claim is suspended pending replay.",
+        why="Verified on a model version that is not shown to be the claim's: {perturbation_sources}.",
     ),
     DecisionRow(
         # Recognition suspends only a property that the model could hide, above the plan's floor, and
@@ -482,8 +478,7 @@ WITHOUT_ESTIMATE = (
         class_=ClaimClass.INVERTED,
         standing=Standing.CANDIDATE,
         verdict=Verdict.IN_DOUBT,
-        why="Recognition of such evaluations is on record ({recognition_sources}), the property is one that the model could hide, "
-        "and no behavioural evidence shows that it does not. The deployment claim is suspended pending replay.",
+        why="Recorded recognition: {recognition_evidence}. No behavioural evidence shows that the model does not hide the behaviour.",
     ),
     DecisionRow(
         # An evaluation that pushes the score against the claim makes its bound conservative for

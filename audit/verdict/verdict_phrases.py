@@ -425,6 +425,11 @@ class VerdictPhrases:
         pieces = [evidence for evidence in self._facts.evidence if evidence.access is Access.AVAILABLE and is_recognition(evidence)]
         return "; ".join(self._describe_recognition(piece) for piece in pieces) or "as recorded"
 
+    @property
+    def recognition_evidence(self) -> str:
+        """The evidence of recognition without its rates, for a reason below a verdict that gives them."""
+        return self._sources(is_recognition)
+
     def _describe_recognition(self, evidence: Evidence) -> str:
         weight = weigh_recognition(evidence, self._facts.recognition_floor)
         bare = _describe(replace(evidence, finding=None, in_deployment=None), foreign=not is_own_model(self._facts, evidence))

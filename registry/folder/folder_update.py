@@ -399,7 +399,12 @@ def _draw_report(
     folder: Path, changes: ChangeReport, formats: Collection[OutputFormat], pen: RenderingOptions, sign: Sign | None
 ) -> tuple[FolderReport | None, tuple[CaveatError, ...]]:
     jobs = [
-        RenderJob(key=changes.identifier, supplement=changes, format=output_format)
+        RenderJob(
+            key=changes.identifier,
+            supplement=changes,
+            format=output_format,
+            neighbours=tuple(other for other in OutputFormat if other in formats and other is not OutputFormat.HTML),
+        )
         for output_format in OutputFormat
         if output_format in formats
     ]

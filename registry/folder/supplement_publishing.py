@@ -31,7 +31,7 @@ from registry.registration.card_registration import get_card_text
 from registry.registration.key_registration import get_log_keys, list_keys, seal_log
 from registry.report.card_coverage import PassageHistory, ReadWords, build_coverage
 from registry.report.html_rendering import digest_record, template_digest
-from registry.report.published_file import enclose_proof, is_finished, sign_pdf, split_file
+from registry.report.published_file import drop_neighbours, enclose_proof, is_finished, sign_pdf, split_file
 from registry.report.render_workers import RenderedFile, RenderJob, render_many
 from registry.report.status_account import name_causes
 from registry.report.supplement_assembly import assemble_card, assemble_claim
@@ -267,7 +267,13 @@ def render_supplements(
             open_[str(place)] = (subject, wanted, {})
             for output_format in wanted:
                 # The worker is started for the PDF anyway, so the HTML is rendered there, too.
-                yield RenderJob(key=str(place), supplement=subject.supplement, format=output_format, is_apart=OutputFormat.PDF in wanted)
+                yield RenderJob(
+                    key=str(place),
+                    supplement=subject.supplement,
+                    format=output_format,
+                    neighbours=tuple(other for other in wanted if other is not OutputFormat.HTML),
+                    is_apart=OutputFormat.PDF in wanted,
+                )
 
     jobs = list_jobs()
     # A sequence is in memory already; all its jobs can wait.
@@ -392,15 +398,22 @@ def _stage(
     if not os.path.lexists(path):
         new.append(path)
         write_part(path, made.data)
+        return replace(written_file, sha256=hashlib.sha256(made.data).hexdigest(), facts=facts, size_bytes=len(made.data))
     # The same rendering may have gained a proof or a signature; it stays.
-    elif not holds_drawing(path, made.format, made.data):
+    if not holds_drawing(path, made.format, made.data):
         faults.append(refuse_place(path))
-    return replace(written_file, sha256=hashlib.sha256(made.data).hexdigest(), facts=facts, size_bytes=len(made.data))
+        return written_file
+    drawn = split_file(path.read_bytes(), made.format).drawn
+    return replace(written_file, sha256=hashlib.sha256(drawn).hexdigest(), facts=facts, size_bytes=len(drawn))
 
 
 def holds_drawing(path: Path, format_: OutputFormat, content: bytes) -> bool:
     """Whether the file at *path* is *drawn*, with or without proof and signature."""
-    return path.is_file() and split_file(path.read_bytes(), format_).drawn == content
+    if not path.is_file():
+        return False
+    drawn = split_file(path.read_bytes(), format_).drawn
+    # A page rendered alone links to no PDF; one rendered later with a PDF does, and shows the same.
+    return drawn == content or (format_ is OutputFormat.HTML and drop_neighbours(drawn) == drop_neighbours(content))
 
 
 def refuse_place(path: Path) -> Fault:

@@ -531,6 +531,8 @@ class ClaimRow(Record):
     """Of a threshold or bound."""
     reported: float | None = None
     """The card's figure, in the unit of the property's range; None without one."""
+    range: tuple[float, float] | None = None
+    """Of the property's scores; None where it is not known to the registry."""
     spoken_of: str | None = None
     """The version that quote and figure are of, as it is printed, where the claim was carried to another; None where it was not."""
     contestations: tuple[str, ...] = ()

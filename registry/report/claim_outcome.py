@@ -29,7 +29,7 @@ from registry.records.supplement import (
     ThreeFigures,
 )
 from registry.records.verdict import ClaimClass, ReadingVerdict, Restriction, Standing, VerdictStanding, find_gravity, weaken
-from registry.report.number_format import Unit, format_day, format_number, format_range, format_signed
+from registry.report.number_format import Unit, format_day
 from registry.report.supplement_wording import format_verdict
 
 # Which outcome counts: the gravest, and of equally grave ones the latest (decision of 2026-11-21).
@@ -385,15 +385,15 @@ def number_sections(absent: Collection[Section]) -> dict[Section, int]:
     return {section: number for number, section in enumerate((one for one in Section if one not in absent), start=1)}
 
 
-def format_measure_value(measure: Measure, *, against: Sequence[float] = (), signed: bool = False) -> str:
-    """Return a measure as a sentence has it: `0.706 [0.594, 0.798]`, or why there is nothing to print."""
+def format_measure_value(measure: Measure, unit: Unit, *, against: Sequence[float] = (), signed: bool = False) -> str:
+    """Return a measure for a sentence: `70.6 % (59.4–79.8 %)`, a difference (*signed*) in points; or why there is nothing to print."""
     if measure.value is None:
         return measure.reason or "not defined"
-    write = format_signed if signed else format_number
-    value = write(measure.value, against=against)
+    value = f"{unit.signed(measure.value, *against)} {unit.points}" if signed else unit.score(measure.value, *against)
     if measure.low is None or measure.high is None:
         return f"{value} (no interval: {measure.reason})"
-    return f"{value} {format_range(measure.low, measure.high, against=against, signed=signed)}"
+    ends = unit.signed_numbers if signed else unit.scores
+    return f"{value} ({ends(measure.low, measure.high, *against)})"
 
 
 def find_interval(change: CueChange) -> Measure:

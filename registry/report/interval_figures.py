@@ -87,7 +87,8 @@ def describe_number(number: Number, *, signed: bool, lines: Sequence[float], uni
     """Return *number* with its interval as a figure prints them, for the text that replaces the figure."""
     # Only the words are read, so the axis does not matter.
     mark = build_mark(number, Axis(low=0, high=1, left=0, width=1, ticks=()), signed=signed, lines=lines, unit=unit)
-    return f"{mark.text} {mark.interval}"
+    points = f" {unit.points}" if unit is not None and signed else ""
+    return f"{mark.text}{points} {mark.interval}"
 
 
 def list_ends(numbers: Iterable[Number]) -> list[float]:

@@ -19,7 +19,8 @@ from registry.configuration import find_resource
 from registry.errors import Fault, UnavailableError
 from registry.records.supplement import AnySupplement, CardSupplement, ChangeReport, Supplement
 from registry.report.claim_outcome import find_absent, number_sections
-from registry.report.html_rendering import FACES, Medium, build_html, read_template, render_json
+from registry.report.font_subset import FACES, list_characters
+from registry.report.html_rendering import Medium, build_html, read_template, render_json
 from registry.report.published_file import describe_link
 from registry.report.supplement_wording import TITLES
 
@@ -52,13 +53,7 @@ def is_covered(character: str) -> bool:
 @cache
 def _covered() -> frozenset[int]:
     """Every text style falls back on both families, so one union serves them all; each weight has the same characters."""
-    from fontTools.ttLib import TTFont  # noqa: PLC0415  (only printing needs it)
-
-    points: set[int] = set()
-    for name in ("SourceSans3-Regular.ttf", "IBMPlexMono-Regular.ttf"):
-        with TTFont(find_font(name), lazy=True) as font:
-            points |= set(font.getBestCmap())
-    return frozenset(points)
+    return list_characters("SourceSans3-Regular.ttf") | list_characters("IBMPlexMono-Regular.ttf")
 
 
 # What WeasyPrint 70 leaves undone for PDF/A-3 together with PDF/UA-1.

@@ -11,7 +11,7 @@ from registry.records.model_version import ModelRef
 from registry.records.replay_run import Provenance, ReplayAccount, describe_runs, list_runs
 from registry.records.statement import Entry
 from registry.records.supplement import AuditPart, AuditSummary, Section, StatusReason, Supplement
-from registry.report.number_format import format_count, format_day, format_exact, format_level
+from registry.report.number_format import Unit, format_count, format_day, format_exact, format_level
 from registry.report.supplement_wording import get_words
 
 # A lock fixes a plan before scores can be seen. Tasks, contexts, scoring or model that differ from
@@ -65,6 +65,7 @@ class _LockFacts:
 
     lock: Lock
     claim: ClaimRevision
+    unit: Unit
     estimate: Estimate | None
     origin: Provenance | None
     departed: Collection[LockedItem]
@@ -81,9 +82,11 @@ def build_fixed_rows(supplement: Supplement) -> tuple[FixedRow, ...]:
     audit = supplement.audit
     if audit is None or audit.lock is None:
         return ()
+    range_ = audit.estimate.range if audit.estimate else supplement.property.range if supplement.property else (0.0, 1.0)
     known = _LockFacts(
         lock=audit.lock.payload,
         claim=supplement.claim.payload,
+        unit=Unit(low=range_[0], high=range_[1]),
         estimate=audit.estimate if audit.result else None,
         # The last run is the one that the outcome rests on.
         origin=audit.runs[-1].payload.provenance if audit.runs else None,
@@ -230,11 +233,13 @@ def _list_computed(lock_facts: _LockFacts) -> Iterator[FixedRow]:
     mark, done = _check_claim(lock_facts)
     yield FixedRow(label="Claim", value="the revision under audit", reference=lock.claim, mark=mark, done=done)
     if lock.relation is not None:
-        theta = "not published" if lock.theta is None else format_exact(lock.theta)
+        theta = "not published" if lock.theta is None else lock_facts.unit.given(lock.theta)
         yield FixedRow(label="θ", value=f"{get_words(lock.relation)} {theta}", mark=mark, done=done)
     yield FixedRow(label="Safety direction", value=get_words(lock.direction), mark=mark, done=done)
     mark, done = _check_plan(plan, lock_facts.estimate)
-    numbers = [f"{sign} = {format_exact(value)}" for sign, value in (("δ", plan.margin), ("ε", plan.epsilon)) if value is not None]
+    numbers = [] if plan.margin is None else [f"δ = {lock_facts.unit.given_difference(plan.margin)}"]
+    # ε is added to a standard deviation, and has the unit of the scores as they are.
+    numbers += [] if plan.epsilon is None else [f"ε = {format_exact(plan.epsilon)}"]
     yield FixedRow(label="Margin, ε, level", value=", ".join([*numbers, f"level {format_level(plan.level)}"]), mark=mark, done=done)
     how = f"{get_words(plan.interval)}; contexts {plan.contexts.value}, seed {plan.seed}, {format_count(plan.replicates)} replicates"
     yield FixedRow(label="Intervals", value=how, mark=mark, done=done)

@@ -709,6 +709,26 @@ def find_file(name: str, medium: str) -> str | None:
     return f"{stem}.{_EXTENSIONS[medium]}"
 
 
+_NEIGHBOURS = re.compile(rb'<nav class="contents" aria-label="Contents" data-neighbours="([a-z ]*)">')
+
+
+def read_neighbours(html: bytes) -> tuple[OutputFormat, ...]:
+    """Return the other formats that an HTML supplement says were rendered with it; what it says may be forged, and changes links alone."""
+    match = _NEIGHBOURS.search(html)
+    names = match[1].decode().split() if match else []
+    return tuple(output_format for output_format in OutputFormat if output_format.value in names)
+
+
+_NEIGHBOUR_LINK = re.compile(rb'<a href="[^"<>]*\.(?:pdf|json)">(?:PDF|JSON)</a>(?: \xc2\xb7 )?')
+
+
+def drop_neighbours(html: bytes) -> bytes:
+    """Return an HTML supplement without its links to other formats: what is the same of one rendered alone and one rendered with them."""
+    head, contents, rest = html.partition(b'<nav class="contents"')
+    contents, end, rest = rest.partition(b"</nav>") if contents else (b"", b"", b"")
+    return head + re.sub(rb'data-neighbours="[a-z ]*"', b"", _NEIGHBOUR_LINK.sub(b"", contents)) + end + rest
+
+
 def is_file_link(target: bytes) -> bool:
     """Whether the URI *target* of a PDF names another file of the folder, and nothing else: no scheme, path, query or fragment."""
     return target.isascii() and _FILE.fullmatch(target.decode("ascii")) is not None

@@ -410,11 +410,17 @@ def _build_row(dossier: Dossier, readable: str | None) -> ClaimRow:
         spoken_of=name_model(spoken_of) if spoken_of else None,
         relation=claim.relation,
         reported=claim.reported.value if claim.reported else None,
+        range=_find_range(dossier),
         readable=readable,
         contestations=tuple(contestation.contestation.payload.contestation for contestation in dossier.contestations),
         claim_entry=dossier.current.entry,
         outcome_entry=recorded.entry if recorded else None,
     )
+
+
+def _find_range(dossier: Dossier) -> tuple[float, float] | None:
+    body = _find_property(tuple(_build_specs(dossier)))
+    return body.range if body else None
 
 
 def _name_property(dossier: Dossier) -> str | None:

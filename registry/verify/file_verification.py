@@ -244,7 +244,8 @@ def verify_files(
     Raises:
         CaveatError: none of them is anything that can be verified; one that is not, among others that are, is answered by its faults.
     """
-    from registry.verify.supplement_checks import examine_supplement  # noqa: PLC0415  (only where there are supplements)
+    from registry.report.published_file import read_neighbours  # noqa: PLC0415  (only where there are supplements)
+    from registry.verify.supplement_checks import examine_supplement  # noqa: PLC0415
 
     failed: dict[int, CaveatError] = {at: file.error for at, file in enumerate(files) if file.error is not None}
     opened = _open_all(files, means, failed)
@@ -272,7 +273,15 @@ def verify_files(
         pdfs = sum(carried[at].format is OutputFormat.PDF for at in drawn)
         # One process for each PDF at most; HTML and JSON need none of their own.
         ready = [stack.enter_context(PdfWorker()) for _ in range(max(1, min(workers, pdfs)))]
-        jobs = [RenderJob(key=str(at), supplement=carried[at].supplement, format=carried[at].format) for at in drawn]
+        jobs = [
+            RenderJob(
+                key=str(at),
+                supplement=carried[at].supplement,
+                format=carried[at].format,
+                neighbours=read_neighbours(carried[at].data) if carried[at].format is OutputFormat.HTML else (),
+            )
+            for at in drawn
+        ]
         for made in render_many(jobs, workers=ready, time_limit_s=time_limit_s):
             done[int(made.key)] = examined[int(made.key)].finish(made)
             progress(1)

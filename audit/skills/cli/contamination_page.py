@@ -1,6 +1,5 @@
 """The page and result files of a skill-contamination study: sections, tables, patterns; no script, no network."""
 
-import base64
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
@@ -41,6 +40,7 @@ from registry.present.answers import render_json, show, write_cell
 from registry.present.blocks import Block, Remark, Table, Title
 from registry.present.html_fragment import render_fragment
 from registry.records.estimates import Measure
+from registry.report.font_subset import build_font_faces
 from registry.report.number_format import format_count, format_items, format_number, format_p, format_range, format_signed, share
 
 # The tables of the page of a skill-contamination study, and what its sections are made of.
@@ -394,7 +394,6 @@ def _name_left_out(skill: SkillContrasts) -> str:
 
 # A skill-contamination study as one self-contained HTML page; no script, no network. Every text is escaped by construction.
 
-_FONTS = (("SourceSans3-Regular", 400), ("SourceSans3-Semibold", 600))
 _STYLE = """
 main { max-width: 60rem; }
 .part figure { margin: 0.6em 0 0; }
@@ -442,9 +441,10 @@ def build_page(study: ContaminationStudy) -> str:
         _write_pattern_sources(study),
     ]
     title = "Skill contamination, read again" if has_published(study) else "Skill contamination"
-    head = element("head", element("meta", charset="utf-8"), _build_policy(), element("title", title), element("style", _build_style()))
-    head.append(element("meta", name="viewport", content="width=device-width, initial-scale=1"))
     body = Markup("").join(part if isinstance(part, Markup) else _render(part) for part in parts if part is not None)
+    style = element("style", _build_style(str(body)))
+    head = element("head", element("meta", charset="utf-8"), _build_policy(), element("title", title), style)
+    head.append(element("meta", name="viewport", content="width=device-width, initial-scale=1"))
     page = Markup('<!DOCTYPE html>\n<html lang="en">{}<body><main>{}</main></body></html>\n').format(_render(head), body)
     return str(page)
 
@@ -460,14 +460,9 @@ def _build_policy() -> Element:
     return element("meta", http_equiv="Content-Security-Policy", content=SECURITY_POLICY)
 
 
-def _build_style() -> str:
+def _build_style(body: str) -> str:
     folder = find_resource("report_templates")
-    faces = []
-    for name, weight in _FONTS:
-        data = base64.b64encode((folder / "fonts" / f"{name}.woff2").read_bytes()).decode()
-        source = f'url("data:font/woff2;base64,{data}") format("woff2")'
-        faces.append(f'@font-face{{font-family:"Source Sans 3";font-weight:{weight};font-display:swap;src:{source}}}')
-    return "\n".join([*faces, *((folder / name).read_text("utf-8") for name in ("base.css", "screen.css")), _STYLE])
+    return "\n".join([build_font_faces(body), *((folder / name).read_text("utf-8") for name in ("base.css", "screen.css")), _STYLE])
 
 
 def _write_head(study: ContaminationStudy) -> Element:
