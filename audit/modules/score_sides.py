@@ -551,7 +551,7 @@ def warn_of_rows(table: ScoreTable, contrast_requests: Sequence[ContrastRequest]
     """Yield which rows were left out."""
     if ablated:
         message = (
-            f"{ablated} rows have a cue taken out of their context (cue_removed) and are left out; caveat analyze ablation is for them."
+            f"{ablated} responses have a cue taken out of their context and are excluded; the cue ablation uses them."
         )
         yield EstimateWarning(code="ablation-rows", message=message)
     named = {name for contrast_request in contrast_requests for name in contrast_request.arms}

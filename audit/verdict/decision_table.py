@@ -452,7 +452,7 @@ WITHOUT_ESTIMATE = (
         class_=ClaimClass.INVERTED,
         standing=Standing.STRUCTURAL_RISK,
         verdict=Verdict.IN_DOUBT,
-        why="Verified on the claim's own model version: {perturbation_sources}.",
+        why="Evidence verified on the claim's own model version: {perturbation_sources}.",
     ),
     DecisionRow(
         # The OpenAI/Apollo case: the published perturbation was measured on the model before
@@ -466,7 +466,7 @@ WITHOUT_ESTIMATE = (
         class_=ClaimClass.INVERTED,
         standing=Standing.CANDIDATE,
         verdict=Verdict.IN_DOUBT,
-        why="Verified on a model version that is not shown to be the claim's: {perturbation_sources}.",
+        why="Evidence verified on a model version that is not shown to be the claim's: {perturbation_sources}.",
     ),
     DecisionRow(
         # Recognition suspends only a property that the model could hide, above the plan's floor, and

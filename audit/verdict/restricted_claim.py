@@ -378,7 +378,11 @@ def _permit(wording: VerdictWording, sentences: list[str], filled: list[str]) ->
     """What page one says may be said: where the verdict gives the figures of these *sentences*, no figure is printed twice."""
     if "{test_figure}" not in sentences or "{phi_deploy}" not in wording.verdict:
         return filled
-    rest = [text for sentence, text in zip(sentences, filled, strict=True) if sentence not in (*_FIGURES, "{differential}")]
+    # An open direction shows in the interval of the verdict.
+    dropped = (*_FIGURES, "{differential}", "{direction_established}")
+    rest = [
+        text for sentence, text in zip(sentences, filled, strict=True) if sentence not in dropped or text.startswith("The direction is")
+    ]
     # A claim that holds is said first, in its own right.
     holds = [text for text in rest if text.startswith("The claim holds")]
     tested = _TESTED if "{deploy_figure}" in sentences or "{phi_test}" in wording.verdict else _EVALUATED

@@ -204,7 +204,7 @@ def _describe(side: BoundedEstimate, unit: Unit, cuts: tuple[float, ...]) -> str
 def _describe_reported(reported: Reported, unit: Unit) -> str:
     parts = [f"n = {reported.n:,}"] if reported.n is not None else []
     if reported.low is not None and reported.high is not None:
-        parts.insert(0, f"{unit.given(reported.low)} to {unit.given(reported.high)}")
+        parts.insert(0, f"{unit.plain(reported.low)}–{unit.given(reported.high)}")
     # Without n a reader cannot judge the card's figure, so its absence is printed.
     return f"{unit.given(reported.value)} ({', '.join(parts) or 'n not stated'})"
 

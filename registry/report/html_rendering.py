@@ -115,6 +115,8 @@ _FOLDER = "report_templates"
 _DIGEST = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
 # A number and its per-cent sign stay on one line.
 _UNIT = re.compile(r"(?<=\d) (?=%)")
+# So do both ends of an interval.
+_INTERVAL = re.compile(r"(?<![\w.])\d[\d.]*–\d[\d.]*(?:\u00a0%)?")
 
 
 SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'; font-src data:; base-uri 'none'; form-action 'none'"
@@ -430,7 +432,8 @@ def _filters(covers: Covers | None) -> dict[str, Callable[..., Any]]:
         for name in ("Φ_test", "Φ_deploy", "P_test", "P_deploy"):
             letter, _, below = name.partition("_")
             safe = safe.replace(name, f"{letter}<sub>{below}</sub>")
-        return Markup(_UNIT.sub("\u00a0", safe))  # noqa: S704  (escaped above)
+        whole = _INTERVAL.sub(r'<span class="nowrap">\g<0></span>', _UNIT.sub("\u00a0", safe))
+        return Markup(whole)  # noqa: S704  (escaped above)
 
     def lines(text: str) -> Markup:
         """Keep the lines of a prompt, after making each safe; shown where white space is kept."""

@@ -7,7 +7,7 @@ from registry.records.analysis_plan import ContextDesign, IntervalMethod
 from registry.records.audit_case import Independence
 from registry.records.claim import ClaimRevision, Direction
 from registry.records.claim_status import Dispute, Lifecycle, Staleness, Status
-from registry.records.estimates import Estimate, SpecEstimate, TruncationCounts
+from registry.records.estimates import Estimate, SpecEstimate, Truncation, TruncationCounts
 from registry.records.model_version import ModelRef
 from registry.records.module_findings import Ablation, FindingBody, Naturalness, RealismJudge, find_invariance
 from registry.records.statement import Entry
@@ -111,21 +111,23 @@ def _list_truncated(specs: Sequence[SpecEstimate]) -> Iterator[StatusReason]:
     if not counted:
         yield StatusReason(text="Not stated which responses were truncated.", section=Section.EXCLUSIONS)
         return
-    # The specification with the largest loss stands for all: the others lost less.
-    worst = max(counted, key=lambda sides: max(_share(sides.test), _share(sides.deploy)))
-    if _share(worst.test) or _share(worst.deploy):
-        # A truncated response that can no longer change its score does less harm, and says so.
-        is_final = all(side.settled == side.truncated for side in (worst.test, worst.deploy))
-        when = "truncated, after their score was final." if is_final else "truncated."
-        text = (
-            f"{format_percent(_share(worst.deploy))} of deployment and {format_percent(_share(worst.test))} of evaluation responses {when}"
-        )
+    # The specification with the largest loss stands for all: the others lost less. Responses that were
+    # truncated when nothing could change their score any more weaken no verdict; the section on
+    # exclusions counts them.
+    worst = max(counted, key=lambda sides: (not _is_final(sides), max(_share(sides.test), _share(sides.deploy))))
+    if not _is_final(worst):
+        deploy, test = format_percent(_share(worst.deploy)), format_percent(_share(worst.test))
+        text = f"{deploy} of deployment and {test} of evaluation responses truncated."
         yield StatusReason(text=text, section=Section.EXCLUSIONS)
     refused = (worst.deploy.refused or 0, worst.test.refused or 0)
     if any(refused):
         of = (worst.deploy.responses, worst.test.responses)
         text = f"{refused[0]:,} of {of[0]:,} deployment and {refused[1]:,} of {of[1]:,} evaluation responses refused."
         yield StatusReason(text=text, section=Section.EXCLUSIONS)
+
+
+def _is_final(sides: Truncation) -> bool:
+    return all(side.settled == side.truncated for side in (sides.test, sides.deploy))
 
 
 def _share(side: TruncationCounts) -> float:
@@ -164,7 +166,7 @@ def _list_recognisable(findings: Collection[FindingBody]) -> Iterator[StatusReas
         elif isinstance(body, Ablation) and any(change.relevant for change in body.changes):
             yield StatusReason(text=_describe_relevant(body), section=Section.ABLATION)
     if not any(isinstance(body, Naturalness) for body in findings):
-        text = "No rater study: the deployment contexts may be recognisable as tests."
+        text = "No rater study: contexts may be recognisable as tests."
         yield StatusReason(text=text, section=Section.NATURALNESS)
 
 

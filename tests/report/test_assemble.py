@@ -233,7 +233,7 @@ def test_several_judges_are_no_several_specifications(card_supplement: CardSuppl
 
 
 def test_the_row_that_says_that_the_scorer_failed_is_not_repeated() -> None:
-    """The reason leads to the section of the scorer, and no limit states it again."""
+    """The verdict states it; the reason says what would resolve it, and leads to the section of the scorer."""
     dossier = with_findings(undetermined(), findings.judge(invariant=False))
     (file,) = dossier.audits
     (outcome,) = file.restrictions
@@ -244,9 +244,7 @@ def test_the_row_that_says_that_the_scorer_failed_is_not_repeated() -> None:
 
     supplement = assemble_claim(replace(dossier, audits=(failed,)), made_at=MADE_AT)
 
-    assert [reason.text[:39] for reason in supplement.reasons if reason.section is Section.JUDGE] == [
-        "The scorer failed its invariance check."
-    ]
+    assert [reason.text[:14] for reason in supplement.reasons if reason.section is Section.JUDGE] == ["To resolve it:"]
     assert not [limit for limit in supplement.limits if limit.section is Section.JUDGE]
 
 

@@ -240,7 +240,7 @@ def test_the_pages_leave_no_word_of_it_out(change_report: ChangeReport, html: st
     assert describe_change(change_report) in shown
     assert "▼ Newly inverted" in shown
     assert "The card, CRD-LAB-2026-0001-J@1, spoke of Sparrow, 2.1-2026-09-30" in shown
-    for said in ("Restricted claim before", "Restricted claim after", "0.310", "−0.260", "[−0.390, −0.120]", "0.060"):
+    for said in ("Restricted claim before", "Restricted claim after", "31.0 %", "−26.0", "(−39.0 to −12.0)", "6.0 %"):
         assert said in shown
 
 
