@@ -21,7 +21,7 @@ from registry.codec.statement_encoding import (
 )
 from registry.errors import AlteredError, CaveatError, ConflictError, Fault, InputError, NotFoundError
 from registry.folder.supplement_changes import Supersession
-from registry.intake.outline.passage_sentences import PassageReader
+from registry.intake.outline.card_passages import build_passage_reader, build_row_reader, may_be_row
 from registry.records.dossier import Dossier, Recorded
 from registry.records.record import Identifier, Kind
 from registry.records.statement import OutputFormat, Publication
@@ -182,7 +182,7 @@ class SupplementCollector:
             return _assemble_card(self._view, subject, self._moment)
         # Taken out, so that the memory is freed.
         gathered = self._gathered.pop(str(subject), None)
-        return _assemble_claim(gathered or self._view.dossier(str(subject)), subject, self._moment)
+        return _assemble_claim(self._view, gathered or self._view.dossier(str(subject)), subject, self._moment)
 
 
 def collect_supplements(view: View, subjects: Iterable[Identifier]) -> Iterator[SupplementSubject]:
@@ -240,7 +240,7 @@ def collect_coverage(view: View, card: Identifier) -> tuple[Recorded[Card], Cove
     """
     found, dossiers = _read_card(view, card)
     text = _find_text(view, found.payload)
-    coverage = _build_coverage(view, found, dossiers, text=text, read=PassageReader(text).read_words if text else None)
+    coverage = _build_coverage(view, found, dossiers, text=text, read=build_passage_reader(text) if text else None)
     return found, coverage, _list_untold(view, card, dossiers)
 
 
@@ -422,16 +422,19 @@ def refuse_place(path: Path) -> Fault:
     return Fault("file-in-the-way", str(path), found)
 
 
-def _assemble_claim(dossier: Dossier, subject: Identifier, moment: datetime) -> Supplement:
+def _assemble_claim(view: View, dossier: Dossier, subject: Identifier, moment: datetime) -> Supplement:
     if not dossier.revisions:
         raise NotFoundError(Fault("identifier-reserved", subject.bare, "is reserved and has no text yet, so there is nothing to print"))
-    return assemble_claim(dossier, made_at=moment)
+    # The text of the card is needed only for a row of a table, whose cells are to be kept apart.
+    card = dossier.card.payload if dossier.card and may_be_row(dossier.current.payload.quote) else None
+    text = _find_text(view, card) if card else None
+    return assemble_claim(dossier, made_at=moment, read=build_row_reader(text) if text else None)
 
 
 def _assemble_card(view: View, subject: Identifier, moment: datetime) -> CardSupplement:
     card, dossiers = _read_card(view, subject)
     text = _find_text(view, card.payload)
-    read = None if text is None else PassageReader(text).read_words
+    read = None if text is None else build_passage_reader(text)
     coverage = _build_coverage(view, card, dossiers, text=text, read=read)
     made = assemble_card(dossiers, card, coverage=coverage, read=read, log_origin=view.log_origin, log_size=view.log_size, made_at=moment)
     return replace(made, erased=_list_untold(view, subject, dossiers))

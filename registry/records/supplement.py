@@ -409,6 +409,8 @@ class Supplement(Record):
     log_origin: str
     log_size: int
     claim: Recorded[ClaimRevision]
+    readable: str | None = None
+    """The cells of a quoted row of a table, each under the head of its column; None for other quotations."""
     claimant: SupplementParty
     """Who registered the claim."""
     status: Status

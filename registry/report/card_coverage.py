@@ -19,6 +19,7 @@ Span = tuple[int, int]
 
 _RESTRICTING = (RestrictionStatus.NARROWED, RestrictionStatus.SUSPENDED, RestrictionStatus.NOT_SUPPORTED)
 ReadWords = Callable[[int, int], str]
+ReadRow = Callable[[int, int], str | None]
 """What the card says from one character to before another, as a person reads it."""
 
 _NOWHERE = -2

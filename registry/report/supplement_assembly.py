@@ -28,7 +28,7 @@ from registry.records.supplement import (
 )
 from registry.records.system_card import Card
 from registry.records.verdict import Restriction, is_expired
-from registry.report.card_coverage import ReadWords
+from registry.report.card_coverage import ReadRow, ReadWords
 from registry.report.claim_outcome import (
     build_other_audits,
     build_three_figures,
@@ -54,11 +54,14 @@ from registry.report.version_drift import build_drift
 _MOST_REASONS = 5
 
 
-def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
+def assemble_claim(dossier: Dossier, *, made_at: datetime, read: ReadRow | None = None) -> Supplement:
     """Return the supplement of the claim in *dossier*, dated *made_at* (UTC).
 
     The latest outcome leads: the restriction with the highest log sequence number. A claim that was not audited gives a
     supplement that says so.
+
+    Args:
+        read: reads a row of a table in the claim's card.
 
     Raises:
         ConflictError: the claim is only reserved, so there is nothing to print.
@@ -81,6 +84,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         log_origin=dossier.log_origin,
         log_size=dossier.log_size,
         claim=current,
+        readable=_read_passage(dossier, dossier.card.payload, read) if dossier.card else None,
         claimant=find_party(dossier, current.entry.actor),
         status=dossier.status,
         verdict=_build_verdict(dossier, audit),
@@ -364,7 +368,7 @@ def _place(dossier: Dossier) -> tuple[int, str]:
     return (anchor.start if anchor else 1 << 60, dossier.claim)
 
 
-def _read_passage(dossier: Dossier, card: Card, read: ReadWords | None) -> str | None:
+def _read_passage(dossier: Dossier, card: Card, read: ReadRow | None) -> str | None:
     """Return the claim's passage as a person reads it; None for what does not stand in *card*."""
     claim = dossier.current.payload
     # A paraphrase has no passage that could be read from the card.

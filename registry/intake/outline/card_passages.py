@@ -1,6 +1,7 @@
 """A card's text read into passages, with warnings about its language and layout."""
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from registry.intake.outline.markup_source import SourceTable, find_tabbed_tables, read_grid, read_source
@@ -21,7 +22,7 @@ from registry.intake.outline.page_lines import (
     read_lines,
 )
 from registry.intake.outline.passage_sentences import PassageReader, split_sentences
-from registry.intake.outline.printed_tables import PrintedRow, PrintedTable, find_tables
+from registry.intake.outline.printed_tables import PrintedRow, PrintedTable, find_cells, find_tables
 from registry.records.system_card import CardText, Heading, MediaType, Outline, Passage, PassageKind, TableCell
 
 # Script and language of a card, and pages whose text may be out of order. Rules that read English should not be trusted
@@ -167,6 +168,46 @@ def read_outline(card: CardText) -> Outline:
         headings, notes = _read_printed(card, drafts)
     told = (*notes, *_describe_headings(headings), *describe_language(card.text), *describe_layout(card))
     return Outline(passages=_settle(card, drafts.found, headings), headings=headings, notes=told)
+
+
+def build_row_reader(card: CardText) -> Callable[[int, int], str | None]:
+    """Return what reads the row of a table from a start to a stop, its cells apart and under their heads; None for other passages."""
+    rows: dict[tuple[int, int], Passage] | None = None
+
+    def read(start: int, stop: int) -> str | None:
+        nonlocal rows
+        # The whole card is read only for what may be a row: that takes a second for a long one.
+        if not may_be_row(card.text[start:stop]):
+            return None
+        if rows is None:
+            passages = [passage for passage in read_outline(card).passages if passage.kind is PassageKind.ROW]
+            rows = {_trim(card.text, passage.start, passage.stop): passage for passage in passages}
+        row = rows.get(_trim(card.text, start, stop))
+        return None if row is None or not row.cells else _join_cells(row.cells)
+
+    return read
+
+
+def build_passage_reader(card: CardText) -> Callable[[int, int], str]:
+    """Return what reads the passage from a start to a stop for people; a row of a table as `build_row_reader`."""
+    reader, read_row = PassageReader(card), build_row_reader(card)
+    return lambda start, stop: read_row(start, stop) or reader.read_words(start, stop)
+
+
+def may_be_row(text: str) -> bool:
+    """Return whether *text* has the marks of cells, or ends in several figures."""
+    return any(mark in text for mark in ("|", "\t", "<td", "<th")) or len(find_cells(text)) > 1
+
+
+def _trim(text: str, start: int, stop: int) -> tuple[int, int]:
+    words = text[start:stop]
+    return start + len(words) - len(words.lstrip(" |\n\t")), stop - len(words) + len(words.rstrip(" |\n\t"))
+
+
+def _join_cells(cells: Sequence[TableCell]) -> str:
+    # The first cell names the row; its head, such as "Context", adds nothing to it.
+    first, *others = cells
+    return " · ".join([first.text, *(f"{cell.column}: {cell.text}" if cell.column else cell.text for cell in others if cell.text)])
 
 
 def _describe_headings(headings: tuple[Heading, ...]) -> tuple[str, ...]:
