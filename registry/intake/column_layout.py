@@ -91,7 +91,9 @@ def set_tabs(lines: Sequence[PlacedLine]) -> list[str]:
     for region in _find_regions(lines, cells):
         if not _set_columns(region):
             continue
-        tabbed = {index: _write(lines[index].text, _place_row(row, region.columns), len(region.columns)) for index, row in region.rows.items()}
+        tabbed = {
+            index: _write(lines[index].text, _place_row(row, region.columns), len(region.columns)) for index, row in region.rows.items()
+        }
         if any(text is None for text in tabbed.values()):
             continue
         first = min(region.rows)

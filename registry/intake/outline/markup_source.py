@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from registry.intake.outline.page_lines import PassageBlock, is_caption
 from registry.intake.column_layout import SPAN
+from registry.intake.outline.page_lines import PassageBlock, is_caption
 from registry.records.system_card import CardText, PassageKind, TableCell
 
 # Tables in Markdown and HTML: rows of cells with their places in the source, and the heads above each.
