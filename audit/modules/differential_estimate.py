@@ -367,9 +367,7 @@ def _remark_spec(pair: SidePair, plan: Plan, scale: ScoreScale, result: SpecEsti
 
 def _warn_other_rows(table: ScoreTable, test: str, deploy: str, *, ablated: int) -> Iterator[EstimateWarning]:
     if ablated:
-        message = (
-            f"{ablated} responses have a cue taken out of their context and are excluded; the cue ablation uses them."
-        )
+        message = f"{ablated} responses have a cue taken out of their context and are excluded; the cue ablation uses them."
         yield EstimateWarning(code="ablation-rows", message=message)
     others = [arm for arm in table.arm.labels if arm not in (test, deploy)]
     if others:

@@ -550,9 +550,7 @@ def summarise_arms(arms: Mapping[str, ScoredArm], scale: ScoreScale, weights: Fl
 def warn_of_rows(table: ScoreTable, contrast_requests: Sequence[ContrastRequest], *, ablated: int) -> Iterator[EstimateWarning]:
     """Yield which rows were left out."""
     if ablated:
-        message = (
-            f"{ablated} responses have a cue taken out of their context and are excluded; the cue ablation uses them."
-        )
+        message = f"{ablated} responses have a cue taken out of their context and are excluded; the cue ablation uses them."
         yield EstimateWarning(code="ablation-rows", message=message)
     named = {name for contrast_request in contrast_requests for name in contrast_request.arms}
     others = [arm for arm in table.arm.labels if arm not in named]
