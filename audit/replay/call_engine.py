@@ -15,16 +15,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Self
 
-from audit.model_endpoint import (
-    DOUBTFUL,
-    GIVEN_UP,
+from audit.endpoints.model_answers import DOUBTFUL, GIVEN_UP, EndpointAnswer, ModelError, RequestTrouble
+from audit.endpoints.model_endpoint import (
     Endpoint,
-    EndpointAnswer,
-    ModelError,
-    RequestTrouble,
     build_key_refused,
+    build_parameter_refused,
     build_unknown_model,
     build_unreachable,
+    build_wrong_api,
 )
 from audit.records.model_response import Attempt, Failure, Response
 from audit.replay.batch_requests import list_open_chunks
@@ -79,6 +77,7 @@ def build_response(call: Call, answer: EndpointAnswer, attempts: list[Attempt], 
         stop_reason=message.stop_reason,
         message_id=message.id,
         usage=message.usage,
+        completion=message.details,
         attempts=tuple(attempts),
         sent_at=sent_at,
         received_at=received_at,
@@ -345,7 +344,8 @@ class GroupWriter:
 
 LOST = IN_FLIGHT
 INTERRUPTED = "interrupted"
-UNSENT = frozenset({INTERRUPTED, RequestTrouble.KEY_REFUSED.value, RequestTrouble.NOT_FOUND.value})
+_ABOUT_ALL = (RequestTrouble.KEY_REFUSED, RequestTrouble.NOT_FOUND, RequestTrouble.WRONG_API, RequestTrouble.PARAMETER_REFUSED)
+UNSENT = frozenset({INTERRUPTED, *(trouble.value for trouble in _ABOUT_ALL)})
 """Failures that cost nothing and say nothing of the call: it is sent when the run goes on."""
 _CALL_CHUNK = 128
 """Calls that are looked up at once."""
@@ -662,6 +662,10 @@ class _CallRun:
                 self._end(build_unknown_model(self._endpoint, str(call.body.get("model")), error))
             # One refused request may be a fault of its task. If the first five are refused and none was answered, the
             # policy or the contexts are wrong, and the remaining calls would only repeat that.
+            case RequestTrouble.WRONG_API:
+                self._end(build_wrong_api(self._endpoint, error))
+            case RequestTrouble.PARAMETER_REFUSED:
+                self._end(build_parameter_refused(self._endpoint, error))
             case RequestTrouble.NOT_ACCEPTED:
                 self._refused += 1
                 if self._refused >= _HOPELESS and not self._has_answered:
