@@ -157,6 +157,8 @@ class RunSummary:
     """In this folder, earlier runs included, and what may have been billed counted as if it had been."""
     models: Mapping[str, tuple[str, ...]]
     """By model requested, what answered."""
+    fingerprints: tuple[str, ...] = ()
+    """The names of server configurations that the answers of this run carry, in the order in which they came."""
     elapsed_s: float
     most_at_once: int
     """Requests under way at the same time, at most."""
@@ -189,6 +191,7 @@ class RunTally:
     output_tokens: int = 0
     failures: Counter[str] = field(default_factory=Counter)
     models: dict[str, list[str]] = field(default_factory=dict)
+    fingerprints: dict[str, None] = field(default_factory=dict)
 
     def add(self, response: Response) -> None:
         """Count one outcome."""
@@ -199,6 +202,8 @@ class RunTally:
         self.refusals += response.stop_reason == "refusal"
         self.truncated += response.stop_reason in ("max_tokens", "model_context_window_exceeded")
         self.empty += not (response.text or "").strip()
+        if response.completion is not None and response.completion.system_fingerprint is not None:
+            self.fingerprints[response.completion.system_fingerprint] = None
         usage = response.usage
         # Input read from or written to a cache is input too; the endpoint reports it in separate fields.
         inputs = (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens)
@@ -230,6 +235,7 @@ class RunTally:
             output_tokens=self.output_tokens,
             spent=spent,
             models={asked: tuple(model) for asked, model in self.models.items()},
+            fingerprints=tuple(self.fingerprints),
             elapsed_s=elapsed_s,
             most_at_once=most_at_once,
             stopped=stopped,
