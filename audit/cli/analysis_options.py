@@ -125,13 +125,13 @@ def parse_where(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
 # The options of a command whose calls keep to limits of their own, as probe and model judge have them.
 
 
-def api_option(prefix: str = "") -> Callable[[Command], Command]:
-    """Return the decorator that adds the option for the API of an endpoint; *prefix* begins its help."""
+def api_option(text: str) -> Callable[[Command], Command]:
+    """Return the decorator that adds the option for the API of an endpoint, with *text* as its help."""
     return click.option(
         "--api",
         type=click.Choice([api.value for api in ModelApi]),
         callback=lambda _context, _option, value: None if value is None else ModelApi(value),
-        help=f"{prefix}What the endpoint speaks; default: that of the replay, else messages.",
+        help=text,
     )
 
 

@@ -61,7 +61,7 @@ class _Source:
 @click.option("--patterns-only", is_flag=True, help="Only mark candidates by patterns, without calls and rates.")
 @click.option("--judge", "model", metavar="MODEL", help="The model that classifies; default: the one that the run's replay names.")
 @click.option("--base-url", metavar="URL", help="Its endpoint; default: that of the replay, else ANTHROPIC_BASE_URL.")
-@api_option()
+@api_option("What it speaks; default: at the replay's address as the replay, else messages.")
 @click.option(
     "--labels", metavar="FILE", type=FILE, help="Labelled passages (JSONL: text, label) to measure and correct the classifier's errors."
 )
@@ -354,7 +354,7 @@ def answers(app: App, /, *, key: Path, sheets: tuple[Path, ...], models: tuple[s
 )
 @click.option("--seed", metavar="N", type=_SEED, help="Seed of pairing and order; default: that of the key.")
 @click.option("--base-url", metavar="URL", help="The endpoint; default: ANTHROPIC_BASE_URL.")
-@api_option()
+@api_option("What the endpoint speaks; default: messages.")
 @call_options("one answer", "a judge")
 @click.option("--cache", metavar="DIR", type=_SHEET_FOLDER, help="Where answers are kept; default: FOLDER/judge.")
 @plan_options("level", "rater_limit")

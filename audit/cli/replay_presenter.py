@@ -123,7 +123,7 @@ def _list_run_blocks(session: RunSession, summary: RunSummary, arms: Sequence[Ar
         f"{summary.input_tokens:,} input and {summary.output_tokens:,} output tokens"
     )
     yield f"this folder so far: {format_items(summary.spent.calls, 'call')}, cost {_name_cost(summary.spent)}"
-    for asked, returned in summary.models.items():
+    for asked, returned in ((asked, returned) for asked, returned in summary.models.items() if returned):
         yield f"model asked {asked}, answered {', '.join(returned)}"
     # The name of the model did not change, so the run goes on; a provider may answer from several configurations at once.
     if len(summary.fingerprints) > 1:

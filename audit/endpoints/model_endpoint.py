@@ -300,11 +300,12 @@ class Endpoint(ABC):
             return None
 
     def _build_wrong_api(self, spoken: ModelApi | None, error: ModelError) -> ModelError:
-        if spoken is None:
-            text = f"this address speaks neither the Messages API nor the OpenAI API: {error.message}"
-        else:
+        if spoken is not None:
             text = f"this server speaks {_NAMES[spoken]}: set `api: {spoken.value}`"
-        return ModelError(RequestTrouble.WRONG_API, text, status=error.status)
+        else:
+            told = "it answers with a web page" if error.message.startswith("<") else error.message
+            text = f"this address speaks neither the Messages API nor the OpenAI API: {told}"
+        return ModelError(RequestTrouble.WRONG_API, text, status=error.status, api=spoken)
 
 
 _NAMES = {ModelApi.MESSAGES: "the Messages API", ModelApi.OPENAI_CHAT: "the OpenAI API"}
@@ -362,7 +363,11 @@ def build_unreachable(endpoint: Endpoint, error: ModelError) -> UnavailableError
 def build_wrong_api(endpoint: Endpoint, error: ModelError) -> InputError:
     """Return the error that ends a run whose address speaks another API."""
     found = f"the request of `api: {endpoint.api.value}` was not understood (HTTP {error.status}); {error.message}"
-    return InputError(Fault("wrong-api", endpoint.base_url, found))
+    spoken = error.api
+    advice = (
+        f"set `api: {spoken.value}` in the policy" if spoken else "check base_url: it is the address that /v1 or its paths are added to"
+    )
+    return InputError(Fault("wrong-api", endpoint.base_url, found, advice=advice))
 
 
 def build_parameter_refused(endpoint: Endpoint, error: ModelError) -> InputError:

@@ -262,7 +262,9 @@ def read_served_by(path: Path) -> ServedBy:
 
 def check_served_by(served: ServedBy, *, model: str, base_url: str | None, where: str) -> None:
     """Return when *served* is about this *model* at this *base_url* (None: not known yet); raises InputError."""
-    pairs = (("model", served.model, model), ("base_url", served.base_url and served.base_url.rstrip("/"), base_url))
+    # One server may speak both APIs: at its address, and under /v1 of it.
+    addresses = (address and address.rstrip("/").removesuffix("/v1") for address in (served.base_url, base_url))
+    pairs = (("model", served.model, model), ("base_url", *addresses))
     faults = [
         Fault("not-valid", f"{where}, {name}", f"is {told}; the replay asks {asked}", advice="give the file of that server")
         for name, told, asked in pairs

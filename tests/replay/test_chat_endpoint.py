@@ -1,6 +1,7 @@
 """The door to chat completions, with the real client: what is sent, what is read, and how another API is recognised."""
 
 import asyncio
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -241,6 +242,25 @@ def test_a_server_that_wants_a_key_says_how_to_name_it() -> None:
 
     assert "wants a key, and none was sent" in error.faults[0].found
     assert "key: OPENAI_API_KEY" in str(error.faults[0].advice)
+
+
+def test_a_redirect_takes_no_key_to_another_host() -> None:
+    """It is an error of the request, and the other host hears nothing."""
+    with run_endpoint(ChatServer()) as other:
+        moved = Refusal(status=307, headers={"location": f"{other.url}/v1/chat/completions"})
+        with run_endpoint(ChatServer(script=lambda _: moved)) as server, pytest.raises(ModelError):
+            ask(server)
+
+    assert other.asked == []
+
+
+def test_a_missing_library_is_one_error_with_its_fix(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The extra is named, and nothing is sent."""
+    monkeypatch.setitem(sys.modules, "openai", None)
+    with pytest.raises(UnavailableError, match="client-missing") as caught:
+        open_endpoint(Policy(model="m", max_tokens=5, api=CHAT), environ={"OPENAI_API_KEY": KEY})
+
+    assert "caveat[openai]" in str(caught.value.faults[0].advice)
 
 
 # What a policy may say to which API.

@@ -197,3 +197,42 @@ def test_batches_and_a_missing_key_are_refused_before_anything_is_written(
     assert "batch-refused" in batch.err
     assert "LAB_KEY" in missing.err
     assert server.asked == []
+
+
+def test_a_key_in_the_other_api_s_header_is_refused_with_the_api_to_set(caveat: Caveat, tmp_path: Path) -> None:
+    """A server that wants a key refuses the Messages API's header; the form of its error shows what it speaks."""
+    with run_endpoint(ChatServer()) as server:
+        write_replay(tmp_path, tasks=2, model=CHAT_MODEL)
+        ran = caveat("audit", "run", "small.yaml", server=server)
+
+    assert ran.code == 3
+    assert "error[api-key-refused]" in ran.err
+    assert "if the server speaks it, set `api: openai-chat`" in " ".join(ran.err.split())
+    assert KEY not in ran.out + ran.err
+
+
+JUDGE = """\
+scoring:
+  kind: judge
+  model: judge-1
+  rubric: Is it right?
+  dimensions: [{name: right, question: Is it right?, low: 0, high: 1}]
+"""
+
+
+def test_a_judge_at_the_replay_s_address_speaks_its_api(caveat: Caveat, tmp_path: Path) -> None:
+    """The schema goes as response_format, and the verdicts are read as those of the other API."""
+
+    def script(asked: Asked) -> Outcome:
+        is_judge = asked.body["model"] == "judge-1"
+        return Completion(text=json.dumps({"explanation": "It is.", "ratings": {"right": 1}}) if is_judge else "4")
+
+    with run_endpoint(ChatServer(script=script, models=(CHAT_MODEL, "judge-1"))) as server:
+        write(tmp_path, server, tasks=2, more=JUDGE)
+        ran = run(caveat)
+        scored = caveat("audit", "score", "small.run", "--json", key=None)
+        forms = [asked.body["response_format"]["type"] for asked in server.posts() if asked.body["model"] == "judge-1"]
+
+    assert (ran.code, scored.code) == (0, 0), ran.err + scored.err
+    assert set(forms) == {"json_schema"}
+    assert [side["mean"] for side in scored.document["sides"]] == [1.0, 1.0]

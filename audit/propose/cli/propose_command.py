@@ -55,7 +55,7 @@ _OF_CLAUDE = (
 @click.option("--min-confidence", type=click.Choice(["high", "medium", "low"]), help="Only proposals that the engine is as sure of.")
 @click.option("--with", "with_model", metavar="MODEL", help="claude: the model to ask, as the endpoint knows it.")
 @click.option("--base-url", metavar="URL", help="claude: its endpoint; default: ANTHROPIC_BASE_URL.")
-@api_option("claude: ")
+@api_option("claude: what its endpoint speaks; default: messages.")
 @click.option("--run", metavar="DIR", type=_NEW, help="claude: where answers are kept; default: DIGEST.proposing in this folder.")
 @click.option("--dry-run", is_flag=True, help="claude: say how many calls, tokens and dollars it would take, and make none.")
 @click.option("--max-tokens", metavar="N", type=click.IntRange(16), help="claude: output tokens of one call; default: 16000.")
