@@ -291,6 +291,8 @@ class ModelError(Exception):
         return self.trouble in DOUBTFUL or self.status in GIVEN_UP
 
 
+ABOUT_ALL_CALLS = (RequestTrouble.KEY_REFUSED, RequestTrouble.NOT_FOUND, RequestTrouble.WRONG_API, RequestTrouble.PARAMETER_REFUSED)
+"""What every other call would meet too: it ends a run, costs nothing, and says nothing of the call."""
 DOUBTFUL = (RequestTrouble.TIME_OUT, RequestTrouble.LOST, RequestTrouble.BAD_ANSWER)
 """What may have happened after a model had answered, so that the request is paid for."""
 GIVEN_UP = (408, 502, 504)

@@ -27,7 +27,7 @@ from audit.endpoints.model_answers import (
     read_quotas,
 )
 from registry.codec.canonical_documents import Json, canonical_bytes
-from registry.errors import Fault, InputError, UnavailableError
+from registry.errors import CaveatError, Fault, InputError, UnavailableError
 from registry.records.specification import NO_KEY, ModelApi
 
 if TYPE_CHECKING:
@@ -335,6 +335,21 @@ def build_http_client(sdk: Any, address: str, timeout_s: float) -> Callable[[], 
 # The errors that end a run because of its endpoint.
 
 
+def build_ending(endpoint: Endpoint, model: str, error: ModelError) -> CaveatError:
+    """Return the error that ends a run because of *error*, which every other call to *model* would meet too (`ABOUT_ALL_CALLS`)."""
+    match error.trouble:
+        case RequestTrouble.KEY_REFUSED:
+            return build_key_refused(endpoint, error)
+        case RequestTrouble.NOT_FOUND:
+            return build_unknown_model(endpoint, model, error)
+        case RequestTrouble.WRONG_API:
+            return _build_wrong_api(endpoint, error)
+        case RequestTrouble.PARAMETER_REFUSED:
+            return _build_parameter_refused(endpoint, error)
+        case _:
+            raise ValueError(f"{error.trouble.value} is about one call")
+
+
 def build_key_refused(endpoint: Endpoint, error: ModelError) -> UnavailableError:
     """Return the error that ends a run whose key the endpoint does not take."""
     if endpoint.key_name == NO_KEY:
@@ -360,7 +375,7 @@ def build_unreachable(endpoint: Endpoint, error: ModelError) -> UnavailableError
     return UnavailableError(Fault("endpoint-unreachable", endpoint.base_url, found))
 
 
-def build_wrong_api(endpoint: Endpoint, error: ModelError) -> InputError:
+def _build_wrong_api(endpoint: Endpoint, error: ModelError) -> InputError:
     """Return the error that ends a run whose address speaks another API."""
     found = f"the request of `api: {endpoint.api.value}` was not understood (HTTP {error.status}); {error.message}"
     spoken = error.api
@@ -370,7 +385,7 @@ def build_wrong_api(endpoint: Endpoint, error: ModelError) -> InputError:
     return InputError(Fault("wrong-api", endpoint.base_url, found, advice=advice))
 
 
-def build_parameter_refused(endpoint: Endpoint, error: ModelError) -> InputError:
+def _build_parameter_refused(endpoint: Endpoint, error: ModelError) -> InputError:
     """Return the error that ends a run whose endpoint does not take a parameter."""
     other = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}.get(error.parameter or "")
     if other is not None:

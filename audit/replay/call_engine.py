@@ -15,15 +15,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Self
 
-from audit.endpoints.model_answers import DOUBTFUL, GIVEN_UP, EndpointAnswer, ModelError, RequestTrouble
-from audit.endpoints.model_endpoint import (
-    Endpoint,
-    build_key_refused,
-    build_parameter_refused,
-    build_unknown_model,
-    build_unreachable,
-    build_wrong_api,
-)
+from audit.endpoints.model_answers import ABOUT_ALL_CALLS, DOUBTFUL, GIVEN_UP, EndpointAnswer, ModelError, RequestTrouble
+from audit.endpoints.model_endpoint import Endpoint, build_ending, build_unreachable
 from audit.records.model_response import Attempt, Failure, Response
 from audit.replay.batch_requests import list_open_chunks
 from audit.replay.request_pacing import RequestLimiter, RetryLimits, StoppedError, build_retrying, find_pause
@@ -350,8 +343,7 @@ class GroupWriter:
 
 LOST = IN_FLIGHT
 INTERRUPTED = "interrupted"
-_ABOUT_ALL = (RequestTrouble.KEY_REFUSED, RequestTrouble.NOT_FOUND, RequestTrouble.WRONG_API, RequestTrouble.PARAMETER_REFUSED)
-UNSENT = frozenset({INTERRUPTED, *(trouble.value for trouble in _ABOUT_ALL)})
+UNSENT = frozenset({INTERRUPTED, *(trouble.value for trouble in ABOUT_ALL_CALLS)})
 """Failures that cost nothing and say nothing of the call: it is sent when the run goes on."""
 _CALL_CHUNK = 128
 """Calls that are looked up at once."""
@@ -661,17 +653,12 @@ class _CallRun:
 
     def _react(self, call: Call, error: ModelError) -> None:
         """End the run where *error* is about more than this one call."""
+        if error.trouble in ABOUT_ALL_CALLS:
+            self._end(build_ending(self._endpoint, str(call.body.get("model")), error))
+            return
         match error.trouble:
-            case RequestTrouble.KEY_REFUSED:
-                self._end(build_key_refused(self._endpoint, error))
-            case RequestTrouble.NOT_FOUND:
-                self._end(build_unknown_model(self._endpoint, str(call.body.get("model")), error))
             # One refused request may be a fault of its task. If the first five are refused and none was answered, the
             # policy or the contexts are wrong, and the remaining calls would only repeat that.
-            case RequestTrouble.WRONG_API:
-                self._end(build_wrong_api(self._endpoint, error))
-            case RequestTrouble.PARAMETER_REFUSED:
-                self._end(build_parameter_refused(self._endpoint, error))
             case RequestTrouble.NOT_ACCEPTED:
                 self._refused += 1
                 if self._refused >= _HOPELESS and not self._has_answered:
