@@ -6,6 +6,7 @@ from audit.modules.recognition_passages import CandidateCount
 from audit.records.contrast_result import Contrasts
 from audit.records.model_response import ImportedLog
 from audit.sources.skill_study_records import ContaminationStudy, RiskLevel
+from audit.verdict.verdict_conditions import DesignSize
 from registry.present.answer_formats import AnswerFormat, answer, group
 from registry.records.analysis_plan import Deviation, Exploration, Lock
 from registry.records.claim_draft import Proposals
@@ -43,8 +44,9 @@ def list_formats() -> tuple[AnswerFormat, ...]:
 
 
 def _list_analyses() -> tuple[AnswerFormat, ...]:
+    design = group(DesignSize, is_enough=bool, shortfall=str | None)
     return (
-        answer("estimate", "analyze estimate", Estimate),
+        answer("estimate", "analyze estimate", Estimate, design=design),
         answer(
             "classification", "analyze classify",
             verdict=str, readings=list[ReadingVerdict], inversion_margin=float | None, original_claim=str,

@@ -9,15 +9,19 @@ from registry.codec.canonical_documents import from_document
 from registry.codec.file_io import read_document, write_file
 from registry.errors import ConflictError, Fault, InputError
 from registry.present.answers import show
+from registry.records.analysis_plan import FEWEST_CONTEXTS, FEWEST_TASKS
 from registry.records.claim import ClaimRevision
 from registry.records.claim_draft import AuditDraft
 from registry.records.specification import PropertySpec
+from registry.report.supplement_wording import DESIGN_RULE, FIXED_CONTEXTS_KEY
 
 # The audit file that `caveat audit new` prints: everything that can be said, with what is known filled in.
 
 _TEMPLATE = """\
 # An audit of {reference} (caveat admin schema audit tells every key).
 #   {form}: {quote}
+# {rule}
+# With one context on a side, set `{fixed_contexts}` in the plan: the verdict is then conditional on these contexts.
 # Where … stands, decide, or take the line out: what is not stated is not fixed, and `caveat audit lock` refuses a … that is left.
 schema: caveat/audit/1
 claim: {reference}
@@ -65,6 +69,8 @@ def compose_draft(claim: ClaimRevision, body: PropertySpec, *, specs: tuple[str,
     low, high = body.range
     return _TEMPLATE.format(
         reference=claim.reference,
+        rule=DESIGN_RULE,
+        fixed_contexts=FIXED_CONTEXTS_KEY,
         form=claim.form.value,
         quote=show(" ".join(claim.quote.split())[:100]),
         specs=", ".join(specs or ("default",)),
@@ -121,19 +127,20 @@ budget: {{calls: 1000}}              # also: input_tokens, output_tokens, usd (w
 # audit: AUD-…                     # once `caveat audit lock {folder}/audit.yaml` has printed it (it fixes all but this line)
 seed: 0
 """
-_TASKS = """\
-# The tasks: 20 at least for a verdict, 40 and more are better (caveat admin schema tasks). A CSV with the columns id and prompt does too.
+_TASKS = f"""\
+# The tasks: {FEWEST_TASKS} at least for a verdict, 40 and more are better (caveat admin schema tasks). A CSV with the columns
+# id and prompt does too.
 schema: caveat/tasks/1
 tasks:
   - id: task-1
     prompt:                        # what the user asks
     expected: []                   # for `pattern`: regular expressions of a response that scores 1, such as '(?i)i cannot'
-    # options: [first, second]     # for `choice`; with the template's {options}
+    # options: [first, second]     # for `choice`; with the template's {{options}}
     # answer: A                    # for `choice` and `number`
-    # fields: {language: en}       # for blocks with variants, and for an arm's `where`
+    # fields: {{language: en}}       # for blocks with variants, and for an arm's `where`
 """
 _TEST = """\
-# P_test: the contexts of the evaluation, 5 at least for a verdict. Texts in named blocks can be taken out again:
+# P_test: the contexts of the evaluation, {fewest} at least for a verdict. Texts in named blocks can be taken out again:
 # caveat admin schema context.
 name: {name}, test
 description:                       # which evaluation, as whom it addresses the model
@@ -150,7 +157,7 @@ edits:
   - {{name: placebo-role, replace: {{role: role-reworded}}, placebo: true}}
 """
 _DEPLOY = """\
-# P_deploy: the same tasks as they are asked in deployment, 5 contexts at least for a verdict (caveat admin schema context).
+# P_deploy: the same tasks as they are asked in deployment, {fewest} contexts at least for a verdict (caveat admin schema context).
 name: {name}, deployment
 description:                       # which deployment, and whose word that is
 construction:                      # how these contexts were drawn or written
@@ -199,9 +206,9 @@ def _compose_files(folder: Path, claim: ClaimRevision, body: PropertySpec, conte
         "tasks.yaml": _TASKS,
     }
     if not contexts.test:
-        files["test.yaml"] = _TEST.format(name=name)
+        files["test.yaml"] = _TEST.format(name=name, fewest=FEWEST_CONTEXTS)
     if not contexts.deploy:
-        files["deploy.yaml"] = _DEPLOY.format(name=name)
+        files["deploy.yaml"] = _DEPLOY.format(name=name, fewest=FEWEST_CONTEXTS)
     return files
 
 
