@@ -87,9 +87,9 @@ def estimate(
     A SOURCE is a score table, a scored run folder, or a log with its arm (ARM=LOG; docs/logs.md). If the design is too small for a
     verdict, the first line of the answer says so.
 
-    Columns of a table: task_id, arm, context_id, sample, score. Optional: spec, judge, judge_repeat, weight, family, template, excluded_reason.
-    Each judge gives an estimate of its own; repeats are averaged. Tasks of one family, and contexts of one template, count as one in
-    every interval.
+    Columns of a table: task_id, arm, context_id, sample, score. Optional: spec, judge, judge_repeat, weight, family, template,
+    excluded_reason. Each judge gives an estimate of its own; repeats are averaged. Tasks of one family, and contexts of one template,
+    count as one in every interval.
 
     A table with one side is refused. Bootstrap bands are printed with the intervals and decide nothing; --replicates 0 omits them.
     """

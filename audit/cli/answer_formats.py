@@ -32,6 +32,7 @@ from registry.records.verdict import (
 
 _WARNING = group(code=str, message=str)
 _AMOUNT = group(calls=int, input_tokens=int, output_tokens=int, usd=float | None)
+_DESIGN = group(DesignSize, is_enough=bool, shortfall=str | None)
 _FAULT = group(code=str, where=str, found=str, advice=str | None)
 _MOST: dict[str, Any] = {"calls": int, "model": str, "input_tokens": int, "most_output_tokens": int, "most_usd": float | None}
 """What calls would come to at most."""
@@ -44,9 +45,8 @@ def list_formats() -> tuple[AnswerFormat, ...]:
 
 
 def _list_analyses() -> tuple[AnswerFormat, ...]:
-    design = group(DesignSize, is_enough=bool, shortfall=str | None)
     return (
-        answer("estimate", "analyze estimate", Estimate, design=design),
+        answer("estimate", "analyze estimate", Estimate, design=_DESIGN),
         answer(
             "classification", "analyze classify",
             verdict=str, readings=list[ReadingVerdict], inversion_margin=float | None, original_claim=str,
@@ -88,6 +88,11 @@ def _list_audits() -> tuple[AnswerFormat, ...]:
         answer("task-order", "audit order", seed=int, tasks=list[str]),
         answer("audit-deviate", "audit deviate", new=bool, entry=int, deviation=Deviation),
         answer("audit-explore", "audit explore", new=bool, entry=int, exploration=Exploration),
+        answer(
+            "audit-logs", "audit logs", dry_run=bool, new=bool, registry=str, model=ModelRef, claim=str | None, audit=str | None,
+            assumptions=list[group(name=str, value=str, option=str | None)], design=_DESIGN, verdict=str | None,
+            restriction=Restriction | None, files=list[str], supplement=list[str],
+        ),
         answer("audit-table", "audit table", table=str, rows=int, imported=ImportedLog),
     )  # fmt: skip
 
