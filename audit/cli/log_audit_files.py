@@ -8,6 +8,7 @@ from typing import Any
 
 from audit.cli.audit_commands import ImportedEvidence
 from audit.modules.differential_estimate import estimate
+from audit.statistics.responses import SCORED
 from audit.verdict.verdict_conditions import DesignSize, measure_design
 from registry.codec.canonical_documents import from_document
 from registry.codec.file_io import parse_document
@@ -144,8 +145,23 @@ def _check_sides(evidence: ImportedEvidence, options: Mapping[str, Any]) -> None
     if len(names) > 1:
         found = f"the responses name {len(names)} models, {', '.join(names)}; a difference between models is none between contexts"
         faults.append(Fault("models-differ", evidence.source, found))
+    faults += [_tell_unscored(evidence, side) for side in sides if side in arms and not _count_scored(evidence, side)]
     if faults:
         raise InputError(faults)
+
+
+def _count_scored(evidence: ImportedEvidence, arm: str) -> int:
+    table = evidence.table
+    return int(((table.arm.codes == table.arm.find(arm)) & (table.excluded.codes == SCORED)).sum())
+
+
+def _tell_unscored(evidence: ImportedEvidence, arm: str) -> Fault:
+    table = evidence.table
+    codes = table.excluded.codes[table.arm.codes == table.arm.find(arm)]
+    reasons = "; ".join(table.excluded.labels[code] for code in sorted(set(codes.tolist())))
+    found = f"none of the {len(codes)} responses of arm {arm} has a score: {reasons}"
+    advice = "score the log first (of Inspect: inspect score LOG), or choose another scorer with --scorer"
+    return Fault("no-scores", evidence.source, found, advice=advice)
 
 
 def _list_names(provenance: Provenance) -> tuple[str, ...]:
