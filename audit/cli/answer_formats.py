@@ -71,10 +71,10 @@ def _list_audits() -> tuple[AnswerFormat, ...]:
     return (
         answer("audit-new", "audit new", claim=str, files=list[str]),
         answer(
-            "audit-lock", "audit lock", audit=str, claim=str, new=bool, locked_at=str | None, entry=int | None, lock=Lock | None,
-            not_fixed=list[str],
+            "audit-lock", "audit lock", dry_run=bool, audit=str | None, claim=str, new=bool, locked_at=str | None, entry=int | None,
+            lock=Lock | None, not_fixed=list[str],
         ),
-        answer("audit-open", "audit open", audit=str, claim=str, new=bool),
+        answer("audit-open", "audit open", dry_run=bool, audit=str | None, claim=str, new=bool),
         answer("audit-evidence", "audit evidence", audit=str, entries=list[int]),
         answer(
             "audit-conclude", "audit conclude", audit=str, new=bool, restriction=Restriction, checklist=list[ChecklistItem],
