@@ -108,11 +108,12 @@ def logs(app: App, /, *, sources: tuple[str, ...], output: Path, authority: str 
     app.work_in(output, authority=authority)
     # Everything that is wrong with logs and options is found before a registry is made.
     evidence = read_evidence(*build_reading(sources, options), low=low, high=high)
-    draft = draft_log_audit(evidence, plan, options)
     for line in describe_warnings(evidence.imported, now=app.config.now()) if evidence.imported else ():
         app.say(line)
+    draft = draft_log_audit(evidence, plan, options)
     formats = tuple(format_ for format_ in OutputFormat if not (options["no_pdf"] and format_ is OutputFormat.PDF))
-    place = str(output / DEFAULT_FILE) if is_own_registry(app, output) else describe_url(app.config.url)
+    home = output if is_own_registry(app, output) else None
+    place = describe_url(app.config.url) if home is None else str(home / DEFAULT_FILE)
     registry = f"{place}, as {app.config.authority}"
     if dry_run:
         app.report(present_forecast(draft, registry=registry, folder=output, formats=formats, width=high - low))
@@ -120,4 +121,4 @@ def logs(app: App, /, *, sources: tuple[str, ...], output: Path, authority: str 
     done = audit_logs(app, evidence, draft, output, arms=(options["test"], options["deploy"]), formats=formats)
     for error in done.failed:
         app.say(f"warning: not rendered: {error}")
-    app.report(present_log_audit(draft, done, registry=registry, folder=output))
+    app.report(present_log_audit(draft, done, registry=registry, home=home))

@@ -17,8 +17,13 @@ UNREGISTERED = "CLM-…"
 """The claim in a dry run, which registers none."""
 
 
-def present_log_audit(draft: LogAuditDraft, done: LogAudit, *, registry: str, folder: Path) -> Answer:
-    """Present what was assumed, recorded and written."""
+def present_log_audit(draft: LogAuditDraft, done: LogAudit, *, registry: str, home: Path | None) -> Answer:
+    """Present what was assumed, recorded and written.
+
+    Args:
+        registry: which one, and who speaks in it.
+        home: the folder of a registry that this command made; None for a configured one.
+    """
     concluded = done.concluded
     document = _summarise(draft, registry=registry, files=done.files) | {
         "dry_run": False,
@@ -42,7 +47,8 @@ def present_log_audit(draft: LogAuditDraft, done: LogAudit, *, registry: str, fo
         yield f"Registry: {registry}"
         if done.supplement:
             yield f"\nOpen {done.supplement[0].path}"
-        yield f"For a verdict that is not provisional, lock a plan before the next run: {_name_next(done, folder)}"
+        yield "For a verdict that is not provisional, lock a plan before the next run:"
+        yield Verbatim(f"  {'' if home is None else f'cd {home} && '}caveat audit new {done.claim.partition('@')[0]} > plan.yaml")
 
     return Answer(document, text())
 
@@ -92,7 +98,3 @@ def _present_assumptions(draft: LogAuditDraft) -> Iterator[Block]:
         yield shortfall
     yield Subtitle("Assumed")
     yield Table(("", "value", "change with"), [(entry.name, entry.value, entry.option or "–") for entry in draft.assumptions])
-
-
-def _name_next(done: LogAudit, folder: Path) -> str:
-    return f"caveat audit new {done.claim.partition('@')[0]} > {folder / 'plan.yaml'}"
