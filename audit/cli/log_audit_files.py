@@ -198,15 +198,11 @@ def _get_relation(options: Mapping[str, Any]) -> Relation | None:
 
 
 def _get_direction(options: Mapping[str, Any]) -> Direction:
+    if options["direction"]:
+        return Direction(options["direction"])
     relation = _get_relation(options)
     # Without a limit nothing says which way is safer.
-    return (
-        Direction(options["direction"])
-        if options["direction"]
-        else _SAFER.get(relation, Direction.NOT_SAFETY)
-        if relation
-        else Direction.NOT_SAFETY
-    )
+    return Direction.NOT_SAFETY if relation is None else _SAFER[relation]
 
 
 def _name_property(evidence: ImportedEvidence, options: Mapping[str, Any]) -> str:
@@ -276,10 +272,9 @@ def _place(fault: Fault, form: Form) -> Fault:
             Form.UPPER_BOUND: "leave --relation out: an upper bound is <=",
         }.get(form, "leave --theta and --relation out, or take --form lower_bound, upper_bound or threshold")
         return Fault(fault.code, "--form, --theta, --relation", fault.found, advice=advice)
-    advice = fault.advice
-    if fault.code in ("quotation-mismatch", "reported-fails-theta"):
-        advice = "correct the option or the words, or say why they differ: --reason TEXT"
-    return Fault(fault.code, _OPTIONS.get(field.partition(".")[0], field), fault.found, advice=advice)
+    is_mismatch = fault.code in ("quotation-mismatch", "reported-fails-theta")
+    remedy = "correct the option or the words, or say why they differ: --reason TEXT" if is_mismatch else fault.advice
+    return Fault(fault.code, _OPTIONS.get(field.partition(".")[0], field), fault.found, advice=remedy)
 
 
 def _list_assumptions(model: ModelRef, evidence: ImportedEvidence, plan: Plan, options: Mapping[str, Any]) -> Iterator[Assumption]:
