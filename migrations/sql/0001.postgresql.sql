@@ -465,6 +465,18 @@ CREATE TABLE audit (
 
 CREATE INDEX ix_audit_log_claim ON audit (log, claim)
 
+CREATE TABLE audited_phrase (
+	log BIGINT NOT NULL,
+	seq BIGINT NOT NULL,
+	quote BIGINT NOT NULL,
+	phrase BIGINT NOT NULL,
+	CONSTRAINT pk_audited_phrase PRIMARY KEY (log, quote, phrase),
+	CONSTRAINT fk_audited_phrase_quote_claim_revision FOREIGN KEY(log, quote) REFERENCES claim_revision (log, seq),
+	CONSTRAINT fk_audited_phrase_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+)
+
+CREATE INDEX ix_audited_phrase_log_phrase_seq_quote ON audited_phrase (log, phrase, seq, quote)
+
 CREATE TABLE claim_context (
 	log BIGINT NOT NULL,
 	seq BIGINT NOT NULL,
@@ -1065,6 +1077,10 @@ CREATE TRIGGER reveal__insert BEFORE INSERT ON reveal FOR EACH ROW EXECUTE FUNCT
 CREATE TRIGGER audit__change BEFORE UPDATE OR DELETE ON audit FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
 
 CREATE TRIGGER audit__truncate BEFORE TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
+
+CREATE TRIGGER audited_phrase__change BEFORE UPDATE ON audited_phrase FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
+
+CREATE TRIGGER audited_phrase__truncate BEFORE TRUNCATE ON audited_phrase FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
 CREATE TRIGGER claim_context__change BEFORE UPDATE OR DELETE ON claim_context FOR EACH ROW EXECUTE FUNCTION caveat_append_only()
 

@@ -521,6 +521,20 @@ CREATE TABLE audit (
 
 CREATE INDEX ix_audit_log_claim ON audit (log, claim)
 
+CREATE TABLE audited_phrase (
+	log INTEGER NOT NULL,
+	seq INTEGER NOT NULL,
+	quote INTEGER NOT NULL,
+	phrase INTEGER NOT NULL,
+	CONSTRAINT pk_audited_phrase PRIMARY KEY (log, quote, phrase),
+	CONSTRAINT fk_audited_phrase_quote_claim_revision FOREIGN KEY(log, quote) REFERENCES claim_revision (log, seq),
+	CONSTRAINT fk_audited_phrase_seq_entry FOREIGN KEY(log, seq) REFERENCES entry (log, seq)
+)
+ WITHOUT ROWID,
+ STRICT
+
+CREATE INDEX ix_audited_phrase_log_phrase_seq_quote ON audited_phrase (log, phrase, seq, quote)
+
 CREATE TABLE claim_context (
 	log INTEGER NOT NULL,
 	seq INTEGER NOT NULL,
@@ -1189,6 +1203,10 @@ CREATE TRIGGER audit__update BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'a
 CREATE TRIGGER audit__delete BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'append-only: audit takes no DELETE'); END
 
 CREATE TRIGGER audit__insert BEFORE INSERT ON audit BEGIN SELECT CASE WHEN (SELECT 1 FROM audit WHERE audit = NEW.audit AND log = NEW.log) THEN RAISE(ABORT, 'append-only: audit holds this audit log') WHEN (SELECT 1 FROM audit WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: audit holds this log seq') END; END
+
+CREATE TRIGGER audited_phrase__update BEFORE UPDATE ON audited_phrase BEGIN SELECT RAISE(ABORT, 'append-only: audited_phrase takes no UPDATE'); END
+
+CREATE TRIGGER audited_phrase__insert BEFORE INSERT ON audited_phrase BEGIN SELECT CASE WHEN (SELECT 1 FROM audited_phrase WHERE log = NEW.log AND phrase = NEW.phrase AND quote = NEW.quote) THEN RAISE(ABORT, 'append-only: audited_phrase holds this log phrase quote') END; END
 
 CREATE TRIGGER claim_context__update BEFORE UPDATE ON claim_context BEGIN SELECT RAISE(ABORT, 'append-only: claim_context takes no UPDATE'); END
 

@@ -429,7 +429,8 @@ class _Gatherer:
 
     def _derive(self, current: Sequence[Recorded[ClaimRevision]]) -> tuple[dict[int, Status], dict[int, Family]]:
         heads = get_heads(self._reader, [revision.entry.seq for revision in current])
-        statuses, families = self._finder.statuses(heads), self._finder.find_families(heads)
+        families = self._finder.find_families(heads)
+        statuses = self._finder.statuses(heads, families)
         numbers = [head.seq for head in heads]
         return dict(zip(numbers, statuses, strict=True)), dict(zip(numbers, families, strict=True))
 

@@ -1,7 +1,7 @@
 """The four axes of a claim's status, and the facts of many claims from which they are derived."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ from registry.records.claim_status import (
     owner_of,
 )
 from registry.records.verdict import RestrictionStatus, Verdict, VerdictStanding, find_gravity, find_restriction, is_expired, weaken
-from registry.store.claim_families import FamilyFinder
+from registry.store.claim_families import FamilyFinder, lead
 from registry.store.claim_staleness import (
     CauseFinder,
     ClaimGround,
@@ -181,7 +181,6 @@ class FactFinder:
         self._causes = CauseFinder(reader, self._filled)
         self._disputed = self._has(contestation)
         self._disputed_specs: dict[Reference, list[ContestationPosition]] | None = None
-        self._known_rivals: dict[str, tuple[str, bool]] | None = None
         self._usual: dict[Known, Status] = {}
         self._families = FamilyFinder(reader, self._filled, list_ignored=_list_ignored)
 
@@ -190,11 +189,11 @@ class FactFinder:
         """Which model versions come from which."""
         return self._causes.lineage
 
-    def statuses(self, heads: Sequence[ClaimHead]) -> list[Status]:
-        """Return the status of each head, in order."""
+    def statuses(self, heads: Sequence[ClaimHead], families: Sequence[Family] | None = None) -> list[Status]:
+        """Return the status of each head, in order; *families* are theirs, where they are known already."""
         events = self._events([head.claim for head in heads])
         placed, grounds = self._gather(heads)
-        leading = self._families.find_leading([head.seq for head in heads])
+        leading = self._families.find_leading([head.seq for head in heads]) if families is None else [lead(family) for family in families]
         states = {seq: tuple(one.state for one in found) for seq, found in placed.items()}
         stale = self._causes.find(heads, grounds)
         return [
@@ -295,7 +294,8 @@ class FactFinder:
         gravities: dict[Reference, tuple[int, int]] = {}
         if not self._has(restriction):
             return outcomes
-        opened, rivals, today = {opening.audit: opening.entry for opening in openings}, self._rivals(), self._reader.today
+        opened, today = {opening.audit: opening.entry for opening in openings}, self._reader.today
+        rivals = self.find_rivals(opened)
         last: dict[Reference, ExpiredOutcome | None] = {}
         for claim, revision, words, standing, name, seq, result, day in self._read_outcomes(heads):
             rival_of, upheld = rivals.get(name, (None, False))
@@ -336,10 +336,6 @@ class FactFinder:
         wanted = select(*columns).join(verdict, same).outerjoin(outcome_validity, dated).where(own).order_by(collection.seq)
         return self._reader.rows_in(wanted, collection.claim, (head.claim for head in heads))
 
-    def list_ignored(self) -> frozenset[str]:
-        """Return the audits whose outcomes do not count: those under a rival whose contestation was not upheld."""
-        return frozenset(name for name, (_, upheld) in self._rivals().items() if not upheld)
-
     def _openings(self, heads: Sequence[ClaimHead]) -> list[AuditOpening]:
         """Return the openings of the audits of each claim, in log order."""
         if not self._has(audit):
@@ -374,18 +370,16 @@ class FactFinder:
             found[row.contestation] = ContestationPosition(row.contestation, target, state, step.seq if step else 0)
         return found
 
-    def _rivals(self) -> dict[str, tuple[str, bool]]:
-        """Return each audit that replays under the rival of a contestation, with that contestation and whether it was upheld."""
+    def find_rivals(self, audits: Collection[str]) -> dict[str, tuple[str, bool]]:
+        """Return those of *audits* that replay under the rival of a contestation, with that contestation and whether it was upheld."""
         if not self._has(audit_rival):
             return {}
-        if self._known_rivals is None:
-            rows = self._reader.rows(select(audit_rival.c.audit, audit_rival.c.contestation).where(self._reader.visible(audit_rival)))
-            wanted = select(contestation).where(self._reader.visible(contestation))
-            named = {row.contestation for row in rows}
-            states = self._states(self._reader.rows_in(wanted, contestation.c.contestation, named))
-            upheld = {name for name, state in states.items() if state.state is ContestationState.UPHELD}
-            self._known_rivals = {row.audit: (row.contestation, row.contestation in upheld) for row in rows}
-        return self._known_rivals
+        replays = select(audit_rival.c.audit, audit_rival.c.contestation).where(self._reader.visible(audit_rival))
+        rows = self._reader.rows_in(replays, audit_rival.c.audit, audits)
+        wanted = select(contestation).where(self._reader.visible(contestation))
+        states = self._states(self._reader.rows_in(wanted, contestation.c.contestation, (row.contestation for row in rows)))
+        upheld = {name for name, state in states.items() if state.state is ContestationState.UPHELD}
+        return {row.audit: (row.contestation, row.contestation in upheld) for row in rows}
 
     def _locked_specs(self, heads: Sequence[ClaimHead]) -> dict[Reference, list[Reference]]:
         """Return what locks of the claims fix beside what the claims name; read only where a specification is disputed at all."""
@@ -426,5 +420,6 @@ def _keep_upheld(placed: Sequence[ContestationPosition]) -> tuple[UpheldContesta
     return tuple(UpheldContestation(one.contestation, one.target, one.entry) for one in placed if one.state is ContestationState.UPHELD)
 
 
-def _list_ignored(reader: LogReader) -> frozenset[str]:
-    return FactFinder(reader).list_ignored()
+def _list_ignored(reader: LogReader, audits: Collection[str]) -> frozenset[str]:
+    """Return those of *audits* whose outcomes do not count: under a rival whose contestation was not upheld."""
+    return frozenset(name for name, (_, upheld) in FactFinder(reader).find_rivals(audits).items() if not upheld)

@@ -126,7 +126,8 @@ class _States:
             ]
             self._gather_shared(stretch, named)
             families = self._finder.find_families(stretch)
-            for head, specs, status, family in zip(stretch, named, self._finder.statuses(stretch), families, strict=True):
+            statuses = self._finder.statuses(stretch, families)
+            for head, specs, status, family in zip(stretch, named, statuses, families, strict=True):
                 models = seen.get((head.claim, head.revision), (head.model,))
                 found[f"{head.claim}@{head.revision}"] = self._digest_claim(head, specs, (status, family), models)
         return found
