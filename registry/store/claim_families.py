@@ -8,7 +8,7 @@ from datetime import date
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy import ColumnElement, Select, TextClause, bindparam, select
 
 from registry.errors import NotFoundError
 from registry.records.claim import QuoteStatus
@@ -29,7 +29,7 @@ from registry.records.verdict import Verdict, VerdictStanding, is_expired, weake
 from registry.store.kinds.audit_kinds import restriction
 from registry.store.kinds.claim_kinds import claim_origin, claim_revision, is_unplaced, sighting
 from registry.store.kinds.log_kinds import log_import
-from registry.store.log_reader import CHUNK, LogReader, find_log, from_seconds
+from registry.store.log_reader import CHUNK, LogReader, find_log, from_seconds, seen
 
 Place = tuple[str, int, int, int]
 """A passage: card, its revision, first character and one past the last."""
@@ -432,11 +432,14 @@ def _find_linked(reader: LogReader, quotes: Collection[Quote]) -> set[int]:
         chunk = listed[start : start + CHUNK]
         revisions = f"SELECT seq FROM claim_revision WHERE log = ? AND seq <= ? AND claim IN ({', '.join('?' * len(chunk))})"  # noqa: S608
         found |= {seq for (seq,) in reader.driver_rows(revisions, *here, *chunk)}
-    if origins := {quote.origin for quote in quotes if quote.origin is not None}:
-        table = claim_origin
-        same = or_(*((table.c.origin == log) & (table.c.claim == claim.partition("@")[0]) for log, claim in origins))
-        found |= {row.seq for row in reader.rows(select(table.c.seq).where(reader.visible(table), same))}
+    for log, claim in {_strip(quote.origin) for quote in quotes if quote.origin is not None}:
+        found |= {seq for (seq,) in reader.plain_rows(_ADOPTED, origin=log, claim=claim)}
     return found
+
+
+_ADOPTED = select(claim_origin.c.seq).where(
+    seen(claim_origin), claim_origin.c.origin == bindparam("origin"), claim_origin.c.claim == bindparam("claim")
+)
 
 
 def _find_worded(reader: LogReader, quotes: Collection[Quote]) -> set[int]:
@@ -479,29 +482,37 @@ def _find_phrases(reader: LogReader, numbers: Collection[int], *, limit: int | N
 
 def _find_comparable(reader: LogReader, quotes: Collection[Quote]) -> set[int]:
     """Return the entries of all claim revisions that words can link with *quotes* in one family, with or without an outcome."""
-    wanted = select(claim_revision.c.seq).where(reader.visible(claim_revision))
+    found: set[int] = set()
     alike = {(quote.key, quote.card, quote.is_placed): quote for quote in quotes}
-    conditions = (condition for quote in alike.values() for condition in _list_conditions(quote))
-    return {seq for condition in conditions for (seq,) in reader.plain_rows(wanted.where(condition))}
+    for quote in alike.values():
+        model, phi = quote.key
+        card, revision = quote.card or (None, None)
+        values = {"phi": phi, "developer": model.developer, "model": model.name, "version": model.version, "card": card}
+        for statement in _COMPARABLE[quote.card is not None, quote.is_placed]:
+            found |= {seq for (seq,) in reader.plain_rows(statement, card_revision=revision, **values)}
+    return found
 
 
-def _list_conditions(quote: Quote) -> Iterator[ColumnElement[bool]]:
-    """Yield conditions that are, together, that words can link a claim revision with *quote* as `_Index` does; each has an index."""
-    here, (model, phi) = claim_revision.c, quote.key
-    same = and_(here.property == phi, here.developer == model.developer, here.model == model.name, here.model_version == model.version)
-    if quote.card is None:
-        yield same
-        return
-    card, revision = quote.card
-    in_card = and_(same, here.card == card)
-    yield and_(same, is_unplaced, here.card.is_(None))
-    if not quote.is_placed:
-        yield in_card
-        return
-    yield and_(in_card, is_unplaced)
-    yield and_(in_card, here.card_revision < revision)
-    yield and_(in_card, here.card_revision > revision)
+def _select_comparable(*conditions: ColumnElement[bool] | TextClause) -> Select[Any]:
+    same = {"property": "phi", "developer": "developer", "model": "model", "model_version": "version"}
+    about = (claim_revision.c[column] == bindparam(name) for column, name in same.items())
+    return select(claim_revision.c.seq).where(seen(claim_revision), *about, *conditions)
 
+
+_IN_CARD, _REVISION = claim_revision.c.card == bindparam("card"), claim_revision.c.card_revision
+_UNPLACED_IN_CARD = _select_comparable(_IN_CARD, is_unplaced)
+_WITHOUT_CARD = _select_comparable(claim_revision.c.card.is_(None), is_unplaced)
+_COMPARABLE = {
+    (False, False): (_select_comparable(),),
+    (True, False): (_WITHOUT_CARD, _select_comparable(_IN_CARD)),
+    (True, True): (
+        _WITHOUT_CARD,
+        _UNPLACED_IN_CARD,
+        _select_comparable(_IN_CARD, bindparam("card_revision") > _REVISION),
+        _select_comparable(_IN_CARD, bindparam("card_revision") < _REVISION),
+    ),
+}
+"""By whether a quote has a card, and a place in it: what words can link it with, as `_Index` compares them. Each statement has an index."""
 
 _LONGEST = 32
 _OVERLAPPING = " UNION ALL ".join(

@@ -39,7 +39,7 @@ from registry.store.database_tables import body, entry
 from registry.store.kinds.audit_kinds import audit, audit_rival, lock, outcome_validity, restriction, verdict
 from registry.store.kinds.claim_kinds import claim_context, claim_event, claim_origin, sighting, staleness_review
 from registry.store.kinds.definition_kinds import contestation, contestation_event, model_version
-from registry.store.log_reader import CHUNK, LogReader, has_text
+from registry.store.log_reader import CHUNK, KEYS, LogReader, has_text, seen
 from registry.store.statement_kind import split_reference
 from registry.store.version_lineage import Lineage
 
@@ -297,7 +297,7 @@ class FactFinder:
         opened, today = {opening.audit: opening.entry for opening in openings}, self._reader.today
         rivals = self.find_rivals(opened)
         last: dict[Reference, ExpiredOutcome | None] = {}
-        for claim, revision, words, standing, name, seq, result, day in self._read_outcomes(heads):
+        for claim, revision, words, standing, name, seq, result, day in self._reader.rows_by(_OUTCOMES, (head.claim for head in heads)):
             rival_of, upheld = rivals.get(name, (None, False))
             # A replay under the rival specification does not count until the objection is upheld
             # (decision of 2026-11-22).
@@ -317,32 +317,11 @@ class FactFinder:
                 outcomes[here] = outcomes[here]._replace(expired=one)
         return outcomes
 
-    def _read_outcomes(self, heads: Sequence[ClaimHead]) -> list[Any]:
-        """Return the outcomes of the claims of *heads* in their own form, in log order, each with the last day on which it is valid."""
-        collection, ruled, valid = restriction.c, verdict.c, outcome_validity.c
-        same = (ruled.log == collection.log) & (ruled.seq == collection.seq) & (ruled.reading == collection.reading)
-        dated = (valid.log == collection.log) & (valid.seq == collection.seq)
-        columns = (
-            collection.claim,
-            collection.revision,
-            ruled.verdict,
-            ruled.standing,
-            collection.audit,
-            collection.seq,
-            collection.result,
-            valid.valid_until,
-        )
-        own = self._reader.visible(restriction) & (collection.reading == 0)
-        wanted = select(*columns).join(verdict, same).outerjoin(outcome_validity, dated).where(own).order_by(collection.seq)
-        return self._reader.rows_in(wanted, collection.claim, (head.claim for head in heads))
-
     def _openings(self, heads: Sequence[ClaimHead]) -> list[AuditOpening]:
         """Return the openings of the audits of each claim, in log order."""
         if not self._has(audit):
             return []
-        columns = (audit.c.claim, audit.c.revision, audit.c.audit, audit.c.seq)
-        ordered = select(*columns).where(self._reader.visible(audit)).order_by(audit.c.seq)
-        return [AuditOpening(*row) for row in self._reader.rows_in(ordered, audit.c.claim, (head.claim for head in heads))]
+        return [AuditOpening(*row) for row in self._reader.rows_by(_OPENINGS, (head.claim for head in heads))]
 
     def _contested(self, heads: Sequence[ClaimHead]) -> dict[str, list[ContestationPosition]]:
         found: dict[str, list[ContestationPosition]] = defaultdict(list)
@@ -408,6 +387,31 @@ class FactFinder:
             for row in rows:
                 self._disputed_specs[row.spec, row.version].append(states[row.contestation])
         return self._disputed_specs
+
+
+_OPENINGS = (
+    select(audit.c.claim, audit.c.revision, audit.c.audit, audit.c.seq).where(seen(audit), audit.c.claim.in_(KEYS)).order_by(audit.c.seq)
+)
+# The outcomes of claims in their own form, in log order, each with the last day on which it is valid.
+_OUTCOMES = (
+    select(
+        restriction.c.claim,
+        restriction.c.revision,
+        verdict.c.verdict,
+        verdict.c.standing,
+        restriction.c.audit,
+        restriction.c.seq,
+        restriction.c.result,
+        outcome_validity.c.valid_until,
+    )
+    .join(
+        verdict,
+        (verdict.c.log == restriction.c.log) & (verdict.c.seq == restriction.c.seq) & (verdict.c.reading == restriction.c.reading),
+    )
+    .outerjoin(outcome_validity, (outcome_validity.c.log == restriction.c.log) & (outcome_validity.c.seq == restriction.c.seq))
+    .where(seen(restriction), restriction.c.reading == 0, restriction.c.claim.in_(KEYS))
+    .order_by(restriction.c.seq)
+)
 
 
 def _find_longest(expired_outcome: ExpiredOutcome | None, one: ExpiredOutcome | None) -> ExpiredOutcome | None:
