@@ -429,7 +429,11 @@ CREATE TABLE claim_revision (
 
 CREATE INDEX ix_claim_revision_log_card_card_revision ON claim_revision (log, card, card_revision)
 
+CREATE INDEX ix_claim_revision_log_model_model_version ON claim_revision (log, model, model_version)
+
 CREATE INDEX ix_claim_revision_log_natural_key ON claim_revision (log, natural_key)
+
+CREATE INDEX ix_claim_revision_log_property ON claim_revision (log, property)
 
 CREATE INDEX ix_claim_revision_unplaced ON claim_revision (log, property, card) WHERE (card IS NULL OR quote_status <> 'verbatim')
 

@@ -481,7 +481,11 @@ CREATE TABLE claim_revision (
 
 CREATE INDEX ix_claim_revision_log_card_card_revision ON claim_revision (log, card, card_revision)
 
+CREATE INDEX ix_claim_revision_log_model_model_version ON claim_revision (log, model, model_version)
+
 CREATE INDEX ix_claim_revision_log_natural_key ON claim_revision (log, natural_key)
+
+CREATE INDEX ix_claim_revision_log_property ON claim_revision (log, property)
 
 CREATE INDEX ix_claim_revision_unplaced ON claim_revision (log, property, card) WHERE (card IS NULL OR quote_status <> 'verbatim')
 
@@ -1363,7 +1367,7 @@ DELETE FROM sqlite_stat1
 INSERT INTO sqlite_stat1 (tbl, idx, stat)
 SELECT made.name, CASE known.origin WHEN 'pk' THEN made.name ELSE known.name END, size.n || ' ' || (
     SELECT group_concat(CASE WHEN known."unique" AND part.seqno = (SELECT max(seqno) FROM pragma_index_info(known.name)) THEN 1
-        WHEN part.seqno = 0 THEN size.n ELSE 10 END, ' ')
+        WHEN part.seqno = 0 THEN size.n WHEN part.name IN ('property', 'model', 'model_version') THEN 10000 ELSE 10 END, ' ')
     FROM pragma_index_info(known.name) AS part)
 FROM sqlite_master AS made
 JOIN pragma_index_list(made.name) AS known

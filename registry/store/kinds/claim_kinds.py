@@ -274,6 +274,9 @@ claim_revision = new_table(
     *refers_to_spec("test_context", SpecKind.TEST_CONTEXT),
     Index(None, "log", "natural_key"),
     Index(None, "log", "card", "card_revision"),
+    # Lists of one property or model version, in log order: the last column of an index is the entry.
+    Index(None, "log", "property"),
+    Index(None, "log", "model", "model_version"),
     # Quotes without a place in a card are compared by their words. There are few of them.
     Index("ix_claim_revision_unplaced", "log", "property", "card", sqlite_where=is_unplaced, postgresql_where=is_unplaced),
     guards=(gapless("claim_revision", "revision", "log claim"),),
