@@ -1,7 +1,7 @@
 """The four axes of a claim's status, and the facts of many claims from which they are derived."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, NamedTuple
@@ -32,7 +32,6 @@ from registry.store.claim_staleness import (
     ExpiredOutcome,
     RecordedOutcome,
     Reference,
-    StaleReasons,
     UpheldContestation,
 )
 from registry.store.database_tables import body, entry
@@ -124,14 +123,6 @@ def _derive_restriction(gravest: FamilyOutcome | None) -> RestrictionStatus:
 
 # Gathering of facts for many claims in a fixed number of queries.
 
-Known = tuple[
-    tuple[tuple[ClaimEventKind, str | None], ...],
-    tuple[ContestationState, ...],
-    StaleReasons,
-    tuple[FamilyOutcome | None, FamilyOutcome | None],
-]
-"""Events, states of contestations, reasons to be stale, gravest outcomes: what the status of a registered claim follows from."""
-
 
 class ContestationPosition(NamedTuple):
     """Where a contestation stands, and which entry says so."""
@@ -181,7 +172,8 @@ class FactFinder:
         self._causes = CauseFinder(reader, self._filled)
         self._disputed = self._has(contestation)
         self._disputed_specs: dict[Reference, list[ContestationPosition]] | None = None
-        self._usual: dict[Known, Status] = {}
+        self._usual: dict[Hashable, Status] = {}
+        """Of claims with nothing of their own, by what they share."""
         self._families = FamilyFinder(reader, self._filled, list_ignored=_list_ignored)
 
     @property
@@ -191,21 +183,50 @@ class FactFinder:
 
     def statuses(self, heads: Sequence[ClaimHead], families: Sequence[Family] | None = None) -> list[Status]:
         """Return the status of each head, in order; *families* are theirs, where they are known already."""
-        events = self._events([head.claim for head in heads])
-        placed, grounds = self._gather(heads)
         leading = self._families.find_leading([head.seq for head in heads]) if families is None else [lead(family) for family in families]
-        states = {seq: tuple(one.state for one in found) for seq, found in placed.items()}
-        stale = self._causes.find(heads, grounds)
+        events, marked = self._events([head.claim for head in heads]), self._find_marked(heads)
+        # Most claims of a registry have nothing of their own that their status follows from. They
+        # share that of the first one of the same model version, card and definitions.
+        keys: list[Hashable] = [
+            head.seq
+            if gravest is not None or beside is not None or head.claim in marked
+            else (head.model, head.card, head.has_passage, specs, tuple(events.get(head.claim, ())))
+            for head, (gravest, beside), specs in zip(heads, leading, self.find_specs(heads), strict=True)
+        ]
+        # Emptied instead of growing without a limit.
+        if len(self._usual) > CHUNK:
+            self._usual.clear()
+        new = {key: place for place, key in enumerate(keys) if key not in self._usual}
+        asked = [heads[place] for place in new.values()]
+        found = dict(zip(new, self._derive(asked, events, [leading[place] for place in new.values()]), strict=True))
+        self._usual |= {key: status for key, status in found.items() if isinstance(key, tuple)}
+        return [found[key] if key in found else self._usual[key] for key in keys]
+
+    def _find_marked(self, heads: Sequence[ClaimHead]) -> set[str]:
+        """Return the claims of *heads* of which a status depends on more than their revision and events."""
+        claims = [head.claim for head in heads]
+        return {claim for name in _MARKING if name in self._filled for (claim,) in self._reader.rows_by(_MARKING[name], claims)}
+
+    def _derive(
+        self,
+        heads: Sequence[ClaimHead],
+        events: Mapping[str, Sequence[tuple[ClaimEventKind, str | None]]],
+        leading: Sequence[tuple[FamilyOutcome | None, FamilyOutcome | None]],
+    ) -> list[Status]:
+        placed, grounds = self._gather(heads)
         return [
-            self._derive(
-                (
-                    tuple(events.get(head.claim, ())),
-                    states.get(head.seq, ()),
-                    why,
-                    gravest,
+            derive_status(
+                StatusFacts(
+                    has_revision=True,
+                    events=events.get(head.claim, ()),
+                    contestations=[position.state for position in placed.get(head.seq, ())],
+                    causes=causes,
+                    is_confirmed=is_confirmed,
+                    gravest=gravest,
+                    beside=beside,
                 )
             )
-            for head, why, gravest in zip(heads, stale, leading, strict=True)
+            for head, (causes, is_confirmed), (gravest, beside) in zip(heads, self._causes.find(heads, grounds), leading, strict=True)
         ]
 
     def find_families(self, heads: Sequence[ClaimHead]) -> list[Family]:
@@ -255,26 +276,6 @@ class FactFinder:
     def events_of(self, claim: str) -> list[ClaimEventKind]:
         """Return what happened to *claim*, in log order."""
         return [event for event, _ in self._events([claim]).get(claim, ())]
-
-    def _derive(self, known: Known) -> Status:
-        """Most claims of a registry share a status; it is made once."""
-        status = self._usual.get(known)
-        if status is None:
-            # Emptied instead of growing without a limit.
-            if len(self._usual) > CHUNK:
-                self._usual.clear()
-            events, contestations, (causes, is_confirmed), (gravest, beside) = known
-            facts = StatusFacts(
-                has_revision=True,
-                events=events,
-                contestations=contestations,
-                causes=causes,
-                is_confirmed=is_confirmed,
-                gravest=gravest,
-                beside=beside,
-            )
-            status = self._usual[known] = derive_status(facts)
-        return status
 
     def _has(self, table: Table) -> bool:
         return table.name in self._filled
@@ -389,6 +390,11 @@ class FactFinder:
         return self._disputed_specs
 
 
+_MARKING = {
+    table.name: select(table.c.claim).where(seen(table), table.c.claim.in_(KEYS))
+    for table in (audit, contestation, sighting, staleness_review)
+}
+"""What is recorded of a single claim, by table."""
 _OPENINGS = (
     select(audit.c.claim, audit.c.revision, audit.c.audit, audit.c.seq).where(seen(audit), audit.c.claim.in_(KEYS)).order_by(audit.c.seq)
 )
