@@ -316,7 +316,14 @@ class LogReader:
         if len(found) < len(numbers):
             (gone, *_) = sorted(set(numbers) - {row.seq for row in found})
             raise _altered_text(gone, "it is not in the log any more")
-        for row in found:
+        yield from self._decode_rows(found)
+
+    def recorded_of(self, statement: Select[Any], **values: Any) -> tuple[Recorded[Any], ...]:
+        """Return the statements that *statement*, made by `select_recorded`, selects, in log order; as `recorded`."""
+        return tuple(self._decode_rows(self.rows(statement, **values)))
+
+    def _decode_rows(self, rows: Iterable[Any]) -> Iterator[Recorded[Any]]:
+        for row in rows:
             if row.json is None:
                 erased = "its text was erased; the log keeps the proof that it was there"
                 raise NotFoundError(Fault("body-erased", f"entry {row.seq}", erased))
@@ -347,6 +354,11 @@ def _places(log_id: int | BindParameter[Any]) -> Select[Any]:
         .select_from(joined)
         .where(entry.c.log == log_id)
     )
+
+
+def select_recorded(numbers: Select[Any]) -> Select[Any]:
+    """Return the statement, for `LogReader.recorded_of`, of the entries that *numbers* selects."""
+    return _places(LOG).where(entry.c.seq.in_(numbers)).order_by(entry.c.seq)
 
 
 _RECORDED = _places(LOG).where(entry.c.seq.in_(KEYS)).order_by(entry.c.seq)
