@@ -6,22 +6,25 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import select
+from sqlalchemy.dialects import sqlite
 
 from registry.errors import CaveatError
 from registry.records.claim import Form, QuoteStatus
 from registry.records.claim_status import SHORTEST_RUN, contains_words, list_phrases, read_words
 from registry.records.verdict import ClaimClass
-from registry.store import claim_families, status_derivation
+from registry.store import claim_families, claim_listing, status_derivation
 from registry.store import dossiers as concerns
 from registry.store.claim_families import Quote
 from registry.store.claim_listing import get_heads, list_heads
 from registry.store.dossiers import Role
 from registry.store.kinds.audit_kinds import audit_rival, restriction
-from registry.store.kinds.claim_kinds import audited_phrase, claim_origin, sighting
+from registry.store.kinds.claim_kinds import audited_phrase, claim_origin, claim_revision, sighting
 from registry.store.ledger import Ledger
+from registry.store.log_reader import seen
 from registry.store.registry_rebuild import verify
 from registry.store.status_derivation import FactFinder
 from tests.store import builders as make
@@ -71,16 +74,56 @@ def test_a_passage_is_looked_up_by_an_index(sqlite_template: Path) -> None:
     assert all("size=? AND start>? AND start<?" in line for line in plan)
 
 
+def test_words_are_looked_up_by_an_index(sqlite_template: Path) -> None:
+    """Phrases by their number; quotes of one key by card and revision, by having no place, or by property: never by reading the log."""
+    phrases = explain(sqlite_template, f"{claim_families._SHARING} = ? LIMIT 65")
+    plans = {
+        where: [explain(sqlite_template, str(statement.compile(dialect=sqlite.dialect())))[0] for statement in statements]
+        for where, statements in claim_families._COMPARABLE.items()
+    }
+
+    assert phrases == ["SEARCH audited_phrase USING COVERING INDEX ix_audited_phrase_log_phrase_seq_quote (log=? AND phrase=? AND seq<?)"]
+    assert [[line.partition("(")[2] for line in plans[where]] for where in ((False, False), (True, False), (True, True))] == [
+        ["log=? AND property=? AND seq<?)"],
+        ["log=? AND property=? AND card=? AND seq<?)", "log=? AND card=?)"],
+        [
+            "log=? AND property=? AND card=? AND seq<?)",
+            "log=? AND property=? AND card=? AND seq<?)",
+            "log=? AND card=? AND card_revision<?)",
+            "log=? AND card=? AND card_revision>?)",
+        ],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("narrowed", "columns"),
+    [
+        ({"model": make.MODEL}, "log=? AND model=? AND model_version=? AND seq<?"),
+        ({"property_": "PRP-LAB-2026-0001-X"}, "log=? AND property=? AND seq<?"),
+        ({"card": "CRD-LAB-2026-0001-X"}, "log=? AND card=?"),
+        ({}, "log=? AND seq<?"),
+    ],
+)
+def test_a_filtered_list_reads_an_index_in_log_order(sqlite_template: Path, narrowed: dict[str, Any], columns: str) -> None:
+    """So that a page of it costs the same at the end as at the beginning; without a filter it is the order of the table itself."""
+    conditions = claim_listing.narrow(**({"card": None, "model": None, "property_": None} | narrowed))
+    statement = select(claim_revision.c.seq).where(seen(claim_revision), *conditions).order_by(claim_revision.c.seq)
+
+    assert f"({columns})" in explain(sqlite_template, str(statement.compile(dialect=sqlite.dialect())))[0]
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_a_family_alone_is_that_of_all(ledger: Ledger, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    """Quotes of common words, places and cards, with outcomes: looked up one by one, families are what all quotes read at once give."""
+    """Quotes of common words, places and cards, with outcomes: families and statuses one by one are those of all read at once."""
     _grow(World(ledger), random.Random(seed))
 
     with ledger.view() as view:
         heads = list_heads(view)
         alone = [FactFinder(view).find_families([head])[0] for head in heads]
+        statuses = [FactFinder(view).statuses([head])[0] for head in heads]
         monkeypatch.setattr(claim_families, "_FEW", 0)
         together = FactFinder(view).find_families(heads)
+        assert statuses == FactFinder(view).statuses(heads)
 
     assert alone == together
     assert any(family.members and family.outcomes for family in together)
@@ -173,7 +216,20 @@ def test_an_erased_quote_leaves_no_phrases(ledger: Ledger) -> None:
 
 
 def _grow(world: World, rng: random.Random) -> None:
-    steps = ("claim", "claim", "claim", "revise", "card", "sight", "audit", "audit", "restrict", "restrict", "contest", "erase")
+    steps = ("claim",) * 3 + (
+        "audit",
+        "audit",
+        "restrict",
+        "restrict",
+        "revise",
+        "card",
+        "sight",
+        "contest",
+        "event",
+        "version",
+        "review",
+        "erase",
+    )
     for step in rng.choices(steps, k=70):
         if step == "claim":
             _quote(world, rng)
