@@ -50,9 +50,21 @@ def build_row_table(rows: Sequence[LogRow], imported: ImportedLog, *, low: float
     by_file: dict[str, list[LogRow]] = {file.name: [] for file in imported.files}
     for row in rows:
         by_file[row.file or imported.files[0].name].append(row)
+    _refuse_outside(rows, low=low, high=high)
     digests = {file.name: file.sha256 for file in imported.files}
     tables = [_build_raw(name, digests[name], of_file) for name, of_file in by_file.items() if of_file]
     return build_table(tables, low=low, high=high)
+
+
+def _refuse_outside(rows: Sequence[LogRow], *, low: float, high: float) -> None:
+    """Refuse scores outside the range as one fault: they have one cause, a range that was not said."""
+    outside = [row for row in rows if row.score is not None and not low <= row.score <= high and not math.isnan(row.score)]
+    if len(outside) > _MOST_PLACES:
+        scores = [row.score for row in outside if row.score is not None]
+        places = ", ".join(str(row.place) for row in outside[:_MOST_PLACES])
+        found = f"expected numbers from {low:g} to {high:g}; {len(outside):,} scores are outside, from {min(scores):g} to {max(scores):g}"
+        where = f"{outside[0].file}, {places} and {len(outside) - _MOST_PLACES:,} more"
+        raise TableError(Fault("score-out-of-range", where, found))
 
 
 def _build_raw(name: str, sha256: str, rows: Sequence[LogRow]) -> RawTable:
@@ -100,11 +112,14 @@ def _write(value: str | float | None) -> str:
 # The entry for all sources of scores: which reader reads which file. Where log and user differ, the log wins.
 
 _LONGEST_LINE = 200_000_000
+_MOST_PLACES = 3
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 """An address such as `s3://bucket/log.eval`; Inspect alone writes there."""
 _TABLES = (".csv", ".jsonl", ".ndjson", ".parquet")
 _SHEETS = (".xlsx", ".tsv")
 """Tables that only the reader of own tables reads."""
+_OTHER_SHEETS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
+"""Spreadsheets that it refuses, with what to do."""
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "Zstandard", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
 """By the first bytes, how a file is packed as a whole."""
 
@@ -266,7 +281,7 @@ def find_format(paths: Sequence[str], reading: LogOptions | None = None) -> Sour
     for path in paths:
         try:
             formats[path] = SourceFormat.INSPECT if _REMOTE.match(path) else _find_one(Path(path))
-            is_own = reading is not None and (reading.mapping is not None or reading.arms or reading.arm_names or reading.where)
+            is_own = reading is not None and any((reading.mapping, reading.arms, reading.arm_names, reading.where, reading.values))
             if formats[path] is SourceFormat.TABLE and is_own:
                 formats[path] = SourceFormat.OWN_TABLE
         except TableError as error:
@@ -291,7 +306,7 @@ def _find_one(path: Path) -> SourceFormat:
             start = file.readline(_LONGEST_LINE).removeprefix(b"\xef\xbb\xbf")
     except OSError as error:
         raise TableError(Fault("file-not-readable", str(path), f"the file cannot be opened: {error.strerror or error}")) from error
-    if path.suffix.lower() in _SHEETS or (path.suffix.lower() == ".csv" and _has_other_separator(start)):
+    if path.suffix.lower() in (*_SHEETS, *_OTHER_SHEETS) or (path.suffix.lower() == ".csv" and _has_other_separator(start)):
         return SourceFormat.OWN_TABLE
     # Told by the first bytes. A compressed file would otherwise be reported as a broken table.
     if packing := next((name for mark, name in _PACKED.items() if start.startswith(mark)), None):
@@ -459,9 +474,13 @@ def check_two_arms(rows: Sequence[LogRow], imported: ImportedLog) -> None:
     """Raise TableError where tables have one arm alone: nothing could be compared."""
     arms = {row.arm for row in rows}
     if len(arms) == 1:
-        found = f"all {len(rows):,} rows are of arm {next(iter(arms))!r}"
-        advice = "give the table of the other side too, such as test=a.xlsx deploy=b.xlsx, or map the column that tells them apart as arm"
-        raise TableError(Fault("one-sided", ", ".join(file.name for file in imported.files[:3]), found, advice=advice))
+        raise TableError(build_one_sided(", ".join(file.name for file in imported.files[:3]), len(rows), next(iter(arms))))
+
+
+def build_one_sided(where: str, rows: int, arm: str) -> Fault:
+    """Return the fault of a table with one arm."""
+    advice = "give the table of the other side too, such as test=a.xlsx deploy=b.xlsx, or map the column that tells them apart as arm"
+    return Fault("one-sided", where, f"all {rows:,} rows are of arm {arm!r}", advice=advice)
 
 
 def _check_families(paths: Sequence[str], rows: Sequence[LogRow], reading: LogOptions) -> None:

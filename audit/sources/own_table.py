@@ -3,10 +3,11 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -17,7 +18,7 @@ from audit.sources.arrow import read_stream_columns
 from audit.sources.log_import import build_row_table, check_two_arms, name_arms
 from audit.sources.log_rows import FileCounts, LogOptions, LogRow, verify_accounts
 from audit.sources.score_columns import ColumnSelection, find_unknown, find_unmatched, suggest
-from audit.sources.sheet_files import Cell, Sheet, as_cell, build_sheet, read_sheet
+from audit.sources.sheet_files import Cell, Sheet, as_cell, as_text, build_sheet, read_sheet
 from audit.statistics.responses import ScoreTable
 from registry.errors import Fault
 from registry.present.answers import show
@@ -124,24 +125,40 @@ def complete_mapping(sheet: Sheet, mapping: Mapping[str, str] | None, *, has_arm
     ]
     selection = ColumnSelection(also=tuple(roles.values()))
     faults += find_unknown(selection, sheet.columns, where=sheet.name)
-    counts = Counter(sheet.columns)
-    faults += [
-        Fault("duplicate-column", f"{sheet.name}, column {name}", f"the column occurs {counts[name]} times", advice="rename one of them")
-        for name in dict.fromkeys(roles.values())
-        if counts[name] > 1
-    ]
+    faults += find_twice(sheet, roles.values())
+    faults += find_uncomputed(sheet, roles.values())
     if has_arm and "arm" in roles:
         found = f"the arm is given before the path, and the column {roles['arm']} says the arm of each row"
         faults.append(Fault("arm-twice", sheet.name, found, advice="leave the arm before the path out"))
     missing = [role for role in REQUIRED if role not in roles and not (has_arm and role == "arm")]
     if missing and not faults:
+        from audit.sources.column_guess import advise_mapping  # noqa: PLC0415 - it imports this module
+
         there = ", ".join(sheet.columns[:12]) + (" …" if len(sheet.columns) > 12 else "")
         found = f"no column is named as {' or '.join(missing)}; the columns are: {there}"
-        advice = f"say which are: --map {','.join(f'{role}=COLUMN' for role in missing)}"
-        faults.append(Fault("mapping-needed", sheet.name, found, advice=advice))
+        faults.append(Fault("mapping-needed", sheet.name, found, advice=advise_mapping(sheet, roles, has_arm=has_arm)))
     if faults:
         raise TableError(faults)
     return roles
+
+
+def find_twice(sheet: Sheet, columns: Iterable[str]) -> list[Fault]:
+    """Return a fault for each of *columns* whose name occurs more than once."""
+    counts = Counter(sheet.columns)
+    return [
+        Fault("duplicate-column", f"{sheet.name}, column {name}", f"the column occurs {counts[name]} times", advice="rename one of them")
+        for name in dict.fromkeys(columns)
+        if name and counts[name] > 1
+    ]
+
+
+def find_uncomputed(sheet: Sheet, columns: Iterable[str]) -> list[Fault]:
+    """Return a fault for each of *columns* with formulas that were never computed: a program wrote the file, and no spreadsheet opened it."""
+    return [
+        Fault("formula-without-value", sheet.locate(rows, column), f"{len(rows):,} cells of the column {column} hold a formula without a value")
+        for column in dict.fromkeys(columns)
+        if (rows := sheet.uncomputed.get(column))
+    ]
 
 
 def build_rows(sheet: Sheet, reading: TableReading) -> tuple[list[LogRow], ImportedLog]:
@@ -152,7 +169,7 @@ def build_rows(sheet: Sheet, reading: TableReading) -> tuple[list[LogRow], Impor
     """
     chosen = _choose_rows(sheet, reading.where)
     texts = {
-        role: [_as_text(sheet.rows[row][sheet.find(column)]) for row in chosen]
+        role: [as_text(sheet.rows[row][sheet.find(column)]) for row in chosen]
         for role, column in reading.mapping.items()
         if role != "score"
     }
@@ -165,7 +182,8 @@ def build_rows(sheet: Sheet, reading: TableReading) -> tuple[list[LogRow], Impor
     samples, warnings, most = _number_samples(sheet, chosen, texts, reading)
     notes = [*_describe_reading(sheet, reading, used)]
     if most:
-        notes.append(f"no column of samples: responses of one task in one context were numbered, up to {most}")
+        numbered = f"responses of one task in one context were numbered, up to {most}" if most > 1 else "each response is sample 1"
+        notes.append(f"no column of samples: {numbered}")
     counts = FileCounts()
     rows = []
     for place, row in enumerate(chosen):
@@ -193,20 +211,11 @@ def build_rows(sheet: Sheet, reading: TableReading) -> tuple[list[LogRow], Impor
     return rows, imported
 
 
-def _as_text(cell: Cell) -> str | None:
-    """Return an identifier as the table shows it; what does not show is made visible, so that a CSV file and the table name the same task."""
-    if cell is None:
-        return None
-    if isinstance(cell, bool):
-        return "TRUE" if cell else "FALSE"
-    return show(cell) if isinstance(cell, str) else repr(cell)
-
-
 def _choose_rows(sheet: Sheet, where: Mapping[str, Sequence[str]]) -> list[int]:
     selection = ColumnSelection(where=where)
     faults = list(find_unknown(selection, sheet.columns, where=sheet.name))
     if not faults:
-        columns = {name: [_as_text(row[sheet.find(name)]) or "" for row in sheet.rows] for name in where}
+        columns = {name: [as_text(row[sheet.find(name)]) or "" for row in sheet.rows] for name in where}
         faults += find_unmatched(selection, {name: set(column) for name, column in columns.items()}, where=sheet.name)
     if faults:
         raise TableError(faults)
@@ -242,6 +251,8 @@ _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _PLAIN, _SHARE = re.compile(_NUMBER), re.compile(rf"({_NUMBER})\s*%")
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:\s*%)?")
 _EMPTY = "no score in the table"
+_KINDS = ("words", "numbers", "numbers with a point", "numbers with a comma", "numbers in per cent")
+_ALIKE = ({"numbers", "numbers with a point"}, {"numbers", "numbers with a comma"})
 _Score = tuple[float | None, str | None]
 """A score, or why there is none."""
 
@@ -252,7 +263,7 @@ def _read_scores(
     """Return the score of each chosen row, and the words that were read with their numbers."""
     column = reading.mapping["score"]
     cells = [sheet.rows[row][sheet.find(column)] for row in chosen]
-    meanings = {(type(cell), cell): _read_cell(cell, reading.values, has_comma=sheet.has_decimal_comma) for cell in cells}
+    meanings = {(type(cell), cell): read_cell(cell, reading.values, has_comma=sheet.has_decimal_comma) for cell in cells}
     rows_by_kind: dict[str, list[int]] = {}
     scores: list[_Score] = []
     for place, cell in enumerate(cells):
@@ -266,31 +277,31 @@ def _read_scores(
             reason = stated
         scores.append((score, reason))
     faults += _find_score_faults(sheet, column, [(place, chosen[place], cells[place]) for place in range(len(chosen))], rows_by_kind)
-    words = {str(_as_text(cell)): number for (_, cell), (kind, number) in meanings.items() if kind == "word" and number is not None}
+    words = {str(as_text(cell)): number for (_, cell), (kind, number) in meanings.items() if kind == "words" and number is not None}
     return scores, words
 
 
-def _read_cell(cell: Cell, values: Mapping[str, float], *, has_comma: bool) -> tuple[str, float | None]:
+def read_cell(cell: Cell, values: Mapping[str, float] = MappingProxyType({}), *, has_comma: bool = False) -> tuple[str, float | None]:
     """Return what kind of score a cell holds, and the score; numbers of *values* replace the usual words as a whole."""
     if cell is None:
         return "missing", None
-    text = str(_as_text(cell)).strip()
+    text = str(as_text(cell)).strip()
     for written in (text, text.casefold()):
         if values and (number := values.get(written, {key.casefold(): value for key, value in values.items()}.get(written))) is not None:
             return "said", number
     if isinstance(cell, bool) or text.casefold() in _WORDS:
-        return ("unknown", None) if values else ("word", _WORDS[text.casefold()])
+        return ("unknown", None) if values else ("words", _WORDS[text.casefold()])
     if isinstance(cell, int | float):
-        return "number", float(cell)
+        return "numbers", float(cell)
     if text.casefold() in _NO_SCORE:
         return "missing", None
     if _PLAIN.fullmatch(text):
-        return "number", float(text)
+        return "numbers with a point" if has_comma and "." in text else "numbers", float(text)
     if match := _SHARE.fullmatch(text):
-        return "per cent", float(match[1]) / 100
+        return "numbers in per cent", float(match[1]) / 100
     if has_comma and _COMMA.fullmatch(text):
         number = float(text.rstrip(" %").replace(",", "."))
-        return ("per cent", number / 100) if text.endswith("%") else ("number with a comma", number)
+        return ("numbers in per cent", number / 100) if text.endswith("%") else ("numbers with a comma", number)
     return "unknown", None
 
 
@@ -300,17 +311,18 @@ def _find_score_faults(
     """Return one fault for each cause: words without a number, kinds that are mixed, a score with a reason."""
     faults = []
     if unknown := by_kind.get("unknown"):
-        words = Counter(str(_as_text(cells[place][2]))[:40] for place in unknown)
+        words = Counter(str(as_text(cells[place][2]))[:40] for place in unknown)
         listed = ", ".join(f"{word!r} ({count:,})" for word, count in words.most_common(5)) + (" …" if len(words) > 5 else "")
         found = f"{len(unknown):,} of {len(cells):,} scores are words without a number: {listed}"
         advice = f"say what each is, such as --score-values {next(iter(words))}=1; an empty cell excludes a response"
         faults.append(Fault("score-not-number", sheet.locate([cells[place][1] for place in unknown], column), found, advice=advice))
-    kinds = {kind: by_kind[kind] for kind in ("word", "number", "per cent", "number with a comma") if kind in by_kind}
-    if len(kinds) > 1:
+    kinds = {kind: by_kind[kind] for kind in _KINDS if kind in by_kind}
+    # Whole numbers are written alike with a point and with a comma.
+    if len(kinds) > 1 and set(kinds) not in _ALIKE:
         # The rarest kind is probably the slip, so its places are named.
         rarest = min(kinds, key=lambda kind: len(kinds[kind]))
-        parts = " and ".join(f"{len(rows):,} {kind}s ({_as_text(cells[rows[0]][2])})" for kind, rows in kinds.items())
-        found = f"the scores are of several kinds: {parts.replace('per cents', 'in per cent')}"
+        parts = " and ".join(f"{len(rows):,} {kind} ({as_text(cells[rows[0]][2])})" for kind, rows in kinds.items())
+        found = f"the scores are of several kinds: {parts}"
         advice = "write all scores in one way; for words give their numbers, such as --score-values TRUE=1,FALSE=0"
         faults.append(Fault("scores-mixed", sheet.locate([cells[place][1] for place in kinds[rarest]], column), found, advice=advice))
     if both := by_kind.get("both"):
@@ -356,7 +368,7 @@ def _find_apart(sheet: Sheet, chosen: Sequence[int], keys: Sequence[tuple[str | 
     for column in sheet.columns:
         if not column or column in reading.mapping.values():
             continue
-        values = [_as_text(sheet.rows[row][sheet.find(column)]) for row in chosen]
+        values = [as_text(sheet.rows[row][sheet.find(column)]) for row in chosen]
         distinct = sorted({value or "" for value in values})
         if 1 < len(distinct) <= _MOST_VALUES and len(set(zip(keys, values, strict=True))) == len(keys):
             return f"{column} ({', '.join(distinct[:5])}{' …' if len(distinct) > 5 else ''})"

@@ -3,9 +3,8 @@
 import csv
 import hashlib
 import io
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
@@ -19,6 +18,7 @@ from audit.sources.score_columns import MOST_COLUMNS, build_too_wide
 from registry.errors import Fault, InputError
 from registry.intake.card_reader import ask_extractor
 from registry.intake.text_extractors import name_cell
+from registry.present.answers import show
 
 # A sheet keeps what its file says: TRUE is not 1 and "7" is not 7 until the roles of the columns are known. Rows of Python objects cost about
 # 400 bytes each, so such a file has a limit; a table with Caveat's own columns is read by Arrow and has none.
@@ -56,10 +56,17 @@ class Sheet:
     """Of a spreadsheet, which column its first one is, counted from 0, so that cells have names; else None."""
     has_decimal_comma: bool = False
     """Whether `0,5` is a number: where semicolons separate."""
+    uncomputed: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    """By column of a spreadsheet, the rows whose cell has a formula and no value."""
 
     def find(self, column: str) -> int:
         """Return the position of *column*."""
         return self.columns.index(column)
+
+    def list_texts(self, column: str) -> tuple[str, ...]:
+        """Return the values of *column* as texts, each once, in order."""
+        place = self.find(column)
+        return tuple(dict.fromkeys(text for row in self.rows if (text := as_text(row[place])) is not None))
 
     def name_place(self, row: int) -> str:
         """Return the place of a row in its file."""
@@ -129,7 +136,7 @@ def _check_kind(path: Path, start: bytes) -> None:
         is_locked = "EncryptedPackage".encode("utf-16-le") in path.read_bytes()[:LARGEST_SPREADSHEET]
         found = "the spreadsheet is encrypted with a password" if is_locked else "the file is a spreadsheet of the older form XLS"
         raise TableError(Fault("file-not-readable", name, found, advice="save it without a password" if is_locked else save))
-    if suffix in {".xls", ".xlsb", ".xlsm", ".ods", ".numbers"}:
+    if suffix in {".xls", ".xlsb", ".xlsm", ".ods", ".numbers"}:  # also where the bytes are no OLE container
         raise TableError(Fault("unknown-format", name, f"expected XLSX, CSV, JSON Lines or Parquet, found {suffix}", advice=save))
     is_zip, is_parquet = start.startswith(b"PK\x03\x04"), start.startswith(b"PAR1")
     if is_zip != (suffix == ".xlsx") or is_parquet != (suffix == ".parquet"):
@@ -256,6 +263,15 @@ def as_cell(value: Any) -> Cell:
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
+def as_text(cell: Cell) -> str | None:
+    """Return an identifier as the table shows it; what does not show is made visible, so that a CSV file and the table name the same task."""
+    if cell is None:
+        return None
+    if isinstance(cell, bool):
+        return "TRUE" if cell else "FALSE"
+    return show(cell) if isinstance(cell, str) else repr(cell)
+
+
 def build_sheet(name: str, sha256: str, columns: Sequence[str], values: Iterable[Sequence[Any]], *, kind: str) -> Sheet:
     """Return a sheet of the values of each column, row 1 being the first."""
     cells = [[as_cell(value) for value in column] for column in values]
@@ -281,21 +297,19 @@ def _read_xlsx(path: Path, sha256: str, sheet: str | None) -> Sheet:
         # In a child process with limits on time and memory, as card files are read: the file may be hostile.
         answer = ask_extractor("calamine", limits, path.read_bytes(), where=name, seconds=_SECONDS, code="file-not-readable")
     except InputError as error:
-        crashed = [fault for fault in error.faults if fault.found.startswith("calamine")]
-        raise TableError([Fault(fault.code, fault.where, fault.found, advice=_HEAVY) for fault in crashed] or error.faults) from error
-    where = f"{name}, sheet {answer['sheet']}"
-    faults = []
+        raise TableError([_explain_crash(fault) for fault in error.faults]) from error
     if merged := answer["merged"]:
-        found = f"{len(merged):,} groups of cells are merged: {_list_few(merged)}"
-        advice = "unmerge them and write the value into every cell, or save the plain table on a sheet of its own"
-        faults.append(Fault("cells-merged", where, found, advice=advice))
-    if uncomputed := answer["uncomputed"]:
-        found = f"{len(uncomputed):,} cells hold a formula without a value: {_list_few(uncomputed)}"
-        advice = "open the file in a spreadsheet program, let it compute, and save it; or paste the values"
-        faults.append(Fault("formula-without-value", where, found, advice=advice))
-    if faults:
-        raise TableError(faults)
+        found = f"cells are merged in {len(merged):,} {'place' if len(merged) == 1 else 'places'}: {_list_few(merged)}"
+        raise TableError(Fault("cells-merged", f"{name}, sheet {answer['sheet']}", found))
     return _build_spreadsheet(answer, name, sha256)
+
+
+def _explain_crash(fault: Fault) -> Fault:
+    """Return what a child process that ended without an answer means; what it refuses has its own words."""
+    if not fault.found.startswith("calamine"):
+        return fault
+    found = f"it is damaged, or too large for the limits on time and memory, such as with a cell far outside the table ({fault.found})"
+    return Fault(fault.code, fault.where, found, advice=_HEAVY)
 
 
 def _list_few(texts: Sequence[str]) -> str:
@@ -307,14 +321,21 @@ def _build_spreadsheet(answer: Mapping[str, Any], name: str, sha256: str) -> She
     if not filled:
         raise TableError(Fault("table-empty", name, f"sheet {answer['sheet']!r} has no data"))
     (header_number, header), *body = filled
+    columns = _check_columns([str(cell).strip() if _is_filled(cell) else "" for cell in header], name)
+    places = {number: place for place, (number, _) in enumerate(body)}
+    uncomputed: dict[str, list[int]] = {}
+    for row, column in answer["uncomputed"]:
+        if row + 1 in places:
+            uncomputed.setdefault(columns[column - answer["first_column"]], []).append(places[row + 1])
     table = Sheet(
         name=name,
         sha256=sha256,
         kind=f"XLSX, sheet {answer['sheet']!r}",
-        columns=_check_columns([str(cell).strip() if _is_filled(cell) else "" for cell in header], name),
+        columns=columns,
         rows=[[cell.strip() or None if isinstance(cell, str) else cell for cell in row] for _, row in body],
         numbers=[number for number, _ in body],
         first_column=answer["first_column"],
+        uncomputed=uncomputed,
     )
     _check_header_row(table, header, header_number)
     return table
@@ -340,15 +361,18 @@ def _check_header_row(table: Sheet, header: Sequence[Cell], number: int) -> None
 
 
 def _find_second_header(rows: Sequence[Sequence[Cell]]) -> Sequence[Cell] | None:
-    """Return the first row if it has texts alone, and one of them stands above numbers or truth values alone."""
+    """Return the first row if it has texts alone that do not occur again below, one of them above numbers or truth values alone."""
     if len(rows) < 3 or any(isinstance(cell, bool | float | int) for cell in rows[0]):
         return None
-    for place, cell in enumerate(rows[0]):
-        below = [row[place] for row in rows[1:] if _is_filled(row[place])]
-        is_word = isinstance(cell, str) and re.fullmatch(r"[^\W\d_][\w .%()/-]{2,}", cell) is not None
-        if is_word and len(below) > 1 and all(isinstance(other, bool | float | int) for other in below):
-            return rows[0]
-    return None
+    below = [[row[place] for row in rows[1:] if _is_filled(row[place])] for place in range(len(rows[0]))]
+    # A first response without a score looks alike, but its arm or context occurs again.
+    if any(cell in column for cell, column in zip(rows[0], below, strict=True) if _is_filled(cell)):
+        return None
+    is_above = [
+        _is_filled(cell) and len(column) > 1 and all(isinstance(other, bool | float | int) for other in column)
+        for cell, column in zip(rows[0], below, strict=True)
+    ]
+    return rows[0] if any(is_above) else None
 
 
 def is_spreadsheet(path: Path) -> bool:

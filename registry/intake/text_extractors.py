@@ -107,7 +107,7 @@ def read_with_calamine(data: bytes, limits: dict[str, Any]) -> dict[str, Any]:
         "first_row": first_row,
         "first_column": first_column,
         "merged": merged,
-        "uncomputed": [name_cell(*place) for place in uncomputed],
+        "uncomputed": uncomputed,
     }
 
 
