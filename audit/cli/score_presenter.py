@@ -98,7 +98,12 @@ def _present_warnings(warnings: list[dict[str, str]]) -> Iterator[Block]:
 def present_accounts(imported: ImportedLog) -> Iterator[Block]:
     """Present per file what was declared, found and scored; then exclusions, warnings, and what the logs say of the run."""
     rows = [
-        (Path(file.name).name, file.arm or ("by column" if file.format.startswith("table") else "by field"), "–" if file.declared is None else str(file.declared), *map(str, _count(file)))
+        (
+            Path(file.name).name,
+            file.arm or ("by column" if file.format.startswith("table") else "by field"),
+            "–" if file.declared is None else str(file.declared),
+            *map(str, _count(file)),
+        )
         for file in imported.files
     ]
     yield Table(("file", "arm", "declared", "found", "scored", "excluded"), rows, numbers=("declared", "found", "scored", "excluded"))

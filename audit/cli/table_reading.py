@@ -146,10 +146,8 @@ def _parse_number(name: str, text: str) -> float:
 # The columns of a person's own table where `--map` does not say them: guessed, shown, and confirmed by the person.
 
 
-def settle_mapping(
-    app: "App", paths: Sequence[str], reading: "LogOptions", command: Sequence[str], *, yes: bool
-) -> "LogOptions":
-    """Return *reading* with the columns of the tables at *paths*; unchanged for logs, with `--map`, and for tables with Caveat's own columns.
+def settle_mapping(app: "App", paths: Sequence[str], reading: "LogOptions", command: Sequence[str], *, yes: bool) -> "LogOptions":
+    """Return *reading* with the columns of the tables at *paths*; unchanged for logs, with `--map`, and for Caveat's own columns.
 
     Args:
         app: the call.
@@ -221,7 +219,7 @@ def _build_fault(guess: "TableGuess", arms: Mapping[str, str], name: str, comman
         found = f"Caveat guesses {said}, and cannot tell which value is the test-like arm: {', '.join(guess.arm_values)}"
     else:
         found = f"Caveat guesses {said}; nothing was written" + ("" if yes else " (--yes takes the guess)")
-    mapping = {**{role: "COLUMN" for role in guess.missing}, **guess.mapping}
+    mapping = {**dict.fromkeys(guess.missing, "COLUMN"), **guess.mapping}
     spare = [value for value in guess.arm_values if value not in arms and value not in {"test", "deploy"}]
     # What is not known stays a word in capitals: a command that can be pasted must not hold a guess at the direction of a difference.
     sides = dict(arms) | ({} if len(arms) or not spare else {"VALUE": "test", "OTHER-VALUE": "deploy"})
@@ -245,7 +243,7 @@ def _ask_columns(guess: "TableGuess") -> dict[str, str]:
 
 def _ask_arms(values: Sequence[str]) -> dict[str, str]:
     """Return by value the arm that a person says it is."""
-    if len(values) < 2:  # noqa: PLR2004 - both arms
+    if len(values) < 2:
         return {}
     test = str(click.prompt("Which value is the test-like arm", type=click.Choice(list(values)), err=True))
     others = [value for value in values if value != test]

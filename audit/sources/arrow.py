@@ -68,7 +68,9 @@ def read_csv(path: Path, selection: ColumnSelection, *, name: str, sha256: str) 
     origin = RawOrigin(name=name, sha256=sha256, first_row=2, rows=numbers, names=tuple(names))
     raw = _build(table, header, selection, origin)
     # Tables that Caveat writes have an apostrophe before a text that a spreadsheet would compute.
-    return replace(raw, columns={column: replace(texts, labels=tuple(map(undo_cell, texts.labels))) for column, texts in raw.columns.items()})
+    return replace(
+        raw, columns={column: replace(texts, labels=tuple(map(undo_cell, texts.labels))) for column, texts in raw.columns.items()}
+    )
 
 
 def read_parquet(path: Path, selection: ColumnSelection, *, name: str, sha256: str) -> RawTable:

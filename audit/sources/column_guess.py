@@ -106,11 +106,13 @@ def guess_columns(sheet: Sheet, *, has_arm: bool) -> TableGuess:
 def advise_mapping(sheet: Sheet, roles: Mapping[str, str], *, has_arm: bool) -> str:
     """Return how to say the columns of *sheet*: those of *roles*, else the guess, else a word in capitals to be replaced."""
     guess = guess_columns(sheet, has_arm=has_arm)
-    mapping = {**{role: "COLUMN" for role in guess.missing}, **guess.mapping, **roles}
+    mapping = {**dict.fromkeys(guess.missing, "COLUMN"), **guess.mapping, **roles}
     arms = {arm: value for value, arm in guess.arms.items()}
     if sheet.kind == "frame":
         return f"if the guess is right: mapping={mapping!r}" + (f", arms={arms!r}" if arms else "")
-    return f"if the guess is right: --map {quote(join_pairs(mapping.items()))}" + (f" --arms {quote(join_pairs(arms.items()))}" if arms else "")
+    return f"if the guess is right: --map {quote(join_pairs(mapping.items()))}" + (
+        f" --arms {quote(join_pairs(arms.items()))}" if arms else ""
+    )
 
 
 def join_pairs(pairs: Iterable[tuple[str, str]]) -> str:
@@ -135,7 +137,7 @@ def _choose(role: str, names: Sequence[str], values: Mapping[str, Sequence[str |
         rivals = [name for _, name in ranked[1:]]
         return ranked[0][1], "its name" + (f"; or {', '.join(rivals[:2])}?" if rivals else "")
     if role == "arm":
-        telling = [name for name in fitting if len(set(guess_arms(filter(None, values[name])).values())) == 2]  # noqa: PLR2004 - both arms
+        telling = [name for name in fitting if len(set(guess_arms(filter(None, values[name])).values())) == 2]
         return (telling[0], "its values") if len(telling) == 1 else None
     if role == "score":
         words = [name for name in fitting if all(read_cell(cell)[0] in {"words", "missing"} for cell in values[name])]

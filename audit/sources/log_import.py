@@ -326,9 +326,7 @@ def _check_table(path: Path) -> SourceFormat:
     """What is no log must be called as a score table is."""
     if path.suffix.lower() in _TABLES:
         return SourceFormat.TABLE
-    found = (
-        f"is neither a log that Caveat knows nor a score table: its name ends in {path.suffix or 'nothing'}, not in {', '.join((*_TABLES, *_SHEETS))}"
-    )
+    found = f"is neither a log that Caveat knows nor a score table: its name ends in {path.suffix or 'nothing'}, not in {', '.join((*_TABLES, *_SHEETS))}"
     raise TableError(Fault("unknown-format", str(path), found, advice="docs/logs.md lists the formats"))
 
 

@@ -24,8 +24,9 @@ from registry.errors import Fault
 from registry.present.answers import show
 from registry.records.replay_run import Provenance
 
-# A table of a lab has its own column names and words. The person says which column is what (`--map`), and everything that follows is as for a
-# log: rows with their place, an account of every row, and the checks of `build_table`. Nothing is guessed here.
+# A table of a lab has its own column names and words. The person says which column is what (`--map`), and everything
+# that follows is as for a log: rows with their place, an account of every row, and the checks of `build_table`. Nothing
+# is guessed here.
 
 ROLES = {
     "task": "task_id",
@@ -153,9 +154,13 @@ def find_twice(sheet: Sheet, columns: Iterable[str]) -> list[Fault]:
 
 
 def find_uncomputed(sheet: Sheet, columns: Iterable[str]) -> list[Fault]:
-    """Return a fault for each of *columns* with formulas that were never computed: a program wrote the file, and no spreadsheet opened it."""
+    """Return a fault for each of *columns* with formulas that were never computed: no spreadsheet program opened the file."""
     return [
-        Fault("formula-without-value", sheet.locate(rows, column), f"{len(rows):,} cells of the column {column} hold a formula without a value")
+        Fault(
+            "formula-without-value",
+            sheet.locate(rows, column),
+            f"{len(rows):,} cells of the column {column} hold a formula without a value",
+        )
         for column in dict.fromkeys(columns)
         if (rows := sheet.uncomputed.get(column))
     ]
@@ -243,13 +248,29 @@ _WORDS = {
     **dict.fromkeys(("false", "no", "fail", "failed", "incorrect"), 0.0),
 }
 _NO_SCORE = frozenset(
-    ("n/a", "na", "nan", "none", "null", "-", "–", "—", "error", "missing")
-    + ("#n/a", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!")
+    (
+        "n/a",
+        "na",
+        "nan",
+        "none",
+        "null",
+        "-",
+        "–",
+        "—",
+        "error",
+        "missing",
+        "#n/a",
+        "#div/0!",
+        "#value!",
+        "#ref!",
+        "#name?",
+        "#num!",
+        "#null!",
+    )
 )
 """What people and spreadsheets write where there is no score."""
-_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-_PLAIN, _SHARE = re.compile(_NUMBER), re.compile(rf"({_NUMBER})\s*%")
-_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:\s*%)?")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 _EMPTY = "no score in the table"
 _KINDS = ("words", "numbers", "numbers with a point", "numbers with a comma", "numbers in per cent")
 _ALIKE = ({"numbers", "numbers with a point"}, {"numbers", "numbers with a comma"})
@@ -283,26 +304,29 @@ def _read_scores(
 
 def read_cell(cell: Cell, values: Mapping[str, float] = MappingProxyType({}), *, has_comma: bool = False) -> tuple[str, float | None]:
     """Return what kind of score a cell holds, and the score; numbers of *values* replace the usual words as a whole."""
-    if cell is None:
-        return "missing", None
     text = str(as_text(cell)).strip()
-    for written in (text, text.casefold()):
-        if values and (number := values.get(written, {key.casefold(): value for key, value in values.items()}.get(written))) is not None:
-            return "said", number
-    if isinstance(cell, bool) or text.casefold() in _WORDS:
-        return ("unknown", None) if values else ("words", _WORDS[text.casefold()])
-    if isinstance(cell, int | float):
-        return "numbers", float(cell)
-    if text.casefold() in _NO_SCORE:
+    plain = text.casefold()
+    said = values.get(text, {key.casefold(): number for key, number in values.items()}.get(plain)) if values else None
+    if said is not None:
+        return "said", said
+    if isinstance(cell, bool) or plain in _WORDS:
+        # Half of a pair of words, turned round (`fail=1`), must not meet the other half's usual number.
+        return ("unknown", None) if values else ("words", _WORDS[plain])
+    if cell is None or plain in _NO_SCORE:
         return "missing", None
-    if _PLAIN.fullmatch(text):
-        return "numbers with a point" if has_comma and "." in text else "numbers", float(text)
-    if match := _SHARE.fullmatch(text):
-        return "numbers in per cent", float(match[1]) / 100
-    if has_comma and _COMMA.fullmatch(text):
-        number = float(text.rstrip(" %").replace(",", "."))
-        return ("numbers in per cent", number / 100) if text.endswith("%") else ("numbers with a comma", number)
-    return "unknown", None
+    return ("numbers", float(cell)) if isinstance(cell, int | float) else _parse_number(text, has_comma=has_comma)
+
+
+def _parse_number(text: str, *, has_comma: bool) -> tuple[str, float | None]:
+    share = text.endswith("%")
+    digits = text.removesuffix("%").strip()
+    if has_comma and _COMMA.fullmatch(digits):
+        kind, digits = "numbers with a comma", digits.replace(",", ".")
+    else:
+        kind = "numbers with a point" if has_comma and "." in digits else "numbers"
+    if not _NUMBER.fullmatch(digits):
+        return "unknown", None
+    return ("numbers in per cent", float(digits) / 100) if share else (kind, float(digits))
 
 
 def _find_score_faults(
@@ -458,7 +482,8 @@ def _read_pandas(frame: Any) -> tuple[tuple[str, ...], list[list[Any]]]:
         faults.append(Fault("frame-index", "frame", found, advice="check that no row is there twice, then frame.reset_index(drop=True)"))
     twice = [name for name, count in Counter(map(str, frame.columns)).items() if count > 1]
     faults += [
-        Fault("duplicate-column", f"frame, column {name}", "the column occurs more than once", advice="rename one of them") for name in twice
+        Fault("duplicate-column", f"frame, column {name}", "the column occurs more than once", advice="rename one of them")
+        for name in twice
     ]
     if faults:
         raise TableError(faults)

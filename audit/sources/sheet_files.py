@@ -20,8 +20,9 @@ from registry.intake.card_reader import ask_extractor
 from registry.intake.text_extractors import name_cell
 from registry.present.answers import show
 
-# A sheet keeps what its file says: TRUE is not 1 and "7" is not 7 until the roles of the columns are known. Rows of Python objects cost about
-# 400 bytes each, so such a file has a limit; a table with Caveat's own columns is read by Arrow and has none.
+# A sheet keeps what its file says: TRUE is not 1 and "7" is not 7 until the roles of the columns are known. Rows of
+# Python objects cost about 400 bytes each, so such a file has a limit; a table with Caveat's own columns is read by Arrow
+# and has none.
 
 Cell = str | int | float | bool | None
 """One cell; None where it is empty."""
@@ -172,7 +173,9 @@ def _read_csv(path: Path, sha256: str, _sheet: str | None) -> Sheet:
                 numbers.append(number)
             _refuse_long(len(rows), str(path))
     except csv.Error as error:
-        raise TableError(Fault("file-not-readable", f"{path}, line {reader.line_num}", f"the file cannot be read as CSV: {error}")) from error
+        raise TableError(
+            Fault("file-not-readable", f"{path}, line {reader.line_num}", f"the file cannot be read as CSV: {error}")
+        ) from error
     if broken:
         first = ", ".join(str(number) for number, _ in broken[:_PLACES])
         more = f" and {len(broken) - _PLACES:,} more" if len(broken) > _PLACES else ""
@@ -264,7 +267,7 @@ def as_cell(value: Any) -> Cell:
 
 
 def as_text(cell: Cell) -> str | None:
-    """Return an identifier as the table shows it; what does not show is made visible, so that a CSV file and the table name the same task."""
+    """Return an identifier as the table shows it; what does not show is made visible, as in the CSV file that Caveat writes."""
     if cell is None:
         return None
     if isinstance(cell, bool):
@@ -277,9 +280,7 @@ def build_sheet(name: str, sha256: str, columns: Sequence[str], values: Iterable
     cells = [[as_cell(value) for value in column] for column in values]
     rows = list(zip(*cells, strict=True)) if cells else []
     _refuse_long(len(rows), name)
-    return Sheet(
-        name=name, sha256=sha256, kind=kind, columns=_check_columns(columns, name), rows=rows, numbers=range(1, len(rows) + 1)
-    )
+    return Sheet(name=name, sha256=sha256, kind=kind, columns=_check_columns(columns, name), rows=rows, numbers=range(1, len(rows) + 1))
 
 
 def _read_parquet(path: Path, sha256: str, _sheet: str | None) -> Sheet:

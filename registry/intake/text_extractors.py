@@ -71,8 +71,9 @@ def read_with_lexbor(data: bytes, _limits: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-# A spreadsheet's cells. Calamine (Rust, memory-safe) gives the values and drops two things that matter for scores: a formula that was never
-# computed and an error such as #N/A both come as empty cells. A second pass over the sheet's XML finds them, only where there are any.
+# A spreadsheet's cells. Calamine (Rust, memory-safe) gives the values and drops two things that matter for scores: a
+# formula that was never computed and an error such as #N/A both come as empty cells. A second pass over the sheet's XML
+# finds them, only where there are any.
 
 _SHEETS_LISTED = 12
 _SHEETS_READ = 50
@@ -138,7 +139,9 @@ def _choose_sheet(workbook: Any, name: str | None) -> Any:
 
     sheets = [sheet for sheet in workbook.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
     names = [sheet.name for sheet in sheets]
-    shown = ", ".join(map(repr, names[:_SHEETS_LISTED])) + (f" and {len(names) - _SHEETS_LISTED:,} more" if len(names) > _SHEETS_LISTED else "")
+    shown = ", ".join(map(repr, names[:_SHEETS_LISTED])) + (
+        f" and {len(names) - _SHEETS_LISTED:,} more" if len(names) > _SHEETS_LISTED else ""
+    )
     if name is not None:
         if name not in names:
             raise _RefusedError("unknown-name", f"there is no sheet {name!r}; the sheets are {shown}", "name one of them with --sheet")
@@ -186,24 +189,24 @@ def _find_uncomputed(data: bytes, number: int) -> tuple[_Places, dict[tuple[int,
 
 def _find_part(archive: ZipFile, number: int) -> str | None:
     """Return the member of the archive that holds a sheet; None where the workbook does not say it in the usual way."""
-    from xml.etree import ElementTree  # noqa: PLC0415 - Expat limits entities since 2.4.1, and this process its memory
+    from xml.etree import ElementTree as ET  # noqa: PLC0415 - Expat limits entities since 2.4.1, and this process its memory
 
     try:
-        sheets = ElementTree.fromstring(archive.read("xl/workbook.xml")).findall(f"{_MAIN}sheets/{_MAIN}sheet")  # noqa: S314
-        links = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))  # noqa: S314
+        sheets = ET.fromstring(archive.read("xl/workbook.xml")).findall(f"{_MAIN}sheets/{_MAIN}sheet")  # noqa: S314
+        links = ET.fromstring(archive.read("xl/_rels/workbook.xml.rels"))  # noqa: S314
         wanted = sheets[number].get(_LINK)
         target = next(link.get("Target", "") for link in links if link.get("Id") == wanted)
-    except (KeyError, IndexError, StopIteration, ElementTree.ParseError):
+    except (KeyError, IndexError, StopIteration, ET.ParseError):
         return None
     part = target.lstrip("/") if target.startswith("/") else str(PurePosixPath("xl") / target)
     return part if part in archive.namelist() else None
 
 
 def _list_cells(archive: ZipFile, part: str) -> Iterator[tuple[tuple[int, int], Any]]:
-    from xml.etree import ElementTree  # noqa: PLC0415 - as above
+    from xml.etree import ElementTree as ET  # noqa: PLC0415 - as above
 
     with archive.open(part) as stream:
-        for _, element in ElementTree.iterparse(stream):  # noqa: S314
+        for _, element in ET.iterparse(stream):  # noqa: S314
             if element.tag == f"{_MAIN}c" and (match := re.fullmatch(r"([A-Z]{1,3})([0-9]{1,7})", element.get("r", ""))):
                 column = 0
                 for letter in match[1]:
@@ -257,7 +260,9 @@ def _explain(code: int, message: str) -> _RefusedError:
 def main(extractor: str, limits: str) -> None:
     """Answer for the file on standard input."""
     warnings.simplefilter("ignore")
-    read = {"pdfium": read_with_pdfium, "pdfminer": read_with_pdfminer, "lexbor": read_with_lexbor, "calamine": read_with_calamine}[extractor]
+    read = {"pdfium": read_with_pdfium, "pdfminer": read_with_pdfminer, "lexbor": read_with_lexbor, "calamine": read_with_calamine}[
+        extractor
+    ]
     try:
         answer = read(sys.stdin.buffer.read(), json.loads(limits))
     except _RefusedError as refusal:
