@@ -10,6 +10,7 @@ from registry.cli.application import AUDIT, App
 from registry.errors import Fault, InputError
 from registry.records.module_findings import FindingBody
 from registry.records.record import Identifier
+from registry.records.specification import ModelApi
 
 if TYPE_CHECKING:
     from registry.records.analysis_plan import Plan
@@ -127,6 +128,16 @@ def parse_where(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 # The options of a command whose calls keep to limits of their own, as probe and model judge have them.
+
+
+def api_option(text: str) -> Callable[[Command], Command]:
+    """Return the decorator that adds the option for the API of an endpoint, with *text* as its help."""
+    return click.option(
+        "--api",
+        type=click.Choice([api.value for api in ModelApi]),
+        callback=lambda _context, _option, value: None if value is None else ModelApi(value),
+        help=text,
+    )
 
 
 def call_options(answer: str, work: str) -> Callable[[Command], Command]:
