@@ -61,8 +61,8 @@ contracts: $(READY)  ## the plan of imports
 size: $(READY)  ## measure the code against its budgets (ARCHITECTURE.md)
 	@$(VENV)/bin/python tools/size.py
 
-wheel: $(READY)  ## what people get
-	$(VENV)/bin/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir dist .
+wheel: $(READY)  ## what people get: caveat and caveat-verify
+	$(VENV)/bin/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir dist . ./packaging/caveat-verify
 
 bench: $(READY)  ## every figure we promise, each beside its peer or limit (an hour)
 	@missed=""; for file in benchmarks/*.py; do echo "== $$file"; $(VENV)/bin/python "$$file" || missed="$$missed $$file"; done; \

@@ -78,9 +78,12 @@ __all__ = [  # noqa: PLE0604  (a test compares it with the names of `_PLACES` an
 def __getattr__(name: str) -> Any:
     """Load a public name at its first use (PEP 562)."""
     if name == "__version__":
-        from importlib.metadata import version  # noqa: PLC0415  (10 ms that most programs need not pay)
+        from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415  (10 ms that most programs need not pay)
 
-        return version("caveat")
+        try:
+            return version("caveat")
+        except PackageNotFoundError:
+            return version("caveat-verify")
     if name not in _PLACES:
         raise AttributeError(f"module 'caveat' has no attribute {name!r}; its names are in docs/python.md")
     value = getattr(import_module(_PLACES[name]), name)

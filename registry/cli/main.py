@@ -101,14 +101,26 @@ def main(sections: Mapping[str, Mapping[str, str]] | None = None) -> None:
     cli.sections = sections or {}
     # Before anything can print.
     with keep_streams():
-        _run(App())
+        _run(App(), cli, "caveat")
 
 
-def _run(app: App) -> None:
+def main_verify() -> None:
+    """Run `caveat verify` alone, as the command `caveat-verify` of the distribution of that name, and exit as `main` does."""
+    from registry.cli.standard_streams import keep_streams
+    from registry.cli.verify_command import verify
+
+    # Its examples are those of `caveat verify`.
+    verify.epilog = (verify.epilog or "").replace("caveat verify", "caveat-verify")
+    command = click.version_option(package_name="caveat-verify", message="caveat-verify %(version)s")(verify)
+    with keep_streams():
+        _run(App(), command, "caveat-verify")
+
+
+def _run(app: App, command: click.Command, name: str) -> None:
     """Run the command that was typed, and exit with its code."""
     try:
         # Also `python -m caveat` is called `caveat` in help and messages.
-        exit_code = cli.main(obj=app, prog_name="caveat", standalone_mode=False)
+        exit_code = command.main(obj=app, prog_name=name, standalone_mode=False)
         # A full disk shows only when buffers are written.
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -126,6 +138,9 @@ def _run(app: App) -> None:
         sys.exit(130)
     except CaveatError as error:
         _end(app, error, error.faults, error.exit_code)
+    except ModuleNotFoundError as error:
+        found = f"this needs the library {error.name}, which is not installed here"
+        _end(app, error, (Fault("part-not-installed", error.name or "library", found),), 3)
     except OSError as error:
         place = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else "file system"
         # Exit code 3: nothing was evaluated, so neither yes nor no would be true.

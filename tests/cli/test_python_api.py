@@ -158,14 +158,14 @@ def test_a_registry_is_read_as_the_commands_show_it(registry: api.Registry, cave
 
 
 def test_the_outcome_is_what_leads_the_supplement(registry: api.Registry, folder: Path) -> None:
-    """The conclusion of the locked run, with the estimate that its result holds; None for a claim without one."""
+    """The conclusion with its estimate, as the published record has them; None for a claim without one."""
     first, second, _ = (claim.claim for claim in registry.claims())
     outcome = registry.outcome(first)
     record = json.loads((folder / "out" / f"{NAME}.json").read_bytes())
 
     assert outcome is not None
     assert outcome.estimate is not None
-    assert outcome.basis == "replay"
+    assert outcome.basis == "reported"
     assert outcome.restricted.restricted in json.dumps(record, ensure_ascii=False)
     assert outcome.estimate.specs[0].ed.value == pytest.approx(-0.35, abs=0.1)
     assert registry.outcome(second) is None
@@ -202,7 +202,7 @@ def test_rendering_gives_the_bytes_that_the_command_writes(registry: api.Registr
     [
         (lambda registry: registry.render("CLM-NO"), api.InputError, "bad-identifier"),
         (lambda registry: registry.render(NAME, "docx"), api.InputError, "bad-option"),
-        (lambda registry: registry.claim("CLM-AISI-2026-0009-C"), api.NotFoundError, "claim-not-found"),
+        (lambda registry: registry.claim("CLM-AISI-2026-0009-C"), api.NotFoundError, "not-registered"),
         (lambda registry: registry.status("nothing"), api.InputError, "bad-identifier"),
         (lambda registry: registry.claims(model="M"), api.InputError, "bad-model"),
         (lambda _: api.open_registry("nowhere.db"), api.UnavailableError, "registry-not-found"),
