@@ -185,10 +185,7 @@ def open_registry(
     url = str(place) if "://" in str(place) else f"sqlite:///{place}"
     today = datetime.now(UTC).date()
     # A datetime is a date too, so it is asked for first.
-    if as_of is None or isinstance(as_of, (int, datetime)):
-        moment = as_of
-    else:
-        moment = datetime.combine(as_of, time.max, tzinfo=UTC)
+    moment = as_of if as_of is None or isinstance(as_of, (int, datetime)) else datetime.combine(as_of, time.max, tzinfo=UTC)
     # As the command does: outcomes expire by the clock or by the date asked for, and as of an entry by that entry.
     by = None if isinstance(moment, int) else today if moment is None else moment.astimezone(UTC).date()
     with ExitStack() as resources:

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import fcntl
 import sqlite3
 import time
 from collections import Counter
@@ -31,6 +30,7 @@ from audit.replay.batch_requests import list_open_chunks
 from audit.replay.request_pacing import RequestLimiter, RetryLimits, StoppedError, build_retrying, find_pause
 from audit.replay.run_budget import BudgetPurse, Prices, SpentAmount, count_spent, count_waiting, estimate_call
 from audit.replay.run_store import Call, CallIntent, PlannedCall, RunStore, build_not_writable, join_text, join_thinking
+from registry.codec.file_io import lock_file
 from registry.errors import AnswerNoError, CaveatError, ConflictError, Fault, InputError
 from registry.records.replay_run import Budget
 
@@ -52,10 +52,8 @@ def hold_run(store: RunStore) -> Iterator[None]:
     path = Path(store.path).parent / _NAME
     # Opened for appending: the file is created where it is missing, and never truncated while another process holds it.
     with path.open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise ConflictError(Fault("in-use", str(path.parent), "another process is sending calls for it")) from error
+        if not lock_file(file, where=str(path.parent)):
+            raise ConflictError(Fault("in-use", str(path.parent), "another process is sending calls for it"))
         yield
 
 

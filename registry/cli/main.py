@@ -109,8 +109,9 @@ def main_verify() -> None:
     from registry.cli.standard_streams import keep_streams
     from registry.cli.verify_command import verify
 
-    # Its examples are those of `caveat verify`.
-    verify.epilog = (verify.epilog or "").replace("caveat verify", "caveat-verify")
+    # Its examples are those of `caveat verify`, without the one for a registry, which needs the full distribution.
+    lines = (verify.epilog or "").replace("caveat verify", "caveat-verify").splitlines()
+    verify.epilog = "\n".join(line for line in lines if "--registry" not in line)
     command = click.version_option(package_name="caveat-verify", message="caveat-verify %(version)s")(verify)
     with keep_streams():
         _run(App(), command, "caveat-verify")

@@ -23,7 +23,10 @@ from tests.docs.test_site import load_tool
 
 ROOT = Path(__file__).parents[2]
 SCORES = ROOT / "examples" / "recording" / "correct.csv"
-_BLOCK = re.compile(r"(?P<place><!-- needs a registry[^\n]*\n)?```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<shown>.*?)^```\n)?", re.M | re.S)
+_BLOCK = re.compile(
+    r"(?P<place><!-- needs a registry[^\n]*\n)?```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<shown>.*?)^```\n)?",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 @pytest.fixture
@@ -214,10 +217,10 @@ def test_rendering_gives_the_bytes_that_the_command_writes(registry: api.Registr
     ],
 )
 def test_bad_input_is_one_error_of_the_family(
-    registry: api.Registry, folder: Path, monkeypatch: pytest.MonkeyPatch, call: Any, kind: type[api.CaveatError], code: str
+    registry: api.Registry, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, call: Any, kind: type[api.CaveatError], code: str
 ) -> None:
     """Every error is a CaveatError with a code, a place and what to do."""
-    monkeypatch.chdir(folder)
+    monkeypatch.chdir(tmp_path)
 
     with pytest.raises(kind) as raised:
         call(registry)
