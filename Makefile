@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE :=
 QUICK := tests/codec tests/records tests/seal tests/statistics tests/judge tests/naturalness tests/shift tests/probe tests/sources tests/verdict \
 	tests/docs/test_architecture.py
 
-.PHONY: help demo check test weekly soak compile lint types contracts size wheel bench coverage localmodel site readability clean
+.PHONY: help demo check test weekly soak compile lint types contracts size wheel man bench coverage localmodel site readability clean
 
 help:  ## say what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -63,6 +63,9 @@ size: $(READY)  ## measure the code against its budgets (ARCHITECTURE.md)
 
 wheel: $(READY)  ## what people get: caveat and caveat-verify
 	$(VENV)/bin/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir dist . ./packaging/caveat-verify
+
+man: $(READY)  ## the man pages in dist/man, from the help: man -M dist/man caveat-verify
+	@$(VENV)/bin/python tools/man_pages.py dist/man/man1
 
 bench: $(READY)  ## every figure we promise, each beside its peer or limit (an hour)
 	@missed=""; for file in benchmarks/*.py; do echo "== $$file"; $(VENV)/bin/python "$$file" || missed="$$missed $$file"; done; \
