@@ -50,7 +50,7 @@ def write_page(command: click.Command, context: click.Context) -> str:
 
 
 def _write_text(text: str) -> str:
-    """Return help as paragraphs; what follows a `\\b` keeps its lines."""
+    r"""Return help as paragraphs; what follows a `\\b` keeps its lines."""
     blocks = []
     for block in re.split(r"\n\s*\n", text.strip("\n")):
         kept = "\b" in block or any(line.startswith(_LISTED) for line in block.splitlines())

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import sqlite3
 import time
 from collections import Counter
@@ -37,6 +38,9 @@ from registry.records.replay_run import Budget
 # One process at a time in a run folder. `flock` belongs to the open file, so a killed process leaves no stale lock that
 # a person would have to remove.
 
+LOG = logging.getLogger("caveat.requests")
+"""Calls by key and model: shown by `caveat -v`, never a prompt, an answer or a key of an endpoint."""
+
 _NAME = "run.lock"
 
 
@@ -65,6 +69,7 @@ IN_FLIGHT = "lost-in-flight"
 def build_response(call: Call, answer: EndpointAnswer, attempts: list[Attempt], sent_at: datetime, received_at: datetime) -> Response:
     """Return the outcome of *call* that *answer* is."""
     message = answer.message
+    LOG.info("call %s to %s: %d request(s), answered in %.1f s", call.key[:12], call.body.get("model"), len(attempts), answer.latency_s)
     return Response(
         key=call.key,
         request=call.request,
@@ -530,6 +535,7 @@ class _CallRun:
             known = await asyncio.to_thread(self._store.find_outcomes, list(fresh))
             wanted = [call for key, call in fresh.items() if key not in known or self._is_wanted_again(known[key])]
             self._tally.settled_before += len(chunk) - len(wanted)
+            LOG.info("of %d calls, %d have an outcome in the run folder and are not sent again", len(chunk), len(chunk) - len(wanted))
             self._pending.difference_update(key for key in fresh.keys() - {call.key for call in wanted})
             for call in wanted:
                 yield call

@@ -75,8 +75,9 @@ class LazyGroup(click.Group):
 @click.version_option(package_name="caveat", message="caveat %(version)s")
 @click.option("--registry", metavar="URL", help="The registry; default: CAVEAT_REGISTRY, registry.cfg, or sqlite:///caveat.db.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.option("-v", "--verbose", is_flag=True, help="Log files, databases, requests and cache decisions on standard error.")
 @click.pass_context
-def cli(ctx: click.Context, *, registry: str | None, debug: bool) -> None:
+def cli(ctx: click.Context, *, registry: str | None, debug: bool, verbose: bool) -> None:
     """Register, audit and publish the claims of AI system cards.
 
     \b
@@ -86,6 +87,10 @@ def cli(ctx: click.Context, *, registry: str | None, debug: bool) -> None:
     """
     app = ctx.ensure_object(App)
     app.registry, app.debug = registry, debug
+    if verbose:
+        from registry.cli.standard_streams import log_to_stderr
+
+        log_to_stderr()
     # The database is closed however the command ends.
     ctx.call_on_close(app.close)
 

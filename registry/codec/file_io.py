@@ -1,6 +1,7 @@
 """Files: read strictly and with every size bounded, and written durably, whole or not at all."""
 
 import json
+import logging
 import math
 import os
 import re
@@ -17,6 +18,9 @@ import orjson
 
 from registry.codec.canonical_documents import Json, format_path
 from registry.errors import ConflictError, Fault, InputError, UnavailableError
+
+LOG = logging.getLogger("caveat.files")
+"""Which files are read and written, by name: shown by `caveat -v`, never their content."""
 
 # The one writer of files that must not be lost: complete or not at all, and on the disk when it
 # returns.
@@ -129,6 +133,7 @@ def put_in_place(paths: Sequence[Path]) -> None:
     sync_folders(paths)
     for path in paths:
         os.replace(name_part(path), path)  # noqa: PTH105  (the point is that it is atomic)
+        LOG.info("wrote %s", path)
     sync_folders(paths)
 
 
@@ -214,6 +219,7 @@ def read_text(path: Path, *, largest: int = LARGEST_FILE_BYTES) -> str:
         size = path.stat().st_size
         if size > largest:
             raise InputError(Fault("file-too-large", str(path), f"{size:,} bytes; at most {largest:,} are read"))
+        LOG.info("read %s (%s bytes)", path, f"{size:,}")
         return path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise InputError(Fault("file-not-readable", str(path), error.strerror or str(error))) from error

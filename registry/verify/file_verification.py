@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from registry.codec.file_io import LOG
 from registry.errors import CaveatError, Fault, InputError
 from registry.exchange.bundle_check import Bundle, find_signer, read_whole
 from registry.records.statement import OutputFormat
@@ -395,6 +396,8 @@ def _read(path: Path, most: int, *, is_part: bool = False) -> bytes:
             data = stream.read(most if is_part else most + 1)
     except OSError as error:
         raise InputError(Fault("file-not-readable", str(path), error.strerror or str(error))) from error
+    if not is_part:
+        LOG.info("read %s (%s bytes)", path, f"{len(data):,}")
     if len(data) > most:
         raise InputError(Fault("file-too-large", str(path), f"it has more than {most:,} bytes, which no supplement has"))
     return data

@@ -16,7 +16,8 @@ ROOT = Path(__file__).parents[2]
 def test_a_file_that_another_process_holds_is_not_locked(tmp_path: Path) -> None:
     """The lock ends with the process that holds it, however that ends."""
     path = tmp_path / "run.lock"
-    code = f"import sys; from registry.codec.file_io import lock_file as lock; f = open({str(path)!r}, 'a'); print(lock(f, where='f'), flush=True)"
+    code = f"import sys; from registry.codec.file_io import lock_file; f = open({str(path)!r}, 'a')"
+    code += "; print(lock_file(f, where='f'), flush=True)"
     holder = subprocess.Popen(
         [sys.executable, "-c", f"{code}; sys.stdin.read()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
     )
