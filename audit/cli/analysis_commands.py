@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.cli.analysis_options import FILE, TABLE, arm_options, audit_option, build_plan, parse_where, plan_options, table_options
+from audit.cli.table_reading import map_options, read_scores
 from registry.cli.application import AUDIT, App, examples, pass_app
 from registry.cli.main import LazyGroup
 from registry.errors import Fault, InputError
@@ -35,10 +36,15 @@ def analyze() -> None:
 # `caveat analyze estimate`: the Evaluation Differential of a score table, without a registry.
 
 
-@examples("analyze estimate scores.csv", "analyze estimate scores.csv --where language=en --level 0.9")
+@examples(
+    "analyze estimate scores.csv",
+    "analyze estimate scores.csv --where language=en --level 0.9",
+    "analyze estimate results.xlsx --map task=prompt_id,arm=condition,score=passed --arms test=Eval,deploy=Prod",
+)
 @click.command()
 @arm_options
 @table_options
+@map_options
 @plan_options("contexts")
 @click.option(
     "--interval",
@@ -63,24 +69,28 @@ def estimate(
     pointwise: bool,
     score: str,
     where: dict[str, tuple[str, ...]],
+    maps: tuple[str, ...],
+    arm_names: tuple[str, ...],
+    values: tuple[str, ...],
+    sheet: str | None,
     **plan: Any,
 ) -> None:
     """Estimate the differential ED = Φ_test − Φ_deploy.
 
     Columns: task_id, arm, context_id, sample, score. Optional: spec, judge, judge_repeat, weight, family, template, excluded_reason.
-    Each judge gives an estimate of its own; repeats are averaged. Tasks of one family, and contexts of one template, count as one in
+    A table with other columns, or an XLSX file, needs --map. Each judge gives an estimate of its own; repeats are averaged. Tasks of one family, and contexts of one template, count as one in
     every interval.
 
     A table with one side is refused. Bootstrap bands are printed with the intervals and decide nothing; --replicates 0 omits them.
     """
     from audit.cli.analysis_presenter import present_estimate
     from audit.modules.differential_estimate import estimate as compute
-    from audit.sources.score_table import read_table
     from registry.codec.canonical_documents import to_document
 
     fixed = build_plan(plan)
     low, high = range_ or (0.0, 1.0)
-    table = read_table(tables, low=low, high=high, score=score, where=where)
+    options = {"maps": maps, "arm_names": arm_names, "values": values, "sheet": sheet}
+    table = read_scores(tables, options, score=score, where=where, range_=(low, high))
     found = compute(table, fixed, range_=(low, high), test=test, deploy=deploy, pointwise=pointwise)
     app.answer(to_document(found), present_estimate(found))
 

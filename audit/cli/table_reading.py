@@ -17,6 +17,7 @@ from registry.present.blocks import Block, Table, Title
 if TYPE_CHECKING:
     from audit.sources.column_guess import TableGuess
     from audit.sources.log_rows import LogOptions
+    from audit.statistics.responses import ScoreTable
     from registry.cli.application import App
 
 # Options of `caveat audit table` and `caveat audit conclude`: one wording for logs and for tables.
@@ -105,6 +106,32 @@ def parse_map_options(options: Mapping[str, Any]) -> "LogOptions":
         values={name: _parse_number(name, text) for name, text in _refuse_conflicts(values, "--score-values").items()},
         sheet=options["sheet"],
     )
+
+
+def read_scores(
+    tables: Sequence[Path],
+    options: Mapping[str, Any],
+    *,
+    score: str,
+    where: Mapping[str, tuple[str, ...]],
+    range_: tuple[float, float],
+) -> "ScoreTable":
+    """Return score tables as they are, and a person's own tables by what `map_options` says of them, as one checked table.
+
+    Raises:
+        InputError: an option is not of its form.
+        TableError: with every fault of the files.
+    """
+    from audit.sources.log_import import SourceFormat, find_format, read_logs
+    from audit.sources.score_table import read_table
+
+    reading = parse_map_options(options)
+    paths = [str(path) for path in tables]
+    is_own = all(path.suffix for path in tables) and find_format(paths, reading) is SourceFormat.OWN_TABLE
+    if not is_own:
+        return read_table(tables, low=range_[0], high=range_[1], score=score, where=where)
+    mapping = {**({} if score == "score" else {"score": score}), **(reading.mapping or {})}
+    return read_logs(paths, replace(reading, mapping=mapping or None, where=where), low=range_[0], high=range_[1]).table
 
 
 def _parse_pairs(texts: Sequence[str], option: str, example: str, *, at_last: bool = False) -> list[tuple[str, str]]:

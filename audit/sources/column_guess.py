@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from shlex import quote
 
 from audit.sources.own_table import REQUIRED, read_cell
-from audit.sources.sheet_files import Sheet, as_text
+from audit.sources.sheet_files import Cell, Sheet, as_text
 
 # A wrong column gives a wrong verdict, and exchanged arms turn its sign. So a guess is shown and confirmed, and where several columns fit
 # equally it says so. Values can refuse a column that its name suggests.
@@ -130,8 +130,10 @@ def guess_arms(values: Iterable[str]) -> dict[str, str]:
 
 def _choose(role: str, names: Sequence[str], values: Mapping[str, Sequence[str | None]], sheet: Sheet) -> tuple[str, str] | None:
     """Return the column that probably has *role*, and why; None where none has."""
-    fits = _FITS.get(role, lambda *_: True)
-    fitting = [name for name in names if fits(values[name], [row[sheet.find(name)] for row in sheet.rows[:_SAMPLE]], sheet)]
+    fits = _FITS.get(role)
+    fitting = [
+        name for name in names if fits is None or fits(values[name], [row[sheet.find(name)] for row in sheet.rows[:_SAMPLE]], sheet)
+    ]
     ranked = sorted((rank, name) for name in fitting if (rank := _rank_name(role, name)) is not None)
     if ranked:
         rivals = [name for _, name in ranked[1:]]
@@ -161,28 +163,28 @@ def _find_examples(values: Sequence[str | None]) -> tuple[str, ...]:
 
 # Values that a role allows.
 
-_Fit = Callable[[Sequence[str | None], Sequence[object], Sheet], bool]
+_Fit = Callable[[Sequence[str | None], Sequence[Cell], Sheet], bool]
 
 
-def _fits_score(_texts: Sequence[str | None], cells: Sequence[object], sheet: Sheet) -> bool:
-    kinds = Counter(read_cell(cell, has_comma=sheet.has_decimal_comma)[0] for cell in cells)  # type: ignore[arg-type]  # cells of a sheet
+def _fits_score(_texts: Sequence[str | None], cells: Sequence[Cell], sheet: Sheet) -> bool:
+    kinds = Counter(read_cell(cell, has_comma=sheet.has_decimal_comma)[0] for cell in cells)
     # A few strange words are a fault of the table, which is reported in full later.
     return kinds["unknown"] * 10 <= len(cells) and kinds["missing"] < len(cells)
 
 
-def _fits_arm(texts: Sequence[str | None], _cells: Sequence[object], _sheet: Sheet) -> bool:
+def _fits_arm(texts: Sequence[str | None], _cells: Sequence[Cell], _sheet: Sheet) -> bool:
     return None not in texts and len(set(texts)) <= _MOST_ARMS
 
 
-def _fits_task(texts: Sequence[str | None], _cells: Sequence[object], _sheet: Sheet) -> bool:
+def _fits_task(texts: Sequence[str | None], _cells: Sequence[Cell], _sheet: Sheet) -> bool:
     return None not in texts and len(set(texts)) > 1
 
 
-def _fits_context(texts: Sequence[str | None], _cells: Sequence[object], _sheet: Sheet) -> bool:
+def _fits_context(texts: Sequence[str | None], _cells: Sequence[Cell], _sheet: Sheet) -> bool:
     return None not in texts and len(set(texts)) * 2 <= len(texts)
 
 
-def _fits_id(texts: Sequence[str | None], _cells: Sequence[object], _sheet: Sheet) -> bool:
+def _fits_id(texts: Sequence[str | None], _cells: Sequence[Cell], _sheet: Sheet) -> bool:
     return None not in texts
 
 

@@ -326,7 +326,8 @@ def _check_table(path: Path) -> SourceFormat:
     """What is no log must be called as a score table is."""
     if path.suffix.lower() in _TABLES:
         return SourceFormat.TABLE
-    found = f"is neither a log that Caveat knows nor a score table: its name ends in {path.suffix or 'nothing'}, not in {', '.join((*_TABLES, *_SHEETS))}"
+    ending, endings = path.suffix or "nothing", ", ".join((*_TABLES, *_SHEETS))
+    found = f"is neither a log that Caveat knows nor a table: its name ends in {ending}, not in {endings}"
     raise TableError(Fault("unknown-format", str(path), found, advice="docs/logs.md lists the formats"))
 
 

@@ -345,7 +345,7 @@ def _find_score_faults(
     if len(kinds) > 1 and set(kinds) not in _ALIKE:
         # The rarest kind is probably the slip, so its places are named.
         rarest = min(kinds, key=lambda kind: len(kinds[kind]))
-        parts = " and ".join(f"{len(rows):,} {kind} ({as_text(cells[rows[0]][2])})" for kind, rows in kinds.items())
+        parts = " and ".join(f"{kind} ({len(rows):,}, such as {as_text(cells[rows[0]][2])})" for kind, rows in kinds.items())
         found = f"the scores are of several kinds: {parts}"
         advice = "write all scores in one way; for words give their numbers, such as --score-values TRUE=1,FALSE=0"
         faults.append(Fault("scores-mixed", sheet.locate([cells[place][1] for place in kinds[rarest]], column), found, advice=advice))
