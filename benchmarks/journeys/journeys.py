@@ -131,6 +131,16 @@ def write_spreadsheet(path: Path) -> None:
     book.save(path)
 
 
+AUDIT = """\
+schema: caveat/audit/1
+claim: {claim}
+independence: self
+question: Does the figure hold with the prompts of production?
+evidence:
+  - {{layer: verbalised, access: unavailable}}
+"""
+
+
 def walk_lab(traveller: Traveller) -> str:
     write_spreadsheet(traveller.folder / "results.xlsx")
     shutil.copy(ROOT / "examples" / "card" / "card.pdf", traveller.folder / "card.pdf")
@@ -140,14 +150,12 @@ def walk_lab(traveller: Traveller) -> str:
     traveller.caveat("claim", "propose", "CRD-LAB-2026-0001-J", "-o", "claims.yaml", "--min-confidence", "high")
     added = traveller.caveat("claim", "add", "claims.yaml")
     claim = next(word for line in added.splitlines() for word in line.split() if word.startswith("CLM-"))
-    draft = traveller.caveat("audit", "new", claim)
-    # What is not known stays out; what must be decided is written.
-    decided = draft.replace("question: …", "question: Does the figure hold in production prompts?").replace(", description: …", "")
-    kept = [line for line in decided.splitlines() if "…" not in line.partition("#")[0]]
-    traveller.write("audit.yaml", "\n".join(kept) + "\n")
+    traveller.write("audit.yaml", AUDIT.format(claim=claim))
     columns = "task=prompt_id,arm=condition,context=variant,score=passed"
     traveller.caveat("audit", "conclude", "audit.yaml", "results.xlsx", "--map", columns, "--arms", "test=Eval,deploy=Prod")
-    traveller.caveat("report", claim, "--pdf", "--publish", "--sign", "-o", "supplements", "--yes")
+    # Where publishing asks, a script says yes.
+    sure = ["--yes"] if "--yes" in traveller.prepare("report", "--help") else []
+    traveller.caveat("report", claim, "--pdf", "--publish", "--sign", "-o", "supplements", *sure)
     pdf = next((traveller.folder / "supplements").glob("CLM-*.pdf"), None)
     check(pdf is not None and b"ETSI.CAdES.detached" in pdf.read_bytes(), "there is no signed PDF")
     return "a signed PDF of a claim with its verdict"
