@@ -24,7 +24,7 @@ from tests.docs.test_site import load_tool
 ROOT = Path(__file__).parents[2]
 SCORES = ROOT / "examples" / "recording" / "correct.csv"
 _BLOCK = re.compile(
-    r"(?P<place><!-- needs a registry[^\n]*\n)?```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<shown>.*?)^```\n)?",
+    r"```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<shown>.*?)^```\n)?",
     re.MULTILINE | re.DOTALL,
 )
 
