@@ -182,10 +182,8 @@ _OUT = click.Path(dir_okay=False, writable=True, path_type=Path)
 
 
 @examples(
-    "audit table results.xlsx -o scores.csv",
     "audit table results.xlsx --map task=prompt_id,arm=condition,score=passed --arms test=Eval,deploy=Prod -o scores.csv",
     "audit table test=eval.eval deploy=agent.eval -o scores.csv",
-    "audit table test=a.jsonl deploy=b.jsonl --scorer exact_match -o scores.csv",
     "audit table runs --arms test=C,deploy=D -o scores.csv",
 )
 @click.command()

@@ -134,4 +134,4 @@ def describe_origin(imported: ImportedLog) -> Sequence[str]:
     provenance: Provenance = imported.provenance
     model = provenance.model_returned or provenance.model_requested or "not stated"
     began = imported.started_at or "not stated; give --run-date for a locked audit"
-    return ("", f"model: {model}", f"first response: {began}", f"scores: {provenance.judge or 'not stated by what'}")
+    return ("", f"model: {model}", f"first response: {began}", f"scores: {provenance.judge or 'scorer not stated'}")

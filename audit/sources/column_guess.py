@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
 
-from audit.sources.own_table import REQUIRED, read_cell
+from audit.sources.own_table import REQUIRED, ROLES, read_cell
 from audit.sources.sheet_files import Cell, Sheet, as_text
 
 # A wrong column gives a wrong verdict, and exchanged arms turn its sign. So a guess is shown and confirmed, and where several columns fit
@@ -63,7 +63,8 @@ class TableGuess:
     @property
     def mapping(self) -> dict[str, str]:
         """By role, the column."""
-        return {guess.role: guess.column for guess in self.columns if guess.role is not None}
+        by_role = {guess.role: guess.column for guess in self.columns if guess.role is not None}
+        return {role: by_role[role] for role in ROLES if role in by_role}
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -136,7 +137,7 @@ def _choose(role: str, names: Sequence[str], values: Mapping[str, Sequence[str |
     ]
     ranked = sorted((rank, name) for name in fitting if (rank := _rank_name(role, name)) is not None)
     if ranked:
-        rivals = [name for _, name in ranked[1:]]
+        rivals = [name for rank, name in ranked[1:] if rank[0] == ranked[0][0][0]]
         return ranked[0][1], "its name" + (f"; or {', '.join(rivals[:2])}?" if rivals else "")
     if role == "arm":
         telling = [name for name in fitting if len(set(guess_arms(filter(None, values[name])).values())) == 2]

@@ -140,7 +140,7 @@ def complete_mapping(sheet: Sheet, mapping: Mapping[str, str] | None, *, has_arm
         faults.append(Fault("mapping-needed", sheet.name, found, advice=advise_mapping(sheet, roles, has_arm=has_arm)))
     if faults:
         raise TableError(faults)
-    return roles
+    return {role: roles[role] for role in ROLES if role in roles}
 
 
 def find_twice(sheet: Sheet, columns: Iterable[str]) -> list[Fault]:

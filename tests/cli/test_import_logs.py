@@ -197,7 +197,7 @@ def test_tasks_that_do_not_overlap_are_no_pair(caveat: Caveat, tmp_path: Path) -
         ((*SOURCES, "--arms", "test=a"), "arm-twice"),
         (("test=pair_T1_test.eval", "deploy=scores.jsonl"), "formats-mixed"),
         (("test=claims.yaml", "deploy=card.md"), "unknown-format"),
-        (("test=scores.jsonl",), "option-for-logs"),
+        (("test=scores.jsonl",), "arm-twice"),
         ((*SOURCES, "--context-field", "metadata.nothing"), "unknown-name"),
         (("=pair_T1_test.eval", "test =pair_D2_deploy.eval"), "bad-option"),
     ],

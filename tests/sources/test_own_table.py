@@ -299,7 +299,10 @@ def test_a_sheet_is_chosen_by_its_name(tmp_path: Path) -> None:
     path = write_xlsx(tmp_path / "runs.xlsx", change=add)
 
     assert len(read(path, replace(READING, sheet="Runs"))[0]) == 8
-    assert refuse(path, replace(READING, sheet="Rums"))[0][::2] == ("unknown-name", "there is no sheet 'Rums'; the sheets are 'Runs', 'More'")
+    assert refuse(path, replace(READING, sheet="Rums"))[0][::2] == (
+        "unknown-name",
+        "there is no sheet 'Rums'; the sheets are 'Runs', 'More'",
+    )
 
 
 def test_a_zip_bomb_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
