@@ -325,8 +325,8 @@ def measure(name: str, base: Path, command: str) -> tuple[str, bool]:
     return row, is_met
 
 
-def write_results(rows: list[str]) -> None:
-    """Put the rows into RESULTS.md."""
+def write_results(rows: list[str], left_out: list[str]) -> None:
+    """Put the rows into RESULTS.md, and name the journeys that were not walked."""
     head = (
         "# Journeys of a new user\n\n"
         "Made by `python benchmarks/journeys/journeys.py --write`. Each journey runs the installed command in an empty folder\n"
@@ -335,7 +335,8 @@ def write_results(rows: list[str]) -> None:
         f"{datetime.now(UTC):%Y-%m-%d}; {describe_machine()}.\n\n"
         "| journey | before | goal | commands or lines | files by hand | time | result |\n|---|---|---|---|---|---|---|\n"
     )
-    RESULTS.write_text(head + "\n".join(rows) + "\n", encoding="utf-8")
+    rest = f"\nNot walked this time: {'; '.join(JOURNEYS[name].title for name in left_out)}.\n" if left_out else ""
+    RESULTS.write_text(head + "\n".join(rows) + "\n" + rest, encoding="utf-8")
 
 
 def main() -> int:
@@ -353,7 +354,7 @@ def main() -> int:
             rows.append(row)
             met.append(is_met)
     if options.write:
-        write_results(rows)
+        write_results(rows, [name for name in JOURNEYS if options.names and name not in options.names])
     return 0 if all(met) else 1
 
 
