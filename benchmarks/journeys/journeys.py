@@ -59,11 +59,13 @@ class Traveller:
         """Run a command, and send Ctrl-C as soon as *is_due*."""
         self.commands.append("caveat " + " ".join(arguments) + "   (Ctrl-C)")
         started = time.perf_counter()
-        process = subprocess.Popen([self.command, *arguments], cwd=self.folder, env=self._list_environment(), stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            [self.command, *arguments], cwd=self.folder, env=self._list_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         while process.poll() is None and not is_due():
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.wait(timeout=600)
         self.elapsed_s += time.perf_counter() - started
 
     def write(self, name: str, text: str) -> None:
@@ -345,6 +347,8 @@ def main() -> int:
     parser.add_argument("--caveat", default=str(Path(sys.executable).with_name("caveat")), help="the command to run")
     parser.add_argument("--write", action="store_true", help="write RESULTS.md")
     options = parser.parse_args()
+    # A shell starts background jobs with Ctrl-C ignored, which commands would inherit.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     rows, met = [], []
     with tempfile.TemporaryDirectory() as base:
         for name in options.names or JOURNEYS:
