@@ -1,5 +1,6 @@
 """The ledger: open it, read it as of an entry, and append to it in one transaction at a time."""
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
@@ -14,6 +15,9 @@ from registry.store.database_tables import REVISION, entry
 from registry.store.log_reader import FindKey, LogSummary, find_log, find_no_key, summarise_logs, to_seconds
 from registry.store.log_writer import Writer
 from registry.store.registry_view import View
+
+LOG = logging.getLogger("caveat.registry")
+"""Which database is opened, without its password: shown by `caveat -v`."""
 
 ADVISORY_LOCK = 0x63617665
 """On PostgreSQL one transaction writes at a time; the migrations take the same lock."""
@@ -45,6 +49,7 @@ class Ledger:
             UnavailableError: `registry-not-found` (no file, no schema), `registry-not-current` (migrations are pending), or it cannot
                 be reached.
         """
+        LOG.info("open %s", describe_url(url))
         # SQLite creates a file that does not exist. A mistyped path must be an error, not an empty
         # registry.
         refuse_missing(url)
