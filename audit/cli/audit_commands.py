@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from audit.cli.analysis_options import FILE, TABLE, arm_options, parse_where, plan_options
-from registry.cli.application import AUDIT, CLAIM, App, as_of_option, examples, pass_app, reason_option
+from registry.cli.application import ALL_LOGS, AUDIT, CLAIM, App, as_of_option, examples, logs_option, pass_app, reason_option
+from registry.cli.list_options import ListOutput, list_options
 from registry.cli.main import LazyGroup
 from registry.codec.file_io import replacing
 from registry.errors import ConflictError, Fault, InputError
@@ -496,18 +497,28 @@ def conclude(app: App, /, *, target: str, sources: tuple[str, ...], **options: A
 
 @examples("audit list", "audit list --as-of 2026-11-01 --json")
 @audit.command("list")
-@as_of_option
+@logs_option
 @pass_app
-def list_(app: App) -> None:
-    """List audits with their verdicts."""
-    from audit.cli.audit_presenter import build_audit_table, summarise_audit
+@list_options
+def list_(app: App, /, *, output: ListOutput) -> None:
+    """List audits with their verdicts.
 
-    with app.view(by_clock=True) as view:
-        audits, today = list(view.list_audits()), view.today
-    app.answer(
-        {"schema": "caveat/audits/1", "audits": [summarise_audit(file, today=today) for file in audits]},
-        [build_audit_table(audits, today=today) if audits else "No audits. Next: caveat audit new CLAIM > audit.yaml"],
-    )
+    Columns: log, audit, claim, auditor, locked_at, verdict, verdict_standing, class, standing, mode, basis, valid_until, expired, outcome.
+    """
+    from audit.cli.audit_presenter import describe_listed, list_audit_columns, summarise_audit
+    from registry.present.listings import Listing
+
+    rows = [
+        {"log": log, **summarise_audit(file, today=view.today), "outcome": describe_listed(file, today=view.today)}
+        for log, view in app.views(by_clock=True)
+        for file in view.list_audits()
+    ]
+    listing = Listing(
+        document={"schema": "caveat/audits/1"}, field="audits", rows=rows,
+        describe=lambda row: {name: value for name, value in row.items() if name != "outcome"},
+        columns=list_audit_columns(is_all=app.log == ALL_LOGS), none="No audits. Next: caveat audit new CLAIM > audit.yaml",
+    )  # fmt: skip
+    output.report(listing)
 
 
 @examples("audit show AUD-LAB-2026-0001-1", "audit show AUD-LAB-2026-0001-1 --json")

@@ -1,7 +1,5 @@
 """Claims in a terminal and as JSON: lists, dossiers, objections, stale claims and drift over model versions."""
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,8 +9,9 @@ from registry.cli.spec_presenter import compare_specs, present_changes
 from registry.codec.canonical_documents import to_document
 from registry.completeness import check_claim, count_missing
 from registry.exchange.foreign_claims import ForeignClaim
-from registry.present.answers import Answer, write_cell
+from registry.present.answers import Answer
 from registry.present.blocks import Block, Facts, Subtitle, Table, Title, Verbatim
+from registry.present.listings import Column
 from registry.records.claim import ClaimRevision, Origin
 from registry.records.claim_status import ContestationState, ReviewedCause, StaleCause, Staleness, StalenessReview, StalenessVerdict, Status
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
@@ -47,35 +46,17 @@ if TYPE_CHECKING:
 # Claims in a terminal and as JSON.
 
 _WIDEST_QUOTE = 70
-_CSV_COLUMNS = (
-    "claim", "revision", "form", "property", "model", "card", "lifecycle", "dispute", "staleness", "restriction", "verdict", "quote",
-)  # fmt: skip
 _MARKS = {ItemStatus.REPORTED: "■", ItemStatus.MISSING: "☐", ItemStatus.NOT_APPLICABLE: "–"}
 
 
-def build_claim_table(claims: Sequence[ClaimSummary]) -> Table:
-    """Return a listing of claims, one line each."""
+def build_claim_table(claims: Sequence[ClaimSummary], logs: Sequence[str] = ()) -> Table:
+    """Return a listing of claims, one line each; with *logs*, the name of the log of each stands first."""
     rows = [
         (name, summary.form.value, _describe_short(summary.status, name), shorten(summary.quote or "(text erased)"))
         for name, summary in ((f"{claim.claim}@{claim.revision}", claim) for claim in claims)
     ]
-    return Table(("claim", "form", "status", "quote"), rows)
-
-
-def write_claims_csv(claims: Iterable[ClaimSummary]) -> str:
-    """Return *claims* as CSV with a header, one line each; texts of others are made safe for spreadsheets and terminals."""
-    lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(_CSV_COLUMNS)
-    for claim in claims:
-        status, outcome = claim.status, claim.status.gravest
-        cells = (
-            claim.claim, claim.revision, claim.form, claim.property,
-            f"{claim.model.developer}/{claim.model.name}/{claim.model.version}", claim.card or "", status.lifecycle, status.dispute,
-            status.staleness, status.restriction, outcome.verdict if outcome else "", claim.quote or "",
-        )  # fmt: skip
-        writer.writerow(write_cell(str(cell)) for cell in cells)
-    return lines.getvalue()
+    columns = ("claim", "form", "status", "quote")
+    return Table(("log", *columns), [(log, *row) for log, row in zip(logs, rows, strict=True)]) if logs else Table(columns, rows)
 
 
 def describe_form(claim: ClaimRevision) -> str:
@@ -545,14 +526,21 @@ def collect_contestation(view: "View", name: str) -> ContestationPage:
     return ContestationPage(file=file, changes=changes, untold=untold, replays=files, leading=leading)
 
 
-def build_contestation_table(files: Sequence[ContestationFile]) -> "Table":
-    """Return a listing, one line each."""
-    rows = [
-        (file.contestation.payload.contestation, file.contestation.payload.target, file.contestation.payload.by,
-         f"{file.contestation.entry.at:%Y-%m-%d}", f"{describe_state(file)}{'; with a rival' if file.contestation.payload.rival else ''}")
-        for file in files
-    ]  # fmt: skip
-    return Table(("contestation", "of", "by", "opened", "stands"), rows)
+def list_contestation_columns(*, is_all: bool) -> "tuple[Column[tuple[str, ContestationFile]], ...]":
+    """Return the columns of a list of objections, each with the name of its log; with *is_all* the log is shown."""
+    return (
+        Column(name="log", read=lambda row: row[0], is_shown=is_all),
+        Column(name="contestation", read=lambda row: row[1].contestation.payload.contestation),
+        Column(name="of", read=lambda row: row[1].contestation.payload.target),
+        Column(name="by", read=lambda row: row[1].contestation.payload.by),
+        Column(name="opened", read=lambda row: row[1].contestation.entry.at.date()),
+        Column(
+            name="state", read=lambda row: row[1].state,
+            show=lambda row: f"{describe_state(row[1])}{'; with a rival' if row[1].contestation.payload.rival else ''}",
+        ),
+        Column(name="rival", read=lambda row: row[1].contestation.payload.rival, is_shown=False),
+        Column(name="reason", read=lambda row: row[1].contestation.payload.grounds, is_shown=False),
+    )  # fmt: skip
 
 
 def summarise_contestation(file: ContestationFile) -> dict[str, Any]:

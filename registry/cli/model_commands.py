@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from registry.cli.application import App, as_of_option, examples, parse_date, parse_model, pass_app, reason_option, record, refusing
+from registry.cli.application import ALL_LOGS, App, as_of_option, examples, logs_option, parse_date, parse_model, pass_app, reason_option, record, refusing
+from registry.cli.list_options import ListOutput, list_options
 from registry.cli.main import LazyGroup
 from registry.errors import ConflictError, Fault
 from registry.records.model_version import REPLACING, Descent, ModelRef, ModelVersion, find_endpoint_conflicts
@@ -62,28 +63,27 @@ def add(app: App, *, version: str, predecessor: str | None, released: str | None
     )
 
 
-@examples("model list")
+@examples("model list", "model list --sort claims --reverse --columns model,claims,outcomes", "model list --log all --csv > models.csv")
 @model.command("list")
-@as_of_option
+@logs_option
 @pass_app
-def list_(app: App) -> None:
-    """List model versions as trees.
+@list_options
+def list_(app: App, /, *, output: ListOutput) -> None:
+    """List model versions with claims and outcomes.
 
-    Each version is listed under its predecessor.
+    Versions that only claims name are listed too. Each is listed under its predecessor; with --columns, --sort or --log all as a table.
+    Columns: log, model, registered, released, comes_from, deprecated, claims, audited, outcomes.
     """
-    from registry.cli.model_presenter import present_forest, summarise_version
+    from registry.cli.model_presenter import list_model_columns, present_forests, summarise_version
+    from registry.present.listings import Listing
+    from registry.registration.model_survey import list_versions
 
-    with app.view() as view:
-        models = [version.payload for version in view.list_models()]
-        lineage = view.lineage()
-        # By entry: a reason is printed where its event is.
-        notes = {
-            model_event.entry.seq: model_event.payload.reason for model_event in view.list_model_events() if model_event.payload.reason
-        }
-    app.answer(
-        {"schema": "caveat/models/1", "models": [summarise_version(version, lineage) for version in models]},
-        present_forest(models, lineage, notes),
-    )
+    rows = [version for log, view in app.views(by_clock=True) for version in list_versions(view, log=log)]
+    listing = Listing(
+        document={"schema": "caveat/models/1"}, field="models", rows=rows, describe=summarise_version, columns=list_model_columns(),
+        none="No model versions.", present=None if output.is_arranged or app.log == ALL_LOGS else present_forests,
+    )  # fmt: skip
+    output.report(listing)
 
 
 @examples("model show Lab/Lumen/1")

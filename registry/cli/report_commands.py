@@ -53,7 +53,7 @@ def compare(app: App, since: str, subjects: Sequence[Identifier]) -> "Iterator[t
     from registry.folder.supplement_publishing import name_subject
 
     # `--as-of` is the end of the report, `--since` its beginning; both read the same log.
-    with app.ledger.view(parse_since(since), log=app.log) as before, app.view() as after:
+    with app.ledger.view(parse_since(since), log=app.log_origin) as before, app.view() as after:
         # An empty report is no error, so there is only a warning.
         if before.log_size == after.log_size:
             app.say(f"warning: --since {since}: nothing was recorded since; the last entry that is read is {after.log_size}")
@@ -240,7 +240,7 @@ def _update(app: App, folder: Path, looked: "FolderState", *, is_whole: bool, li
 
 def _open_view(app: App, size: int, as_of: int | None) -> "AbstractContextManager[View]":
     """Open the registry as of an entry, or as it was when the folder was looked at; what was recorded since is for the next time."""
-    return app.ledger.view(size if as_of is None else as_of, log=app.log)
+    return app.ledger.view(size if as_of is None else as_of, log=app.log_origin)
 
 
 def _tell_failed(app: App, updated: "FolderUpdate", looked: "FolderState") -> None:
@@ -495,7 +495,7 @@ def _collect(
         return
     _refuse_nothing(subjects, everything=everything)
     # `--as-of` prints what superseded a supplement since, which only the latest view knows.
-    with app.view() as view, app.ledger.view(log=app.log) as latest:
+    with app.view() as view, app.ledger.view(log=app.log_origin) as latest:
         wanted = _expand(view, subjects, everything=everything)
         # One subject needs its own state only; of many, all states are found at once.
         collector = SupplementCollector(view, now=latest if app.as_of else None, subjects=() if len(wanted) == 1 else None)
