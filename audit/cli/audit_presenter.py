@@ -380,4 +380,3 @@ def list_audit_columns(*, is_all: bool) -> tuple[Column[dict[str, Any]], ...]:
         *(Column(name=name, read=get(name), is_shown=False) for name in names),
         Column(name="outcome", read=get("outcome")),
     )
-

@@ -6,6 +6,7 @@ from registry.cli.model_presenter import Deprecation, VersionPage
 from registry.cli.registry_commands import OpenMatter
 from registry.errors import CatalogueEntry
 from registry.exchange.bundle_transfer import ExportResult, ImportResult
+from registry.exchange.claim_comparison import ClaimPair, MatchKind
 from registry.exchange.foreign_claims import AdoptionResult, ForeignClaim
 from registry.exchange.registry_backup import BackupResult, RestoreResult
 from registry.intake.revision.passage_changes import ChangedFigure, PassageEdit, RevisionChanges, SenseChange
@@ -124,6 +125,7 @@ def _list_claims() -> tuple[AnswerFormat, ...]:
     step = group(kind=CauseKind, what=str, remedy=Remedy, commands=list[str])
     review = group(claim=str, causes=list[str], entry=int | None, status=Status)
     carried = group(from_=str, to=str, model=ModelRef, entry=int | None, new=bool, audits_left_behind=int, fine_tune=bool, turns=list[str])
+    source = group(source=str, log=str, entries=int, verified=bool | None)
     figure = group(claim=str | None, card=str | None, value=float, relation=Relation | None, quote=str)
     listed = group(
         ClaimSummary, log=str, registered=str, property_class=PropertyClass | None, class_=ClaimClass | None, standing=Standing | None,
@@ -157,6 +159,9 @@ def _list_claims() -> tuple[AnswerFormat, ...]:
         answer("stale-apply", "stale apply", why=str, dry_run=bool, claims=list[carried]),
         answer(
             "claim-reword", "claim reword", claim=str, match=MatchResult, card=str, revised=str | None, turns=list[SenseChange]
+        ),
+        answer(
+            "comparison", "compare", first=source, second=source, counts=dict[MatchKind, int], claims=list[ClaimPair],
         ),
         answer("restated", "claim restated", log_size=int, card=str | None, figures=int, pairs=list[pair], has_more=bool),
         answer("drift", "claim drift", Drift, log_size=int, figure=str | None),

@@ -9,7 +9,6 @@ import click
 from registry.cli.application import (
     ALL_LOGS,
     ANY,
-    CARD,
     CLAIM,
     CONTESTABLE,
     CONTESTATION,
@@ -18,7 +17,6 @@ from registry.cli.application import (
     as_of_option,
     examples,
     logs_option,
-    parse_model,
     pass_app,
     reason_option,
     refusing,
@@ -32,6 +30,7 @@ from registry.records.claim_status import ContestationEvent, ContestationStep
 from registry.records.record import Identifier, Kind
 
 if TYPE_CHECKING:
+    from registry.records.dossier import ContestationFile
     from registry.store.registry_view import View
 
 # `caveat claim`: register, read and follow claims.
@@ -108,7 +107,7 @@ def history(app: App, /, *, output: ListOutput, identifier: Identifier) -> None:
 
     Columns: entry, at, by, backed_by, kind, what.
     """
-    from registry.cli.log_presenter import build_trail_listing, summarise_trace
+    from registry.cli.log_presenter import build_trail_listing
     from registry.store.dossiers import TrailEntry
     from registry.store.log_reader import find_backings
 
@@ -429,7 +428,8 @@ def list_contestations(app: App, /, *, output: ListOutput, only_open: bool, targ
     from registry.present.listings import Listing
 
     named = None if target is None else (f"{target.bare}@{target.revision}" if target.revision else target.bare)
-    rows, erased = [], []
+    rows: list[tuple[str, ContestationFile]] = []
+    erased: list[str] = []
     for log, view in app.views():
         rows += [(log, file) for file in view.list_contestations(named) if not (only_open and file.is_settled)]
         # An erased objection is named: leaving it out would look like none.

@@ -1,8 +1,9 @@
 """`caveat claim list`: the claims of a registry, of an imported log or of all logs, by any of their properties."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
@@ -29,12 +30,15 @@ if TYPE_CHECKING:
     from registry.registration.claim_search import ClaimQuery, ListedClaim
     from registry.store.registry_view import View
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 _MOST_WORDS = 50
 _UNAUDITED = "not_audited"
 _STATUSES = [axis.value for axes in (Lifecycle, Dispute, Staleness) for axis in axes if axis is not Lifecycle.RESERVED]
 
 
-def _choice(name: str, values: Sequence[str], help_text: str) -> Any:
+def _choice(name: str, values: Sequence[str], help_text: str) -> "Callable[[Callable[P, R]], Callable[P, R]]":
     return click.option(name, multiple=True, type=click.Choice(list(values)), help=f"{help_text} May be repeated.")
 
 
@@ -198,15 +202,16 @@ def _list_outcome_columns() -> "Iterator[Column[ListedClaim]]":
     yield Column(name="standing", read=lambda claim: claim.reading.standing if claim.reading else None)
     yield Column(name="mode", read=lambda claim: claim.reading.mode if claim.reading else None)
     for name, field in (("ed", "value"), ("ed_low", "low"), ("ed_high", "high")):
-        yield Column(
-            name=name, is_number=True,
-            read=lambda claim, field=field: getattr(claim.ed, field) if claim.ed else None,
-            show=lambda claim, field=field: show(getattr(claim.ed, field) if claim.ed else None),
-        )  # type: ignore[misc]  # fmt: skip
+        get = partial(_get_part, field)
+        yield Column(name=name, is_number=True, read=get, show=lambda claim, get=get: show(get(claim)))  # type: ignore[misc]
     yield Column(name="ed_spec", read=lambda claim: claim.ed_spec)
     yield Column(name="date", read=lambda claim: claim.dated.date(), rank=lambda claim: claim.dated)
     yield Column(name="registered", read=lambda claim: claim.registered)
     yield Column(name="audit", read=lambda claim: gravest.audit if (gravest := get_gravest(claim)) else None)
+
+
+def _get_part(field: str, claim: "ListedClaim") -> float | None:
+    return getattr(claim.ed, field) if claim.ed else None
 
 
 def _list_status_columns() -> "Iterator[Column[ListedClaim]]":

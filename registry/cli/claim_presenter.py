@@ -1,6 +1,6 @@
 """Claims in a terminal and as JSON: lists, dossiers, objections, stale claims and drift over model versions."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any

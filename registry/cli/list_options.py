@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, TypeVar
 
 import click
 
@@ -11,7 +11,6 @@ from registry.cli.application import App
 if TYPE_CHECKING:
     from registry.present.listings import Listing
 
-P = ParamSpec("P")
 R = TypeVar("R")
 Row = TypeVar("Row")
 
@@ -48,7 +47,7 @@ class ListOutput:
             self._app.report(build_answer(listing, choice))
 
 
-def list_options(function: Callable[Concatenate[App, P], R]) -> Callable[P, R]:
+def list_options(function: Callable[Concatenate[App, ...], R]) -> Callable[Concatenate[App, ...], R]:
     """Give a command that lists something `--columns`, `--sort`, `--reverse` and `--csv`, as one argument `output`; under `pass_app`."""
 
     @functools.wraps(function)
@@ -72,4 +71,4 @@ def list_options(function: Callable[Concatenate[App, P], R]) -> Callable[P, R]:
         click.option("--columns", metavar="A,B,C", help="Only these columns, in this order."),
     ):
         command = option(command)
-    return command  # type: ignore[return-value]
+    return command

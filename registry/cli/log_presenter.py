@@ -7,10 +7,10 @@ from typing import Any
 from registry.cli.claim_presenter import shorten
 from registry.codec.canonical_documents import to_document
 from registry.errors import Fault, NotFoundError
-from registry.present.blocks import Block, Subtitle, Table, Verbatim
+from registry.present.blocks import Block, Subtitle, Verbatim
 from registry.present.listings import Column, Listing, build_table
 from registry.records.claim import ClaimRevision
-from registry.records.dossier import Dossier, Recorded
+from registry.records.dossier import Dossier
 from registry.records.record import Payload
 from registry.records.statement import Entry
 from registry.registration.key_registration import KeyState, trusted_vkeys
@@ -220,7 +220,10 @@ def list_log_columns() -> tuple[Column[dict[str, Any]], ...]:
             name="checkpoint", read=lambda log: log["checkpoint"],
             show=lambda log: "none" if log["checkpoint"] is None else f"at {log['checkpoint']:,}",
         ),
-        Column(name="cosigned_by", read=lambda log: ", ".join(log["cosigned_by"]), show=lambda log: ", ".join(log["cosigned_by"]) or "no witness"),
+        Column(
+            name="cosigned_by", read=lambda log: ", ".join(log["cosigned_by"]),
+            show=lambda log: ", ".join(log["cosigned_by"]) or "no witness",
+        ),
         Column(name="keys", read=lambda log: ", ".join(vkey.split("+")[1] for vkey in log["vkeys"]), is_shown=False),
     )  # fmt: skip
 

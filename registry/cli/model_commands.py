@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from registry.cli.application import ALL_LOGS, App, as_of_option, examples, logs_option, parse_date, parse_model, pass_app, reason_option, record, refusing
+from registry.cli.application import (
+    ALL_LOGS,
+    App,
+    as_of_option,
+    examples,
+    logs_option,
+    parse_date,
+    parse_model,
+    pass_app,
+    reason_option,
+    record,
+    refusing,
+)
 from registry.cli.list_options import ListOutput, list_options
 from registry.cli.main import LazyGroup
 from registry.errors import ConflictError, Fault

@@ -9,7 +9,7 @@ import click
 from registry.cli.application import ALL_LOGS, SPEC, App, as_of_option, examples, logs_option, pass_app, reason_option, yes_option
 from registry.cli.list_options import ListOutput, list_options
 from registry.present.answers import render_json
-from registry.present.blocks import Block, Table, Verbatim
+from registry.present.blocks import Block, Verbatim
 from registry.records.record import Identifier
 from registry.records.specification import BODIES, ContextSpec, SpecBody, SpecKind, SpecVersion
 

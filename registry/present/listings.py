@@ -115,7 +115,7 @@ def _arrange(listing: Listing[Row], choice: ListChoice) -> Sequence[Row]:
     rows = list(listing.rows)
     if choice.sort is not None:
         column = _get({column.name: column for column in listing.columns}, choice.sort, "--sort")
-        rank = column.rank or column.read
+        rank: Callable[[Row], Any] = column.rank or column.read
         known = [row for row in rows if rank(row) is not None]
         unknown = [row for row in rows if rank(row) is None]
         rows = sorted(known, key=rank, reverse=choice.is_reversed) + unknown

@@ -136,9 +136,14 @@ def _add_outcomes(view: View, summaries: Sequence[ClaimSummary], log: str) -> li
         ed, spec = _find_differential(known, result if isinstance(result, Result) else None)
         listed.append(
             ListedClaim(
-                log=log, summary=summary, registered=times[summary.seq], property_class=classes[summary.property],
-                reading=known.classification.primary if known else None, ed=ed, ed_spec=spec,
-            )  # fmt: skip
+                log=log,
+                summary=summary,
+                registered=times[summary.seq],
+                property_class=classes[summary.property],
+                reading=known.classification.primary if known else None,
+                ed=ed,
+                ed_spec=spec,
+            )
         )
     return listed
 

@@ -51,8 +51,14 @@ def list_versions(view: View, *, log: str) -> list[ListedVersion]:
         outcomes = count_verdicts(claims.get(model, ()))
         versions.append(
             ListedVersion(
-                log=log, model=model, registered=registered.get(model), lineage=lineage, notes=notes, claims=len(claims.get(model, ())),
-                audited=sum(outcomes.values()), outcomes=outcomes,
-            )  # fmt: skip
+                log=log,
+                model=model,
+                registered=registered.get(model),
+                lineage=lineage,
+                notes=notes,
+                claims=len(claims.get(model, ())),
+                audited=sum(outcomes.values()),
+                outcomes=outcomes,
+            )
         )
     return versions
