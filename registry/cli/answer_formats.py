@@ -123,6 +123,9 @@ def _list_cards() -> tuple[AnswerFormat, ...]:
 def _list_claims() -> tuple[AnswerFormat, ...]:
     unchanged = group(added=int, unchanged=int)
     step = group(kind=CauseKind, what=str, remedy=Remedy, commands=list[str])
+    cause = group(
+        kind=CauseKind, what=str, text=str, entry=int, remedy=Remedy, claims=list[str], commands=list[str],
+    )  # fmt: skip
     review = group(claim=str, causes=list[str], entry=int | None, status=Status)
     carried = group(from_=str, to=str, model=ModelRef, entry=int | None, new=bool, audits_left_behind=int, fine_tune=bool, turns=list[str])
     source = group(source=str, log=str, entries=int, verified=bool | None)
@@ -153,7 +156,7 @@ def _list_claims() -> tuple[AnswerFormat, ...]:
         answer("claim-relation", "claim relate", claim=str, relation=ClaimRelationKind, other=str, entry=int),
         answer(
             "stale", "stale list", log_size=int, count=int, confirmed=int, by_cause=dict[CauseKind, int],
-            by_remedy=dict[Remedy, int], claims=list[group(ClaimSummary, steps=list[step])], has_more=bool,
+            by_remedy=dict[Remedy, int], causes=list[cause], claims=list[group(ClaimSummary, steps=list[step])], has_more=bool,
         ),
         answer("stale-review", ("stale confirm", "stale dismiss"), verdict=StalenessVerdict, why=str, claims=list[review]),
         answer("stale-apply", "stale apply", why=str, dry_run=bool, claims=list[carried]),
