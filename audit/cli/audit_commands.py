@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from audit.cli.analysis_options import FILE, TABLE, arm_options, parse_where, plan_options
-from registry.cli.application import ALL_LOGS, AUDIT, CLAIM, App, as_of_option, examples, logs_option, pass_app, reason_option
+from registry.cli.application import ALL_LOGS, AUDIT, CLAIM, App, as_of_option, examples, logs_option, pass_app, reason_option, yes_option
 from registry.cli.list_options import ListOutput, list_options
 from registry.cli.main import LazyGroup
 from registry.codec.file_io import replacing
@@ -356,23 +356,25 @@ def new(app: App, *, claim_id: Identifier, folder: Path | None) -> None:
         click.echo(draft, nl=False)
 
 
-@examples("audit lock audit.yaml", "audit lock audit.yaml --seal")
+@examples("audit lock audit.yaml", "audit lock audit.yaml --seal --yes")
 @audit.command()
 @click.argument("file", type=FILE)
 @click.option("--seal", is_flag=True, help="Seal the context files of the replay first: the lock holds their commitments, no texts.")
+@yes_option
 @pass_app
-def lock(app: App, *, file: Path, seal: bool) -> None:
+def lock(app: App, *, file: Path, seal: bool, yes: bool) -> None:
     """Fix a plan before its run; a lock cannot be changed.
 
     Fixed are the claim's revision, limit θ, direction, margin, level and interval method. As far as FILE or the claim names them:
     contexts, tasks, scoring, cues, model, budget, stopping and exclusion rules, and the replay file with all its files. Caveat names
-    what is not fixed, here and in the supplement.
+    what is not fixed, here and in the supplement. On a terminal you are asked to confirm; scripts give --yes.
     """
     from audit.cli.audit_draft import read_draft
     from audit.cli.audit_presenter import present_lock, warn_requested, warn_unnamed
     from audit.protocol.audit_record import count_locks, get_claim, open_audit
 
     draft, _ = read_draft(file, locked=True)
+    app.confirm(f"Lock the plan in {file.name} for good?", yes=yes)
     if seal:
         _seal_replay(app, file, draft)
     with app.ledger.write(actor=app.config.authority) as writer:

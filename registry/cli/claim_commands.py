@@ -374,30 +374,35 @@ def answer(app: App, *, contestation_id: Identifier, reason: str) -> None:
     report_step(app, contestation_id, ContestationStep.ANSWERED, note=reason)
 
 
-@examples('contest uphold CON-LAB-2026-0001-B -m "the rival describes the product better"')
+@examples('contest uphold CON-LAB-2026-0001-B -m "the rival describes the product better" --yes')
 @contest.command()
 @click.argument("contestation_id", type=CONTESTATION)
 @_NOTE
+@yes_option
 @pass_app
-def uphold(app: App, *, contestation_id: Identifier, reason: str) -> None:
+def uphold(app: App, *, contestation_id: Identifier, reason: str, yes: bool) -> None:
     """Decide that an objection is right.
 
     Outcomes under the rival count for their claims from then on. The owner of the target concedes by this. You cannot decide your own
-    objection.
+    objection. On a terminal you are asked to confirm; scripts give --yes.
     """
+    app.confirm(f"Uphold {contestation_id.bare} for good?", yes=yes)
     report_step(app, contestation_id, ContestationStep.UPHELD, note=reason)
 
 
-@examples('contest reject CON-LAB-2026-0001-B -m "the sample is large enough"')
+@examples('contest reject CON-LAB-2026-0001-B -m "the sample is large enough" --yes')
 @contest.command()
 @click.argument("contestation_id", type=CONTESTATION)
 @_NOTE
+@yes_option
 @pass_app
-def reject(app: App, *, contestation_id: Identifier, reason: str) -> None:
+def reject(app: App, *, contestation_id: Identifier, reason: str, yes: bool) -> None:
     """Reject an objection, or take back your own.
 
-    A rejection by the owner of the target is recorded and printed as the owner's, and decides nothing: the dispute continues.
+    A rejection by the owner of the target is recorded and printed as the owner's, and decides nothing: the dispute continues. On
+    a terminal you are asked to confirm; scripts give --yes.
     """
+    app.confirm(f"Reject {contestation_id.bare} for good?", yes=yes)
     report_step(app, contestation_id, ContestationStep.REJECTED, note=reason)
 
 

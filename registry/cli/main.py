@@ -107,7 +107,7 @@ def main(sections: Mapping[str, Mapping[str, str]] | None = None) -> None:
 def _run(app: App) -> None:
     """Run the command that was typed, and exit with its code."""
     try:
-        exit_code = cli.main(obj=app, standalone_mode=False)
+        exit_code = cli.main(prog_name="caveat", obj=app, standalone_mode=False)
         # A full disk shows only when buffers are written.
         if sys.stdout is not None:
             sys.stdout.flush()

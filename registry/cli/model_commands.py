@@ -299,11 +299,11 @@ class Aftermath:
     help="A successor or a snapshot takes the place of OLD; a fine-tune leaves it what it is.",
 )  # fmt: skip
 @click.option("--released", metavar="DATE", help="The day NEW was first offered, such as 2026-11-21.")
-@click.option("--note", help="What is to be said of the link; it stays in the record.")
+@reason_option("Why NEW is recorded so; it stays in the record.", required=False)
 @click.option("--branch", is_flag=True, help="Let NEW take the place of OLD although another version did.")
 @click.option("--dry-run", is_flag=True, help="Check everything and tell what would become stale; record nothing.")
 @pass_app
-def update(app: App, *, old: str, new: str, descent: str, released: str | None, note: str | None, branch: bool, dry_run: bool) -> None:
+def update(app: App, *, old: str, new: str, descent: str, released: str | None, reason: str | None, branch: bool, dry_run: bool) -> None:
     """Record an update of a model, and list stale claims.
 
     NEW comes from OLD, each DEV/NAME/VERSION. New versions are registered; the same again changes nothing. Claims about OLD then need
@@ -316,7 +316,7 @@ def update(app: App, *, old: str, new: str, descent: str, released: str | None, 
     kind, day = Descent(descent.replace("-", "_")), parse_date(released, where="--released") if released else None
 
     def work(writer: "Writer") -> Aftermath:
-        done = update_model(writer, before, after, descent=kind, released=day, note=note, branch=branch)
+        done = update_model(writer, before, after, descent=kind, released=day, note=reason, branch=branch)
         return find_aftermath(writer, done)
 
     # In a dry run the whole update is made and rolled back, so that its numbers are exact.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from registry.cli.application import ANY, App, as_of_option, examples, parse_as_of, pass_app_only
+from registry.cli.application import ANY, App, as_of_option, examples, parse_as_of, pass_app_only, yes_option
 from registry.errors import CaveatError, Fault, InputError, NotFoundError
 from registry.records.record import Identifier, Kind
 
@@ -274,7 +274,7 @@ _TOGETHER = 40
 _NOT_WITH_STALE = ("--from", "--confidential", "--all", "--as-of")
 
 
-@examples("report CLM-LAB-2026-0001-E --pdf", "report CRD-LAB-2026-0001-J --publish --sign", "report --all --stale -o site")
+@examples("report CLM-LAB-2026-0001-E --pdf", "report CRD-LAB-2026-0001-J --publish --sign --yes", "report --all --stale -o site")
 @click.command()
 @click.argument("subjects", type=ANY, nargs=-1, metavar="ID…")
 @click.option("--all", "everything", is_flag=True, help="Every card and every claim of the registry.")
@@ -301,6 +301,7 @@ _NOT_WITH_STALE = ("--from", "--confidential", "--all", "--as-of")
     help="Show the sealed specification that this seal file opens, on pages marked CONFIDENTIAL; may be given again.",
 )
 @click.option("--publish", is_flag=True, help="Record in the log that these files are published, and add the proof to each.")
+@yes_option
 @click.option("--sign/--no-sign", default=None, help="Sign the PDF files. Without it: with --publish, if there is a document key here.")
 @click.option("--stale", is_flag=True, help="Keep the folder up to date: draw only what is new or changed there.")
 @click.option("--check", is_flag=True, help="With --stale: draw nothing, list what is due; exit code 1 if anything is.")
@@ -331,6 +332,8 @@ def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **opt
     key = None
     if not options["check"]:
         key = _find_key(app, sign=options["sign"], publish=options["publish"], draws_pdf=OutputFormat.PDF in chosen)
+    if options["publish"] and not options["check"]:
+        app.confirm("Record in the log that these files are published, for good?", yes=options["yes"])
     publisher = _build_publisher(app, key, publishes=options["publish"] and not options["check"])
     # These files are as of another entry or another source, so they are not part of a kept folder.
     if since or app.as_of is not None or options["sources"] or options["seals"]:
