@@ -356,7 +356,7 @@ def summarise_audit(file: AuditFile, *, today: date | None) -> dict[str, Any]:
 def describe_listed(file: AuditFile, *, today: date | None) -> str:
     """Return the outcome of an audit of a listing in a few words, as it counts on *today*."""
     if not file.restrictions:
-        return "no outcome yet"
+        return "locked, no outcome yet" if file.lock else "no outcome yet"
     outcome = file.restrictions[-1].payload
     primary, last_day = outcome.classification.primary, outcome.valid_until
     expired = f"; expired {last_day}" if is_expired(last_day, today) else ""
@@ -376,7 +376,7 @@ def list_audit_columns(*, is_all: bool) -> tuple[Column[dict[str, Any]], ...]:
         Column(name="audit", read=get("audit")),
         Column(name="claim", read=get("claim")),
         Column(name="auditor", read=get("auditor")),
-        Column(name="locked_at", read=get("locked_at"), show=lambda line: str(line["locked_at"] or "no lock")[:10]),
+        Column(name="locked_at", read=get("locked_at"), is_shown=False),
         *(Column(name=name, read=get(name), is_shown=False) for name in names),
         Column(name="outcome", read=get("outcome")),
     )

@@ -133,7 +133,7 @@ def build_trail_listing(document: Mapping[str, Any], traces: Sequence[TrailEntry
     """Return log entries as a list, and who stands behind each."""
     columns: tuple[Column[TrailEntry], ...] = (
         Column(name="entry", read=lambda trace: trace.entry.seq, is_number=True),
-        Column(name="at", read=lambda trace: trace.entry.at, show=lambda trace: f"{trace.entry.at:%Y-%m-%d %H:%M}"),
+        Column(name="at", read=lambda trace: trace.entry.at, show=lambda trace: f"{trace.entry.at:%Y-%m-%d}"),
         Column(name="by", read=lambda trace: trace.entry.actor),
         Column(
             name="backed_by", read=lambda trace: name_backing(backed[trace.entry.seq]), show=lambda trace: _SHORT[backed[trace.entry.seq]]
@@ -216,16 +216,17 @@ def list_log_columns() -> tuple[Column[dict[str, Any]], ...]:
         Column(name="log", read=lambda log: str(log["origin"])),
         Column(name="kind", read=lambda log: "own" if log["own"] else "imported"),
         Column(name="entries", read=lambda log: int(log["entries"]), show=lambda log: f"{log['entries']:,}", is_number=True),
-        Column(
-            name="checkpoint", read=lambda log: log["checkpoint"],
-            show=lambda log: "none" if log["checkpoint"] is None else f"at {log['checkpoint']:,}",
-        ),
-        Column(
-            name="cosigned_by", read=lambda log: ", ".join(log["cosigned_by"]),
-            show=lambda log: ", ".join(log["cosigned_by"]) or "no witness",
-        ),
+        Column(name="checkpoint", read=lambda log: log["checkpoint"], show=_describe_checkpoint),
+        Column(name="cosigned_by", read=lambda log: ", ".join(log["cosigned_by"]) or None, is_shown=False),
         Column(name="keys", read=lambda log: ", ".join(vkey.split("+")[1] for vkey in log["vkeys"]), is_shown=False),
     )  # fmt: skip
+
+
+def _describe_checkpoint(log: dict[str, Any]) -> str:
+    if log["checkpoint"] is None:
+        return "none"
+    witnesses = ", ".join(log["cosigned_by"])
+    return f"at {log['checkpoint']:,}, {f'cosigned by {witnesses}' if witnesses else 'no witness'}"
 
 
 def _tell(trail_entry: TrailEntry) -> str:
