@@ -88,7 +88,7 @@ def test_claims_are_found_by_what_is_known_of_them(caveat: Caveat, registered: l
 
 
 def test_an_unknown_number_is_empty_and_sorts_last(caveat: Caveat, registered: list[str], tmp_path: Path) -> None:
-    """ED of a claim without an estimate is an empty cell and null, never 0, and comes last in either direction; a negative ED is a number."""
+    """ED of a claim without an estimate is an empty cell or null, never 0, and last in either direction; a negative ED stays a number."""
     for claim, test, deploy in ((registered[1], 0.05, 0.4), (registered[2], 0.9, 0.3)):
         scores = write_scores(tmp_path / "scores.csv", test=test, deploy=deploy)
         assert caveat("audit", "conclude", write_audit(tmp_path, claim), scores).code == 0
