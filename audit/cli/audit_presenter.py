@@ -376,7 +376,7 @@ def list_audit_columns(*, is_all: bool) -> tuple[Column[dict[str, Any]], ...]:
         Column(name="audit", read=get("audit")),
         Column(name="claim", read=get("claim")),
         Column(name="auditor", read=get("auditor")),
-        Column(name="locked_at", read=get("locked_at"), is_shown=False),
+        Column(name="locked_at", read=get("locked_at"), show=lambda line: str(line["locked_at"] or "no lock")[:10], is_spare=True),
         *(Column(name=name, read=get(name), is_shown=False) for name in names),
         Column(name="outcome", read=get("outcome")),
     )

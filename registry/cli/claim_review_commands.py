@@ -54,8 +54,8 @@ def list_stale(app: App, /, *, output: ListOutput, model: str | None, card: Iden
 
     Each cause is listed once, with the claims it touches and the command that resolves it for all of them. Claims with a supported or
     narrowed verdict come first, then other verdicts, then unaudited claims. Within these: published before others, confirmed before
-    potential, more causes before fewer. Withdrawn, rejected and superseded claims are not listed. Columns: claim, model, verdict, staleness,
-    causes, commands, quote.
+    potential, more causes before fewer. Withdrawn, rejected and superseded claims are not listed. Columns: claim, model, verdict,
+    staleness, causes, commands, quote.
     """
     from registry.cli.stale_presenter import build_stale_listing
     from registry.registration.card_registration import get_card

@@ -133,10 +133,13 @@ def build_trail_listing(document: Mapping[str, Any], traces: Sequence[TrailEntry
     """Return log entries as a list, and who stands behind each."""
     columns: tuple[Column[TrailEntry], ...] = (
         Column(name="entry", read=lambda trace: trace.entry.seq, is_number=True),
-        Column(name="at", read=lambda trace: trace.entry.at, show=lambda trace: f"{trace.entry.at:%Y-%m-%d}"),
+        Column(name="at", read=lambda trace: trace.entry.at, show=lambda trace: f"{trace.entry.at:%Y-%m-%d %H:%M}"),
         Column(name="by", read=lambda trace: trace.entry.actor),
         Column(
-            name="backed_by", read=lambda trace: name_backing(backed[trace.entry.seq]), show=lambda trace: _SHORT[backed[trace.entry.seq]]
+            name="backed_by",
+            is_spare=True,
+            read=lambda trace: name_backing(backed[trace.entry.seq]),
+            show=lambda trace: _SHORT[backed[trace.entry.seq]],
         ),
         Column(name="kind", read=lambda trace: trace.entry.kind),
         Column(name="what", read=_tell),
@@ -282,7 +285,7 @@ def build_key_listing(origin: str, states: Sequence[KeyState], here: Mapping[str
         Column(name="key", read=lambda state: state.fingerprint[:16]),
         Column(name="signs", read=lambda state: state.added.payload.purpose),
         Column(name="algorithm", read=lambda state: state.added.payload.algorithm),
-        Column(name="entry", read=lambda state: state.added.entry.seq, is_number=True),
+        Column(name="entry", read=lambda state: state.added.entry.seq),
         Column(name="authority", read=lambda state: state.added.entry.actor, is_shown=False),
         Column(name="status", read=_describe_standing),
         Column(name="secret", read=lambda state: here.get(state.fingerprint), show=lambda state: here.get(state.fingerprint, "–")),

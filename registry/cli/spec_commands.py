@@ -68,7 +68,7 @@ def list_(app: App, /, *, output: ListOutput, kind: str | None) -> None:
         Column(name="spec", read=lambda row: format_reference(row[1])),
         Column(name="kind", read=lambda row: row[1].kind),
         Column(name="short_name", read=lambda row: row[1].slug),
-        Column(name="owner", read=lambda row: row[1].owner, is_shown=False),
+        Column(name="owner", read=lambda row: row[1].owner, is_spare=True),
         Column(name="what", read=lambda row: _describe_body(row[1])),
     )
     listing = Listing(

@@ -128,7 +128,7 @@ def _print_block(console: Console, block: Block) -> None:  # noqa: C901, PLR0912
         case Facts():
             _print_grid(console, ("", ""), block.rows)
         case Table():
-            _print_grid(console, block.columns, block.rows, block.numbers)
+            _print_grid(console, block.columns, block.rows, block.numbers, spare=block.spare)
         case Checks():
             rows = list(block.rows)
             # Checks belong to the line before them.
@@ -149,8 +149,8 @@ _UNBROKEN = re.compile(
     r"|(?<![\w.-])[a-z0-9]{1,24}(?:[-_][a-z0-9]{1,24}){1,4}(?![\w.-])",
     re.MULTILINE,
 )
-"""What is copied from a table must stay on one line: a command, an identifier, the name of a log, the short form of a key, a date, and a name of
-several words such as `browsecomp-accuracy`."""
+"""What is copied from a table must stay on one line: a command, an identifier, the name of a log, the short form of a key, a date, and a
+name of several words such as `browsecomp-accuracy`."""
 
 
 _LEAST = 12
@@ -160,38 +160,45 @@ _NARROWEST = 6
 
 
 def _print_grid(
-    console: Console, columns: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[str] = (), *, indent: int = 0
+    console: Console,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numbers: Sequence[str] = (),
+    *,
+    spare: Sequence[str] = (),
+    indent: int = 0,
 ) -> None:
-    """Print a table; without column names, only its rows. It is wider than the terminal only where an identifier alone would be."""
+    """Print a table; without column names, only its rows. It is wider than the terminal only where an identifier would be broken."""
     grid = Grid(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0), show_header=any(columns))
     cells = [[show(cell) for cell in row] for row in rows]
     heads = [show(column) for column in columns]
-    widths = _fit([heads, *cells], [column in numbers for column in columns], console.width - indent - 2 * (len(heads) - 1))
+    are_numbers = [column in numbers for column in columns]
+    room = console.width - indent - 2 * (len(heads) - 1)
+    # A column that can be spared goes before words are broken, the last first.
+    if spare and sum(_list_least([heads, *cells], are_numbers)[0]) > room:
+        at = list(columns).index(spare[-1])
+        kept = [[*row[:at], *row[at + 1 :]] for row in (columns, *cells)]
+        _print_grid(console, kept[0], kept[1:], numbers, spare=spare[:-1], indent=indent)
+        return
+    widths = _fit([heads, *cells], are_numbers, room)
     for head, column, width in zip(heads, columns, widths, strict=True):
         grid.add_column(head, justify="right" if column in numbers else "left", overflow="fold", width=width)
     for row in cells:
         grid.add_row(*map(Text, row))
-    whole = sum(widths) + 2 * len(widths) + indent
     width = console.width
     # Rich would break identifiers rather than print beyond the edge.
-    console.width = max(width, whole)
+    console.width = max(width, sum(widths) + 2 * len(widths) + indent)
     console.print(Padding(grid, (0, 0, 0, indent)), crop=False)
     console.width = width
 
 
 def _fit(rows: Sequence[Sequence[str]], are_numbers: Sequence[bool], room: int) -> list[int]:
     """Return the width of each column of *rows* so that all fit into *room* characters: columns of words give way, to a limit."""
-    texts = list(zip(*rows, strict=True))
-    most = [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in texts]
-    # Numbers are never broken, nor what is copied.
-    unbroken = [
-        whole if is_number else max(map(_count_unbroken, column)) for whole, is_number, column in zip(most, are_numbers, texts, strict=True)
-    ]
-    words = [max(_count_longest(cell) for cell in column) for column in texts]
-    widths = [max(fixed, min(longest, _LEAST)) for fixed, longest in zip(unbroken, words, strict=True)]
+    widths, floors = _list_least(rows, are_numbers)
+    most = _list_most(rows)
     spare = room - sum(widths)
     for place in sorted(range(len(widths)), key=lambda place: -widths[place]):
-        less = min(max(-spare, 0), widths[place] - max(unbroken[place], min(words[place], _NARROWEST)))
+        less = min(max(-spare, 0), widths[place] - floors[place])
         widths[place] -= less
         spare += less
     # The columns that lack least come first, so that what they leave goes to the others.
@@ -201,6 +208,26 @@ def _fit(rows: Sequence[Sequence[str]], are_numbers: Sequence[bool], room: int) 
         widths[place] += more
         spare -= more
     return widths
+
+
+def _list_least(rows: Sequence[Sequence[str]], are_numbers: Sequence[bool]) -> tuple[list[int], list[int]]:
+    """Return for each column of *rows* the width in which it is easily read, and the one below which something would be broken."""
+    texts = list(zip(*rows, strict=True))
+    # Numbers are never broken, nor what is copied.
+    unbroken = [
+        whole if is_number else max(map(_count_unbroken, column))
+        for whole, is_number, column in zip(_list_most(rows), are_numbers, texts, strict=True)
+    ]
+    words = [max(map(_count_longest, column)) for column in texts]
+    easy, floors = (
+        [max(fixed, min(longest, limit)) for fixed, longest in zip(unbroken, words, strict=True)] for limit in (_LEAST, _NARROWEST)
+    )
+    return easy, floors
+
+
+def _list_most(rows: Sequence[Sequence[str]]) -> list[int]:
+    """Return for each column of *rows* the width that it would have without limits."""
+    return [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in zip(*rows, strict=True)]
 
 
 def _count_unbroken(cell: str) -> int:

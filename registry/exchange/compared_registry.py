@@ -56,7 +56,7 @@ def open_compared(
         return
     if not is_file(path):
         found = "there is no such file; expected a caveat.db, a folder with one, a URL such as postgresql://…, or a bundle"
-        raise InputError(Fault("file-not-found", source, found))
+        raise InputError(Fault("file-not-readable", source, found))
     with TemporaryDirectory(prefix="caveat-compare-") as folder:
         url = f"sqlite:///{Path(folder) / _DATABASE}"
         database_schema.upgrade(url)

@@ -23,7 +23,7 @@ Cell = str | int | float | bool | date | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column(Generic[Row]):
-    """A column, by the name that `--columns` and `--sort` take and that heads it everywhere."""
+    """A column, by the name that `--columns` and `--sort` take and that heads it; a table shows its underscores as spaces."""
 
     name: str
     read: Callable[[Row], Cell]
@@ -35,6 +35,8 @@ class Column(Generic[Row]):
     is_number: bool = False
     is_shown: bool = True
     """Whether a table has it without being asked to."""
+    is_spare: bool = False
+    """Whether a table leaves it out where the terminal is too narrow for all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +137,9 @@ def build_table(columns: Sequence[Column[Row]], rows: Sequence[Row], *, is_whole
     """Return *rows* as a person reads them: without the columns that a table does not show, unless *is_whole*."""
     columns = [column for column in columns if column.is_shown or is_whole]
     cells = [[column.show(row) if column.show else _write_text(column.read(row)) for column in columns] for row in rows]
-    return Table([column.name for column in columns], cells, numbers=[column.name for column in columns if column.is_number])
+    heads = {column.name: column.name.replace("_", " ") for column in columns}
+    spare = () if is_whole else [heads[column.name] for column in columns if column.is_spare]
+    return Table(list(heads.values()), cells, numbers=[heads[column.name] for column in columns if column.is_number], spare=spare)
 
 
 def _write_cell(cell: Cell) -> str:
