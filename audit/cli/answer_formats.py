@@ -65,6 +65,7 @@ def _list_analyses() -> tuple[AnswerFormat, ...]:
 
 def _list_audits() -> tuple[AnswerFormat, ...]:
     listed = group(
+        log=str,
         audit=str, claim=str, auditor=str, locked_at=str | None, verdict=Verdict | None, verdict_standing=VerdictStanding | None,
         valid_until=str | None, expired=bool, class_=ClaimClass | None, standing=Standing | None, mode=Mode | None, basis=Basis | None,
     )  # fmt: skip

@@ -10,7 +10,20 @@ import click
 
 from audit.cli.analysis_options import FILE, TABLE, arm_options, parse_where, plan_options
 from audit.cli.table_reading import build_reading, reading_options, settle_mapping
-from registry.cli.application import AUDIT, CLAIM, App, as_of_option, examples, pass_app, reason_option, record
+from registry.cli.application import (
+    ALL_LOGS,
+    AUDIT,
+    CLAIM,
+    App,
+    as_of_option,
+    examples,
+    logs_option,
+    pass_app,
+    reason_option,
+    record,
+    yes_option,
+)
+from registry.cli.list_options import ListOutput, list_options
 from registry.cli.main import LazyGroup
 from registry.codec.file_io import replacing
 from registry.errors import CaveatError, ConflictError, Fault, InputError
@@ -298,18 +311,19 @@ def new(app: App, *, claim_id: Identifier, replay: Path | None) -> None:
         click.echo(draft, nl=False)
 
 
-@examples("audit lock audit.yaml --dry-run", "audit lock audit.yaml", "audit lock audit.yaml --seal")
+@examples("audit lock audit.yaml --dry-run", "audit lock audit.yaml", "audit lock audit.yaml --seal --yes")
 @audit.command()
 @click.argument("file", type=FILE)
 @click.option("--seal", is_flag=True, help="Seal the context files of the replay first: the lock holds their commitments, no texts.")
 @click.option("--dry-run", is_flag=True, help="Report all faults of FILE at once; record nothing.")
+@yes_option
 @pass_app
-def lock(app: App, *, file: Path, seal: bool, dry_run: bool) -> None:
+def lock(app: App, *, file: Path, seal: bool, dry_run: bool, yes: bool) -> None:
     """Fix a plan before its run; a lock cannot be changed.
 
     Fixed are the claim's revision, limit θ, direction, margin, level and interval method. As far as FILE or the claim names them:
     contexts, tasks, scoring, cues, model, budget, stopping and exclusion rules, and the replay file with all its files. Caveat names
-    what is not fixed, here and in the supplement.
+    what is not fixed, here and in the supplement. On a terminal you are asked to confirm; scripts give --yes.
     """
     from audit.cli.audit_draft import inspect_draft
     from audit.cli.audit_presenter import present_lock, warn_requested, warn_unnamed
@@ -318,6 +332,8 @@ def lock(app: App, *, file: Path, seal: bool, dry_run: bool) -> None:
     if seal and dry_run:
         raise click.UsageError("--dry-run records nothing, and --seal records commitments; give one of them")
     reading = inspect_draft(file, locked=True)
+    if not dry_run and not reading.faults:
+        app.confirm(f"Lock the plan in {file.name} for good?", yes=yes)
     if seal and reading.draft is not None and not reading.faults:
         _seal_replay(app, file, reading.draft)
 
@@ -472,18 +488,28 @@ def conclude(app: App, /, *, target: str, sources: tuple[str, ...], **options: A
 
 @examples("audit list", "audit list --as-of 2026-11-01 --json")
 @audit.command("list")
-@as_of_option
+@logs_option
 @pass_app
-def list_(app: App) -> None:
-    """List audits with their verdicts."""
-    from audit.cli.audit_presenter import build_audit_table, summarise_audit
+@list_options
+def list_(app: App, /, *, output: ListOutput) -> None:
+    """List audits with their verdicts.
 
-    with app.view(by_clock=True) as view:
-        audits, today = list(view.list_audits()), view.today
-    app.answer(
-        {"schema": "caveat/audits/1", "audits": [summarise_audit(file, today=today) for file in audits]},
-        [build_audit_table(audits, today=today) if audits else "No audits. Next: caveat audit new CLAIM > audit.yaml"],
-    )
+    Columns: log, audit, claim, auditor, locked_at, verdict, verdict_standing, class, standing, mode, basis, valid_until, expired, outcome.
+    """
+    from audit.cli.audit_presenter import describe_listed, list_audit_columns, summarise_audit
+    from registry.present.listings import Listing
+
+    rows = [
+        {"log": log, **summarise_audit(file, today=view.today), "outcome": describe_listed(file, today=view.today)}
+        for log, view in app.views(by_clock=True)
+        for file in view.list_audits()
+    ]
+    listing = Listing(
+        document={"schema": "caveat/audits/1"}, field="audits", rows=rows,
+        describe=lambda row: {name: value for name, value in row.items() if name != "outcome"},
+        columns=list_audit_columns(is_all=app.log == ALL_LOGS), none="No audits. Next: caveat audit new CLAIM > audit.yaml",
+    )  # fmt: skip
+    output.report(listing)
 
 
 @examples("audit show AUD-LAB-2026-0001-1", "audit show AUD-LAB-2026-0001-1 --json")

@@ -227,6 +227,16 @@ class LogReader:
             found += self._recorded(wanted[start : start + CHUNK])
         return tuple(found)
 
+    def find_recorded(self, numbers: Iterable[int]) -> dict[int, Recorded[Any]]:
+        """Return the statements of the entries *numbers*, by number; without those that are not seen or whose text was erased."""
+        found = self.rows_in(_places(self._log_id).where(entry.c.seq <= self._limit), entry.c.seq, numbers)
+        return {row.seq: _decode(_entry(row), row.json.encode()) for row in found if row.json is not None}
+
+    def find_times(self, numbers: Iterable[int]) -> dict[int, datetime]:
+        """Return when the entries *numbers* were recorded, in UTC, by number."""
+        wanted = select(entry.c.seq, entry.c.at).where(entry.c.log == self._log_id)
+        return {row.seq: from_seconds(row.at) for row in self.rows_in(wanted, entry.c.seq, numbers)}
+
     def recorded_by(self, statement: Select[Any], **values: Any) -> tuple[Recorded[Any], ...]:
         """Return the statements whose entries *statement* selects."""
         return self.recorded(row[0] for row in self.rows(statement, **values))
