@@ -14,7 +14,8 @@ from registry.store.database_tables import METADATA, create_statements
 FOLDER = Path(__file__).parent.parent / "migrations" / "sql"
 # SQLite plans without statistics, and then takes every table for small: for the claims of one name it would read a
 # whole log by the primary key instead of a few rows by the index. So it is given fixed statistics: all rows are of one log, ten agree
-# in each further column of an index (ten thousand in property and model, which many claims share), and one in all columns of a unique one. `ANALYZE log` only creates the table that holds them.
+# in each further column of an index (ten thousand in property and model, which many claims share), and one in all columns of a unique
+# one. `ANALYZE log` only creates the table that holds them.
 STATISTICS = (
     "ANALYZE log",
     "DELETE FROM sqlite_stat1",

@@ -87,8 +87,8 @@ def estimate(
 ) -> None:
     """Estimate the differential ED = Φ_test − Φ_deploy.
 
-    A SOURCE is a score table, a table of your own (--map), a scored run folder, or a log with its arm (ARM=LOG; docs/logs.md). If the design is too small for a
-    verdict, the first line of the answer says so.
+    A SOURCE is a score table, a table of your own (--map), a scored run folder, or a log with its arm (ARM=LOG; docs/logs.md). If
+    the design is too small for a verdict, the first line of the answer says so.
 
     Columns of a table: task_id, arm, context_id, sample, score. Optional: spec, judge, judge_repeat, weight, family, template,
     excluded_reason. Each judge gives an estimate of its own; repeats are averaged. Tasks of one family, and contexts of one template,
