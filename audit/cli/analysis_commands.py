@@ -78,8 +78,8 @@ def estimate(
     """Estimate the differential ED = Φ_test − Φ_deploy.
 
     Columns: task_id, arm, context_id, sample, score. Optional: spec, judge, judge_repeat, weight, family, template, excluded_reason.
-    A table with other columns, or an XLSX file, needs --map. Each judge gives an estimate of its own; repeats are averaged. Tasks of one family, and contexts of one template, count as one in
-    every interval.
+    A table with other columns needs --map. Each judge gives an estimate of its own; repeats are averaged. Tasks of one family, and
+    contexts of one template, count as one in every interval.
 
     A table with one side is refused. Bootstrap bands are printed with the intervals and decide nothing; --replicates 0 omits them.
     """
