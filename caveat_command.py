@@ -68,5 +68,13 @@ def main() -> None:
     run(SECTIONS)
 
 
+def verify() -> None:
+    """Run `caveat-verify`, of the distribution of that name, from the installation that contains this file."""
+    sys.path[:] = put_installation_first(sys.path, str(Path(__file__).resolve().parent), find_standard_library())
+    from registry.cli.main import main_verify  # noqa: PLC0415  (as in `main`)
+
+    main_verify()
+
+
 if __name__ == "__main__":
     main()

@@ -32,21 +32,23 @@ _SHOWN = 16
 """Hexadecimal digits of a digest on a screen; documents hold all 64."""
 
 
-def present_lock(opened: AuditFile, *, is_new: bool) -> Answer:
-    """Present a lock: what it fixes, and what it leaves open."""
+def present_lock(opened: AuditFile, *, is_new: bool, dry_run: bool = False) -> Answer:
+    """Present a lock: what it fixes, and what it leaves open; after a *dry_run*, a new one has no name."""
     audit, recorded = opened.audit.payload, opened.lock
     lock = recorded.payload if recorded else None
+    is_recorded = recorded is not None and not (dry_run and is_new)
     document = {
         "schema": "caveat/audit-lock/1",
-        "audit": audit.audit,
+        "dry_run": dry_run,
+        "audit": audit.audit if is_recorded else None,
         "claim": audit.claim,
         "new": is_new,
-        "locked_at": f"{recorded.entry.at:%Y-%m-%dT%H:%M:%SZ}" if recorded else None,
-        "entry": recorded.entry.seq if recorded else None,
-        "lock": to_document(lock) if lock else None,
+        "locked_at": f"{recorded.entry.at:%Y-%m-%dT%H:%M:%SZ}" if recorded and is_recorded else None,
+        "entry": recorded.entry.seq if recorded and is_recorded else None,
+        "lock": to_document(lock) if lock and is_recorded else None,
         "not_fixed": list(lock.unfixed) if lock else [],
     }
-    return Answer(document, _list_lock_blocks(opened, is_new=is_new))
+    return Answer(document, _list_checked_blocks(opened) if dry_run else _list_lock_blocks(opened, is_new=is_new))
 
 
 def list_fixed(lock: Lock) -> Iterator[tuple[str, str]]:
@@ -103,6 +105,13 @@ def _list_plan(lock: Lock) -> Iterator[tuple[str, str]]:
 
 def _name(spec: LockedSpec) -> str:
     return f"{spec.spec}, {'sealed, commitment' if spec.is_sealed else 'SHA-256'} {spec.sha256[:_SHOWN]}"
+
+
+def _list_checked_blocks(opened: AuditFile) -> Iterator[Block]:
+    """Yield what a lock would fix."""
+    if opened.lock is not None:
+        yield f"The file has no faults: a plan for {opened.lock.payload.claim}. Nothing was recorded."
+        yield Table(("would be fixed", "as"), list(list_fixed(opened.lock.payload)))
 
 
 def _list_lock_blocks(opened: AuditFile, *, is_new: bool) -> Iterator[Block]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from audit.cli.run_session import look_ahead, make_calls, open_session, watch
 from audit.cli.score_commands import JudgeOptions, carry_out
-from audit.model_endpoint import choose_version, open_endpoint
+from audit.endpoints.endpoint_opening import check_policy, open_endpoint
 from audit.protocol.audit_record import get_audit
 from audit.renew.renewal_choice import ClaimRenewal, RenewalRequest, SkippedClaim, choose_renewals
 from audit.renew.renewal_outcome import (
@@ -215,7 +215,7 @@ def _look_ahead(
         renewed = build_renewed(renewal_group, view, ask=kept.ask, base_url=kept.base_url)
         if renewed is not None:
             file = renewed.file
-            choose_version(file.replay.policy)
+            check_policy(file.replay.policy)
             check_prices(file.replay.budget, prices, {file.replay.policy.model})
             if file.replay.scoring is not None:
                 check_scorable(file.replay.scoring, file.tasks)

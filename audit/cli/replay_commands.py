@@ -44,9 +44,12 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 def run(app: App, /, *, replay: Path, folder: Path | None, **options: Any) -> None:
     """Make the model calls of a replay.
 
+    Agentic evaluations are imported from Inspect logs instead: caveat audit logs test=a.eval deploy=b.eval --claim "…", or
+    caveat audit conclude AUD-… test=a.eval deploy=b.eval.
+
     Every response is kept in a run folder. A second run makes only missing calls: after Ctrl-C, a crash, or more samples, arms or
     tasks. Refusals, truncated and empty answers are kept as they are; failed calls are kept with their reasons. The key is read from
-    ANTHROPIC_API_KEY and stored nowhere.
+    ANTHROPIC_API_KEY (OPENAI_API_KEY for api: openai-chat) and stored nowhere.
 
     A replay for a locked audit (audit: AUD-…) is compared with the lock before the first call. The log records the run before its first
     call and its end after the last. A second run folder under one lock is a second run, and the verdict names it.

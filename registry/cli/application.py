@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import click
 
-from registry.configuration import Config, read_config
+from registry.configuration import DEFAULT_FILE, Config, read_config
 from registry.errors import CaveatError, Fault, InputError
 from registry.records.model_version import ModelRef
 from registry.records.record import Identifier, Kind, parse_identifier
@@ -55,6 +55,18 @@ class App:
         if self._config is None:
             self._config = read_config(Path.cwd(), url=self.registry)
         return self._config
+
+    def work_in(self, folder: Path, *, authority: str | None) -> None:
+        """Use the registry of *folder* for the rest of this call, as *authority* if that is given; nothing may have been read before.
+
+        A registry that an option, the environment or the current folder names comes first, and *folder* has none then.
+        """
+        if self.config.names_registry or Path(DEFAULT_FILE).is_file():
+            self._config = read_config(Path.cwd(), url=self.registry, authority=authority)
+            return
+        # The file in that folder names its database relative to the folder, and this call works elsewhere.
+        url = f"sqlite:///{(folder / DEFAULT_FILE).resolve()}"
+        self._config = read_config(folder.resolve(), url=url, authority=authority)
 
     @property
     def ledger(self) -> "Ledger":

@@ -20,7 +20,7 @@ from registry.records.model_version import ModelRef
 from registry.records.replay_run import describe_runs
 from registry.records.supplement import Drift, DriftStep, VersionPoint
 from registry.records.system_card import MatchResult, PassageMatch
-from registry.records.verdict import ItemStatus, ReadingVerdict
+from registry.records.verdict import ItemStatus, ReadingVerdict, Verdict
 from registry.registration.claims_file_registration import RegistrationResult
 from registry.registration.objections import get_contestation
 from registry.report.claim_outcome import (
@@ -35,7 +35,7 @@ from registry.report.minimum_reporting import format_missing
 from registry.report.number_format import format_level, format_number, format_range, format_signed
 from registry.report.status_account import describe_state, name_actor
 from registry.report.supplement_assembly import assemble_claim
-from registry.report.supplement_wording import get_words
+from registry.report.supplement_wording import DESIGN_RULE, FIXED_CONTEXTS_KEY, get_words
 from registry.report.version_drift import name_versions
 from registry.store.claim_listing import ClaimSummary
 
@@ -81,6 +81,9 @@ def present_dossier(dossier: Dossier) -> Iterator[Block]:
     recorded = dossier.current
     claim, status = recorded.payload, dossier.status
     yield Title(f"{claim.reference}#{recorded.entry.leaf[:16]}")
+    # Said before anything is planned; with a verdict there is nothing left to plan.
+    if needs_verdict(dossier):
+        yield f"{DESIGN_RULE} With one context on a side, plan `{FIXED_CONTEXTS_KEY}`: a verdict conditional on these contexts."
     yield f"  {claim.quote_status.value}: “{claim.quote}”"
     rows = [
         ("model", str(claim.model)),
@@ -108,6 +111,12 @@ def present_dossier(dossier: Dossier) -> Iterator[Block]:
         earlier = models.get(file.audit.payload.claim, claim.model)
         yield from _present_audit(file, None if earlier == claim.model else earlier)
         yield from _present_asked(dossier, file)
+
+
+def needs_verdict(dossier: Dossier) -> bool:
+    """Whether the claim has no verdict, or an inconclusive one, so that another audit may be planned."""
+    gravest = dossier.family.gravest
+    return gravest is None or gravest.verdict is Verdict.INCONCLUSIVE
 
 
 def _list_outcomes(dossier: Dossier) -> Iterator[str]:

@@ -192,12 +192,12 @@ def test_tasks_that_do_not_overlap_are_no_pair(caveat: Caveat, tmp_path: Path) -
         (("pair_T1_test.eval", "deploy=pair_D2_deploy.eval"), "arm-missing"),
         (("test=pair_T1_test.eval", "deploy=nothing.eval"), "file-not-readable"),
         ((*SOURCES, "--scorer", "accuracy"), "unknown-name"),
-        ((*SOURCES, "--value", "C"), "bad-option"),
-        ((*SOURCES, "--value", "C=nan"), "bad-option"),
-        ((*SOURCES, "--arm", "a=test"), "arm-twice"),
+        ((*SOURCES, "--score-values", "C"), "bad-option"),
+        ((*SOURCES, "--score-values", "C=nan"), "bad-option"),
+        ((*SOURCES, "--arms", "test=a"), "arm-twice"),
         (("test=pair_T1_test.eval", "deploy=scores.jsonl"), "formats-mixed"),
         (("test=claims.yaml", "deploy=card.md"), "unknown-format"),
-        (("test=scores.jsonl",), "option-for-logs"),
+        (("test=scores.jsonl",), "arm-twice"),
         ((*SOURCES, "--context-field", "metadata.nothing"), "unknown-name"),
         (("=pair_T1_test.eval", "test =pair_D2_deploy.eval"), "bad-option"),
     ],
@@ -246,7 +246,7 @@ def test_skill_runs_become_an_audit_of_two_conditions(caveat: Caveat, tmp_path: 
     """The range of the property is that of the judge; where it is not, every score outside is told."""
     _, claim, _ = register(caveat, tmp_path)
     Run().write(tmp_path / "runs")
-    arms = ("--arm", "B=test", "--arm", "D=deploy")
+    arms = ("--arms", "test=B,deploy=D")
     audit = write_audit(tmp_path, claim)
 
     wrong = caveat("audit", "conclude", audit, "runs", "--scorer", "composite", *arms)
