@@ -25,6 +25,7 @@ SECTIONS = {
         "report": "Write the supplements of claims and cards.",
         "verify": "Check supplements, proofs, bundles and registries.",
         "stale": "Review claims that a change may have overtaken.",
+        "compare": "Compare the claims of two registries or bundles.",
     },
     "More": {
         "contest": "Object to claims and specifications, and decide.",

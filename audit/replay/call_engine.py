@@ -15,17 +15,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Self
 
-from audit.model_endpoint import (
-    DOUBTFUL,
-    GIVEN_UP,
-    Endpoint,
-    EndpointAnswer,
-    ModelError,
-    RequestTrouble,
-    build_key_refused,
-    build_unknown_model,
-    build_unreachable,
-)
+from audit.endpoints.model_answers import ABOUT_ALL_CALLS, DOUBTFUL, GIVEN_UP, EndpointAnswer, ModelError, RequestTrouble
+from audit.endpoints.model_endpoint import Endpoint, build_ending, build_unreachable
 from audit.records.model_response import Attempt, Failure, Response
 from audit.replay.batch_requests import list_open_chunks
 from audit.replay.request_pacing import RequestLimiter, RetryLimits, StoppedError, build_retrying, find_pause
@@ -82,6 +73,7 @@ def build_response(call: Call, answer: EndpointAnswer, attempts: list[Attempt], 
         stop_reason=message.stop_reason,
         message_id=message.id,
         usage=message.usage,
+        completion=message.details,
         attempts=tuple(attempts),
         sent_at=sent_at,
         received_at=received_at,
@@ -161,6 +153,8 @@ class RunSummary:
     """In this folder, earlier runs included, and what may have been billed counted as if it had been."""
     models: Mapping[str, tuple[str, ...]]
     """By model requested, what answered."""
+    fingerprints: tuple[str, ...] = ()
+    """The names of server configurations that the answers of this run carry, in the order in which they came."""
     elapsed_s: float
     most_at_once: int
     """Requests under way at the same time, at most."""
@@ -193,6 +187,7 @@ class RunTally:
     output_tokens: int = 0
     failures: Counter[str] = field(default_factory=Counter)
     models: dict[str, list[str]] = field(default_factory=dict)
+    fingerprints: dict[str, None] = field(default_factory=dict)
 
     def add(self, response: Response) -> None:
         """Count one outcome."""
@@ -203,6 +198,8 @@ class RunTally:
         self.refusals += response.stop_reason == "refusal"
         self.truncated += response.stop_reason in ("max_tokens", "model_context_window_exceeded")
         self.empty += not (response.text or "").strip()
+        if response.completion is not None and response.completion.system_fingerprint is not None:
+            self.fingerprints[response.completion.system_fingerprint] = None
         usage = response.usage
         # Input read from or written to a cache is input too; the endpoint reports it in separate fields.
         inputs = (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens)
@@ -234,6 +231,7 @@ class RunTally:
             output_tokens=self.output_tokens,
             spent=spent,
             models={asked: tuple(model) for asked, model in self.models.items()},
+            fingerprints=tuple(self.fingerprints),
             elapsed_s=elapsed_s,
             most_at_once=most_at_once,
             stopped=stopped,
@@ -348,7 +346,7 @@ class GroupWriter:
 
 LOST = IN_FLIGHT
 INTERRUPTED = "interrupted"
-UNSENT = frozenset({INTERRUPTED, RequestTrouble.KEY_REFUSED.value, RequestTrouble.NOT_FOUND.value})
+UNSENT = frozenset({INTERRUPTED, *(trouble.value for trouble in ABOUT_ALL_CALLS)})
 """Failures that cost nothing and say nothing of the call: it is sent when the run goes on."""
 _CALL_CHUNK = 128
 """Calls that are looked up at once."""
@@ -659,11 +657,10 @@ class _CallRun:
 
     def _react(self, call: Call, error: ModelError) -> None:
         """End the run where *error* is about more than this one call."""
+        if error.trouble in ABOUT_ALL_CALLS:
+            self._end(build_ending(self._endpoint, str(call.body.get("model")), error))
+            return
         match error.trouble:
-            case RequestTrouble.KEY_REFUSED:
-                self._end(build_key_refused(self._endpoint, error))
-            case RequestTrouble.NOT_FOUND:
-                self._end(build_unknown_model(self._endpoint, str(call.body.get("model")), error))
             # One refused request may be a fault of its task. If the first five are refused and none was answered, the
             # policy or the contexts are wrong, and the remaining calls would only repeat that.
             case RequestTrouble.NOT_ACCEPTED:

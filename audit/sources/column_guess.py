@@ -132,9 +132,7 @@ def guess_arms(values: Iterable[str]) -> dict[str, str]:
 def _choose(role: str, names: Sequence[str], values: Mapping[str, Sequence[str | None]], sheet: Sheet) -> tuple[str, str] | None:
     """Return the column that probably has *role*, and why; None where none has."""
     fits = _FITS.get(role)
-    fitting = [
-        name for name in names if fits is None or fits(values[name], [row[sheet.find(name)] for row in sheet.rows[:_SAMPLE]], sheet)
-    ]
+    fitting = [name for name in names if fits is None or fits(values[name], [row[sheet.find(name)] for row in sheet.rows[:_SAMPLE]], sheet)]
     ranked = sorted((rank, name) for name in fitting if (rank := _rank_name(role, name)) is not None)
     if ranked:
         rivals = [name for rank, name in ranked[1:] if rank[0] == ranked[0][0][0]]

@@ -183,7 +183,6 @@ def walk_logs(traveller: Traveller) -> str:
 def walk_endpoint(traveller: Traveller) -> str:
     try:
         from tests.endpoint.chat_server import CHAT_MODEL, ChatServer, Completion  # noqa: PLC0415
-
         from tests.endpoint.server import KEY, MODEL, run_endpoint  # noqa: PLC0415
         from tests.score.test_run_to_supplement import PLAN, write_replay  # noqa: PLC0415
     except ImportError as error:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
 
-from sqlalchemy import Connection, Engine, func, select, text
+from sqlalchemy import Connection, Engine, bindparam, func, select, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from registry.configuration import find_resource
@@ -177,16 +177,18 @@ def hold_still(connection: Connection) -> None:
         connection.execution_options(isolation_level="REPEATABLE READ")
 
 
+_LAST_ENTRY = select(func.coalesce(func.max(entry.c.seq), 0)).where(entry.c.log == bindparam("log_id"))
+
+
 def _find_limit(connection: Connection, as_of: int | datetime | None, log_id: int) -> int:
-    seen = select(func.coalesce(func.max(entry.c.seq), 0)).where(entry.c.log == log_id)
     # Several entries can share one second. The last of them counts, so a time always means a
     # complete second.
     if isinstance(as_of, datetime):
         try:
-            return int(connection.execute(seen.where(entry.c.at <= to_seconds(as_of))).scalar_one())
+            return int(connection.execute(_LAST_ENTRY.where(entry.c.at <= to_seconds(as_of)), {"log_id": log_id}).scalar_one())
         except ValueError as error:
             raise InputError(Fault("entry-not-found", str(as_of), str(error))) from error
-    last = int(connection.execute(seen).scalar_one())
+    last = int(connection.execute(_LAST_ENTRY, {"log_id": log_id}).scalar_one())
     if as_of is None:
         return last
     # A number beyond the last entry is refused. Clamping it would label today's state with an entry

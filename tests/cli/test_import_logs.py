@@ -88,7 +88,7 @@ def test_a_table_of_logs_gives_what_the_logs_give(caveat: Caveat, logs: Path) ->
 def test_logs_older_than_the_lock_are_post_hoc_whatever_is_said(caveat: Caveat, logs: Path) -> None:
     """The log's own time decides; another one given with --run-date is refused."""
     _, claim, _ = register(caveat, logs)
-    audit = caveat("audit", "lock", write_audit(logs, claim), "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", write_audit(logs, claim), "--json").document["audit"]
 
     lied = caveat("audit", "conclude", audit, *SOURCES, "--run-date", "2030-01-01T00:00:00Z")
     restriction = caveat("audit", "conclude", audit, *SOURCES, "--json").document["restriction"]
@@ -111,7 +111,7 @@ def test_logs_made_under_a_lock_are_a_replay_where_they_name_the_model(
 ) -> None:
     """The moment of the run stands in the log: no --run-date is needed. A log that carries no returned name is reported at most."""
     _, claim, _ = register(caveat, tmp_path)
-    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", write_audit(tmp_path, claim), "--json").document["audit"]
     sources = [f"{arm}={copy_harness(tmp_path, arm)}" for arm in HARNESS]
     date_results(tmp_path, time.time())
     if is_loaded:
@@ -285,7 +285,7 @@ def test_swapped_arms_are_warned_of_before_the_outcome(caveat: Caveat, logs: Pat
 def test_a_log_from_the_future_is_warned_of_and_is_no_replay(caveat: Caveat, tmp_path: Path) -> None:
     """Without a lock it is reported evidence whose date is doubtful; under a lock it is refused."""
     unlocked, locked, _ = register(caveat, tmp_path)
-    audit = caveat("audit", "lock", write_audit(tmp_path, locked), "--json").document["audit"]
+    audit = caveat("audit", "lock", "--yes", write_audit(tmp_path, locked), "--json").document["audit"]
     sources = [f"{arm}={copy_harness(tmp_path, arm)}" for arm in HARNESS]
     date_results(tmp_path, time.time() + 10**8)
 
