@@ -2,12 +2,15 @@
 
 import io
 import json
+import re
 import sys
 import warnings
 from importlib.metadata import version
 from typing import Any
 
 _BOOKMARKS = 10_000
+_FIGURE = re.compile(r"(?<!\S)[<>≤≥~±(]?[-+−]?\d[\d.,]*%?\)?(?!\S)")
+_WORD = re.compile(r"\S+")
 
 
 class _RefusedError(Exception):
@@ -73,10 +76,36 @@ def _read_page(document: Any, index: int, most: int) -> str:
         found = f"{text_page.count_chars():,} characters on page {index + 1:,}, expected at most {most:,}"
         raise _RefusedError("card-too-long", found, "give the part of it that is the card")
     text: str = text_page.get_text_range()
+    if _may_have_table(text) and len(text) == text_page.count_chars():
+        text = _set_columns(text_page, text)
     text_page.close()
     page.close()
     # PDFium writes U+FFFE for a hyphen at a line end and drops the line end.
     return _clean(text.replace("\r\n", "\n").replace("\ufffe", "-\n"))
+
+
+def _may_have_table(text: str) -> bool:
+    """Whether several lines hold two figures or more; positions of words cost time and are asked for only then."""
+    return sum(len(_FIGURE.findall(line)) > 1 for line in text.split("\n")) > 1
+
+
+def _set_columns(text_page: Any, text: str) -> str:
+    """Return the text of the page with a tab before each column of its tables."""
+    from registry.intake.column_layout import PlacedLine, PlacedWord, set_tabs  # noqa: PLC0415 - the other extractors do without
+
+    lines: list[PlacedLine] = []
+    at = 0
+    for line in text.split("\r\n"):
+        words, bottom, height = [], 0.0, 0.0
+        for match in _WORD.finditer(line):
+            left, low, _, _ = text_page.get_charbox(at + match.start(), loose=True)
+            _, _, right, top = text_page.get_charbox(at + match.end() - 1, loose=True)
+            words.append(PlacedWord(match.start(), match.end(), left, right))
+            if len(words) == 1:
+                bottom, height = low, max(top - low, 1.0)
+        lines.append(PlacedLine(line, tuple(words), bottom, height))
+        at += len(line) + 2
+    return "\r\n".join(set_tabs(lines))
 
 
 def _clean(text: str) -> str:
