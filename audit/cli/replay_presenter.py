@@ -384,12 +384,16 @@ def _present_job(job: RenewalJob) -> Iterator[Block]:
 
 
 def _present_left(renewal: Renewal) -> Iterator[Block]:
-    faults = [fault for job in renewal.jobs for fault in job.faults]
-    if faults:
+    failed = [job for job in renewal.jobs if job.faults]
+    if failed:
         yield Subtitle("could not be done")
-    for fault in faults:
-        yield f"  {fault.code}: {fault.where}: {fault.found}"
-        yield from _present_advice(fault.advice)
+    for job in failed:
+        for fault in job.faults:
+            yield f"  {fault.code}: {fault.where}: {fault.found}"
+            yield from _present_advice(fault.advice)
+        # A fault names a file or an endpoint; readers ask which claims still wait.
+        waiting = [claim_renewal.claim.claim for claim_renewal in job.group.chosen if not claim_renewal.is_concluded]
+        yield f"    not renewed: {', '.join(waiting)}"
     if renewal.left:
         yield Subtitle("not renewed")
     for (code, text, advice), claims in _group_left(renewal.left).items():

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-import fcntl
+import logging
 import sqlite3
 import time
 from collections import Counter
@@ -22,11 +22,15 @@ from audit.replay.batch_requests import list_open_chunks
 from audit.replay.request_pacing import RequestLimiter, RetryLimits, StoppedError, build_retrying, find_pause
 from audit.replay.run_budget import BudgetPurse, Prices, SpentAmount, count_spent, count_waiting, estimate_call
 from audit.replay.run_store import Call, CallIntent, PlannedCall, RunStore, build_not_writable, join_text, join_thinking
+from registry.codec.file_io import lock_file
 from registry.errors import AnswerNoError, CaveatError, ConflictError, Fault, InputError
 from registry.records.replay_run import Budget
 
 # One process at a time in a run folder. `flock` belongs to the open file, so a killed process leaves no stale lock that
 # a person would have to remove.
+
+LOG = logging.getLogger("caveat.requests")
+"""Calls by key and model: shown by `caveat -v`, never a prompt, an answer or a key of an endpoint."""
 
 _NAME = "run.lock"
 
@@ -43,10 +47,8 @@ def hold_run(store: RunStore) -> Iterator[None]:
     path = Path(store.path).parent / _NAME
     # Opened for appending: the file is created where it is missing, and never truncated while another process holds it.
     with path.open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise ConflictError(Fault("in-use", str(path.parent), "another process is sending calls for it")) from error
+        if not lock_file(file, where=str(path.parent)):
+            raise ConflictError(Fault("in-use", str(path.parent), "another process is sending calls for it"))
         yield
 
 
@@ -58,6 +60,7 @@ IN_FLIGHT = "lost-in-flight"
 def build_response(call: Call, answer: EndpointAnswer, attempts: list[Attempt], sent_at: datetime, received_at: datetime) -> Response:
     """Return the outcome of *call* that *answer* is."""
     message = answer.message
+    LOG.info("call %s to %s: %d request(s), answered in %.1f s", call.key[:12], call.body.get("model"), len(attempts), answer.latency_s)
     return Response(
         key=call.key,
         request=call.request,
@@ -530,6 +533,7 @@ class _CallRun:
             known = await asyncio.to_thread(self._store.find_outcomes, list(fresh))
             wanted = [call for key, call in fresh.items() if key not in known or self._is_wanted_again(known[key])]
             self._tally.settled_before += len(chunk) - len(wanted)
+            LOG.info("of %d calls, %d have an outcome in the run folder and are not sent again", len(chunk), len(chunk) - len(wanted))
             self._pending.difference_update(key for key in fresh.keys() - {call.key for call in wanted})
             for call in wanted:
                 yield call
