@@ -135,7 +135,8 @@ def _read_own(path: Path) -> bytes:
 
 
 def _list_trusted_users() -> set[int]:
-    user = os.geteuid()
+    # Windows has no such numbers; there every file says 0.
+    user = os.geteuid() if hasattr(os, "geteuid") else 0
     caller = os.environ.get("SUDO_UID", "") if user == 0 else ""
     return {user, 0, int(caller) if caller.isdecimal() else 0}
 

@@ -1,6 +1,7 @@
 """Commands that analyse scores: estimate, classify, contrast, ablation, cues, judge, link and shift."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,8 @@ from audit.cli.analysis_options import (
     score_options,
     table_options,
 )
-from audit.cli.audit_commands import build_reading, describe_warnings, reading_options
+from audit.cli.audit_commands import describe_warnings
+from audit.cli.table_reading import build_reading, reading_options
 from registry.cli.application import AUDIT, App, examples, pass_app
 from registry.cli.main import LazyGroup
 from registry.errors import Fault, InputError
@@ -52,6 +54,7 @@ _ESTIMATE_PLAN = ("contexts", "interval", "tasks", "random_subset", "margin", "l
     "analyze estimate scores.csv",
     "analyze estimate test=eval.eval deploy=agent.eval --contexts fixed",
     "analyze estimate scores.csv --where language=en --level 0.9",
+    "analyze estimate results.xlsx --map task=prompt_id,arm=condition,score=passed --arms test=Eval,deploy=Prod",
 )
 @click.command()
 @click.argument("sources", metavar="[ARM=]SOURCE...", nargs=-1, required=True)
@@ -84,8 +87,8 @@ def estimate(
 ) -> None:
     """Estimate the differential ED = Φ_test − Φ_deploy.
 
-    A SOURCE is a score table, a scored run folder, or a log with its arm (ARM=LOG; docs/logs.md). If the design is too small for a
-    verdict, the first line of the answer says so.
+    A SOURCE is a score table, a table of your own (--map), a scored run folder, or a log with its arm (ARM=LOG; docs/logs.md). If
+    the design is too small for a verdict, the first line of the answer says so.
 
     Columns of a table: task_id, arm, context_id, sample, score. Optional: spec, judge, judge_repeat, weight, family, template,
     excluded_reason. Each judge gives an estimate of its own; repeats are averaged. Tasks of one family, and contexts of one template,
@@ -121,13 +124,12 @@ def _read_sources(app: App, sources: tuple[str, ...], options: dict[str, Any], r
     paths, reading = build_reading(sources, options)
     paths = tuple(str(TABLE.convert(path, None, click.get_current_context())) if is_run(path) else path for path in paths)
     low, high = range_
-    if find_format(paths) is SourceFormat.TABLE:
+    if find_format(paths, replace(reading, where={})) is SourceFormat.TABLE:
         refuse_options(paths, reading, what="a score table, which says arm, context and task in its own columns")
         score = reading.scorer or options["score"]
-        return read_table(list(map(Path, paths)), low=low, high=high, score=score, where=options["where"])
-    if options["where"]:
-        found = "chooses rows of a score table, and these are logs"
-        raise InputError(Fault("bad-option", "--where", found, advice="make a table first: caveat audit table ARM=LOG -o scores.csv"))
+        return read_table(list(map(Path, paths)), low=low, high=high, score=score, where=reading.where)
+    if options["score"] != "score":
+        reading = replace(reading, mapping={"score": options["score"], **(reading.mapping or {})})
     read = read_logs(paths, reading, low=low, high=high)
     for line in describe_warnings(read.imported, now=app.config.now()) if read.imported else ():
         app.say(line)

@@ -65,6 +65,7 @@ def _list_analyses() -> tuple[AnswerFormat, ...]:
 
 def _list_audits() -> tuple[AnswerFormat, ...]:
     listed = group(
+        log=str,
         audit=str, claim=str, auditor=str, locked_at=str | None, verdict=Verdict | None, verdict_standing=VerdictStanding | None,
         valid_until=str | None, expired=bool, class_=ClaimClass | None, standing=Standing | None, mode=Mode | None, basis=Basis | None,
     )  # fmt: skip
@@ -100,7 +101,7 @@ def _list_audits() -> tuple[AnswerFormat, ...]:
 _RUN: dict[str, Any] = {
     "replay": str, "folder": str, "audits": list[str], "complete": bool, "stopped": str | None, "interrupted": bool, "answered": int,
     "failures": dict[str, int], "settled_before": int, "lost": int, "maybe_billed_twice": int, "requests": int, "input_tokens": int,
-    "output_tokens": int, "spent": _AMOUNT, "models": dict[str, list[str]], "elapsed_s": float,
+    "output_tokens": int, "spent": _AMOUNT, "models": dict[str, list[str]], "fingerprints": list[str], "elapsed_s": float,
     "arms": list[
         group(
             arm=str, spec=str | None, cue_removed=str | None, cells=int, answered=int, refused=int, truncated=int, empty=int, open=int,

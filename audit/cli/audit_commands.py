@@ -1,15 +1,29 @@
 """`caveat audit`: new, lock, import, show, list, order, deviate, explore and table; scores or logs as one checked table."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from audit.cli.analysis_options import FILE, TABLE, arm_options, parse_where, plan_options
-from registry.cli.application import AUDIT, CLAIM, App, as_of_option, examples, pass_app, reason_option, record
+from audit.cli.table_reading import build_reading, reading_options, settle_mapping
+from registry.cli.application import (
+    ALL_LOGS,
+    AUDIT,
+    CLAIM,
+    App,
+    as_of_option,
+    examples,
+    logs_option,
+    pass_app,
+    reason_option,
+    record,
+    yes_option,
+)
+from registry.cli.list_options import ListOutput, list_options
 from registry.cli.main import LazyGroup
 from registry.codec.file_io import replacing
 from registry.errors import CaveatError, ConflictError, Fault, InputError
@@ -35,10 +49,6 @@ if TYPE_CHECKING:
 
 # What `caveat audit conclude` is given, whatever it is, as one checked table with what it says of itself.
 
-Command = TypeVar("Command", bound=Callable[..., object])
-
-_MATTERS = "May be repeated."
-
 _OF_DATA = ("models_returned", "unnamed_responses", "run")
 """What only the responses themselves say of where they came from."""
 
@@ -61,54 +71,6 @@ class ImportedEvidence:
     """The accounts of an import of logs; None for tables."""
     audits: tuple[str, ...] = ()
     """The audits that a replay says it answers to."""
-
-
-def reading_options(command: Command) -> Command:
-    """Give *command* what may be said of logs: what `build_reading` takes."""
-    options = (
-        click.option("--scorer", metavar="NAME", help="Which scorer or metric of a log (or column of a table) gives the scores."),
-        click.option("--key", metavar="NAME", help="Which entry of a score that is an object; of the harness: which filter."),
-        click.option("--value", "values", metavar="TEXT=NUMBER", multiple=True, help=f"What a text is as a score, such as C=1. {_MATTERS}"),
-        click.option("--arm-field", metavar="FIELD", help="Where a log says the arm itself, such as metadata.condition."),
-        click.option("--arm", "arm_names", metavar="VALUE=ARM", multiple=True, help=f"Which arm a value of --arm-field is. {_MATTERS}"),
-        click.option("--context-field", metavar="FIELD", help="Where a log says the context; default: one context per file."),
-        click.option("--task-field", metavar="FIELD", help="Where a log says the task; default: the sample's identifier."),
-        click.option("--family-field", metavar="FIELD", help="Where a log says the family of a task; default: none are declared."),
-        click.option("--unfinished", is_flag=True, help="Take a log also when it says that it did not finish."),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def build_reading(sources: Sequence[str], options: Mapping[str, Any]) -> "tuple[tuple[str, ...], LogOptions]":
-    """Return the paths that *sources* name, and what the user says of them.
-
-    Args:
-        sources: `PATH`, `ARM=PATH` or `ARM/SPEC=PATH`; a file whose name holds `=` is taken as it is.
-        options: what `reading_options` gives.
-
-    Raises:
-        InputError: an option or a source is not of its form.
-    """
-    from audit.sources.log_import import split_sources
-    from audit.sources.log_rows import LogOptions
-
-    split = split_sources(sources)
-    values = {name: _parse_number(name, text) for name, text in _split(options["values"], "--value", "C=1").items()}
-    return tuple(source.path for source in split), LogOptions(
-        arms={source.path: source.arm for source in split if source.arm},
-        specs={source.path: source.spec for source in split if source.spec},
-        arm_field=options["arm_field"],
-        arm_names=_split(options["arm_names"], "--arm", "evaluation=test"),
-        context_field=options["context_field"],
-        task_field=options["task_field"],
-        family_field=options["family_field"],
-        scorer=options["scorer"],
-        key=options["key"],
-        values=values,
-        unfinished=options["unfinished"],
-    )
 
 
 def read_evidence(
@@ -227,54 +189,29 @@ def describe_warnings(imported: "ImportedLog", *, now: datetime) -> "list[str]":
     return texts
 
 
-def _split(texts: Sequence[str], option: str, example: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    faults = []
-    for text in texts:
-        name, sign, value = text.rpartition("=")
-        if not (sign and name and value):
-            expected = f"expected something like {example}, found {text!r}"
-            faults.append(Fault("bad-option", option, expected, advice=f"write {option} {example}"))
-        elif name in found and found[name] != value:
-            said = f"{name} stands for {found[name]} and for {value}"
-            faults.append(Fault("bad-option", option, said, advice="keep one of them"))
-        found[name] = value
-    if faults:
-        raise InputError(faults)
-    return found
-
-
-def _parse_number(name: str, text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = float("nan")
-    if number - number != 0:  # neither NaN nor infinite
-        raise InputError(Fault("bad-option", f"--value {name}", f"{text!r} is not a number", advice="write for example --value C=1"))
-    return number
-
-
 # `caveat audit table`: the logs of other infrastructure as one score table, with its accounts.
 
 _OUT = click.Path(dir_okay=False, writable=True, path_type=Path)
 
 
 @examples(
+    "audit table results.xlsx --map task=prompt_id,arm=condition,score=passed --arms test=Eval,deploy=Prod -o scores.csv",
     "audit table test=eval.eval deploy=agent.eval -o scores.csv",
-    "audit table test=a.jsonl deploy=b.jsonl --scorer exact_match -o scores.csv",
-    "audit table runs --arm C=test --arm D=deploy -o scores.csv",
+    "audit table runs --arms test=C,deploy=D -o scores.csv",
 )
 @click.command()
-@click.argument("sources", metavar="[ARM=]LOG...", nargs=-1, required=True)
+@click.argument("sources", metavar="[ARM=]TABLE|LOG...", nargs=-1, required=True)
 @click.option("-o", "--output", metavar="FILE", required=True, type=_OUT, help="The CSV file to write.")
 @click.option("--range", "range_", nargs=2, type=float, metavar="LOW HIGH", help="Refuse scores outside; default: any number.")
 @reading_options
+@click.option("--yes", is_flag=True, help="Take the columns that Caveat guesses, without asking.")
 @pass_app
-def table(app: App, /, *, sources: tuple[str, ...], output: Path, range_: tuple[float, float] | None, **options: Any) -> None:
-    """Convert logs to one score table.
+def table(app: App, /, *, sources: tuple[str, ...], output: Path, range_: tuple[float, float] | None, yes: bool, **options: Any) -> None:
+    """Convert your own table, or logs, to a score table.
 
-    LOGs are of Inspect, lm-evaluation-harness, Every Eval Ever, or a folder of skill-contamination runs; docs/logs.md describes them.
-    Every response is accounted for.
+    A TABLE is XLSX, CSV (commas, semicolons or tabs), JSON Lines or Parquet with your own column names; docs/tables.md describes it.
+    Without --map, Caveat guesses the columns, shows them, and asks. LOGs are of Inspect, lm-evaluation-harness, Every Eval Ever, or a
+    folder of skill-contamination runs; docs/logs.md describes them. Every response is accounted for.
     """
     from audit.cli.score_presenter import present_accounts
     from audit.errors import LARGEST_SCORE
@@ -283,6 +220,7 @@ def table(app: App, /, *, sources: tuple[str, ...], output: Path, range_: tuple[
 
     paths, reading = build_reading(sources, options)
     _refuse_input(output, paths)
+    reading = settle_mapping(app, paths, reading, _list_words(sources, output, range_, options), yes=yes)
     rows, imported = read_rows(paths, reading)
     low, high = range_ or (-LARGEST_SCORE, LARGEST_SCORE)
     built = build_row_table(rows, imported, low=low, high=high)
@@ -292,9 +230,19 @@ def table(app: App, /, *, sources: tuple[str, ...], output: Path, range_: tuple[
     app.say(f"wrote {built.rows} rows to {output}")
 
 
+def _list_words(sources: "Sequence[str]", output: Path, range_: tuple[float, float] | None, options: Mapping[str, Any]) -> list[str]:
+    """Return the words of this call of `caveat audit table`, but for those that `settle_mapping` adds."""
+    words = ["caveat", "audit", "table", *sources]
+    words += ["--range", *(f"{limit:g}" for limit in range_)] if range_ else []
+    words += ["--sheet", options["sheet"]] if options["sheet"] else []
+    words += [word for column, values in options["where"].items() for word in ("--where", f"{column}={','.join(values)}")]
+    words += [word for text in options["values"] for word in ("--score-values", text)]
+    return [*words, "-o", str(output)]
+
+
 def _refuse_input(output: Path, paths: "Sequence[str]") -> None:
     if any(output.absolute() == Path(path).absolute() for path in paths):
-        raise InputError(Fault("bad-option", f"-o {output}", "is one of the logs, and would be overwritten", advice="name another file"))
+        raise InputError(Fault("bad-option", f"-o {output}", "is one of the sources, and would be overwritten", advice="name another file"))
 
 
 def _write(output: Path, rows: "Sequence[LogRow]") -> None:
@@ -363,18 +311,19 @@ def new(app: App, *, claim_id: Identifier, replay: Path | None) -> None:
         click.echo(draft, nl=False)
 
 
-@examples("audit lock audit.yaml --dry-run", "audit lock audit.yaml", "audit lock audit.yaml --seal")
+@examples("audit lock audit.yaml --dry-run", "audit lock audit.yaml", "audit lock audit.yaml --seal --yes")
 @audit.command()
 @click.argument("file", type=FILE)
 @click.option("--seal", is_flag=True, help="Seal the context files of the replay first: the lock holds their commitments, no texts.")
 @click.option("--dry-run", is_flag=True, help="Report all faults of FILE at once; record nothing.")
+@yes_option
 @pass_app
-def lock(app: App, *, file: Path, seal: bool, dry_run: bool) -> None:
+def lock(app: App, *, file: Path, seal: bool, dry_run: bool, yes: bool) -> None:
     """Fix a plan before its run; a lock cannot be changed.
 
     Fixed are the claim's revision, limit θ, direction, margin, level and interval method. As far as FILE or the claim names them:
     contexts, tasks, scoring, cues, model, budget, stopping and exclusion rules, and the replay file with all its files. Caveat names
-    what is not fixed, here and in the supplement.
+    what is not fixed, here and in the supplement. On a terminal you are asked to confirm; scripts give --yes.
     """
     from audit.cli.audit_draft import inspect_draft
     from audit.cli.audit_presenter import present_lock, warn_requested, warn_unnamed
@@ -383,6 +332,8 @@ def lock(app: App, *, file: Path, seal: bool, dry_run: bool) -> None:
     if seal and dry_run:
         raise click.UsageError("--dry-run records nothing, and --seal records commitments; give one of them")
     reading = inspect_draft(file, locked=True)
+    if not dry_run and not reading.faults:
+        app.confirm(f"Lock the plan in {file.name} for good?", yes=yes)
     if seal and reading.draft is not None and not reading.faults:
         _seal_replay(app, file, reading.draft)
 
@@ -537,18 +488,28 @@ def conclude(app: App, /, *, target: str, sources: tuple[str, ...], **options: A
 
 @examples("audit list", "audit list --as-of 2026-11-01 --json")
 @audit.command("list")
-@as_of_option
+@logs_option
 @pass_app
-def list_(app: App) -> None:
-    """List audits with their verdicts."""
-    from audit.cli.audit_presenter import build_audit_table, summarise_audit
+@list_options
+def list_(app: App, /, *, output: ListOutput) -> None:
+    """List audits with their verdicts.
 
-    with app.view(by_clock=True) as view:
-        audits, today = list(view.list_audits()), view.today
-    app.answer(
-        {"schema": "caveat/audits/1", "audits": [summarise_audit(file, today=today) for file in audits]},
-        [build_audit_table(audits, today=today) if audits else "No audits. Next: caveat audit new CLAIM > audit.yaml"],
-    )
+    Columns: log, audit, claim, auditor, locked_at, verdict, verdict_standing, class, standing, mode, basis, valid_until, expired, outcome.
+    """
+    from audit.cli.audit_presenter import describe_listed, list_audit_columns, summarise_audit
+    from registry.present.listings import Listing
+
+    rows = [
+        {"log": log, **summarise_audit(file, today=view.today), "outcome": describe_listed(file, today=view.today)}
+        for log, view in app.views(by_clock=True)
+        for file in view.list_audits()
+    ]
+    listing = Listing(
+        document={"schema": "caveat/audits/1"}, field="audits", rows=rows,
+        describe=lambda row: {name: value for name, value in row.items() if name != "outcome"},
+        columns=list_audit_columns(is_all=app.log == ALL_LOGS), none="No audits. Next: caveat audit new CLAIM > audit.yaml",
+    )  # fmt: skip
+    output.report(listing)
 
 
 @examples("audit show AUD-LAB-2026-0001-1", "audit show AUD-LAB-2026-0001-1 --json")

@@ -194,6 +194,7 @@ policy:
   model:                           # the exact version, no alias
   max_tokens: 1024
   # base_url: https://…            # default: ANTHROPIC_BASE_URL, else Anthropic's own; the key is read from ANTHROPIC_API_KEY alone
+  # api: openai-chat               # for vLLM, llama.cpp, Ollama and gateways; the key is then OPENAI_API_KEY (docs/running.md)
   # temperature: 1.0               # what is left out is the endpoint's default, and the supplement says so
 arms:                              # `edits` are versions of the contexts that are asked too: cues taken out, placebos
 {arms}

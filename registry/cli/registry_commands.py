@@ -541,11 +541,11 @@ def _find_note(app: App) -> str:
     from registry.exchange.bundle_transfer import find_imported_note, find_last_note
     from registry.registration.key_registration import get_log_keys, seal_log
 
-    if app.log is not None:
+    if (origin := app.log_origin) is not None:
         with app.ledger.view() as own:
             # The own log may be named, too; it has its own checkpoints.
-            if own.log_origin != app.log:
-                return find_imported_note(own, app.log)
+            if own.log_origin != origin:
+                return find_imported_note(own, origin)
     with app.view() as view:
         ring = app.read_keys()
         if not view.log_size:

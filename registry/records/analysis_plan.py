@@ -249,7 +249,8 @@ def _is_same_policy(before: str | None, after: str | None) -> bool:
     # so it counts as the same.
     if not (before.startswith("{") and after.startswith("{")):
         return True
-    first, second = ({**json.loads(name), "model": None, "base_url": None} for name in (before, after))
+    place = dict.fromkeys(("model", "base_url", "api", "key", "max_tokens_field"))
+    first, second = ({**json.loads(name), **place} for name in (before, after))
     return first == second
 
 
