@@ -231,7 +231,7 @@ def _build_asker(app: App, store: RunStore, asking: QuestionSettings, options: M
     prices = _read_prices(options)
     check_prices(Budget(usd=options["max_usd"]), prices, {asking.model, *(usage.model for usage in store.sum_spent())})
     before = count_before(store, prices)
-    policy = Policy(model=asking.model, max_tokens=asking.max_tokens, base_url=options["base_url"])
+    policy = Policy(model=asking.model, max_tokens=asking.max_tokens, base_url=options["base_url"], api=options["api"])
 
     rounds: list[RunSummary] = []
 

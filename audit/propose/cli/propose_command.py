@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audit.cli.analysis_options import FILE
+from audit.cli.analysis_options import FILE, api_option
 from registry.cli.application import App, examples, pass_app
 from registry.errors import ConflictError, Fault
 
@@ -23,7 +23,19 @@ if TYPE_CHECKING:
 _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 _NEW = click.Path(file_okay=False, path_type=Path)
 _CHOICES = ("section", "page", "min_confidence", "model", "top")
-_OF_CLAUDE = ("with_model", "base_url", "run", "dry_run", "max_tokens", "max_calls", "max_usd", "prices", "retry_failed", "repeat_lost")
+_OF_CLAUDE = (
+    "with_model",
+    "base_url",
+    "api",
+    "run",
+    "dry_run",
+    "max_tokens",
+    "max_calls",
+    "max_usd",
+    "prices",
+    "retry_failed",
+    "repeat_lost",
+)
 
 
 @examples(
@@ -46,6 +58,7 @@ _OF_CLAUDE = ("with_model", "base_url", "run", "dry_run", "max_tokens", "max_cal
 @click.option("--all", "all_", is_flag=True, help="All proposals, not only those that matter most.")
 @click.option("--with", "with_model", metavar="MODEL", help="claude: the model to ask, as the endpoint knows it.")
 @click.option("--base-url", metavar="URL", help="claude: its endpoint; default: ANTHROPIC_BASE_URL.")
+@api_option("claude: what its endpoint speaks; default: messages.")
 @click.option("--run", metavar="DIR", type=_NEW, help="claude: where answers are kept; default: DIGEST.proposing in this folder.")
 @click.option("--dry-run", is_flag=True, help="claude: say how many calls, tokens and dollars it would take, and make none.")
 @click.option("--max-tokens", metavar="N", type=click.IntRange(16), help="claude: output tokens of one call; default: 16000.")
