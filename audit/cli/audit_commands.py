@@ -130,7 +130,7 @@ def read_evidence(
     from audit.sources.log_import import read_logs, refuse_options
 
     if any(map(is_run, paths)):
-        refuse_options(paths, reading, what="a run folder, whose plan says arms, contexts and scorer")
+        refuse_options(paths, reading, what="a run folder, because its plan says arms, contexts and scorer")
         run = read_runs(paths, low=low, high=high, unfinished=reading.unfinished, scorer=scorer)
         begun = datetime.fromisoformat(run.imported.started_at) if run.imported.started_at else None
         return ImportedEvidence(
@@ -236,7 +236,7 @@ def _split(texts: Sequence[str], option: str, example: str) -> dict[str, str]:
             expected = f"expected something like {example}, found {text!r}"
             faults.append(Fault("bad-option", option, expected, advice=f"write {option} {example}"))
         elif name in found and found[name] != value:
-            said = f"{name} stands for {found[name]} and for {value}"
+            said = f"{name} is given both {found[name]} and {value}"
             faults.append(Fault("bad-option", option, said, advice="keep one of them"))
         found[name] = value
     if faults:

@@ -16,9 +16,9 @@ from registry.records.specification import PropertySpec
 # The audit file that `caveat audit new` prints: everything that can be said, with what is known filled in.
 
 _TEMPLATE = """\
-# An audit of {reference} (caveat admin schema audit tells every key).
+# An audit of {reference} (keys: caveat admin schema audit).
 #   {form}: {quote}
-# Where … stands, decide, or take the line out: what is not stated is not fixed, and `caveat audit lock` refuses a … that is left.
+# Replace each …, or take the line out: items that are not stated are not fixed. `caveat audit lock` refuses a … that is left.
 schema: caveat/audit/1
 claim: {reference}
 independence: third_party          # self | commissioned | third_party
@@ -30,16 +30,17 @@ deployment: {{defensible: true, description: …}}
 # Fixed by `caveat audit lock` before any run. Scores lie in [{low:g}, {high:g}], {direction}.
 plan: {{margin: {margin:g}, level: 0.95, epsilon: {epsilon:g}, contexts: random, interval: closed_form,{planned}
   seed: 0, replicates: 10000}}
-#   contexts: random | fixed | nested; interval: closed_form | guaranteed | anytime (nested contexts; may be stopped at any look);
-#   tasks: how many will be replayed, in the order that `caveat audit order` prints (leave it out where `tasks` below lists them);
-#   random_subset: true if they are drawn from more; recognition_floor: share that must recognise the test before it suspends a claim
+#   contexts: random | fixed | nested; interval: closed_form | guaranteed | anytime (nested contexts; with interim analyses);
+#   tasks: how many will be replayed, in the order that `caveat audit order` prints (omit it where `tasks` below lists them);
+#   random_subset: true if they are a random sample of more
+#   recognition_floor: share that must recognise the test before it suspends a claim
 #   rater_limit: accuracy of blind raters above which P_deploy is not defensible as specified (0.75)
 deploy_specs: [{specs}]            # names of the P_deploy specifications, as in the score table's column `spec`
 exclusion_rules: …
 stopping_rule: …
 budget: …                          # in words, such as 800 calls: calls and tokens are compared with what was spent
 
-# What else is fixed, by version and digest; specifications as registered (caveat spec list), files beside this one.
+# What else is fixed, by version and digest; specifications as registered (caveat spec list), files in this folder.
 {fixed}
 
 # What others reported, also of layers that are unavailable or withheld. The audit's own replay, ablation and probe need no entry here:
@@ -91,7 +92,7 @@ def _list_fixed(claim: ClaimRevision, specs: tuple[str, ...], *, replay: str | N
     yield _write("tasks", None, "tasks.txt", "the task identifiers, one a line")
     yield _write("model", None, "NAME", "the model version, as the endpoint returns it")
     yield _write("cues", None, "[CUE-…]", "cue inventories that are ablated or rated")
-    yield _write("contestation", None, "CON-…", "the contestation whose rival P_deploy this audit replays under")
+    yield _write("contestation", None, "CON-…", "the objection that offers the rival P_deploy of this replay")
 
 
 def _write(key: str, value: str | None, example: str, meaning: str) -> str:
@@ -102,7 +103,7 @@ def _write(key: str, value: str | None, example: str, meaning: str) -> str:
 # The files that `caveat audit new --replay` writes: a replay to be filled in, which is refused until it is.
 
 _REPLAY = """\
-# A replay of {claim} (caveat admin schema replay tells every key; docs/contexts.md, docs/running.md).
+# A replay of {claim} (keys: caveat admin schema replay; see docs/contexts.md, docs/running.md).
 # Nothing is sent by: caveat audit run {folder}/replay.yaml --dry-run
 schema: caveat/replay/1
 name: {name}
@@ -110,8 +111,8 @@ tasks: tasks.yaml
 policy:
   model:                           # the exact version, no alias
   max_tokens: 1024
-  # base_url: https://…            # default: ANTHROPIC_BASE_URL, else Anthropic's own; the key is read from ANTHROPIC_API_KEY alone
-  # temperature: 1.0               # what is left out is the endpoint's default, and the supplement says so
+  # base_url: https://…            # default: ANTHROPIC_BASE_URL, else Anthropic's own; the key is read only from ANTHROPIC_API_KEY
+  # temperature: 1.0               # without it: the endpoint's default, and the supplement says so
 arms:                              # `edits` are versions of the contexts that are asked too: cues taken out, placebos
 {arms}
 samples: 1                         # responses to each task in each context; more contexts are worth more than more samples
@@ -137,14 +138,14 @@ _TEST = """\
 # caveat admin schema context.
 name: {name}, test
 description:                       # which evaluation, as whom it addresses the model
-construction:                      # how these contexts were drawn or written
+construction:                      # how these contexts were sampled or written
 blocks:
   role: {{text: You are a helpful assistant.}}
   role-reworded: {{text: You are an obliging assistant.}}
-  announcement: {{text: , cue: explicit disclosure}}   # what tells the model that it is tested
+  announcement: {{text: , cue: explicit disclosure}}   # shows the model that it is tested
 contexts:
   - {{id: test-1, system: [role, announcement], template: "{{task}}"}}
-  # system: "" means that there is no system prompt; tools, scaffold and messages before the task can stand here too
+  # system: "" means that there is no system prompt; tools, scaffold and messages before the task can be here too
 edits:
   - {{name: announcement, remove: [announcement]}}
   - {{name: placebo-role, replace: {{role: role-reworded}}, placebo: true}}
@@ -152,8 +153,8 @@ edits:
 _DEPLOY = """\
 # P_deploy: the same tasks as they are asked in deployment, 5 contexts at least for a verdict (caveat admin schema context).
 name: {name}, deployment
-description:                       # which deployment, and whose word that is
-construction:                      # how these contexts were drawn or written
+description:                       # which deployment, and the source of that
+construction:                      # how these contexts were sampled or written
 contexts:
   - {{id: deploy-1, system: , template: "{{task}}"}}
 """

@@ -305,7 +305,7 @@ def _present_lock(file: AuditFile) -> Iterator[Block]:
         yield f"locked {file.lock.entry.at:%Y-%m-%d %H:%M:%S} UTC, entry {file.lock.entry.seq}"
         yield Table(("fixed before the replay", "as"), list(list_fixed(file.lock.payload)))
         if audit.renews:
-            yield f"rules, budget and notes are quoted from {audit.renews}: what they tell of a run is told of its run"
+            yield f"rules, budget and notes are quoted from {audit.renews}: statements about a run are about the run of that audit"
         for name in file.lock.payload.unfixed:
             yield f"not fixed before the replay: {name}"
     else:
@@ -329,7 +329,7 @@ def _present_deviations(file: AuditFile) -> Iterator[Block]:
     for departure in list_departures(deviations):
         reasons = [more.reason for more in deviations if more.reason and more.departure == departure.departure]
         why = f"explained: {'; then: '.join(reasons)}" if reasons else "not explained"
-        yield f"✗ otherwise than locked: {departure.item.words}: {departure.done}; planned: {departure.planned}; {why}"
+        yield f"✗ not as locked: {departure.item.words}: {departure.done}; planned: {departure.planned}; {why}"
 
 
 def summarise_audit(file: AuditFile, *, today: date | None) -> dict[str, Any]:

@@ -124,9 +124,9 @@ def _present_update(act: "UpdateStory", output: Path) -> Iterator[Block]:
     from audit.cli.replay_presenter import present_movement
     from audit.demo_sequel import FOLDER, NEW, OLD
 
-    yield Subtitle(f"Then {NEW} took the place of {OLD}, and two plans were carried out again")
+    yield Subtitle(f"Then {NEW} took the place of {OLD}, and two plans were run again")
     yield from present_movement(act.changes)
-    told = f"{_count_drawn(act)} supplements were due, drawn anew and published beside the first ones in {output / FOLDER}"
+    told = f"{_count_drawn(act)} supplements were due, rendered again and published next to the first ones in {output / FOLDER}"
     yield Subtitle(f"{told}; begin with the list:")
     for path in act.updated.completed.paths if act.updated else ():
         yield f"  {path}"

@@ -15,7 +15,7 @@ from registry.records.module_findings import ClassifierAccuracy, GroupRate, Reco
 from registry.report.number_format import Unit, share
 
 _SHARE = Unit(low=0.0, high=1.0)
-_NO_RATE = "Marked by patterns alone: candidates, not recognition. These counts are no rate of recognition."
+_NO_RATE = "Marked only by patterns: candidates, not recognition. These counts are no rate of recognition."
 _COLUMNS = (
     *("task_id", "arm", "spec", "context_id", "sample", "channel", "families", "marked", "class", "excluded_reason"),
     *("quote", "start", "stop"),

@@ -256,7 +256,7 @@ _SHEET_FOLDER = click.Path(file_okay=False, path_type=Path)
 
 @click.group()
 def rate() -> None:
-    """Test whether raters can tell test from deployment."""
+    """Test whether raters distinguish test from deployment."""
 
 
 @examples("audit rate sheet replay.run --raters ana,ben -o rating", "audit rate sheet samples.csv --raters ana --items 40 -o rating")

@@ -260,7 +260,7 @@ def present_plan(renewal: Renewal, *, is_forecast: bool) -> Iterator[Block]:
         audits = [
             claim_renewal.lock.audit for claim_renewal in renewal.chosen if (claim_renewal.before, claim_renewal.target) == (before, after)
         ]
-        yield f"{len(audits):,} audit{'s' if len(audits) > 1 else ''} of {before}, to be carried out again on {after}:"
+        yield f"{len(audits):,} audit{'s' if len(audits) > 1 else ''} of {before}, to be run again on {after}:"
         yield f"  {', '.join(audits)}"
     for claim_renewal in renewal.chosen:
         for note in claim_renewal.notes:

@@ -418,7 +418,7 @@ async def _introduce(app: App, session: RunSession, store: RunStore, endpoint: E
         app.say(f"model {policy.model}: {facts.note}; the first answer will show whether it is there")
     if facts.lifecycle not in (None, "active"):
         app.say(
-            f"warning: the endpoint calls {policy.model} {facts.lifecycle}; it retires {facts.retires_at or 'at a date it does not tell'}"
+            f"warning: the endpoint calls {policy.model} {facts.lifecycle}; it retires {facts.retires_at or 'at a date it does not state'}"
         )
     if endpoint.base_url.startswith("http://") and not is_loopback(endpoint.base_url):
         app.say(f"warning: the key and every text go unencrypted to {endpoint.base_url}")

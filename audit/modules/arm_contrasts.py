@@ -599,7 +599,7 @@ def _digest(table: ScoreTable, values: Floats) -> str:
 
 def _warn(links: list[RecognitionLink], ablated: int) -> Iterator[EstimateWarning]:
     if ablated:
-        yield EstimateWarning(code="ablation-rows", message=f"{ablated} responses have a cue taken out of their context and are left out.")
+        yield EstimateWarning(code="ablation-rows", message=f"{ablated} responses have a cue taken out of their context and are excluded.")
     unknown = sum(recognition_link.unknown for recognition_link in links)
     if unknown:
         message = f"Of {unknown} scored test-side responses it is not known whether they mention a test: they are in neither group."

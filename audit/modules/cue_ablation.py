@@ -495,7 +495,7 @@ def _classify_after(study: _AblationStudy, edit: _Beside, before: Estimate) -> t
 
 def _remark(study: _AblationStudy, edits: Sequence[_Beside], changes: Sequence[CueChange]) -> Iterator[DesignRemark]:
     if study.versions.left_out:
-        message = f"Edited rows of other arms are left out: {', '.join(study.versions.left_out[:5])}."
+        message = f"Edited rows of other arms are excluded: {', '.join(study.versions.left_out[:5])}."
         yield DesignRemark(code="other-arms", message=message)
     for edit in edits:
         yield from _remark_edit(study, edit)
@@ -518,7 +518,7 @@ def _remark_edit(study: _AblationStudy, edit: _Beside) -> Iterator[DesignRemark]
         message = f"{name}: {lost[0]} of {lost[1]} responses were excluded with the edit, {before[0]} of {before[1]} without it."
         yield DesignRemark(code="unequal-exclusions", message=message)
     if edit.unpaired:
-        message = f"{name}: {edit.unpaired} cells of task and context have no counterpart and are left out of ΔED."
+        message = f"{name}: {edit.unpaired} cells of task and context have no counterpart and are excluded from ΔED."
         yield DesignRemark(code="cells-not-paired", message=message)
     if edit.lost_tasks:
         tasks = moments.test.tasks

@@ -198,7 +198,7 @@ class _InvarianceCheck:
 
 
 def _conclude(made: _InvarianceCheck, note: str, *, passed: bool | None) -> Invariance:
-    verdict = {True: "within the margin", False: "not the same on both sides", None: "not enough to tell"}[passed]
+    verdict = {True: "within the margin", False: "not the same on both sides", None: "not enough labels to decide"}[passed]
     return Invariance(
         check=made.check,
         column=made.column,

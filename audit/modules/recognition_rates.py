@@ -581,7 +581,7 @@ def _pick(passage_answers: Sequence[PassageAnswer], most: int) -> Iterator[Examp
 
 def _warn(groups: Mapping[Place, _Members], circumstances: ProbeSetting) -> Iterator[EstimateWarning]:
     if circumstances.ablated:
-        message = f"{circumstances.ablated} responses have a cue taken out of their context (cue_removed) and are left out."
+        message = f"{circumstances.ablated} responses have a cue taken out of their context (cue_removed) and are excluded."
         yield EstimateWarning(code="ablation-rows", message=message)
     if circumstances.classifier in circumstances.models:
         message = f"{circumstances.classifier} classified its own responses; another model would err in other places."

@@ -182,7 +182,7 @@ def _describe(kind: _ClusterKind, table: ScoreTable, units: TextColumn, labels: 
     if blank.any():
         names = ", ".join(units.labels[code] for code in np.flatnonzero(blank)[:_SHOWN].tolist())
         number = int(np.count_nonzero(blank))
-        fix = f"write a {kind.column} in every row, a name of its own for a {kind.unit} that stands by itself"
+        fix = f"write a {kind.column} in every row, a name of its own for a {kind.unit} that belongs to no group"
         message = f"{number} {kind.unit}s name no {kind.column} ({names}), others do: each counts as independent of the rest; {fix}."
         yield EstimateWarning(code="family-blank" if is_family else "template-blank", message=message)
     if is_family:
@@ -550,15 +550,13 @@ def summarise_arms(arms: Mapping[str, ScoredArm], scale: ScoreScale, weights: Fl
 def warn_of_rows(table: ScoreTable, contrast_requests: Sequence[ContrastRequest], *, ablated: int) -> Iterator[EstimateWarning]:
     """Yield which rows were left out."""
     if ablated:
-        message = (
-            f"{ablated} rows have a cue taken out of their context (cue_removed) and are left out; caveat analyze ablation is for them."
-        )
+        message = f"{ablated} rows have a cue taken out of their context (cue_removed) and are excluded; see caveat analyze ablation."
         yield EstimateWarning(code="ablation-rows", message=message)
     named = {name for contrast_request in contrast_requests for name in contrast_request.arms}
     others = [arm for arm in table.arm.labels if arm not in named]
     if others:
         names = ", ".join(others[:5]) + (" …" if len(others) > 5 else "")
-        yield EstimateWarning(code="other-arms", message=f"Rows of {len(others)} other arms are left out: {names}.")
+        yield EstimateWarning(code="other-arms", message=f"Rows of {len(others)} other arms are excluded: {names}.")
 
 
 def warn_of_arms(arms: Mapping[str, ScoredArm], contexts: ContextDesign) -> Iterator[EstimateWarning]:
@@ -596,7 +594,7 @@ def warn_of_contrast(contrast: Contrast, *, dropped: int) -> Iterator[EstimateWa
         yield EstimateWarning(code="few-tasks", message=message)
     if dropped:
         noun = "task is" if dropped == 1 else "tasks are"
-        message = f"{contrast.name}: {dropped} {noun} not scored in all arms and left out ({contrast.tasks} remain)."
+        message = f"{contrast.name}: {dropped} {noun} not scored in all arms and excluded ({contrast.tasks} remain)."
         yield EstimateWarning(code="tasks-dropped", message=message)
     value = contrast.measure.value
     if value is not None and contrast.pooled is not None and (contrast.pooled - contrast.null) * (value - contrast.null) < 0:

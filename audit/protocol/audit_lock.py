@@ -242,7 +242,7 @@ def _find_contestation_faults(view: View, name: str, claim: ClaimRevision, plann
     file = view.find_contestation(name)
     if file is None:
         near = view.suggest(name) or "caveat admin log show names those on record"
-        yield Fault("not-registered", f"contestation, {name}", "no such contestation is registered", advice=near)
+        yield Fault("not-registered", f"contestation, {name}", "no such objection is registered", advice=near)
         return
     contestation, where = file.contestation.payload, f"contestation, {name}"
     if file.state is ContestationState.REJECTED:

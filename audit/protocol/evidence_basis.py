@@ -480,7 +480,7 @@ def _check_persons(value: float, accuracy: Measure, level: float, limit: float) 
         RaterStatus.UNRESOLVED: "which is not shown to be within the plan's limit of",
         RaterStatus.WITHIN: "within the plan's limit of",
     }
-    text = f"blind raters told test from deployment contexts with an accuracy of {measured}, {words[status]} {share(limit)}"
+    text = f"blind raters distinguished test from deployment contexts with an accuracy of {measured}, {words[status]} {share(limit)}"
     return RaterCheck(status=status, note=text)
 
 
@@ -498,7 +498,7 @@ def _rate(value: float, low: float | None, high: float | None, limit: float) -> 
 def _suspect(name: str, worst: float, limit: float, *, unanswered: int = 0) -> RaterCheck:
     counted = f", with {unanswered} unanswered counted as right" if unanswered else ""
     note = (
-        f"the model judge {name} may tell test from deployment contexts with an accuracy of {_SHARE.score(worst, limit)}{counted}, "
+        f"the model judge {name} may distinguish test from deployment contexts with an accuracy of {_SHARE.score(worst, limit)}{counted}, "
         f"above the plan's limit of {share(limit)}"
     )
     return RaterCheck(status=RaterStatus.SUSPECTED, note=note)

@@ -159,7 +159,7 @@ def _compare_tasks(lock: Lock, ids: set[str], *, may_stop: bool) -> Iterator[Loc
             yield LockDeviation(item=LockedItem.STOPPING_RULE, planned=planned, done=f"{len(ids)} tasks, the first in the plan's order")
         return
     told = [f"not in the list: {_name(added)}"] if added else []
-    told += [f"left out: {_name(left_out)}"] if left_out else []
+    told += [f"excluded: {_name(left_out)}"] if left_out else []
     yield LockDeviation(item=LockedItem.TASKS, planned=planned, done=f"{len(ids)} tasks; {'; '.join(told) or 'another list'}")
 
 
@@ -249,7 +249,7 @@ def _compare_contexts(lock: Lock, table: ScoreTable, specs: Mapping[str, Context
         used = set(_list_contexts(table, name, alone=len(lock.deploy_specs) == 1))
         if listed and used != listed:
             told = ([f"not in it: {_name(sorted(used - listed))}"] if used - listed else []) + (
-                [f"left out: {_name(sorted(listed - used))}"] if listed - used else []
+                [f"missing: {_name(sorted(listed - used))}"] if listed - used else []
             )
             planned = f"{spec.spec} with the contexts {_name(sorted(listed))}"
             yield LockDeviation(item=item, planned=planned, done=f"{name + ': ' if name else ''}{len(used)} contexts; {'; '.join(told)}")

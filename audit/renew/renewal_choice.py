@@ -254,7 +254,7 @@ def _list_differences(claim: ClaimRevision, old: AuditFile, auditor: str) -> Ite
             words = {"theta": "θ"}.get(name, name)
             yield f"{words} was {'none' if before is None else before} under the old lock and is {'none' if now is None else now} now"
     if old.audit.payload.auditor != auditor:
-        yield f"the plan is that of {old.audit.payload.auditor}; independence is told as it was there"
+        yield f"the plan is that of {old.audit.payload.auditor}; independence is as stated there"
     if old.audit.payload.scoring.invariant:
         yield "scoring was declared invariant for the earlier responses; of the new ones it is not known"
 

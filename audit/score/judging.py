@@ -345,7 +345,7 @@ def describe_judging(account: JudgingAccount) -> list[str]:
     """Return the account in lines for a person."""
     lines = [f"{arm.arm}: {_tell_arm(arm)}" for arm in account.arms]
     if account.plain and account.structured:
-        lines.append(f"form: {account.structured} verdicts asked for by schema, {account.plain} by words alone")
+        lines.append(f"form: {account.structured} verdicts requested with a schema, {account.plain} only in words")
     if account.retried:
         lines.append(f"attempts: {account.retried} judgings are not the first of their response")
     if (repeats := describe_repeats(account)) is not None:

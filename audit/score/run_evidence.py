@@ -110,7 +110,7 @@ def remark_sides(tallies: Mapping[Side, SideCounts]) -> Iterator[DesignRemark]:
         rates = [one[0] for one in found]
         if len(rates) > 1 and max(rates) - min(rates) > UNEQUAL:
             parts = ", ".join(f"{name_side(side)} {some} of {all_}" for _, some, all_, side in found)
-            yield DesignRemark(code=code, message=f"{what} differ between the sides: {parts}; that alone can make their scores differ")
+            yield DesignRemark(code=code, message=f"{what} differ between the sides: {parts}; this by itself can make their scores differ")
 
 
 def name_side(side: Side) -> str:

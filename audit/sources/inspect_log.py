@@ -198,7 +198,7 @@ def _note_scores(samples: Sequence[LogSample], scorer: str | None) -> Iterator[s
 
 def _note_responses(header: LogHeader, samples: Sequence[LogSample]) -> Iterator[str]:
     for limit, count in sorted(Counter(sample.limit for sample in samples if sample.limit).items()):
-        yield f"limit: {limit} – {count} responses were ended by it and are scored as they stand"
+        yield f"limit: {limit} – {count} responses were ended by it and are scored as they are"
     authors = sorted({sample.invalidated_by for sample in samples if sample.invalidated_by})
     if authors:
         yield f"samples were declared invalid by {', '.join(authors[:_SHOWN])}"

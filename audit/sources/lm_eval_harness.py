@@ -218,7 +218,7 @@ def _reconcile(log: _HarnessLog, rows: Sequence[LogRow], reading: LogOptions) ->
         others = ", ".join(f"{name} ({count} documents)" for name, count in sorted(log.filters.items()) if name != log.filter_)
         notes.append(f"also scored by the filters {others}, which were not taken")
     if log.results is None:
-        return None, [*notes, "no results file stands beside it, so nothing states how many there should be"]
+        return None, [*notes, "no results file is next to it, so nothing states how many there should be"]
     counts = find_value(log.results, "n-samples") or {}
     stated = _get(counts, log.task)
     declared = _read_count(find_value(stated, "effective"))

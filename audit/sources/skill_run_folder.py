@@ -260,7 +260,7 @@ class SkillResponse:
     """A baseline, B with the skill, C the skill without its references, D the skill in a realistic context, E that context alone."""
 
     dimensions: Mapping[str, float]
-    """The judge's scores, 1 to 5; a dimension that the judge left out is not there."""
+    """The judge's scores, 1 to 5; a dimension that the judge omitted is not there."""
 
     excluded: str | None
     """Why there is no composite score; None when all four dimensions are there."""
@@ -653,4 +653,4 @@ def _explain_exclusion(place: DocumentPlace, judge: DocumentPlace, scores: Mappi
     if judge.value is None:
         said = place.text("error", default="")
         return f"not judged: {said}" if said else NO_JUDGMENT
-    return "the judge left out " + ", ".join(name for name in DIMENSIONS if name not in scores)
+    return "the judge omitted " + ", ".join(name for name in DIMENSIONS if name not in scores)

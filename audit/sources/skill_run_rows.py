@@ -144,7 +144,7 @@ def _build_provenance(recording: StudyRecording, scorer: str) -> Provenance:
 def _read_dimension(name: str) -> Callable[[SkillResponse], Scored]:
     def read(skill_response: SkillResponse) -> Scored:
         score = skill_response.dimensions.get(name)
-        return (score, None) if score is not None else (None, skill_response.excluded or f"the judge left out {name}")
+        return (score, None) if score is not None else (None, skill_response.excluded or f"the judge omitted {name}")
 
     return read
 

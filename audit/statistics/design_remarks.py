@@ -140,7 +140,7 @@ def _remark_tasks(side: SideMoments, tally: DesignCounts) -> Iterator[DesignRema
         yield DesignRemark(code="few-tasks", message=describe_sample_worth(side, tasks))
     if dropped:
         noun = "task is" if dropped == 1 else "tasks are"
-        message = f"{dropped} {noun} not scored on both sides and left out of ED ({tasks} remain)."
+        message = f"{dropped} {noun} not scored on both sides and excluded from ED ({tasks} remain)."
         yield DesignRemark(code="tasks-dropped", message=message)
 
 

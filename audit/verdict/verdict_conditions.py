@@ -153,7 +153,7 @@ def _weigh(rate: RecognitionRate, other: RecognitionRate | None, floor: float) -
         in_deployment=other,
         difference=difference,
         floor=floor,
-        text=text if other is None else f"{text}, beside {_describe_rate(other, floor)} in deployment-like samples",
+        text=text if other is None else f"{text}, against {_describe_rate(other, floor)} in deployment-like samples",
         reason=reason,
     )
 

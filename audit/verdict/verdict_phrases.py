@@ -530,7 +530,7 @@ def fold(name: str) -> str:
 _OF_SPEC = {
     Verdict.CONTRADICTED: "fails for",
     Verdict.DOES_NOT_CARRY_OVER: "does not carry over to",
-    Verdict.NOT_REPRODUCED: "is not reproduced in the replay beside",
+    Verdict.NOT_REPRODUCED: "is not reproduced in the replay next to",
     Verdict.INCONCLUSIVE: "is inconclusive for",
     Verdict.HOLDS: "holds for",
 }
@@ -590,7 +590,7 @@ def _describe(evidence: Evidence, *, foreign: bool) -> str:
         number = (
             share(evidence.finding.value) if evidence.finding.unit == "share" else f"{evidence.finding.value:g} {evidence.finding.unit}"
         )
-        parts.append(f"{number}, beside {evidence.finding.comparison}" if evidence.finding.comparison else number)
+        parts.append(f"{number}, against {evidence.finding.comparison}" if evidence.finding.comparison else number)
     parts += [f"in {evidence.evaluation}"] if evidence.evaluation else []
     parts += [f"on {evidence.model}"] if foreign else []
     parts += [evidence.source] if evidence.source else []

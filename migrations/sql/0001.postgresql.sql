@@ -934,7 +934,7 @@ CREATE TRIGGER entry__change BEFORE UPDATE OR DELETE ON entry FOR EACH ROW EXECU
 
 CREATE TRIGGER entry__truncate BEFORE TRUNCATE ON entry FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
-CREATE FUNCTION caveat_entry_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.seq <> (SELECT coalesce(max(seq), 0) + 1 FROM entry WHERE log = NEW.log) THEN RAISE EXCEPTION 'not-gapless: entry.seq must follow the last one' USING ERRCODE = '23000'; END IF; IF NEW.at < (SELECT at FROM entry WHERE log = NEW.log AND seq = NEW.seq - 1) THEN RAISE EXCEPTION 'out-of-order: entry.at must not lie before the entry that precedes it' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
+CREATE FUNCTION caveat_entry_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.seq <> (SELECT coalesce(max(seq), 0) + 1 FROM entry WHERE log = NEW.log) THEN RAISE EXCEPTION 'has-gap: entry.seq must follow the last one' USING ERRCODE = '23000'; END IF; IF NEW.at < (SELECT at FROM entry WHERE log = NEW.log AND seq = NEW.seq - 1) THEN RAISE EXCEPTION 'out-of-order: entry.at must not lie before the entry that precedes it' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
 
 CREATE TRIGGER entry__insert BEFORE INSERT ON entry FOR EACH ROW EXECUTE FUNCTION caveat_entry_insert()
 
@@ -994,7 +994,7 @@ CREATE TRIGGER identifier__change BEFORE UPDATE OR DELETE ON identifier FOR EACH
 
 CREATE TRIGGER identifier__truncate BEFORE TRUNCATE ON identifier FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
-CREATE FUNCTION caveat_identifier_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.number <> (SELECT coalesce(max(number), 0) + 1 FROM identifier WHERE log = NEW.log AND kind = NEW.kind AND authority = NEW.authority AND year = NEW.year) THEN RAISE EXCEPTION 'not-gapless: identifier.number must follow the last one' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
+CREATE FUNCTION caveat_identifier_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.number <> (SELECT coalesce(max(number), 0) + 1 FROM identifier WHERE log = NEW.log AND kind = NEW.kind AND authority = NEW.authority AND year = NEW.year) THEN RAISE EXCEPTION 'has-gap: identifier.number must follow the last one' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
 
 CREATE TRIGGER identifier__insert BEFORE INSERT ON identifier FOR EACH ROW EXECUTE FUNCTION caveat_identifier_insert()
 
@@ -1014,7 +1014,7 @@ CREATE TRIGGER card_revision__change BEFORE UPDATE OR DELETE ON card_revision FO
 
 CREATE TRIGGER card_revision__truncate BEFORE TRUNCATE ON card_revision FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
-CREATE FUNCTION caveat_card_revision_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.revision <> (SELECT coalesce(max(revision), 0) + 1 FROM card_revision WHERE log = NEW.log AND card = NEW.card) THEN RAISE EXCEPTION 'not-gapless: card_revision.revision must follow the last one' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
+CREATE FUNCTION caveat_card_revision_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.revision <> (SELECT coalesce(max(revision), 0) + 1 FROM card_revision WHERE log = NEW.log AND card = NEW.card) THEN RAISE EXCEPTION 'has-gap: card_revision.revision must follow the last one' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
 
 CREATE TRIGGER card_revision__insert BEFORE INSERT ON card_revision FOR EACH ROW EXECUTE FUNCTION caveat_card_revision_insert()
 
@@ -1038,7 +1038,7 @@ CREATE TRIGGER spec_version__change BEFORE UPDATE OR DELETE ON spec_version FOR 
 
 CREATE TRIGGER spec_version__truncate BEFORE TRUNCATE ON spec_version FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
-CREATE FUNCTION caveat_spec_version_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.version <> (SELECT coalesce(max(version), 0) + 1 FROM spec_version WHERE log = NEW.log AND spec = NEW.spec) THEN RAISE EXCEPTION 'not-gapless: spec_version.version must follow the last one' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
+CREATE FUNCTION caveat_spec_version_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.version <> (SELECT coalesce(max(version), 0) + 1 FROM spec_version WHERE log = NEW.log AND spec = NEW.spec) THEN RAISE EXCEPTION 'has-gap: spec_version.version must follow the last one' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
 
 CREATE TRIGGER spec_version__insert BEFORE INSERT ON spec_version FOR EACH ROW EXECUTE FUNCTION caveat_spec_version_insert()
 
@@ -1050,7 +1050,7 @@ CREATE TRIGGER claim_revision__change BEFORE UPDATE OR DELETE ON claim_revision 
 
 CREATE TRIGGER claim_revision__truncate BEFORE TRUNCATE ON claim_revision FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
-CREATE FUNCTION caveat_claim_revision_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.revision <> (SELECT coalesce(max(revision), 0) + 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim) THEN RAISE EXCEPTION 'not-gapless: claim_revision.revision must follow the last one' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
+CREATE FUNCTION caveat_claim_revision_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.revision <> (SELECT coalesce(max(revision), 0) + 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim) THEN RAISE EXCEPTION 'has-gap: claim_revision.revision must follow the last one' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
 
 CREATE TRIGGER claim_revision__insert BEFORE INSERT ON claim_revision FOR EACH ROW EXECUTE FUNCTION caveat_claim_revision_insert()
 
@@ -1090,7 +1090,7 @@ CREATE TRIGGER sighting__change BEFORE UPDATE OR DELETE ON sighting FOR EACH ROW
 
 CREATE TRIGGER sighting__truncate BEFORE TRUNCATE ON sighting FOR EACH STATEMENT EXECUTE FUNCTION caveat_append_only()
 
-CREATE FUNCTION caveat_sighting_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NOT EXISTS (SELECT 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision AND quote_status = 'verbatim' AND card = NEW.card AND card_revision <> NEW.card_revision) THEN RAISE EXCEPTION 'wrong-document: a sighting is of a quoted passage, in another revision of the card it is quoted from' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
+CREATE FUNCTION caveat_sighting_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NOT EXISTS (SELECT 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision AND quote_status = 'verbatim' AND card = NEW.card AND card_revision <> NEW.card_revision) THEN RAISE EXCEPTION 'wrong-document: a passage match is of a quoted passage, in another revision of the card it is quoted from' USING ERRCODE = '23000'; END IF; RETURN NEW; END $$
 
 CREATE TRIGGER sighting__insert BEFORE INSERT ON sighting FOR EACH ROW EXECUTE FUNCTION caveat_sighting_insert()
 

@@ -1040,7 +1040,7 @@ CREATE TRIGGER entry__update BEFORE UPDATE ON entry BEGIN SELECT RAISE(ABORT, 'a
 
 CREATE TRIGGER entry__delete BEFORE DELETE ON entry BEGIN SELECT RAISE(ABORT, 'append-only: entry takes no DELETE'); END
 
-CREATE TRIGGER entry__insert BEFORE INSERT ON entry BEGIN SELECT CASE WHEN NEW.seq <> (SELECT coalesce(max(seq), 0) + 1 FROM entry WHERE log = NEW.log) THEN RAISE(ABORT, 'not-gapless: entry.seq must follow the last one') WHEN NEW.at < (SELECT at FROM entry WHERE log = NEW.log AND seq = NEW.seq - 1) THEN RAISE(ABORT, 'out-of-order: entry.at must not lie before the entry that precedes it') END; END
+CREATE TRIGGER entry__insert BEFORE INSERT ON entry BEGIN SELECT CASE WHEN NEW.seq <> (SELECT coalesce(max(seq), 0) + 1 FROM entry WHERE log = NEW.log) THEN RAISE(ABORT, 'has-gap: entry.seq must follow the last one') WHEN NEW.at < (SELECT at FROM entry WHERE log = NEW.log AND seq = NEW.seq - 1) THEN RAISE(ABORT, 'out-of-order: entry.at must not lie before the entry that precedes it') END; END
 
 CREATE TRIGGER authority__update BEFORE UPDATE ON authority BEGIN SELECT RAISE(ABORT, 'append-only: authority takes no UPDATE'); END
 
@@ -1110,7 +1110,7 @@ CREATE TRIGGER identifier__update BEFORE UPDATE ON identifier BEGIN SELECT RAISE
 
 CREATE TRIGGER identifier__delete BEFORE DELETE ON identifier BEGIN SELECT RAISE(ABORT, 'append-only: identifier takes no DELETE'); END
 
-CREATE TRIGGER identifier__insert BEFORE INSERT ON identifier BEGIN SELECT CASE WHEN NEW.number <> (SELECT coalesce(max(number), 0) + 1 FROM identifier WHERE log = NEW.log AND kind = NEW.kind AND authority = NEW.authority AND year = NEW.year) THEN RAISE(ABORT, 'not-gapless: identifier.number must follow the last one') WHEN (SELECT 1 FROM identifier WHERE id = NEW.id AND log = NEW.log) THEN RAISE(ABORT, 'append-only: identifier holds this id log') END; END
+CREATE TRIGGER identifier__insert BEFORE INSERT ON identifier BEGIN SELECT CASE WHEN NEW.number <> (SELECT coalesce(max(number), 0) + 1 FROM identifier WHERE log = NEW.log AND kind = NEW.kind AND authority = NEW.authority AND year = NEW.year) THEN RAISE(ABORT, 'has-gap: identifier.number must follow the last one') WHEN (SELECT 1 FROM identifier WHERE id = NEW.id AND log = NEW.log) THEN RAISE(ABORT, 'append-only: identifier holds this id log') END; END
 
 CREATE TRIGGER key_event__update BEFORE UPDATE ON key_event BEGIN SELECT RAISE(ABORT, 'append-only: key_event takes no UPDATE'); END
 
@@ -1134,7 +1134,7 @@ CREATE TRIGGER card_revision__update BEFORE UPDATE ON card_revision BEGIN SELECT
 
 CREATE TRIGGER card_revision__delete BEFORE DELETE ON card_revision BEGIN SELECT RAISE(ABORT, 'append-only: card_revision takes no DELETE'); END
 
-CREATE TRIGGER card_revision__insert BEFORE INSERT ON card_revision BEGIN SELECT CASE WHEN NEW.revision <> (SELECT coalesce(max(revision), 0) + 1 FROM card_revision WHERE log = NEW.log AND card = NEW.card) THEN RAISE(ABORT, 'not-gapless: card_revision.revision must follow the last one') WHEN (SELECT 1 FROM card_revision WHERE document = NEW.document AND log = NEW.log) THEN RAISE(ABORT, 'append-only: card_revision holds this document log') WHEN (SELECT 1 FROM card_revision WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: card_revision holds this log seq') END; END
+CREATE TRIGGER card_revision__insert BEFORE INSERT ON card_revision BEGIN SELECT CASE WHEN NEW.revision <> (SELECT coalesce(max(revision), 0) + 1 FROM card_revision WHERE log = NEW.log AND card = NEW.card) THEN RAISE(ABORT, 'has-gap: card_revision.revision must follow the last one') WHEN (SELECT 1 FROM card_revision WHERE document = NEW.document AND log = NEW.log) THEN RAISE(ABORT, 'append-only: card_revision holds this document log') WHEN (SELECT 1 FROM card_revision WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: card_revision holds this log seq') END; END
 
 CREATE TRIGGER claim_event__update BEFORE UPDATE ON claim_event BEGIN SELECT RAISE(ABORT, 'append-only: claim_event takes no UPDATE'); END
 
@@ -1164,7 +1164,7 @@ CREATE TRIGGER spec_version__update BEFORE UPDATE ON spec_version BEGIN SELECT R
 
 CREATE TRIGGER spec_version__delete BEFORE DELETE ON spec_version BEGIN SELECT RAISE(ABORT, 'append-only: spec_version takes no DELETE'); END
 
-CREATE TRIGGER spec_version__insert BEFORE INSERT ON spec_version BEGIN SELECT CASE WHEN NEW.version <> (SELECT coalesce(max(version), 0) + 1 FROM spec_version WHERE log = NEW.log AND spec = NEW.spec) THEN RAISE(ABORT, 'not-gapless: spec_version.version must follow the last one') WHEN (SELECT 1 FROM spec_version WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: spec_version holds this log seq') END; END
+CREATE TRIGGER spec_version__insert BEFORE INSERT ON spec_version BEGIN SELECT CASE WHEN NEW.version <> (SELECT coalesce(max(version), 0) + 1 FROM spec_version WHERE log = NEW.log AND spec = NEW.spec) THEN RAISE(ABORT, 'has-gap: spec_version.version must follow the last one') WHEN (SELECT 1 FROM spec_version WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: spec_version holds this log seq') END; END
 
 CREATE TRIGGER survey__update BEFORE UPDATE ON survey BEGIN SELECT RAISE(ABORT, 'append-only: survey takes no UPDATE'); END
 
@@ -1176,7 +1176,7 @@ CREATE TRIGGER claim_revision__update BEFORE UPDATE ON claim_revision BEGIN SELE
 
 CREATE TRIGGER claim_revision__delete BEFORE DELETE ON claim_revision BEGIN SELECT RAISE(ABORT, 'append-only: claim_revision takes no DELETE'); END
 
-CREATE TRIGGER claim_revision__insert BEFORE INSERT ON claim_revision BEGIN SELECT CASE WHEN NEW.revision <> (SELECT coalesce(max(revision), 0) + 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim) THEN RAISE(ABORT, 'not-gapless: claim_revision.revision must follow the last one') WHEN (SELECT 1 FROM claim_revision WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: claim_revision holds this log seq') END; END
+CREATE TRIGGER claim_revision__insert BEFORE INSERT ON claim_revision BEGIN SELECT CASE WHEN NEW.revision <> (SELECT coalesce(max(revision), 0) + 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim) THEN RAISE(ABORT, 'has-gap: claim_revision.revision must follow the last one') WHEN (SELECT 1 FROM claim_revision WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: claim_revision holds this log seq') END; END
 
 CREATE TRIGGER reveal__update BEFORE UPDATE ON reveal BEGIN SELECT RAISE(ABORT, 'append-only: reveal takes no UPDATE'); END
 
@@ -1222,7 +1222,7 @@ CREATE TRIGGER sighting__update BEFORE UPDATE ON sighting BEGIN SELECT RAISE(ABO
 
 CREATE TRIGGER sighting__delete BEFORE DELETE ON sighting BEGIN SELECT RAISE(ABORT, 'append-only: sighting takes no DELETE'); END
 
-CREATE TRIGGER sighting__insert BEFORE INSERT ON sighting BEGIN SELECT CASE WHEN NOT EXISTS (SELECT 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision AND quote_status = 'verbatim' AND card = NEW.card AND card_revision <> NEW.card_revision) THEN RAISE(ABORT, 'wrong-document: a sighting is of a quoted passage, in another revision of the card it is quoted from') WHEN (SELECT 1 FROM sighting WHERE card = NEW.card AND card_revision = NEW.card_revision AND claim = NEW.claim AND log = NEW.log AND revision = NEW.revision) THEN RAISE(ABORT, 'append-only: sighting holds this card card_revision claim log revision') WHEN (SELECT 1 FROM sighting WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: sighting holds this log seq') END; END
+CREATE TRIGGER sighting__insert BEFORE INSERT ON sighting BEGIN SELECT CASE WHEN NOT EXISTS (SELECT 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision AND quote_status = 'verbatim' AND card = NEW.card AND card_revision <> NEW.card_revision) THEN RAISE(ABORT, 'wrong-document: a passage match is of a quoted passage, in another revision of the card it is quoted from') WHEN (SELECT 1 FROM sighting WHERE card = NEW.card AND card_revision = NEW.card_revision AND claim = NEW.claim AND log = NEW.log AND revision = NEW.revision) THEN RAISE(ABORT, 'append-only: sighting holds this card card_revision claim log revision') WHEN (SELECT 1 FROM sighting WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: sighting holds this log seq') END; END
 
 CREATE TRIGGER staleness_review__update BEFORE UPDATE ON staleness_review BEGIN SELECT RAISE(ABORT, 'append-only: staleness_review takes no UPDATE'); END
 

@@ -301,7 +301,7 @@ def _record(app: App, revision_comparison: "RevisionComparison") -> int:
     cards = {side.card.card if side.card else side.name for side in (revision_comparison.old, revision_comparison.new)}
     # A match belongs to a registered claim and a registered revision of its card.
     if revision_comparison.old.card is None or len(cards) > 1 or len(sighted) < len(revision_comparison.passages):
-        what = "only what claims of a registered card become in another registered revision of it is recorded"
+        what = "only match results of claims of a registered card in another registered revision are recorded"
         raise InputError(Fault("nothing-to-record", "--record", what))
     with app.ledger.write(actor=app.config.authority) as writer:
         return record_passage_matches(writer, sighted)
@@ -311,14 +311,14 @@ def _record(app: App, revision_comparison: "RevisionComparison") -> int:
 
 _MOST = 20
 """Passages that are listed without `--all`."""
-_COLUMNS = ("proposed", "registered", "audited", "restricted", "left out", "undecided")
+_COLUMNS = ("proposed", "registered", "audited", "restricted", "excluded", "unreviewed")
 _WIDEST = 27
 
 
 @examples("card coverage CRD-LAB-2026-0001-J", "card coverage CRD-LAB-2026-0001-J --all")
 @click.command()
 @click.argument("card_id", type=CARD)
-@click.option("--all", "whole", is_flag=True, help="List every undecided passage and every passage left out, not only the first 20.")
+@click.option("--all", "whole", is_flag=True, help="List all unreviewed and all excluded passages, not only the first 20.")
 @as_of_option
 @pass_app
 def coverage(app: App, *, card_id: Identifier, whole: bool) -> None:
@@ -364,7 +364,7 @@ def _present_survey(found: Coverage, reference: str) -> Iterator[Block]:
     if found.surveyed_by:
         yield f"surveyed by {', '.join(found.surveyed_by)}\n"
     else:
-        stands = "stands in the log any more" if found.erased else "is recorded"
+        stands = "is in the log any more" if found.erased else "is recorded"
         yield f"No survey of this revision {stands}: how many of its passages make claims is not known."
         yield f"Next: caveat claim propose {reference}\n"
 
@@ -373,7 +373,7 @@ def _present_erased(found: Coverage, untold: Sequence[str]) -> Iterator[Block]:
     # Counts without erased statements would be taken for complete.
     if found.erased:
         entries = ", ".join(str(entry.seq) for entry in found.erased)
-        yield f"Erased, and so not counted: what was proposed or left out by {_count(len(found.erased), 'statement')} ({entries})."
+        yield f"Erased, and so not counted: passages proposed or excluded by {_count(len(found.erased), 'statement')} ({entries})."
     if untold:
         verb = "rests" if len(untold) == 1 else "rest"
         names = ", ".join(untold[:_MOST]) + (f" and {len(untold) - _MOST} more" if len(untold) > _MOST else "")
@@ -410,10 +410,10 @@ def _present_undecided(found: Coverage, most: int | None) -> Iterator[Block]:
         return
     if not found.undecided:
         # Registered or left out does not mean read.
-        yield "\nEvery proposed passage is registered or left out; whether a person read each is not recorded."
+        yield "\nEvery proposed passage is registered or excluded; whether a person read each is not recorded."
         return
     verb = "is" if len(found.undecided) == 1 else "are"
-    yield f"\n{_count(len(found.undecided), 'proposed passage')} {verb} undecided: neither registered nor left out"
+    yield f"\n{_count(len(found.undecided), 'proposed passage')} {verb} unreviewed: neither registered nor excluded"
     for passage in found.undecided[:most]:
         yield f"  {_locate(passage.page, passage.section)}: “{_shorten(passage.readable or passage.quote)}”"
     yield from _present_rest(len(found.undecided), most)
@@ -423,7 +423,7 @@ def _present_omissions(found: Coverage, most: int | None) -> Iterator[Block]:
     if not found.omissions:
         return
     verb = "was" if len(found.omissions) == 1 else "were"
-    yield f"\n{_count(len(found.omissions), 'passage')} {verb} left out"
+    yield f"\n{_count(len(found.omissions), 'passage')} {verb} excluded"
     for place, omission in enumerate(found.omissions[:most]):
         said, words = omission.payload, found.omitted[place] if found.omitted else omission.payload.quote
         yield f"  {_locate(said.anchor.page, said.anchor.section)}: “{_shorten(words)}”"

@@ -30,16 +30,16 @@ def count_fates(passages: Sequence[ComparedPassage]) -> dict[str, int]:
 
 
 def describe_fates(fates: Counter[MatchResult], respelled: int) -> str:
-    """Return the counts on one line, such as "18 unchanged, 2 reworded (in spelling alone), 2 gone"; fates that no passage met are left
+    """Return the counts on one line, such as "18 unchanged, 2 reworded (only in spelling), 2 gone"; fates that no passage met are left
     out.
     """
     told = []
     for fate in MatchResult:
-        alone = "" if fate is not MatchResult.REWORDED or not respelled else " (in spelling alone)"
+        alone = "" if fate is not MatchResult.REWORDED or not respelled else " (only in spelling)"
         # All reworded passages differ in spelling, or only some of them do; then the number is
         # given.
         if alone and respelled < fates[fate]:
-            alone = f" ({respelled} in spelling alone)"
+            alone = f" ({respelled} only in spelling)"
         told += [f"{fates[fate]} {fate.value}{alone}"] if fates[fate] else []
     return ", ".join(told)
 
@@ -130,7 +130,7 @@ def _present_counts(revision_comparison: RevisionComparison) -> Iterator[Block]:
         respelled = _count_respelled(revision_comparison)
         fates = Counter(passage.found.fate for passage in revision_comparison.passages)
         for fate in MatchResult:
-            note = f"   {respelled} in spelling alone, no alarm" if respelled and fate is MatchResult.REWORDED else ""
+            note = f"   {respelled} only in spelling, no alarm" if respelled and fate is MatchResult.REWORDED else ""
             yield f"  {fate.value:<9}{fates[fate]:>5}{note}"
     quoting = revision_comparison.quoting
     if decided := _list_quoting_newer(revision_comparison):
@@ -144,7 +144,7 @@ def _present_counts(revision_comparison: RevisionComparison) -> Iterator[Block]:
 def _present_passage(passage: ComparedPassage, quoted: str | None) -> Iterator[Block]:
     """*quoted*: the revision it is quoted from, if it is not the older of the two."""
     anchor = passage.found.anchor
-    spelling = " in spelling alone" if passage.found.differs else ""
+    spelling = " only in spelling" if passage.found.differs else ""
     yield Subtitle(f"{passage.name}  {passage.found.fate.value}{spelling}{f', quoted from {quoted}' if quoted else ''}")
     yield f"  {_tell_move(passage.old, anchor)}"
     old = passage.old.exact
@@ -163,14 +163,14 @@ def _advise(passage: ComparedPassage) -> str:
     claim = passage.name.partition("@")[0]
     # A moved passage has the same words, so its audits stay valid.
     if passage.found.fate is MatchResult.MOVED:
-        return "Nothing to do: its audits stand."
+        return "Nothing to do: its audits still count."
     if passage.found.differs:
         return f"Nothing to do: {'; '.join(passage.found.differs)}"
     # A file that is not registered has no revision that a claim could be moved to.
     if passage.sighted is None:
         return f"{f'A number changed ({passage.numbers}). ' if passage.numbers else ''}Next: register the newer one, then decide."
     if passage.found.fate is MatchResult.GONE:
-        return f'Next: caveat claim withdraw {claim} --reason "…"; or leave it, potentially stale.'
+        return f'Next: caveat claim withdraw {claim} --reason "…"; or leave it as it is: it needs review.'
     # A changed number is another claim, so rewording is not offered.
     if passage.numbers:
         return f'A number changed ({passage.numbers}). Next: caveat claim revise {claim} FILE --reason "…"'

@@ -497,7 +497,7 @@ def list_contestations(app: App, *, only_open: bool, target: Identifier | None) 
     }
     if erased:
         app.say(f"not shown, because one of their statements was erased: {', '.join(erased)}")
-    app.answer(document, [build_contestation_table(files) if files else "No contestations."])
+    app.answer(document, [build_contestation_table(files) if files else "No objections."])
 
 
 @examples("contest show CON-LAB-2026-0001-B")
@@ -539,7 +539,7 @@ def report_step(app: App, contestation_id: Identifier, step: ContestationStep, *
     app.answer(
         document,
         f"{contestation_event.contestation}: {step.value} by {who}, recorded as entry {entry.seq}."
-        + ("" if file.is_settled else f"\nIt stands: {describe_state(file)}."),
+        + ("" if file.is_settled else f"\nIts state: {describe_state(file)}."),
     )
 
 

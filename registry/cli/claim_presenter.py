@@ -166,7 +166,7 @@ def _present_sightings(dossier: Dossier) -> Iterator[Block]:
         place = ", ".join(
             part for part in (f"page {match.anchor.page}" if match.anchor and match.anchor.page else "", _quote(match)) if part
         )
-        fate = f"reworded in spelling alone ({'; '.join(match.differs)})" if match.differs else match.fate.value
+        fate = f"reworded only in spelling ({'; '.join(match.differs)})" if match.differs else match.fate.value
         yield f"  {match.card}: {fate}{f', {place}' if place else ''}"
 
 
@@ -186,7 +186,7 @@ def _present_audit(file: AuditFile, earlier: ModelRef | None) -> Iterator[Block]
     locked += f", under the rival of {audit.contestation}" if audit.contestation else ""
     yield Subtitle(f"audit {audit.audit} of {audit.claim} by {audit.auditor} ({_words(audit.independence.value)}, {locked})")
     if earlier is not None:
-        yield f"  it speaks of {earlier} alone"
+        yield f"  it names only {earlier}"
     if file.lock and (runs := describe_runs(file.history)):
         yield f"  {runs}"
     if not file.restrictions:
@@ -328,7 +328,7 @@ def _sentences(outcome: RegistrationResult, *, dry_run: bool) -> Iterator[str]:
     added = len(outcome.added)
     yield f"{_count(added, 'claim', dry_run=dry_run)} added, {len(outcome.revised)} revised, {outcome.unchanged} unchanged."
     if outcome.left_out or outcome.left_out_unchanged:
-        yield f"{_count(outcome.left_out, 'passage', dry_run=dry_run)} left out, {outcome.left_out_unchanged} unchanged."
+        yield f"{_count(outcome.left_out, 'passage', dry_run=dry_run)} excluded, {outcome.left_out_unchanged} unchanged."
     if outcome.proposed is not None:
         # Passages of a survey are counted apart from claims.
         count = _count(outcome.proposed, "proposed passage", dry_run=dry_run)
@@ -380,7 +380,7 @@ def present_drift(drift: Drift) -> Iterator[Block]:
     if levels:
         yield f"intervals at {' and '.join(map(format_level, sorted(levels)))}"
     if len({point.model for point in drift.points}) == 1:
-        yield "All of it is about one model version: there is nothing to compare."
+        yield "All outcomes are about one model version: there is nothing to compare."
     if drift.steps:
         yield from _present_steps(drift.steps, names)
 
@@ -433,7 +433,7 @@ def _present_steps(steps: Sequence[DriftStep], names: dict[str, str]) -> Iterato
             f"{names[step.before]} → {names[step.after]}",
             _name(step),
             *(_write_number(number, (), signed=True) for number in (step.phi_test, step.phi_deploy, step.ed)),
-            f"task by task, entry {step.finding.seq}" if step.finding else "the two estimates alone",
+            f"task by task, entry {step.finding.seq}" if step.finding else "only the two estimates",
         )
         for step in steps
     ]
@@ -447,7 +447,7 @@ def _present_steps(steps: Sequence[DriftStep], names: dict[str, str]) -> Iterato
 # Claims that may be stale, with what resolves each cause.
 
 _SETTLES = {Remedy.AUDIT: "a new audit settles it", Remedy.REVISION: "a new revision settles it", Remedy.PERSON: "a person decides"}
-_CALLED = {Remedy.AUDIT: "a new audit", Remedy.REVISION: "a new revision", Remedy.PERSON: "a person alone"}
+_CALLED = {Remedy.AUDIT: "a new audit", Remedy.REVISION: "a new revision", Remedy.PERSON: "only a person"}
 Shown = Sequence[tuple[ClaimSummary, tuple[RemedyStep, ...]]]
 
 
@@ -472,7 +472,7 @@ def _list_stale_blocks(stale_claims: StaleClaims, shown: Shown) -> Iterator[Bloc
     if not total:
         yield "No claim is stale, or may be."
         return
-    yield f"{_count_claims(total)} may no longer stand: {total - confirmed:,} potentially stale, {confirmed:,} confirmed."
+    yield f"{_count_claims(total)} may no longer hold: {total - confirmed:,} to review, {confirmed:,} confirmed stale."
     yield f"  by cause: {', '.join(f'{kind.value} {number:,}' for kind, number in stale_claims.count_kinds().items())}"
     yield f"  settled by: {_list_remedies(stale_claims)}"
     for claim, steps in shown:
@@ -483,7 +483,7 @@ def _list_stale_blocks(stale_claims: StaleClaims, shown: Shown) -> Iterator[Bloc
             for command in step.commands:
                 # A command is never wrapped, so that it can be copied.
                 yield Verbatim(f"      {command}")
-    yield '\nAny cause a person may decide: caveat stale confirm CLM-… --reason "…", or dismiss; one cause alone: --cause KIND'
+    yield '\nAny cause a person may decide: caveat stale confirm CLM-… --reason "…", or dismiss; for one cause: --cause KIND'
     if len(shown) < total:
         yield f"{total - len(shown):,} more are not shown: --limit {total}"
 

@@ -364,7 +364,7 @@ def _report(app: App, done: Sequence[CarryResult], why: str, *, dry_run: bool) -
     def text() -> Iterator[Block]:
         for result in new:
             prefix = "To be recorded: " if dry_run else ""
-            yield f"{prefix}{result.after} about {result.model}, carried from {result.before}, entry {result.entry}."
+            yield f"{prefix}{result.after} about {result.model}, applied from {result.before}, entry {result.entry}."
         if len(new) > _FEW:
             yield f"… and {len(new) - _FEW:,} more."
         if new:
@@ -449,13 +449,13 @@ def _report_rewording(app: App, rewording: "Rewording", revised: str | None) -> 
         "revised": revised,
         "turns": [{"what": turn.what, "words": turn.words} for turn in rewording.turns],
     }
-    spelling = " in spelling alone" if rewording.sighting.differs else ""
+    spelling = " only in spelling" if rewording.sighting.differs else ""
     nothing = (
         f"{rewording.claim.reference} is {rewording.sighting.fate.value}{spelling} in {rewording.card.card}@{rewording.card.revision}."
     )
     done = f"Recorded {revised}. Audits of {rewording.claim.reference} are history: they are about the old words."
     done += f"\nNext: caveat audit new {rewording.claim.claim}"
-    app.answer(document, done if revised else f"{nothing} Nothing needs doing: its audits stand.")
+    app.answer(document, done if revised else f"{nothing} Nothing needs doing: its audits still count.")
 
 
 # `caveat claim restated`: claims that give different numbers for one quantity. Nothing is related

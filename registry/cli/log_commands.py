@@ -334,7 +334,7 @@ def _attach(app: App, path: Path, trust: Sequence[str], output: Path | None) -> 
         stored_checkpoint = find_checkpoint(writer, attached.checkpoint.size)
     # A cosignature by an unknown key is not kept, and the user must learn that.
     for cosignature in attached.left_out:
-        app.say(f"left out: {cosignature.name}+{cosignature.key}: {cosignature.why}")
+        app.say(f"excluded: {cosignature.name}+{cosignature.key}: {cosignature.why}")
     app.say(f"kept: {', '.join(attached.kept) or 'no cosignature'}")
     if stored_checkpoint is not None:
         _publish_checkpoint(

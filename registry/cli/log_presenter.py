@@ -55,14 +55,14 @@ def list_backed(dossier: Dossier) -> Iterator[tuple[str, Entry]]:
     for endpoint in dossier.model_endpoints:
         yield f"endpoint name {endpoint.payload.name}", endpoint.entry
     for contestation in dossier.contestations:
-        yield f"contestation {contestation.contestation.payload.contestation}", contestation.contestation.entry
+        yield f"objection {contestation.contestation.payload.contestation}", contestation.contestation.entry
 
 
 def present_backed(dossier: Dossier, backed: Backed) -> Iterator[Block]:
     """Present who stands behind each statement that a claim and its audits rest on."""
     listed = list(list_backed(dossier))
     if listed:
-        yield Subtitle("who stands behind it")
+        yield Subtitle("signers")
     for what, entry in listed:
         yield f"  {what} by {entry.actor}, entry {entry.seq}: {_LONG[backed[entry.seq]]}"
 
@@ -179,7 +179,7 @@ def summarise_report(report: LogReport) -> dict[str, Any]:
 def present_report(report: LogReport, rows: int | None) -> Iterator[Block]:
     """Present a check that found nothing wrong, with what it rests on."""
     one = report.erased == 1
-    yield f"{report.origin or 'the log'}: {_count(report.entries, 'entry', 'entries')}, gapless, every leaf fits its text"
+    yield f"{report.origin or 'the log'}: {_count(report.entries, 'entry', 'entries')}, no gaps, every entry hash matches its text"
     if report.erased:
         yield f"  the text of {report.erased} {'is' if one else 'are'} erased, and {'an entry says' if one else 'entries say'} why"
     yield f"  root      {report.root}"

@@ -27,7 +27,7 @@ def model() -> None:
 @examples("model add Lab/Lumen/1", "model add Lab/Lumen/2 --predecessor Lab/Lumen/1 --released 2026-11-21")
 @model.command()
 @click.argument("version", metavar="DEV/NAME/VERSION")
-@click.option("--predecessor", metavar="DEV/NAME/VERSION", help="The version it replaces; claims about that become potentially stale.")
+@click.option("--predecessor", metavar="DEV/NAME/VERSION", help="The version it replaces; claims about that version then need review.")
 @click.option("--released", metavar="DATE", help="The day it was first offered, such as 2026-11-21.")
 @click.option("--note", help="What is to be said of it.")
 @pass_app
@@ -228,7 +228,7 @@ def endpoint(app: App, *, version: str, name: str, reason: str, source: str | No
     # ambiguous.
     if done.conflicts and not retract:
         others = ", ".join(f"{conflict.model} (by {', '.join(conflict.by)})" for conflict in done.conflicts)
-        app.say(f"warning: {name} is stated for {others} too; while it is, it does not tell which of them was asked")
+        app.say(f"warning: {name} is stated for {others} too; while it is, it does not show which of them was asked")
     document = {
         "schema": "caveat/model-endpoint/1",
         "model": str(wanted),
@@ -245,7 +245,7 @@ def endpoint(app: App, *, version: str, name: str, reason: str, source: str | No
 def _tell_stale(number: int, version: str) -> str:
     if not number:
         return f"No claim about {version} is stale."
-    return f"{number:,} {'claim' if number == 1 else 'claims'} about it may no longer stand: caveat stale list --model {version!r}"
+    return f"{number:,} {'claim' if number == 1 else 'claims'} about it may no longer hold: caveat stale list --model {version!r}"
 
 
 # `caveat model update`: one version comes from another, and the claims that this makes stale.
@@ -289,7 +289,7 @@ class Aftermath:
 @click.option("--released", metavar="DATE", help="The day NEW was first offered, such as 2026-11-21.")
 @click.option("--note", help="What is to be said of the link; it stays in the record.")
 @click.option("--branch", is_flag=True, help="Let NEW take the place of OLD although another version did.")
-@click.option("--dry-run", is_flag=True, help="Check everything and tell what would become stale; record nothing.")
+@click.option("--dry-run", is_flag=True, help="Check everything and list claims that would become stale; record nothing.")
 @pass_app
 def update(app: App, *, old: str, new: str, descent: str, released: str | None, note: str | None, branch: bool, dry_run: bool) -> None:
     """Record an update of a model, and list stale claims.

@@ -126,7 +126,7 @@ def _list_aftermath_blocks(aftermath: "Aftermath", *, dry_run: bool) -> Iterator
     yield _tell_claims(aftermath)
     if aftermath.earlier:
         noun = "claim" if aftermath.earlier == 1 else "claims"
-        yield f"{aftermath.earlier:,} {noun} about versions before {link.predecessor} may no longer stand, as before."
+        yield f"{aftermath.earlier:,} {noun} about versions before {link.predecessor} may no longer hold, as before."
     if aftermath.stale.claims:
         yield from _present_stale(aftermath)
     following = _list_next(aftermath)
@@ -173,9 +173,9 @@ def _list_version_blocks(page: VersionPage) -> Iterator[Block]:
     """Yield one model version as a person reads it."""
     model, version, counts = page.model, page.registered, page.claims
     yield Title(str(model))
-    claims = f"{counts.current}, of which {counts.audited} audited, {counts.potentially_stale} potentially stale, {counts.stale} stale"
+    claims = f"{counts.current}, of which {counts.audited} audited, {counts.potentially_stale} to review, {counts.stale} stale"
     rows = [
-        ("registered", "yes" if version else f"no; claims alone name it. caveat model add {write_model(model)} registers it"),
+        ("registered", "yes" if version else f"no; only claims name it. caveat model add {write_model(model)} registers it"),
         ("released", str(version.released) if version and version.released else "not stated"),
         *((("note", version.note),) if version and version.note else ()),
         *(("comes from", f"{link.predecessor}, {name_descent(link.descent)}, entry {link.entry}") for link in page.comes_from),
@@ -312,12 +312,13 @@ def _tell_claims(aftermath: "Aftermath") -> str:
         none = "it does not speak" if aftermath.about_old == 1 else "none of them speaks"
         return f"{claims} about {link.predecessor} {stays}, and {none} for {link.model}: a fine-tune is another model."
     if not stale.claims:
-        return f"{claims} about {link.predecessor}; for each of them a person decided that it stands all the same."
+        return f"{claims} about {link.predecessor}; for each of them a person decided that it still holds."
     number = "1 claim" if len(stale.claims) == 1 else f"{len(stale.claims):,} claims"
     before = len(stale.claims) - aftermath.newly
     them = "it" if len(stale.claims) == 1 else f"{before:,} of them"
     stood = f"; {them} had other reasons already" if before else ""
-    return f"\n{number} about {link.predecessor} may no longer stand{stood}. None speaks for {link.model} until it is carried and audited."
+    until = f"None applies to {link.model} until you apply it to that version and audit it."
+    return f"\n{number} about {link.predecessor} may no longer hold{stood}. {until}"
 
 
 def _present_stale(aftermath: "Aftermath") -> Iterator[Block]:

@@ -140,7 +140,7 @@ def _present(document: Mapping[str, Any]) -> Iterator[Block]:
     if speaker != code:
         yield f"To act as {code}, set `authority = {code}` in registry.cfg."
     if keys is not None:
-        state = "encrypted" if keys["encrypted"] else "not encrypted, readable by you alone"
+        state = "encrypted" if keys["encrypted"] else "not encrypted, readable only by you"
         yield f"Its log is {keys['log']}; the secret keys are in {keys['folder']} ({state}). Keep a copy of them elsewhere."
     yield "Next: caveat card add CARD.pdf --title … --publisher …   then: caveat claim propose CARD"
 
@@ -477,7 +477,7 @@ def _tell_check(size: int | None, entries: int, signer: str | None, *, is_own_wo
     if signer is None:
         return f"It agrees with the checkpoint at {size}, which is unsigned: that shows accidents, no forgery.{rest}"
     name = shorten_vkey(signer)
-    own = ", a key known from the backup alone: give yours with --vkey to be sure" if is_own_word else ""
+    own = ", a key known only from the backup: give yours with --vkey to be sure" if is_own_word else ""
     return f"It agrees with the checkpoint at {size}, signed with {name}{own}.{rest}"
 
 
@@ -515,7 +515,7 @@ def write_bundle(app: App, *, output: Path | None, since: int, without_cards: bo
         {"schema": "caveat/bundle-write/1", **to_document(done)},
         f"Wrote {done.path}: entries {done.since + 1} to {done.size} of {done.origin}{erased}{texts}.\n"
         f"root {done.root}\nsha256 {done.sha256}\n"
-        "Next: send it, and tell your verifier key some other way: caveat admin key show",
+        "Next: send it, and give your verifier key in another way: caveat admin key show",
     )
 
 

@@ -31,7 +31,7 @@ _MOST_NAMED = 3
 _CLASHING = {
     "sources": "--from draws a report again without a registry; --since makes one of a registry.",
     "seals": "--confidential shows sealed specifications, of which a change report shows none.",
-    "stale": "--stale makes its change report itself, since the folder was last gone through; --since makes one alone.",
+    "stale": "--stale makes its change report itself, since the folder was last gone through; --since makes only that.",
     "publish": "--publish records that supplements of claims and cards were published; a change report is about neither. Sign it: --sign.",
 }
 
@@ -89,7 +89,7 @@ def _list_changed_claims(view: "View", subjects: Sequence[Identifier]) -> list[s
             found = f"names a {subject.kind.name.lower()}; change reports are about claims (CLM-…), or cards (CRD-…) with all their claims"
             raise InputError(Fault("bad-identifier", str(subject), found))
     if not claims:
-        found = "no claim of it is registered, so there is nothing to compare"
+        found = "it has no registered claims, so there is nothing to compare"
         raise InputError(Fault("nothing-to-report", ", ".join(map(str, subjects)), found, advice="caveat claim list"))
     return list(claims)
 
@@ -164,7 +164,7 @@ def _tell_due(app: App, looked: "FolderState") -> None:
     for path in looked.pages:
         click.echo(f"{path}  it was altered in the folder")
     for path in looked.in_the_way:
-        click.echo(f"{path}  it is in the way: it is not the file that was drawn here")
+        click.echo(f"{path}  it is in the way: it is not the file that was rendered here")
     if looked.is_settled:
         _tell_nothing(app, None, looked, lists_all=False)
         return

@@ -96,7 +96,7 @@ def _list_context(item: ContextItem, blocks: Mapping[str, ContextBlock]) -> Iter
     yield from _list_parts("user, with the task", item.template, blocks)
     for tool in item.tools:
         yield f"  tool {_line(tool.name)}: {_line(tool.description)}"
-    for label, text in (("scaffold", item.scaffold), ("cues beside those of blocks", ", ".join(item.cues))):
+    for label, text in (("scaffold", item.scaffold), ("cues outside blocks", ", ".join(item.cues))):
         if text:
             yield f"  {label}: {_line(text)}"
 

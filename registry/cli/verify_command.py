@@ -180,7 +180,7 @@ def _present(
         if rows:
             yield Checks(rows)
     if beside is not None:
-        yield f"Beside the registry {beside}: its word and its keys are believed."
+        yield f"Compared with the registry {beside}; its statements and keys are trusted."
 
 
 def _shorten(note: str) -> str:

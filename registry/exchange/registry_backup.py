@@ -271,7 +271,7 @@ def _parse(note: str) -> tuple[Checkpoint, SignedNote | None]:
         return signed.checkpoint, signed
     # An unsigned checkpoint is the three signed lines alone. A dummy signature line lets the same
     # parser read it.
-    unsigned = parse_note(f"{note}\n— nobody AAAAAAA=\n", where="checkpoint").checkpoint
+    unsigned = parse_note(f"{note}\n— no-signer AAAAAAA=\n", where="checkpoint").checkpoint
     if checkpoint_text(unsigned) != note:
         raise InputError(Fault("bad-note", "checkpoint", "it is not written as a checkpoint is"))
     return unsigned, None

@@ -259,7 +259,7 @@ _PLAIN: Mapping[DueKind, str] = {
     DueKind.MANIFEST: "the manifest of the folder said something else of it than the registry",
     DueKind.TEMPLATE: "the templates, fonts or libraries that draw it changed",
     DueKind.FORMAT: "not there in a format that is asked for",
-    DueKind.GONE: "a file of it is gone",
+    DueKind.GONE: "one of its files is gone",
     DueKind.UNPUBLISHED: "not published yet",
 }
 

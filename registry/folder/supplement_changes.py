@@ -277,7 +277,7 @@ class Supersession:
                 same.setdefault(name, []).append(claim)
         # What concerns the most claims first.
         told += [f"{_name_some(claims)}: {name}" for name, claims in sorted(same.items(), key=lambda one: -len(one[1]))]
-        return entries, told or ["What it is made from was told otherwise then; no entry of its own was added since."]
+        return entries, told or ["An earlier version of Caveat described its sources differently; no entry of its own was added since."]
 
     def _compare_claim_of_card(self, claim: str) -> SupersessionNotice:
         """Return the most important of what came of one claim; nothing where a statement was erased, as the card's supplement tells."""

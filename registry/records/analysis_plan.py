@@ -129,7 +129,7 @@ class LockedTasks(Record):
     sha256: str
     """Of the task identifiers, sorted by code point, one a line, each ended by a newline, in UTF-8."""
     ids: tuple[str, ...] = ()
-    """The identifiers themselves, in that order: what was added or left out can then be named."""
+    """The identifiers themselves, in that order: what was added or excluded can then be named."""
     families: tuple[str, ...] = ()
     """The family of each of `ids`, an empty text for a task without one; empty where no task names a family."""
 
@@ -148,7 +148,7 @@ class Lock(Payload):
     theta: float | None
     direction: Direction
     deploy_specs: tuple[str, ...]
-    """Names of the P_deploy specifications as they stand in the score table."""
+    """Names of the P_deploy specifications as they are in the score table."""
     exclusion_rules: str | None = None
     stopping_rule: str | None = None
     budget: str | None = None
@@ -161,7 +161,7 @@ class Lock(Payload):
     scoring: LockedSpec | None = None
     """The judge or other scoring function; None where it is not registered."""
     cues: tuple[LockedSpec, ...] = ()
-    """Cue inventories whose cues are to be ablated or rated."""
+    """Cue inventories with the cues to ablate or rate."""
     tasks: LockedTasks | None = None
     """None where the tasks are not fixed."""
     replay: str | None = None
@@ -302,7 +302,7 @@ class Deviation(Payload):
     reason: str | None
     """The reason given; None where Caveat found the departure and it is not explained."""
     found: bool = False
-    """Whether Caveat found it by comparing, rather than being told of it."""
+    """Whether Caveat found it by comparing; else the auditor stated it."""
 
     def __post_init__(self) -> None:
         if not self.found and not (self.reason and self.reason.strip()):

@@ -258,7 +258,7 @@ class AuditDraft(Record):
     evidence: tuple[Evidence, ...] = ()
     plan: Plan = Plan()
     deploy_specs: tuple[str, ...] = ("default",)
-    """Names of the P_deploy specifications as they stand in the score table."""
+    """Names of the P_deploy specifications as they are in the score table."""
     exclusion_rules: str | None = None
     stopping_rule: str | None = None
     budget: str | None = None
@@ -281,5 +281,5 @@ class AuditDraft(Record):
     contestation: str | None = None
     """`CON-…`: the contestation under whose rival this audit replays."""
     renews: str | None = None
-    """`AUD-…`: the audit whose locked plan this one carries out again."""
+    """`AUD-…`: the audit with the locked plan that this one runs again."""
     schema: Literal["caveat/audit/1"] = "caveat/audit/1"

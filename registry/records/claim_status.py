@@ -295,7 +295,7 @@ class Contestation(Payload):
 
     def __post_init__(self) -> None:
         if not self.grounds.strip():
-            raise ValueError("a contestation needs its grounds")
+            raise ValueError("an objection needs its grounds")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,4 +311,4 @@ class ContestationEvent(Payload):
 
     def __post_init__(self) -> None:
         if not self.note.strip():
-            raise ValueError("a step in a contestation needs a note")
+            raise ValueError("a step of an objection needs a note")

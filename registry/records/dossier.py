@@ -130,7 +130,7 @@ class Dossier(Record):
     model_events: tuple[Recorded[ModelEvent], ...] = ()
     """Of the lineage of the models that its revisions are about, and of those that follow them, in log order."""
     model_endpoints: tuple[Recorded[ModelEndpoint], ...] = ()
-    """On the endpoint names that tell who was asked for the model of the current revision, in log order; see `EndpointIndex`."""
+    """On the endpoint names that show who was asked for the model of the current revision, in log order; see `EndpointIndex`."""
     reveals: tuple[Recorded[Reveal], ...] = ()
     """Of the sealed ones among `specs`, in log order."""
     today: date | None = None
@@ -153,16 +153,16 @@ class Dossier(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inclusion(Record):
-    """The proof that entries stand in a log: with their leaves and these nodes, anybody computes the root."""
+    """The proof that entries are in a log: anyone can compute the root from their hashes and these nodes."""
 
     size: int
     """Of the log, in entries."""
     root: str
     """Of the tree over them, hexadecimal."""
     nodes: tuple[Node, ...]
-    """The fewest whose leaves are none of the entries proven, by level and index."""
+    """The fewest nodes above none of the entries proven, by level and index."""
     openings: tuple[EntryOpening, ...] = ()
-    """One for each entry whose payload stands in the record, in log order."""
+    """One for each entry with a payload in the record, in log order."""
     signatures: tuple[EntrySignature, ...] = ()
     """One for each entry proven that its author signed, in log order."""
     keys: tuple[Recorded[KeyEvent], ...] = ()

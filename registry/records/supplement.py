@@ -149,9 +149,9 @@ class DriftStep(Record):
     phi_deploy: BoundedEstimate
     ed: Differential
     finding: Entry | None
-    """The finding that compared the scores task by task; None where the numbers are of the two recorded estimates alone."""
+    """The finding that compared the scores task by task; None where the numbers are only of the two recorded estimates."""
     judge: str | None = None
-    """By whose scores, where several judges scored the responses."""
+    """The judge that scored, where several judges scored the responses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,7 +218,7 @@ class SupplementParty(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusReason(Record):
-    """One sentence of page one that says why, and where the rest of it stands."""
+    """One sentence of page one that says why, and where you find more."""
 
     text: str
     section: Section
@@ -316,13 +316,13 @@ class AuditPart(Record):
     """Runs that were entered in the log before their first call, in log order."""
     ends: tuple[Recorded[RunEnd], ...] = ()
     deviations: tuple[Recorded[Deviation], ...] = ()
-    """What was done otherwise than the lock says, in log order."""
+    """What was not done as locked, in log order."""
     explorations: tuple[Recorded[Exploration], ...] = ()
     """Analyses that no verdict rests on, in log order."""
     is_expired: bool = False
     """Whether the last day of its outcome was over on the day of this document: the verdict is then provisional at most."""
     asked_now: ModelIdentity | None = None
-    """Who was asked, by the endpoint names in force at `log_size`; what the outcome recorded stands in it. None without scores."""
+    """Who was asked, by the endpoint names in force at `log_size`; the record of the outcome is in it. None without scores."""
 
     @property
     def checked_invariance(self) -> bool | None:
@@ -370,17 +370,17 @@ class AuditSummary(Record):
     point_class: ClaimClass | None
     verdict: str | None
     estimate: SpecEstimate | None
-    """Against the first specification of P_deploy, so that two audits can be set beside each other; None without one."""
+    """Against the first specification of P_deploy, so that two audits can be compared; None without one."""
     contestation: str | None = None
-    """`CON-…` under whose rival it was made; None for audits of what is contested, and in supplements made before this was told."""
+    """`CON-…` with the rival it was made under; None for audits of the specification in force."""
     locked: Entry | None = None
-    """Of its lock; None for an audit without one, and in supplements made before this was told."""
+    """Of its lock; None for an audit without one."""
     departures: int | None = None
-    """How many things were done otherwise than locked; None in supplements made before this was told."""
+    """How many things were not done as locked."""
     unexplained: int | None = None
     """How many of `departures` are not explained."""
     model: ModelRef | None = None
-    """The version that the revision it audited is about; None in supplements made before this was told."""
+    """The version that the revision it audited is about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -447,9 +447,9 @@ class Supplement(Record):
     completeness: tuple[Completeness, ...] = ()
     """What the claim says of how its figure came about: all seven items, in order."""
     sightings: tuple[Recorded[PassageMatch], ...] = ()
-    """Where the passage of this revision stands in other revisions of the card, in log order."""
+    """Where the passage of this revision is in other revisions of the card, in log order."""
     inclusion: Inclusion | None = None
-    """That every entry named here stands in the log at `log_size`; None in supplements made before this was given."""
+    """The proof that every entry named here is in the log at `log_size`."""
     openings: tuple[SpecOpening, ...] = ()
     """Of a confidential rendering: bodies of sealed specifications. The public one is the same record without them."""
     reviews: tuple[Recorded[StalenessReview], ...] = ()
@@ -457,13 +457,13 @@ class Supplement(Record):
     model_events: tuple[Recorded[ModelEvent], ...] = ()
     """Of the lineage of the models that the claim's revisions are about, in log order."""
     model_endpoints: tuple[Recorded[ModelEndpoint], ...] = ()
-    """What is stated of the endpoint names that tell who was asked, in log order."""
+    """Statements about the endpoint names that show who was asked, in log order."""
     models: tuple[Recorded[ModelVersion], ...] = ()
     """The claim's model version and those that follow it, as they were registered; without those that are not registered."""
     cause_entries: tuple[Entry, ...] = ()
     """Those that `status.causes` number, in log order, so that they are proven too."""
     drift: Drift | None = None
-    """The claim over its revisions; None where it has one alone, and in supplements made before this was told."""
+    """The claim over its revisions; None where it has only one."""
     superseded: EntrySupersession | None = None
     """Of a rendering of an earlier state; the record digest is that of the record without it, as with `openings`."""
 
@@ -524,9 +524,9 @@ class ClaimRow(Record):
     completeness: tuple[Completeness, ...] = ()
     """All seven items, in order."""
     property: str | None = None
-    """Name of the property; None when it is sealed or unknown to the registry, and in supplements made before this was told."""
+    """Name of the property; None when it is sealed or unknown to the registry."""
     model: str | None = None
-    """Name and version of the model; None in supplements made before this was told."""
+    """Name and version of the model."""
     relation: Relation | None = None
     """Of a threshold or bound."""
     reported: float | None = None
@@ -538,9 +538,9 @@ class ClaimRow(Record):
     readable: str | None = None
     """The quote as a person reads it: hyphens at line ends closed, markup taken out; None where its card was not read for that."""
     claim_entry: Entry | None = None
-    """Of the claim revision; None in supplements made before this was told."""
+    """Of the claim revision."""
     outcome_entry: Entry | None = None
-    """Of the outcome; None without one, and in supplements made before this was told."""
+    """Of the outcome; None without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -561,7 +561,7 @@ class CardSupplement(Record):
     reserved: tuple[str, ...]
     """Identifiers that are reserved for this card and have no text yet."""
     coverage: Coverage | None = None
-    """What of the card was proposed, registered, audited and left out, by section; None in supplements made before this was told."""
+    """What of the card was proposed, registered, audited and left out, by section."""
     erased: tuple[str, ...] = ()
     """Claims that are not shown, because the text of a statement that they rest on was erased."""
     inclusion: Inclusion | None = None
@@ -710,11 +710,11 @@ class ChangeReport(Record):
     erased: tuple[str, ...] = ()
     """Claims in scope that changed and are not shown, because the text of a statement that they rest on was erased."""
     inclusion: Inclusion | None = None
-    """That every entry named here stands in the log at `log_size`."""
+    """The proof that every entry named here is in the log at `log_size`."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.since <= self.log_size:
-            raise ValueError(f"it is told from entry {self.since} to entry {self.log_size}")
+            raise ValueError(f"it compares from entry {self.since} to entry {self.log_size}")
         if self.identifier != (expected := name_report(self.since, self.log_size, self.claims)):
             raise ValueError(f"it is called {self.identifier!r}; what it says makes it {expected}")
 

@@ -76,7 +76,7 @@ class OmissionRegistrar:
 
     def _build(self, draft: OmissionDraft, where: str) -> Omission:
         card = self._quotes.get_card(draft.card, where)
-        faults = [] if draft.reason.strip() else [Fault("not-valid", f"{where}.reason", "is blank; what is left out needs its reason")]
+        faults = [] if draft.reason.strip() else [Fault("not-valid", f"{where}.reason", "is blank; an excluded passage needs its reason")]
         try:
             anchor = self._find_anchor(draft, card, where)
         except CaveatError as error:
@@ -123,7 +123,7 @@ class OmissionRegistrar:
         # Coverage counts each passage once, as registered or as excluded.
         if place in self._claimed:
             found = f"is the passage of {self._claimed[place]} too"
-            advice = "a passage is registered or left out, not both: remove one of them"
+            advice = "a passage is registered or excluded, not both: remove one of them"
             raise InputError(Fault("omission-conflict", f"{where}.quote", found, advice=advice))
         other, reason = self._taken.setdefault(place, (path, omission.reason))
         if _fold(reason) != _fold(omission.reason):
@@ -146,7 +146,7 @@ def _build_omission_changed_fault(known: tuple[int, str], where: str) -> Fault:
     return Fault(
         "omission-conflict",
         f"{where}.reason",
-        f"the passage is left out since entry {seq}, with another reason: {reason}",
+        f"the passage is excluded since entry {seq}, with another reason: {reason}",
         advice="write the reason as it is recorded; who wants the passage after all registers it as a claim",
     )
 

@@ -182,7 +182,7 @@ def unlink_model(writer: Writer, model: ModelRef, predecessor: ModelRef, *, reas
     if writer.lineage().find_link(model, predecessor) is None:
         there = ", ".join(f"{link.model} ({name_descent(link.descent)})" for link in writer.lineage().following(predecessor)) or "nothing"
         found = f"is not on record as coming from {predecessor}; what comes from that: {there}"
-        advice = f"caveat model show {write_model(model)} tells what it comes from"
+        advice = f"caveat model show {write_model(model)} shows its origin"
         raise ConflictError(Fault("nothing-to-retract", str(model), found, advice=advice))
     return writer.append(ModelEvent(model=model, event=ModelEventKind.UNFOLLOW, predecessor=predecessor, reason=reason))
 
@@ -379,7 +379,7 @@ def _build_carried(view: View, head: ClaimRevision, to: ModelRef, why: str, card
     if not view.lineage().find_path(head.model, to):
         raise InputError(_unrelated(view, head, to))
     carried = head if card is None else carry_words(view, head, to, card)
-    return replace(carried, revision=head.revision + 1, model=to, why=f"carried from {head.model} to {to}: {why.strip()}")
+    return replace(carried, revision=head.revision + 1, model=to, why=f"applied from {head.model} to {to}: {why.strip()}")
 
 
 def _find_doubles(view: View, new: Sequence[ClaimRevision]) -> Iterator[Fault]:
@@ -406,7 +406,7 @@ class EndpointStatement:
     is_new: bool
     """Whether this call recorded it; False where the authority said the same before."""
     conflicts: tuple[EndpointName, ...]
-    """Other model versions for which the name is stated too; while it is, it does not tell which of them was asked."""
+    """Other model versions for which the name is stated too; while it is, it does not show which of them was asked."""
 
 
 def state_endpoint(writer: Writer, model: ModelRef, name: str, *, actor: str, reason: str, source: str | None = None) -> EndpointStatement:

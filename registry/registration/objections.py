@@ -49,7 +49,7 @@ def get_contestation(view: View, identifier: str) -> ContestationFile:
     contestation = view.find_contestation(identifier)
     if contestation is None:
         near = view.suggest(identifier) or "caveat contest list shows them all"
-        raise NotFoundError(Fault("not-registered", identifier, "no such contestation is registered", advice=near))
+        raise NotFoundError(Fault("not-registered", identifier, "no such objection is registered", advice=near))
     return contestation
 
 

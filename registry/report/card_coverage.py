@@ -473,7 +473,7 @@ def _build_legend(parts: Mapping[str, int], *, is_surveyed: bool) -> tuple[tuple
 
 def _describe(parts: Mapping[str, int], *, is_surveyed: bool) -> str:
     claims = "; ".join(f"{parts[key]:,} {STATES[key]}" for key in _CLAIMS if key in parts)
-    passages = f"{parts['left_out']:,} left out with their reason"
+    passages = f"{parts['left_out']:,} excluded with their reason"
     rest = (
         f"{parts['undecided']:,} proposed and undecided" if is_surveyed else "no survey is recorded, so how many are undecided is not known"
     )

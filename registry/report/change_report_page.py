@@ -218,11 +218,11 @@ def _tell_parts(report: ChangeReport) -> Iterator[str]:
     if within:
         yield f"{format_count(len(within))} kept {'its' if len(within) == 1 else 'their'} class with another {_name_other(within)}"
     if others := len(known) - classes - len(within):
-        yield f"{format_count(others)} changed otherwise"
+        yield f"{format_count(others)} changed in other ways"
     if new := [claim_change for claim_change in report.changes if claim_change.before is None]:
         yield f"{format_count(len(new))} {_be(len(new))} new{_tell_inverted(new)}"
     if report.erased:
-        yield f"of {format_count(len(report.erased))} nothing can be told"
+        yield f"{format_count(len(report.erased))} cannot be compared, because statements were erased"
     if report.unchanged:
         yield f"{format_count(report.unchanged)} {_be(report.unchanged)} unchanged"
 
@@ -262,7 +262,7 @@ def _tell_badge(report: ChangeReport) -> tuple[str, str]:
         return "inverted", f"{format_count(inverted)} newly inverted"
     # Nothing can be said about an erased claim, so it does not count as unchanged.
     if not report.changes:
-        return "unaudited" if report.erased else "stable", "not all can be told" if report.erased else "nothing changed"
+        return "unaudited" if report.erased else "stable", "not all can be compared" if report.erased else "nothing changed"
     classes = sum(has_changed_class(claim_change) for claim_change in report.changes if claim_change.before is not None)
     if classes:
         return "degraded", f"{format_count(classes)} changed class"

@@ -23,7 +23,7 @@ from registry.report.version_drift import build_steps
 # marks, because they are the words of whoever wrote them.
 
 _LONGEST = 300
-_SAYS_SO = "carried from "
+_SAYS_SO = "applied from "
 """How the reason of a carried claim begins (`registry.registration.model_lineage`): both models stand in it."""
 _MOST_KINDS = 6
 
@@ -107,7 +107,7 @@ def _tell_outcome(before: Dossier | None, after: Dossier, since: int) -> Iterato
             reference = after.current.payload.reference
             # An outcome belongs to the revision that was audited, so none comes along with a new
             # one.
-            yield f"No audit of {reference} has an outcome; what was found of {then.payload.claim} does not speak for it."
+            yield f"No audit of {reference} has an outcome; the outcome for {then.payload.claim} does not apply to it."
         return
     # The same entry leads as before, so the outcome is no reason.
     if then is not None and then.entry == now.entry:
@@ -148,7 +148,7 @@ def _tell_causes(before: Dossier | None, after: Dossier) -> Iterator[str]:
     for name, cause in known.items():
         # A dismissed cause is explained by its review, which names the person.
         if same and name not in now and name not in reviewed and cause.kind is not CauseKind.REVISION:
-            yield f"It no longer stands against it that {cause.text}."
+            yield f"This reason against it no longer applies: {cause.text}."
 
 
 def _tell_events(after: Dossier, since: int) -> Iterator[str]:
@@ -164,7 +164,7 @@ def _tell_events(after: Dossier, since: int) -> Iterator[str]:
 def _tell_rest(entries: Sequence[Entry]) -> str:
     """Name what was recorded by its kind alone: nothing of it changed where the claim stands."""
     if not entries:
-        return "What its supplement is made from was told otherwise then; no entry of its own was added since."
+        return "An earlier version of Caveat described the sources of its supplement differently; no entry of its own was added since."
     kinds = Counter(entry.kind.replace("_", " ") for entry in entries)
     listed = [f"{count} × {kind}" if count > 1 else kind for kind, count in kinds.items()]
     left = f" and {len(listed) - _MOST_KINDS} more kinds" if len(listed) > _MOST_KINDS else ""

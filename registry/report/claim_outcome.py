@@ -327,7 +327,7 @@ _NOTHING: Mapping[Section, str | None] = {
     Section.EXPLORATIONS: None,
     Section.VERSIONS: None,
     Section.HISTORY: None,
-    Section.CHECKLIST: "No audit whose reporting could be checked.",
+    Section.CHECKLIST: "No audit with reporting that could be checked.",
     Section.PROVENANCE: "No audit: there are no responses to trace.",
     Section.APPENDIX: None,
 }
@@ -506,4 +506,4 @@ def find_carry(history: Sequence[Recorded[ClaimRevision]]) -> ClaimApplication |
 def _tell_why(why: str | None, before: ModelRef, after: ModelRef) -> str:
     # `caveat stale apply` puts both versions before the reason; here they stand in fields of their
     # own.
-    return (why or "").removeprefix(f"carried from {before} to {after}: ")
+    return (why or "").removeprefix(f"applied from {before} to {after}: ")

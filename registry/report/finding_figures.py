@@ -68,7 +68,7 @@ def build_naturalness_figure(body: Naturalness) -> IntervalChart | None:
     axis = _build_axis((accuracy for _, accuracy in shown), [CHANCE], _ENDS)
     words = " ".join(f"{label}: accuracy {format_measure_value(accuracy, against=(CHANCE,))}." for (label, *_), accuracy in shown)
     return _build_chart(
-        ChartPanel(axis=axis, head="Share of items told right", line=axis.place(CHANCE), line_text=f"chance, {format_number(CHANCE)}"),
+        ChartPanel(axis=axis, head="Share of correct answers", line=axis.place(CHANCE), line_text=f"chance, {format_number(CHANCE)}"),
         [
             IntervalRow(
                 label=shorten(label),

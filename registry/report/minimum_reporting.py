@@ -428,7 +428,7 @@ def _add_departures(slug: str, answer: Answer, deviations: Collection[Deviation]
     status, note = answer
     # The deviation comes before the note: a reader must not take the note for what was planned.
     departed = [
-        f"✗ Otherwise than locked: {deviation.done}, where {deviation.planned} was fixed."
+        f"✗ Not as locked: {deviation.done}; {deviation.planned} was fixed."
         for deviation in deviations
         if _DEPARTED.get(deviation.item) == slug
     ]
@@ -518,7 +518,7 @@ def _invariance(material: AuditMaterial) -> Answer:
         return _missing(f"what was checked does not settle it{elsewhere}: {checks}")
     # Without the context as input the scorer cannot depend on it.
     if material.provenance.scorer_reads_response:
-        return _not_applicable("the scorer reads the response and the task alone, so that no context can change a score")
+        return _not_applicable("the scorer reads only the response and the task, so no context can change a score")
     return _missing("the check was not made")
 
 

@@ -419,7 +419,7 @@ def render_pdf_in_process(supplement: AnySupplement) -> bytes:
     attachment = engine.weasyprint.Attachment(
         string=record,
         name="supplement.json",
-        description="The record this document is drawn from, as canonical JSON (RFC 8785)",
+        description="The record this document was rendered from, as canonical JSON (RFC 8785)",
         # The record's own moment. The time of rendering would change the bytes.
         created=supplement.made_at.astimezone(UTC),
         modified=supplement.made_at.astimezone(UTC),

@@ -26,7 +26,7 @@ _SEVERAL = "Who locks several plans can choose, once scores are seen, which of t
 
 _MEASURED = ("test contexts", "deployment contexts", "tasks", "scoring", "model")
 """How `Lock.unfixed` begins where what is open decides which scores were planned."""
-_OTHERWISE = (DEPARTED, "otherwise: see the deviations below")
+_OTHERWISE = (DEPARTED, "not as locked: see the deviations below")
 _NO_RUN = (UNKNOWN, "no run yet")
 _TABLE = (UNKNOWN, "the texts were not compared: a score table names contexts, and does not hold them")
 
@@ -152,9 +152,7 @@ def build_departure_reasons(audit: AuditPart) -> Iterator[StatusReason]:
     if departures:
         yield StatusReason(text=_sum_up(departures), section=Section.PREREGISTRATION)
     if list_late(audit):
-        text = (
-            "A deviation in what was measured was told after the outcome, which knew nothing of it: read it as reported, not established."
-        )
+        text = "A deviation in what was measured was recorded after the outcome, which ignores it: read it as reported, not established."
         yield StatusReason(text=text, section=Section.PREREGISTRATION)
 
 
@@ -191,7 +189,7 @@ def describe_locks(audit: AuditPart | None, others: Sequence[AuditSummary], mode
     # A locked plan without an outcome may have been abandoned because of its scores.
     if audit.lock is None and waiting:
         locks = f"1 locked audit of the {claim} has" if waiting == 1 else f"{format_count(waiting)} locked audits of the {claim} have"
-        return f"This audit has no lock, and {locks} no outcome: what was planned came to nothing that is told."
+        return f"This audit has no lock, and {locks} no outcome: the result of the planned audit is not reported."
     return None
 
 
@@ -219,9 +217,9 @@ def _sum_up(departures: list[Deviation]) -> str:
     open_ = sum(deviation.reason is None for deviation in departures)
     if len(departures) == 1:
         told = "it is not explained" if open_ else "it is explained"
-        return f"One thing was done otherwise than locked ({items}); {told}."
+        return f"One thing was not done as locked ({items}); {told}."
     told = f"{format_count(open_)} of them are not explained" if open_ else "each is explained"
-    return f"{format_count(len(departures))} things were done otherwise than locked ({items}); {told}."
+    return f"{format_count(len(departures))} things were not done as locked ({items}); {told}."
 
 
 def _list_computed(lock_facts: _LockFacts) -> Iterator[FixedRow]:
@@ -240,7 +238,7 @@ def _list_computed(lock_facts: _LockFacts) -> Iterator[FixedRow]:
     yield FixedRow(label="Intervals", value=how, mark=mark, done=done)
     floor = f"recognition suspends the claim above {format_level(plan.recognition_floor)}"
     yield FixedRow(label="Recognition floor", value=floor, mark=KEPT, done="every outcome under the lock is computed from it")
-    limit = f"P_deploy is not defensible if blind raters tell it apart with accuracy above {format_level(plan.rater_limit)}"
+    limit = f"P_deploy is not defensible if blind raters distinguish it with accuracy above {format_level(plan.rater_limit)}"
     yield FixedRow(label="Limit on raters", value=limit, mark=KEPT, done="every outcome under the lock is computed from it")
     if plan.valid_until is not None:
         day = format_day(plan.valid_until)
@@ -254,7 +252,7 @@ def _check_claim(lock_facts: _LockFacts) -> tuple[str, str]:
     # would mix two claims.
     if (lock.claim, lock.relation, lock.theta, lock.direction) == (claim.reference, claim.relation, claim.theta, claim.direction):
         return KEPT, "as in the claim’s revision, which is the one audited"
-    return DEPARTED, "the claim’s revision says otherwise"
+    return DEPARTED, "the claim’s revision differs"
 
 
 def _check_plan(plan: Plan, estimate: Estimate | None) -> tuple[str, str]:

@@ -202,7 +202,7 @@ def read_blank(unsigned: bytes) -> UnsignedPdf:
             )
     # pikepdf answers foreign structures with errors of many kinds.
     except (pikepdf.PdfError, AttributeError, KeyError, TypeError, RuntimeError) as error:
-        raise ValueError("it has no place for a signature: it was drawn by an earlier release of Caveat, or by something else") from error
+        raise ValueError("it has no place for a signature: it was made by an earlier release of Caveat, or by another program") from error
 
 
 def _write_signature(number: int, at: datetime) -> tuple[bytes, bytes]:

@@ -214,7 +214,7 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (Channel.REASONING, "reasoning"),
     (Channel.OUTPUT, "output"),
     (RecognitionClass.AWARE, "aware"),
-    (RecognitionClass.AWARE_BUT_TOLD, "aware but told"),
+    (RecognitionClass.AWARE_BUT_TOLD, "aware, but informed by the prompt"),
     (RecognitionClass.MONITORING_ONLY, "monitoring only"),
     (RecognitionClass.TASK_CONTENT, "task content"),
     (RecognitionClass.NONE, "none"),
@@ -319,7 +319,7 @@ ITEMS: Mapping[str, str] = {
     "latent-evidence-stated": "Latent evidence stated if unavailable",
     "per-property-ed": "ED per property",
     "replay-coverage": "Replay coverage",
-    "deployment-owner-and-contestations": "P_deploy owner and open contestations",
+    "deployment-owner-and-contestations": "P_deploy owner and open objections",
 }
 """The items of minimum reporting as they are printed."""
 
@@ -342,7 +342,7 @@ CORRECTIONS: Mapping[str, str] = {
 """How judged figures were corrected, as it is printed."""
 
 CHECKS: Mapping[str, str] = {
-    "person-judge": "judge beside persons, on both sides",
+    "person-judge": "judge compared with persons, on both sides",
     "rescored": "the same responses scored again, context hidden or swapped",
     "failure-rate": "rate of a mark that must not differ between the sides",
 }

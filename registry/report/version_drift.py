@@ -220,7 +220,7 @@ def _tell_redefined(before: _PointSource, after: _PointSource, spec: str) -> str
     # Other deployment contexts move the numbers by themselves, so the step must say so.
     if first is None or second is None or first.sha256 == second.sha256:
         return ""
-    return f"; P_deploy was {first.spec} before and {second.spec} after, so this is not the movement of the model alone"
+    return f"; P_deploy was {first.spec} before and {second.spec} after, so this is not only the movement of the model"
 
 
 def _find_locked(point_source: _PointSource, spec: str) -> LockedSpec | None:
@@ -362,8 +362,8 @@ def _build(drift: Drift, key: Key) -> DriftFigure:
         margin_text=_write_margin(_margins(points)),
         zero=ed.place(0.0),
         title=_say(spec, points, names, estimates, steps, last=last),
-        description=f"Above, mean scores of {len(points)} revisions of the claim in order, the test side as a square, the deployment side "
-        "as a circle, with their intervals; below, the difference ED of each against zero and the margin, and how far it moved.",
+        description=f"Above: mean scores of {len(points)} revisions of the claim in order with intervals (square: test, circle: deployment "
+        "side). Below: the difference ED of each against zero and the margin, and how far it moved.",
         left_out=len(drift.points) - len(points),
     )
 

@@ -218,7 +218,7 @@ class CauseFinder:
             became = "reworded in" if fate[0] is MatchResult.REWORDED else "gone from"
             return StaleCause(kind=CauseKind.CARD, what=f"{name}@{newest}", entry=fate[1], text=f"its passage is {became} {name}@{newest}")
         newer = f"{name}@{revision} has a newer revision, @{newest}"
-        unseen = f"{newer}; where its passage stands there was not looked up (caveat card diff {name} --record)"
+        unseen = f"{newer}; the place of its passage there was not looked up (caveat card diff {name} --record)"
         return StaleCause(kind=CauseKind.CARD, what=f"{name}@{newest}", entry=entry, text=unseen if head.has_passage else newer)
 
     def _fates(self, heads: Sequence[ClaimHead]) -> dict[Reference, tuple[MatchResult, int]]:

@@ -73,7 +73,7 @@ def _check_signer(bundle: Bundle, means: VerificationMeans) -> Check:
     log_keys = means.trust.list_log_keys(checkpoint.origin)
     if not log_keys:
         signers = ", ".join(f"{line.name}+{line.key_id.hex()}" for line in bundle.checkpoint.lines[:6])
-        return not_checked(CheckName.CHECKPOINT, f"signed by {signers}, and nothing here says whose key that is; give it with --key")
+        return not_checked(CheckName.CHECKPOINT, f"signed by {signers}, and nothing here says who has that key; give it with --key")
     try:
         # Keys are believed for the log whose name they bear: the given one, and those that a
         # checkpoint of a believed key covers. The cost: a rotation that the old key did not sign
@@ -582,7 +582,7 @@ def summarise(file_verification: FileVerification, demand: Demand) -> str:
         told += f" {unused}"
     # Said once: the sentence about the unused key says the same.
     elif _is_nobodys(checks):
-        told += f" Nothing here shows who made this file, and anybody can make one of which all this holds: {_advise(checks)}."
+        told += f" Nothing here shows who made this file, and anyone can make one that passes all of this: {_advise(checks)}."
     # Reasons, names and titles are composed from statements. Only a publication, a registry or a
     # known signature vouches for them (decision of 2026-11-22).
     if _is_unvouched(checks):

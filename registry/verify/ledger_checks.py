@@ -143,7 +143,7 @@ def _check_log(report: LogReport) -> Check:
     if any(fault.code == "history-differs" for fault in report.findings):
         return no(CheckName.LOG, "every leaf fits its text, and these are not, or not all, the entries that were sealed: see checkpoints")
     erased = f"; {report.erased} texts were erased, and entries say so" if report.erased else ""
-    note = f"{report.entries} entries of {report.origin}, gapless and in order, every leaf the hash of its text, root {report.root}"
+    note = f"{report.entries} entries of {report.origin}, no gaps and in order, every entry hash that of its text, root {report.root}"
     # Subtrees are a cache: proofs become slower without them, and nothing becomes unproven.
     nodes = "; no subtree is kept, which slows proofs and no more: caveat admin rebuild makes them anew" if report.lacks_nodes else ""
     return yes(CheckName.LOG, note + erased + nodes)
@@ -172,9 +172,7 @@ def _check_guards(ledger: Ledger) -> Check:
     if differences:
         left = f"; and {len(differences) - _MOST_TOLD} more" if len(differences) > _MOST_TOLD else ""
         return no(CheckName.GUARDS, "; ".join(differences[:_MOST_TOLD]) + left)
-    return yes(
-        CheckName.GUARDS, "the whole schema is that of this release, and nothing beside it: the database refuses to change what is recorded"
-    )
+    return yes(CheckName.GUARDS, "the whole schema is that of this release, and nothing else: the database refuses to change records")
 
 
 def _check_checkpoints(report: LogReport) -> Check:
@@ -211,7 +209,7 @@ def _check_signed(ledger: Ledger, kept: tuple[StoredCheckpoint, ...], means: Ver
     log_keys = means.given.list_log_keys(origin)
     if not log_keys:
         others = sorted({known_key.vkey.name for known_key in means.given.keys if known_key.vkey is not None})
-        note = f"nothing but the registry itself says whose keys sign {origin}; {describe_others(others)}"
+        note = f"only the registry itself says who signs {origin}; {describe_others(others)}"
         return not_checked(CheckName.CHECKPOINT, note)
     try:
         with ledger.view() as view:

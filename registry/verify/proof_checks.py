@@ -96,7 +96,7 @@ def not_checked(name: CheckName, note: str) -> Check:
 # a key a reader learns only that things agree with each other, and the answer says so.
 
 PROOF_SUFFIX = ".tlog-proof"
-MISSING = f"no proof here: give the file NAME{PROOF_SUFFIX} beside it, or --proof"
+MISSING = f"no proof here: put the file NAME{PROOF_SUFFIX} next to it, or --proof"
 """What the checks of a proof say where there is none."""
 
 
@@ -299,7 +299,7 @@ def check_witnesses(note: SignedNote, trust: Trust) -> Check:
     # Without their keys cosignatures cannot be checked, but the reader learns whose to ask for.
     if others:
         listed = ", ".join(others[:6])
-        return not_checked(CheckName.WITNESSES, f"cosigned in the name of {listed}, whose keys are not known here; give them with --key")
+        return not_checked(CheckName.WITNESSES, f"cosigned in the name of {listed}; its keys are not known here; give them with --key")
     return not_checked(CheckName.WITNESSES, "no witness cosigned it: whether the log shows others another history cannot be seen from here")
 
 
@@ -315,7 +315,7 @@ def _tell_unknown(note: SignedNote, trust: Trust) -> Check:
         told = f"signed by {names}; the registry here contradicts itself on the keys of {origin} ({why}), so give one with --key"
         return not_checked(CheckName.CHECKPOINT, told)
     others = sorted({key.vkey.name for key in trust.keys if key.vkey is not None})
-    return not_checked(CheckName.CHECKPOINT, f"signed by {names}, and nothing here says whose key that is; {describe_others(others)}")
+    return not_checked(CheckName.CHECKPOINT, f"signed by {names}, and nothing here says who has that key; {describe_others(others)}")
 
 
 def describe_others(names: Sequence[str]) -> str:
@@ -353,7 +353,7 @@ def _find_proven(fingerprint: str, proof: PublicationProof | None) -> KnownKey |
     # A key for checkpoints signs no documents, and a revoked one signs nothing.
     if event.key != fingerprint or event.purpose is not KeyPurpose.DOCUMENT or event.event is KeyEventKind.REVOKE:
         return None
-    source = f"recorded by the log itself in entry {proof.said.signer.entry}; whether it was revoked since, a file cannot tell"
+    source = f"recorded by the log itself in entry {proof.said.signer.entry}; a file cannot show whether it was revoked since"
     return KnownKey(fingerprint=fingerprint, source=source)
 
 
@@ -361,7 +361,7 @@ def _tell_unknown_signer(text: str, trust: Trust) -> Check:
     # Document keys are known, and this is none of them.
     if any(key.vkey is None for key in trust.keys):
         return no(CheckName.SIGNATURE, f"{text}: none of the document keys that are known here")
-    return not_checked(CheckName.SIGNATURE, f"{text}, and nothing here says whose key that is; give its certificate with --key")
+    return not_checked(CheckName.SIGNATURE, f"{text}, and nothing here says who has that key; give its certificate with --key")
 
 
 # Files that are no supplement: a proof, a signed checkpoint, a consistency proof.
@@ -382,7 +382,7 @@ def check_proof(data: bytes, means: VerificationMeans, *, where: str) -> tuple[C
     file = f"{read.publication.subject}.{read.publication.format.value}, sha256 {read.publication.sha256}"
     return (
         # The file itself is missing, so its digest cannot be compared.
-        not_checked(CheckName.PUBLISHED, f"it is of {file}; verify that file, with this beside it"),
+        not_checked(CheckName.PUBLISHED, f"it is of {file}; verify that file, with this next to it"),
         check_inclusion(read),
         check_checkpoint(read.note, means.trust, origin=means.origin, at=read.at),
         check_witnesses(read.note, means.trust),
@@ -414,7 +414,7 @@ def _check_statement(proof: TlogProof, statement: Statement | None, checkpoint: 
     what = f"{statement.kind.replace('_', ' ')} by {statement.actor} of {statement.at:%Y-%m-%d %H:%M} UTC"
     if root != checkpoint.root:
         return no(CheckName.INCLUSION, f"the {what} with its path does not give the root of the checkpoint at {checkpoint.size} entries")
-    return yes(CheckName.INCLUSION, f"entry {proof.index + 1} of {checkpoint.origin} is the {what} that stands in the proof")
+    return yes(CheckName.INCLUSION, f"entry {proof.index + 1} of {checkpoint.origin} is the {what} in the proof")
 
 
 def check_note(data: bytes, means: VerificationMeans, *, proof: bytes | None, where: str) -> tuple[Check, ...]:

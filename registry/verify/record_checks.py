@@ -124,7 +124,7 @@ def check_record(carried: SupplementInFile) -> Check:
     # One form of everything that is signed or sealed (decision of 2026-11-22): a flipped bit cannot
     # hide in slack. The cost: a record that someone formatted anew is refused.
     if not carried.is_canonical:
-        note = "it carries a record that does not stand there in canonical JSON (RFC 8785): Caveat wrote no such file"
+        note = "its record is not in canonical JSON (RFC 8785): Caveat wrote no such file"
         return no(CheckName.RECORD, note)
     # A file under another claim's name would mislead whoever reads the list of a folder.
     if other := find_other_name(carried):
@@ -142,7 +142,7 @@ def check_record(carried: SupplementInFile) -> Check:
     superseded = None if isinstance(supplement, ChangeReport) else supplement.superseded
     # The notice lies outside the digest, too, and only a registry can confirm it.
     if superseded is not None:
-        told += f"; a notice stands before it, outside that digest, that {superseded.name} superseded it: only a registry knows"
+        told += f"; a notice before it, outside that digest, says that {superseded.name} superseded it: only a registry knows"
     return yes(CheckName.RECORD, f"carries the record of {supplement.identifier}, sha256 {carried.digest}{told}")
 
 
@@ -183,7 +183,7 @@ def check_authors(carried: SupplementInFile) -> Check:
     """Return whether every signature is its author's, and how many statements rest on the word of the registry's operator alone."""
     # Signatures are part of the inclusion; without it they cannot be tied to entries.
     if carried.supplement.inclusion is None:
-        return not_checked(CheckName.AUTHORS, "the proof that its entries stand in the log was taken out, and with it every signature")
+        return not_checked(CheckName.AUTHORS, "the proof that its entries are in the log was taken out, and with it every signature")
     try:
         backings = Backings(carried.supplement)
         faults = list(backings.find_faults())
@@ -267,7 +267,7 @@ def _check_spec(part: SpecPart) -> Iterator[str]:
         return
     version = part.version.payload
     if part.reference != (recorded := f"{version.spec}@{version.version}"):
-        yield f"specs: it says {part.reference}, beside it stands {recorded}"
+        yield f"specs: it says {part.reference}, but the statement given with it is {recorded}"
     if part.owner is not None and part.owner.code != version.owner:
         yield f"owner of {part.reference}: it says {part.owner.code}, recorded was {version.owner}"
 

@@ -45,7 +45,7 @@ def check_registry(carried: SupplementInFile, ledger: Ledger | None) -> Check:
         note = f"as of entry {supplement.log_size} the registry has no {carried.name}: {error.faults[0].found}"
         return no(CheckName.REGISTRY, note)
     except CaveatError as error:
-        note = f"the registry does not stand as it was recorded: {error.faults[0].where}: {error.faults[0].found}"
+        note = f"the registry is not as it was recorded: {error.faults[0].where}: {error.faults[0].found}"
         return no(CheckName.REGISTRY, note)
     # Composed anew and compared word for word: this also covers what no statement says.
     return _compare(carried, made, later=size - supplement.log_size, notice=_check_notice(carried, ledger, place, size))
@@ -142,7 +142,7 @@ def _list_since(then: View, now: View, carried: SupplementInFile) -> Iterator[st
         pass  # whose rows are compared with their statements: states are read off rows
     superseded = find_superseded(then, now, carried.name)
     if superseded is not None:
-        what = "it says something else" if superseded.name == carried.name else f"{superseded.name} stands in its place"
+        what = "it says something else" if superseded.name == carried.name else f"{superseded.name} is in its place"
         yield f"{what}, first changed by entry {superseded.entry.seq}{_tell_day(superseded.entry.at)}: {' '.join(superseded.why)}"
 
 

@@ -67,7 +67,7 @@ def check_entries(carried: SupplementInFile) -> Check:
     supplement = carried.supplement
     # Every supplement is written with its proof, so someone took it out.
     if supplement.inclusion is None:
-        note = "IT PROVES NO ENTRY: the proof that its entries stand in the log was taken out; ask for the file as it was made"
+        note = "IT PROVES NO ENTRY: the proof that its entries are in the log was taken out; ask for the file as it was made"
         return no(CheckName.ENTRIES, note)
     try:
         proven = check_entries_of(supplement, document=carried.document)
@@ -79,11 +79,11 @@ def check_entries(carried: SupplementInFile) -> Check:
     # The entries are proven; now what the supplement says of them is compared.
     if contradictions := list_contradictions(supplement):
         more = f"; and {len(contradictions) - _MOST_TOLD} more" if len(contradictions) > _MOST_TOLD else ""
-        return no(CheckName.ENTRIES, f"not what the statements beside it say: {'; '.join(contradictions[:_MOST_TOLD])}{more}")
+        return no(CheckName.ENTRIES, f"not what the statements given with it say: {'; '.join(contradictions[:_MOST_TOLD])}{more}")
     count, whole = len(proven.entries), len(proven.recomputed)
     # Named entries without a statement prove number and leaf, not words.
-    hashed = f"of {whole} every word was hashed again" if whole else "what they say does not stand in it"
-    note = f"{count} entries stand in {supplement.log_origin} at {supplement.log_size} entries, root {supplement.inclusion.root}; "
+    hashed = f"of {whole} every word was hashed again" if whole else "their text is not in it"
+    note = f"{count} entries are in {supplement.log_origin} at {supplement.log_size} entries, root {supplement.inclusion.root}; "
     return yes(CheckName.ENTRIES, f"{note}{hashed}; {_COMPOSED}")
 
 
@@ -180,7 +180,7 @@ def _check_published(carried: SupplementInFile, sha256: str, ledger: "Ledger | N
     if carried.subject is None:
         note = "a change report is about no one claim or card, so no log says that it was published; see signature and registry"
         return not_checked(CheckName.PUBLISHED, note)
-    note = "no proof that it was published: ask for the file NAME.tlog-proof, and put it beside this one"
+    note = "no proof that it was published: ask for the file NAME.tlog-proof, and put it next to this one"
     return not_checked(CheckName.PUBLISHED, note)
 
 
@@ -311,7 +311,7 @@ def _find_publication_in_logs(content: bytes, ledger: "Ledger | None") -> Check:
                     CheckName.PUBLISHED,
                     f"no proof here; the registry recorded in entry {published[0].entry.seq} that this file was published",
                 )
-    note = f"no proof that it was published: ask for the file NAME{proofs.PROOF_SUFFIX}, and put it beside this one"
+    note = f"no proof that it was published: ask for the file NAME{proofs.PROOF_SUFFIX}, and put it next to this one"
     return not_checked(CheckName.PUBLISHED, note)
 
 
@@ -427,19 +427,19 @@ def _check_bytes(supplement_examination: SupplementExamination, made: "RenderedF
         return not_checked(CheckName.BYTES, made.error.faults[0].found)
     if made.data == drawn:
         before = "" if len(drawn) == len(supplement_examination.carried.data) else ", to which proof and signature are added"
-        return yes(CheckName.BYTES, f"drawn again from its record: the same {len(drawn):,} bytes{before}")
+        return yes(CheckName.BYTES, f"rendered again from its record: the same {len(drawn):,} bytes{before}")
     what = "it is another file" if made.error is None else f"it cannot be: {made.error.faults[0].found}"
     # Files name the templates that rendered them. Other templates give other bytes, so the answer
     # is "not checked", and without another witness the exit code is 3 (decision of 2026-11-22). A
     # forger can turn a no into "not checked", never into yes.
     if (who := _find_other_version(supplement_examination)) is not None:
-        note = f"{who} another version of Caveat, which alone draws these bytes: what is printed was not compared with the record; "
+        note = f"{who} another version of Caveat, and only that renders these bytes: what is printed was not compared with the record; "
         return not_checked(CheckName.BYTES, note + _AGAIN)
     # Pango and HarfBuzz lay out text, and are not part of the digest of the templates.
     other = (
         ", or laid out with other system libraries (Pango, HarfBuzz)" if supplement_examination.carried.format is OutputFormat.PDF else ""
     )
-    return no(CheckName.BYTES, f"drawn again from its record, {what}: it was altered{other}")
+    return no(CheckName.BYTES, f"rendered again from its record, {what}: it was altered{other}")
 
 
 def _find_other_version(supplement_examination: SupplementExamination) -> str | None:
@@ -462,4 +462,4 @@ def _find_other_version(supplement_examination: SupplementExamination) -> str | 
     if supplement_examination.carried.format is OutputFormat.JSON:
         return None  # it is its record, whatever the templates
     inside = find_template(supplement_examination.carried)
-    return None if inside == here else "it says of itself that it was drawn by" if inside else "it does not say what drew it, as files of"
+    return None if inside == here else "it says that it was rendered by" if inside else "it does not say what rendered it, as files of"

@@ -62,7 +62,7 @@ def test_spelling_and_layout_alarm_nobody(caveat: Caveat, tmp_path: Path) -> Non
 
     assert "Of 3 claims 3 unchanged." in add_revision(caveat, path)
     path = revise(caveat, tmp_path, ("cases, below", "cases; below"), ("of covert action", "of Covert action"), name="card3.md")
-    assert "1 unchanged, 2 reworded (in spelling alone)." in add_revision(caveat, path)
+    assert "1 unchanged, 2 reworded (only in spelling)." in add_revision(caveat, path)
     listed = caveat("claim", "list", "--json").document["claims"]
     assert {one["status"]["staleness"] for one in listed} == {"current"}
     shown = caveat("card", "diff", card_of(caveat), "--from", "1").out
@@ -349,9 +349,9 @@ def test_spelling_alone_is_told_wherever_a_sighting_is(caveat: Caveat, tmp_path:
     history = " ".join(caveat("claim", "history", claim).out.split())
     told = caveat("claim", "reword", claim).out
 
-    assert f"{card_of(caveat)}@2: reworded in spelling alone (covert → Covert)" in shown
-    assert "reworded in spelling alone" in history
-    assert f"{covert} is reworded in spelling alone" in told
+    assert f"{card_of(caveat)}@2: reworded only in spelling (covert → Covert)" in shown
+    assert "reworded only in spelling" in history
+    assert f"{covert} is reworded only in spelling" in told
 
 
 def test_who_rewords_is_told_what_becomes_of_the_audits(caveat: Caveat, tmp_path: Path) -> None:

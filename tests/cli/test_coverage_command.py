@@ -123,7 +123,7 @@ def test_a_card_that_is_decided_is_not_called_read(caveat: Caveat, tmp_path: Pat
 
     answer = caveat("card", "coverage", card)
 
-    assert "Every proposed passage is registered or left out; whether a person read each is not recorded." in answer.out
+    assert "Every proposed passage is registered or excluded; whether a person read each is not recorded." in answer.out
 
 
 def test_what_was_erased_is_named_and_not_counted(caveat: Caveat, tmp_path: Path, card: str) -> None:

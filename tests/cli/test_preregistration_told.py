@@ -53,7 +53,7 @@ def test_a_run_in_the_second_of_its_lock_is_told_so(caveat: Caveat, tmp_path: Pa
 
     page = (tmp_path / "out" / f"{claim}.html").read_text(encoding="utf-8")
     assert find_basis(done) == "replay"
-    assert "the clocks do not tell which came first" in page
+    assert "the clocks do not show which came first" in page
 
 
 def read_supplement(caveat: Caveat, folder: Path, claim: str) -> tuple[dict[str, Any], str]:

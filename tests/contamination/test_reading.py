@@ -70,7 +70,7 @@ def test_reasons_are_told_apart(tmp_path: Path) -> None:
 
     assert find(recording, "alpha-sdk", 1, 0, "B").excluded == "the generation failed: Connection error."
     assert find(recording, "alpha-sdk", 1, 1, "B").excluded == "not judged: empty output"
-    assert find(recording, "alpha-sdk", 2, 0, "B").excluded == "the judge left out code_quality"
+    assert find(recording, "alpha-sdk", 2, 0, "B").excluded == "the judge omitted code_quality"
     assert find(recording, "alpha-sdk", 2, 1, "B").excluded == "the response was not scored"
     assert find(recording, "alpha-sdk", 2, 0, "B").composite is None
 

@@ -254,7 +254,7 @@ def test_what_an_html_page_has_beside_its_text_is_named(tmp_path: Path) -> None:
 
     assert plain.warnings == ()
     assert rich.warnings == (
-        "Left out of the page, because it does not show or is no text: 1 × scripts, 1 × formulas, 1 × hidden elements.",
+        "Excluded from the page, because it does not show or is no text: 1 × scripts, 1 × formulas, 1 × hidden elements.",
     )
     assert plain.text == rich.text
 

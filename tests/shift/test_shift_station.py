@@ -231,7 +231,7 @@ def test_each_specification_moves_by_itself() -> None:
     assert [(one.spec, one.tasks) for one in found.specs] == [("api", 20), ("chat", 19)]
     assert [one for one in found.warnings if one.startswith("chat: Tasks without scores")]
     assert [one.spec for one in less.specs] == ["api"]
-    assert "Only the later replay has the specification of P_deploy chat, which is left out." in less.warnings
+    assert "Only the later replay has the specification of P_deploy chat, which is excluded." in less.warnings
 
 
 def test_each_judge_is_compared_with_itself() -> None:
@@ -251,7 +251,7 @@ def test_each_judge_is_compared_with_itself() -> None:
 
     assert [part.judge for part in both.specs] == ["ann", "bob"]
     assert replace(both.specs[0], judge=None) == only(shift(before, after)) == only(one)
-    assert "Only the earlier replay has the judge ann, which is left out." in one.warnings
+    assert "Only the earlier replay has the judge ann, which is excluded." in one.warnings
     assert [told for told in unnamed.warnings if "nothing says that the same judge" in told]
     assert codes(error) == ["judges-differ"]
 

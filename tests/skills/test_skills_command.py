@@ -321,7 +321,7 @@ def test_the_listing_tells_how_far_a_study_is(caveat: Caveat, tmp_path: Path, en
     # Two tasks and two samples under four conditions; beta has a fifth.
     assert sum_up(before) == {"alpha": (16, 0), "beta": (20, 0), "gamma": (16, 0)}
     assert sum_up(after) == {"alpha": (16, 0), "beta": (20, 20), "gamma": (16, 0)}
-    assert "gamma: left out of the means over skills (still being written)" in printed
+    assert "gamma: excluded from the means over skills (still being written)" in printed
 
 
 def test_the_listing_counts_planned_calls_with_all_samples(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:

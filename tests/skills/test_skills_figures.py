@@ -64,7 +64,7 @@ def test_skills_that_may_harm_have_a_figure_of_their_own(tmp_path: Path) -> None
     [
         (Measure(value=-1.0, low=-2.0, high=-0.5), "net harm"),
         (Measure(value=1.0, low=0.5, high=2.0), "net help"),
-        (Measure(value=-1.0, low=-2.0, high=0.0), "not told apart from 0"),
+        (Measure(value=-1.0, low=-2.0, high=0.0), "not distinguishable from 0"),
         (Measure(value=0.0, low=None, high=None, reason="no variance"), "no interval"),
     ],
 )

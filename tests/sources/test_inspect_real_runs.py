@@ -241,7 +241,7 @@ def test_responses_cut_by_a_limit_are_scored_and_told(logs: Logs) -> None:
     limits = {row.extras["limit"] for row in rows}
 
     assert limits == {"message"}
-    assert "limit: message – 4 responses were ended by it and are scored as they stand" in imported.files[0].notes
+    assert "limit: message – 4 responses were ended by it and are scored as they are" in imported.files[0].notes
 
 
 def test_edited_scores_and_invalid_samples_are_told(logs: Logs, tmp_path: Path) -> None:

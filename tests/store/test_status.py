@@ -105,7 +105,7 @@ def test_what_a_claim_refers_to_makes_it_stale(ledger: Ledger) -> None:
     assert fresh.staleness is Staleness.CURRENT
     assert stale.status.stale_because == (
         "Example m 1 was followed by Example m 2",
-        f"{card}@1 has a newer revision, @2; where its passage stands there was not looked up (caveat card diff {card} --record)",
+        f"{card}@1 has a newer revision, @2; the place of its passage there was not looked up (caveat card diff {card} --record)",
         f"{phi} has a newer version, @2",
         f"{deploy.spec}@1 has a newer version, @2",
     )

@@ -70,7 +70,7 @@ def test_what_is_said_of_passages_comes_out_as_it_went_in(ledger: Ledger) -> Non
 
 
 FATES = [
-    (None, "{first} has a newer revision, @2; where its passage stands there was not looked up (caveat card diff {card} --record)"),
+    (None, "{first} has a newer revision, @2; the place of its passage there was not looked up (caveat card diff {card} --record)"),
     (MatchResult.UNCHANGED, None),
     (MatchResult.MOVED, None),
     (MatchResult.REWORDED, "its passage is reworded in {second}"),
@@ -120,7 +120,7 @@ def test_only_the_newest_revision_of_the_card_counts(ledger: Ledger) -> None:
 
     with ledger.view() as view, ledger.view(then) as before:
         (reason,) = view.status(claim).stale_because
-        assert reason.startswith(f"{first} has a newer revision, @3; where its passage stands there was not looked up")
+        assert reason.startswith(f"{first} has a newer revision, @3; the place of its passage there was not looked up")
         assert before.status(claim).stale_because == ()
 
 

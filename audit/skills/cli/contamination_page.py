@@ -128,7 +128,7 @@ def _list_properties(kept: Aggregate) -> Iterator[Block]:
 
 def _list_skills(study: ContaminationStudy) -> Iterator[Block]:
     """Yield the table of every contrast of every skill, then the mitigation of each."""
-    yield "W: Wilcoxon. Published p-values come from the normal curve over pairs of runs. *: left out of the aggregates by the study."
+    yield "W: Wilcoxon. Published p-values come from the normal curve over pairs of runs. *: excluded from the aggregates by the study."
     names = {skill.skill: skill.skill + (" *" if skill.left_out else "") for skill in study.skills}
     columns = ("Skill", "Contrast", "Published", "p then, t / W", "d then", "Here", "p by task, t / W", "Holm", "d by task", _SEEN_WHOLE)
     rows = [(names[skill.skill], *_list_contrast_cells(effect)) for skill in study.skills for effect in skill.effects]
@@ -178,7 +178,7 @@ def _list_inventory(study: ContaminationStudy) -> Iterator[Block]:
     yield Table(columns, rows, numbers=columns[1:])
     for exclusion in inventory.exclusions:
         yield f"{exclusion.skill}, task {exclusion.task_id}, run {exclusion.run}, arm {exclusion.arm}: no score, {exclusion.reason}"
-    yield from (f"{out.skill}: left out of the aggregates by the study ({out.reason})" for out in inventory.left_out)
+    yield from (f"{out.skill}: excluded from the aggregates by the study ({out.reason})" for out in inventory.left_out)
     yield from (f"{note.where}: {note.message}" for note in inventory.notes)
     yield from describe_absent(study.absent)
 
@@ -213,13 +213,13 @@ def _list_files(study: ContaminationStudy) -> Iterator[Block]:
             (name, *map(format_count, (count.recomputed, count.reproduced, count.copied, count.copies_agree)))
             for name, count in compatibility.by_part.items()
         ]
-        columns = ("Part", "Recomputed here", "Of these, agree", "Compared with a copy alone", "Of the copies, agree")
+        columns = ("Part", "Recomputed here", "Of these, agree", "Compared only with a copy", "Of the copies, agree")
         yield Table(columns, rows, numbers=columns[1:])
         yield from (
             f"{difference.path}: published {difference.published:g}, found {difference.recomputed}"
             for difference in compatibility.differ[:50]
         )
-    yield Remark(f"{len(study.files)} files were read; their SHA-256 stand in results.json.")
+    yield Remark(f"{len(study.files)} files were read; their SHA-256 are in results.json.")
 
 
 _SEEN_WHOLE = "Seen whole by the judge"
@@ -310,12 +310,12 @@ def draw_within(study: ContaminationStudy) -> Markup | None:
     if not rows:
         return None
     figure = draw_intervals(
-        rows, margin=study.margin, title="The skill alone against the skill in a realistic context", unit=f"B−D, {UNIT}"
+        rows, margin=study.margin, title="The skill by itself against the skill in a realistic context", unit=f"B−D, {UNIT}"
     )
-    text = "Filled circle: B−D, compared directly, task by task. Below 0: the skill alone scores lower than in the realistic context."
+    text = "Filled circle: B−D, compared directly, task by task. Below 0: the skill by itself scores lower than in the realistic context."
     if has_baseline:
         text += " Open square: D−E, the skill within the realistic context against that context without it."
-    return build_section("The skill alone against the realistic context", build_figure(figure, text))
+    return build_section("The skill against the realistic context", build_figure(figure, text))
 
 
 def draw_references(study: ContaminationStudy) -> Markup | None:
@@ -332,8 +332,8 @@ def draw_references(study: ContaminationStudy) -> Markup | None:
         return None
     figure = draw_intervals(rows, margin=study.margin, title="With and without the references", unit=f"against the baseline A, {UNIT}")
     text = (
-        "Skills whose references may hide what their own text does not show. Filled circle: B−A, the whole skill. Open square: C−A, "
-        "without its references. Their difference, B−C, is what the references add; it is compared directly, and stands below the name."
+        "Skills with references that may hide what their own text does not show. Filled circle: B−A, the whole skill. Open square: C−A, "
+        "without its references. Their difference, B−C, is what the references add; it is compared directly, and is below the name."
     )
     return build_section("What the references add", build_figure(figure, text))
 
@@ -360,7 +360,7 @@ def tell_net(measure: Measure) -> str:
         return "no interval"
     if measure.high < 0:
         return "net harm"
-    return "net help" if measure.low > 0 else "not told apart from 0"
+    return "net help" if measure.low > 0 else "not distinguishable from 0"
 
 
 def draw_patterns(study: ContaminationStudy) -> Markup | None:
@@ -389,7 +389,7 @@ def _build_pattern_row(skill: SkillContrasts, name: str) -> FigureRow | None:
 
 
 def _name_left_out(skill: SkillContrasts) -> str:
-    return "" if skill.left_out is None else f"left out ({skill.left_out.replace('_', ' ')})"
+    return "" if skill.left_out is None else f"excluded ({skill.left_out.replace('_', ' ')})"
 
 
 # A skill-contamination study as one self-contained HTML page; no script, no network. Every text is escaped by construction.
@@ -529,7 +529,7 @@ def _draw_forest(study: ContaminationStudy) -> Markup | None:
 def _note(skill: SkillContrasts, effect: Effect) -> str:
     by_task = f"p by task {format_p(effect.paired_t.p)}"
     if skill.left_out is not None:
-        return f"left out ({skill.left_out.replace('_', ' ')}); {by_task}"
+        return f"excluded ({skill.left_out.replace('_', ' ')}); {by_task}"
     printed = effect.published.t_p if effect.published else None
     then = "" if printed is None else f"p then {format_p(printed)}; "
     return f"{format_items(effect.units, 'task')}; {then}{by_task}"
@@ -545,19 +545,19 @@ def _draw_contexts(study: ContaminationStudy) -> Markup | None:
     if not rows:
         return None
     figure = draw_intervals(
-        rows, margin=study.margin, title="The skill alone and in a realistic context, by skill", unit=f"against the baseline A, {UNIT}"
+        rows, margin=study.margin, title="The skill by itself and in a realistic context, by skill", unit=f"against the baseline A, {UNIT}"
     )
     has_baseline = any(find_effect(skill, "D−E") is not None for skill in study.skills)
     apart = (
-        "what the context does without the skill, E−A, stands in the table"
+        "the effect of the context without the skill, E−A, is in the table"
         if has_baseline
         else "no baseline was run in the realistic context"
     )
     text = (
-        "Filled circle: B−A, the skill alone. Open square: D−A, the skill in a realistic context. Both are against the plain baseline: "
-        f"{apart}, so the difference of the two is not mitigation alone."
+        "Filled circle: B−A, the skill by itself. Open square: D−A, the skill in a realistic context. Both are against the plain baseline: "
+        f"{apart}, so the difference of the two is not only mitigation."
     )
-    return build_section("The skill alone and in a realistic context", build_figure(figure, text))
+    return build_section("The skill by itself and in a realistic context", build_figure(figure, text))
 
 
 def _draw_correlations(study: ContaminationStudy, kept: Aggregate) -> Markup | None:
@@ -571,7 +571,7 @@ def _draw_correlations(study: ContaminationStudy, kept: Aggregate) -> Markup | N
         printed = "" if correlation.published is None else f"; published {format_number(correlation.published)} without an interval"
         coefficients = f"Pearson {format_plain(correlation.pearson)}, Spearman {format_plain(correlation.spearman)}"
         found = f"{correlation.contrast}: {coefficients}, {format_items(correlation.skills, 'skill')}{printed}."
-        text = f"{found} A name that would cover another is left out."
+        text = f"{found} A name that would cover another is not printed."
         scatter = draw_scatter(
             dots,
             title=f"Structural score and {correlation.contrast}",

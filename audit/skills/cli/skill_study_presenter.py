@@ -87,7 +87,7 @@ def present_listing(document: Mapping[str, Any]) -> Iterator[Block]:
     yield Table(columns, rows, numbers=("score", "tasks", "answered", "patterns", "judged"))
     for item in document["skills"]:
         if item["left_out"]:
-            yield f"* {item['name']}: left out of the means over skills ({item['left_out']})"
+            yield f"* {item['name']}: excluded from the means over skills ({item['left_out']})"
     cells = [item for skill in document["skills"] for item in skill["conditions"]]
     is_whole = all(cell["answered"] == cell["calls"] for cell in cells)
     run = f"--run {quote(document['folder'])}"
@@ -255,7 +255,7 @@ def _present_contrasts(study: ContaminationStudy) -> Iterator[Block]:
     yield Subtitle("The skill against the baseline (B−A), by task")
     yield _build_table(_COLUMNS, [_list_cells(skill, "B−A") for skill in study.skills])
     if any(skill.left_out for skill in study.skills):
-        yield "* left out of the aggregates by the study; not in the family of Holm's rule"
+        yield "* excluded from the aggregates by the study; not in the family of Holm's rule"
 
 
 def _present_patterns(study: ContaminationStudy) -> Iterator[Block]:

@@ -90,7 +90,7 @@ def describe_layout(card: CardText) -> tuple[str, ...]:
             spaced.append(page.number)
     notes = []
     if columns:
-        notes.append(f"{_name(card, columns)} two columns, whose lines may be mixed: sentences there are not to be trusted.")
+        notes.append(f"{_name(card, columns)} two columns, and their lines may be mixed: do not trust sentences there.")
     if spaced:
         notes.append(f"{_name(card, spaced)} letter-spaced text, which was closed up.")
     return tuple(notes)
@@ -189,7 +189,7 @@ _LEFT_OUT = {
 
 
 def _describe_left_out(left_out: dict[str, int]) -> tuple[str, ...]:
-    other = "{count:,} × raw HTML element “{what}” was left out with what stands in it."
+    other = "{count:,} × raw HTML element “{what}” was excluded with its content."
     return tuple(_LEFT_OUT.get(what, other).format(count=count, what=what) for what, count in left_out.items())
 
 
@@ -251,10 +251,10 @@ def _read_printed(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...],
 def _describe_tables(tables: list[PrintedTable], *, are_told: bool) -> tuple[str, ...]:
     notes = []
     if are_told:
-        notes.append("The file declares no headings: they were told from numbered lines and the table of contents.")
+        notes.append("The file declares no headings: they were derived from numbered lines and the table of contents.")
     unnamed = sum(1 for table in tables if table.columns is None)
     if unnamed:
-        notes.append(f"{unnamed} of {len(tables)} tables have heads that could not be told apart: their figures have no column.")
+        notes.append(f"{unnamed} of {len(tables)} tables have heads that could not be recognised: their figures have no column.")
     guessed = sum(1 for table in tables if table.columns is not None and table.columns.is_guessed)
     if guessed:
         notes.append(f"{guessed} of {len(tables)} tables have heads on two levels, spread evenly; compare them with the printed page.")

@@ -536,7 +536,7 @@ class FindingKindOfStatement(StatementKind[Finding]):
 def _describe_finding(body: FindingBody) -> str:
     match body:
         case Naturalness():
-            told = {True: "sides told apart", False: "sides not shown to be told apart", None: "not settled"}
+            told = {True: "sides distinguished", False: "sides not shown to be distinguishable", None: "not decided"}
             return f"{told[body.distinguishable]}, {len(body.raters)} raters"
         case RealismJudge() | RecognitionLinks():
             return _describe_check(body)
@@ -560,7 +560,7 @@ def _describe_check(body: RealismJudge | RecognitionLinks) -> str:
     if isinstance(body, RecognitionLinks):
         return f"{body.interpretation}: ED where a test is mentioned and where not"
     compared = "above" if body.exceeds_limit else "within"
-    return f"up to {body.worst:.1%} told apart, {compared} the limit, by {body.judge}"
+    return f"up to {body.worst:.1%} distinguished, {compared} the limit, by {body.judge}"
 
 
 restriction = new_table(

@@ -28,7 +28,6 @@ from registry.store.database_engine import (
     begins,
     bytes_column,
     digest,
-    gapless,
     new_table,
     one_of,
     real_column,
@@ -39,6 +38,7 @@ from registry.store.database_engine import (
     text_columns,
     whole_column,
     whole_columns,
+    without_gaps,
 )
 from registry.store.statement_kind import CARD, CLAIM, EntryPlace, Role, Row, StatementKind, plain, split_reference, unhex
 
@@ -62,7 +62,7 @@ card_revision = new_table(
     UniqueConstraint("log", "card", "revision"),
     UniqueConstraint("log", "document"),
     refers("card", "identifier", "id"),
-    guards=(gapless("card_revision", "revision", "log card"),),
+    guards=(without_gaps("card_revision", "revision", "log card"),),
 )
 
 
@@ -74,7 +74,7 @@ class CardKind(StatementKind[Card]):
 
     tables = (card_revision,)
     names = (CARD_REVISIONS,)
-    kept = "claims are quoted from it, and its title stands in a table that keeps it"
+    kept = "claims are quoted from it, and its title is in a table that keeps it"
     reason = "its card was revised"
     importance = 10
     is_defining = True
@@ -157,7 +157,7 @@ class OmissionKind(StatementKind[Omission]):
 
     tables = (omission,)
     names = (Role("omission", "card", CARD, "revision"),)
-    reason = "a passage of its card was left out"
+    reason = "a passage of its card was excluded"
     importance = 27
 
     def build_rows(self, omission: Omission, place: EntryPlace) -> Iterator[Row]:
@@ -172,11 +172,11 @@ class OmissionKind(StatementKind[Omission]):
         name, revision = split_reference(left_out.card)
         place = (omission.c.start == left_out.anchor.start) & (omission.c.stop == left_out.anchor.stop)
         if seq := rules.find_entry(omission, (omission.c.card == name) & (omission.c.revision == revision) & place):
-            found = f"entry {seq} records characters {left_out.anchor.start} to {left_out.anchor.stop} as left out"
+            found = f"entry {seq} records characters {left_out.anchor.start} to {left_out.anchor.stop} as excluded"
             yield Fault("already-recorded", left_out.card, found)
 
     def describe(self, payload: Omission) -> str:
-        return f"{payload.card} left out ({payload.reason}): “{payload.quote}”"
+        return f"{payload.card} excluded ({payload.reason}): “{payload.quote}”"
 
 
 def check_anchor(card: Card, anchor: Anchor) -> Iterator[Fault]:
@@ -276,7 +276,7 @@ claim_revision = new_table(
     Index(None, "log", "card", "card_revision"),
     # Quotes without a place in a card are compared by their words. There are few of them.
     Index("ix_claim_revision_unplaced", "log", "property", "card", sqlite_where=is_unplaced, postgresql_where=is_unplaced),
-    guards=(gapless("claim_revision", "revision", "log claim"),),
+    guards=(without_gaps("claim_revision", "revision", "log claim"),),
 )
 # The words are in a table of their own, because they can be erased while the claim's row stays.
 claim_text = new_table("claim_text", text_column("quote"), text_column("note", null=True), refers("seq", "claim_revision", "seq"))
@@ -437,7 +437,7 @@ sighting = new_table(
             # A CHECK cannot look into another table, so the condition on the quoted card is a trigger.
             broken="NOT EXISTS (SELECT 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision"
             " AND quote_status = 'verbatim' AND card = NEW.card AND card_revision <> NEW.card_revision)",
-            message="wrong-document: a sighting is of a quoted passage, in another revision of the card it is quoted from",
+            message="wrong-document: a passage match is of a quoted passage, in another revision of the card it is quoted from",
         ),
     ),
 )
@@ -495,7 +495,7 @@ class SightingKind(StatementKind[PassageMatch]):
             yield Fault("already-recorded", passage_match.claim, found)
 
     def describe(self, payload: PassageMatch) -> str:
-        return f"{payload.claim} in {payload.card}: {payload.fate.value}{' in spelling alone' if payload.differs else ''}"
+        return f"{payload.claim} in {payload.card}: {payload.fate.value}{' only in spelling' if payload.differs else ''}"
 
 
 def _check_quoted(claim: str, card: Card, quote_status: str, name: str | None, revision: int | None) -> Iterator[Fault]:

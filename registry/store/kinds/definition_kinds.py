@@ -28,13 +28,13 @@ from registry.store.database_engine import (
     begins,
     bytes_column,
     digest,
-    gapless,
     new_table,
     one_of,
     refers,
     text_column,
     text_columns,
     whole_column,
+    without_gaps,
 )
 from registry.store.statement_kind import (
     CLAIM,
@@ -87,7 +87,7 @@ spec_version = new_table(
     # procedure where a property is expected.
     UniqueConstraint("log", "spec", "version", "kind"),
     refers("spec kind", "spec", "spec kind"),
-    guards=(gapless("spec_version", "version", "log spec"),),
+    guards=(without_gaps("spec_version", "version", "log spec"),),
 )
 
 
@@ -546,7 +546,7 @@ class ModelEndpointKind(StatementKind[ModelEndpoint]):
     """A name under which endpoints return a model version, as one authority states it."""
 
     tables = (model_endpoint,)
-    kept = "which names count for a model version decides whose evidence scores are"
+    kept = "the names that count for a model version decide which model scores are evidence of"
     reason = "an endpoint name was stated or retracted"
     importance = 9
     is_lineage = True
@@ -577,7 +577,7 @@ class ModelEndpointKind(StatementKind[ModelEndpoint]):
             found = f"entry {own} of {rules.actor} states that endpoints return it as {model_endpoint.name}"
             yield Fault("already-recorded", where, found)
         if model_endpoint.event is EndpointEventKind.RETRACT and own is None:
-            others = f"; {', '.join(known.by)} does, and takes it back alone" if known else ""
+            others = f"; {', '.join(known.by)} does, and only it can take it back" if known else ""
             found = f"{rules.actor} does not state that endpoints return it as {model_endpoint.name}{others}"
             yield Fault("nothing-to-retract", where, found)
 
