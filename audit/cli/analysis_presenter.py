@@ -52,7 +52,7 @@ _WAYS = ("tasks resampled", "contexts resampled", "both resampled")
 
 def present_bands(found: Bootstrap, unit: Unit) -> Iterator[Block]:
     """Present the bands of one specification as one table, and why any of them is missing."""
-    yield f"bootstrap bands: {found.replicates} replicates, seed {found.seed}, stretched by {found.stretch:.2f}; they decide nothing"
+    yield f"bootstrap bands: {found.replicates} replicates, seed {found.seed}, scaled by {found.scale:.2f}; they decide nothing"
     if found.standard_error is not None:
         errors = unit.difference(found.standard_error), unit.difference(found.expected_standard_error)
         yield f"standard error of ED over the replicates {errors[0]}, in closed form {errors[1]}"

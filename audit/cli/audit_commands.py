@@ -538,7 +538,7 @@ def show(app: App, *, audit_id: Identifier) -> None:
     }
 
     def text() -> Iterator[Block]:
-        yield from present_disputes(dossier.contestations)
+        yield from present_disputes(dossier.objections)
         yield from present_audit(file, dossier, asked_now)
 
     app.answer(document, text())

@@ -92,7 +92,7 @@ def _list_fixed(claim: ClaimRevision, specs: tuple[str, ...], *, replay: str | N
     yield _write("tasks", None, "tasks.txt", "the task identifiers, one a line")
     yield _write("model", None, "NAME", "the model version, as the endpoint returns it")
     yield _write("cues", None, "[CUE-…]", "cue inventories that are ablated or rated")
-    yield _write("contestation", None, "CON-…", "the objection that offers the rival P_deploy of this replay")
+    yield _write("objection", None, "CON-…", "the objection that offers the rival P_deploy of this replay")
 
 
 def _write(key: str, value: str | None, example: str, meaning: str) -> str:

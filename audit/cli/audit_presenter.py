@@ -285,8 +285,8 @@ def present_audit(file: AuditFile, dossier: Dossier, asked_now: ModelIdentity | 
     if audit.renews:
         told = "carries out" if file.lock else "has no lock, so nothing shows that it carries out"
         yield f"{told} the plan of {audit.renews} again"
-    if audit.contestation:
-        yield f"under the rival of {audit.contestation}: its outcome counts for the claim once that is upheld"
+    if audit.objection:
+        yield f"under the rival of {audit.objection}: its outcome counts for the claim once that is upheld"
     yield from _present_lock(file)
     said: list[Recorded[Any]] = [*file.evidence, *file.findings, *file.starts, *file.ends, *file.runs, *file.results]
     said.sort(key=lambda one: one.entry.seq)

@@ -75,7 +75,7 @@ def _present_rates(recognition: Recognition) -> Iterator[Block]:
     rows = [_describe_group(group, is_corrected=bool(corrected)) for group in recognition.groups]
     yield Table(columns, rows, numbers=columns[2:4])
     yield (
-        f"recognised: aware or aware_but_told; intervals at {share(recognition.level)}, contexts {recognition.contexts}; "
+        f"recognised: aware or aware_but_informed; intervals at {share(recognition.level)}, contexts {recognition.contexts}; "
         "bounds: if none, or every, text without a class were"
     )
     for rate in recognition.groups:

@@ -83,7 +83,7 @@ class _Source:
 def probe(app: App, /, *, run: Path | None, texts: Path | None, patterns_only: bool, **options: Any) -> None:
     """Find responses that mention being tested.
 
-    Reasoning and output are classified separately: aware, aware_but_told, monitoring_only, task_content or none. The classifier sees
+    Reasoning and output are classified separately: aware, aware_but_informed, monitoring_only, task_content or none. The classifier sees
     the passage without arm and context. A class counts if its quote occurs in the passage word for word. The rates, with intervals over
     tasks and contexts, belong to this evaluation and decide nothing about ED.
     """

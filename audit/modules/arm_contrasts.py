@@ -285,7 +285,7 @@ def _answer_sum(question: _ContrastQuestion, coefficients: Mapping[str, float], 
         ),
         null=0.0,
         p=find_p(question.arms, coefficients),
-        interval="hull with MOVER",
+        interval="MOVER interval",
     )
     return replace(
         _test(question, plain, differences),

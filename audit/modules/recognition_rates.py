@@ -179,7 +179,7 @@ class PassageAnswer:
         recognition_class = RecognitionClass(self.reading.value)
         # The second class needs a known prompt; without it the count of both classes is withheld in
         # `_count_class`.
-        return RecognitionClass.AWARE_BUT_TOLD if recognition_class is RecognitionClass.AWARE and self.is_told else recognition_class
+        return RecognitionClass.AWARE_BUT_INFORMED if recognition_class is RecognitionClass.AWARE and self.is_told else recognition_class
 
     @property
     def verdict(self) -> PassageClass:
@@ -522,7 +522,7 @@ def _tell_one_kind(accuracy: ClassifierAccuracy) -> str:
 
 
 def _count_class(members: _Members, class_: RecognitionClass, plan: Plan, *, untold: int) -> ClassCount:
-    # Without the prompt `aware` and `aware_but_told` cannot be separated. Their sum is still known.
+    # Without the prompt `aware` and `aware_but_informed` cannot be separated. Their sum is still known.
     if untold and is_recognition(class_):
         return ClassCount(class_=class_, count=None, share=Measure(value=None, reason=_UNTOLD.format(untold)))
     count = sum(each.class_ is class_ for each in members.found)

@@ -338,11 +338,11 @@ def _name_method(double: DoubleDifference, plan: Plan) -> str:
             paired = [edit.moments.paired for edit in (double.first, double.second)]
             ways = [f"{side} contexts {'paired' if one else 'independent'}" for side, one in zip(_SIDES, paired, strict=True)]
             form = "Banerjee" if double.banerjee else "Satterthwaite"
-            return f"{base}; {', '.join(ways)}; {form} t, hull with MOVER"
+            return f"{base}; {', '.join(ways)}; {form} t, MOVER interval"
         case ContextDesign.FIXED:
-            return f"{base}, conditional on these contexts; t, hull with MOVER"
+            return f"{base}, conditional on these contexts; t, MOVER interval"
         case ContextDesign.NESTED:
-            return f"{base}, contexts nested in tasks; t, hull with MOVER"
+            return f"{base}, contexts nested in tasks; t, MOVER interval"
 
 
 def _warn_of_plan(plan: Plan, before: ScoreTable, after: ScoreTable) -> Iterator[str]:

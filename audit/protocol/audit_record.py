@@ -124,13 +124,13 @@ def count_locks(view: View, file: AuditFile) -> tuple[int, int]:
     """Return how many other audits of the claim of *file* are locked, and how many of them have no outcome.
 
     Counted are those of every revision about the same model version: of another, scores are no choice beside these. Replays under the
-    rival of a contestation are not counted: they answer to another party's specification.
+    rival of an objection are not counted: they answer to another party's specification.
     """
     this = file.audit.payload
     # Several locks of one claim are counted and not forbidden: honest repetition gets a sentence on page one, and a
     # choice among several outcomes becomes visible.
     others = [
-        audit for audit in view.list_audits(claim=this.claim.partition("@")[0]) if audit.lock and audit.audit.payload.contestation is None
+        audit for audit in view.list_audits(claim=this.claim.partition("@")[0]) if audit.lock and audit.audit.payload.objection is None
     ]
     model = get_claim(view, this.claim).model
     others = [

@@ -318,7 +318,7 @@ def _find_meant(name: str, spare: Sequence[str]) -> str | None:
     for written, candidate in plain.items():
         if written == name or _MEANT.get(written) == name or SYNONYMS.get(written) == name:
             return candidate
-    # Not a suggestion: a file is refused for it, so what counts is the likeness of the whole word (`right` is no `weight`).
+    # Not a suggestion: a file is refused for it, so what counts is the similarity of the whole word (`right` is no `weight`).
     close = difflib.get_close_matches(name, list(plain), n=1, cutoff=0.8)
     return plain[close[0]] if close else None
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from audit.verdict.verdict_conditions import (
     ReadingFacts,
     always,
-    are_sides_told_apart,
+    are_sides_distinguishable,
     has_departure,
     has_few_contexts,
     has_few_tasks,
@@ -98,12 +98,12 @@ _STOPPING_RULE = (
         # The stopping rule of the rater study: the whole interval of the persons' accuracy lies above
         # the plan's limit. A point above the limit, or a model judge, makes a verdict provisional and
         # does not reach this row.
-        name="sides-told-apart",
+        name="sides-distinguished",
         forms=_ANY_BUT_EXISTENCE,
         when="blind raters distinguish the sides with accuracy above the plan's limit",
-        condition=are_sides_told_apart,
+        condition=are_sides_distinguishable,
         mode=Mode.TECHNICAL,
-        why="The deployment distribution (P_deploy) is not defensible as specified: {told_apart}.",
+        why="The deployment distribution (P_deploy) is not defensible as specified: {distinguishable}.",
         resolves="Deployment contexts that blind raters distinguish from the evaluation with an accuracy of at most {rater_limit}, "
         "and a replay under them.",
     ),

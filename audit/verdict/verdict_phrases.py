@@ -115,9 +115,9 @@ class VerdictPhrases:
         return f"{other_model[:1].lower()}{other_model[1:]}"
 
     @property
-    def told_apart(self) -> str:
+    def distinguishable(self) -> str:
         """That blind raters tell the sides apart, as a clause; empty where that is not shown."""
-        return self._facts.told_apart or ""
+        return self._facts.distinguishable or ""
 
     @property
     def rater_limit(self) -> str:

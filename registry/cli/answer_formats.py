@@ -13,15 +13,15 @@ from registry.present.answer_formats import AnswerFormat, answer, group
 from registry.records.claim import ClaimEventKind, ClaimRelationKind, Relation
 from registry.records.claim_status import (
     CauseKind,
-    Contestation,
-    ContestationEvent,
-    ContestationState,
-    ContestationStep,
     Dispute,
+    Objection,
+    ObjectionEvent,
+    ObjectionState,
+    ObjectionStep,
     StalenessVerdict,
     Status,
 )
-from registry.records.dossier import ContestationFile, Dossier
+from registry.records.dossier import Dossier, ObjectionFile
 from registry.records.estimates import Differential
 from registry.records.log_seal import KeyAlgorithm, KeyPurpose
 from registry.records.model_version import EndpointName, ModelLink, ModelRef, ModelVersion
@@ -152,18 +152,18 @@ def _list_claims() -> tuple[AnswerFormat, ...]:
 
 
 def _list_objections() -> tuple[AnswerFormat, ...]:
-    opened = {"opened": str, "owner": str, "state": ContestationState}
+    opened = {"opened": str, "owner": str, "state": ObjectionState}
     replay = group(audit=str, claim=str, auditor=str, outcome=ReadingVerdict | None, counts=ReadingVerdict | None)
     return (
-        answer("contestation", "contest open", contestation=str, target=str),
-        answer("contestations", "contest list", contestations=list[group(Contestation, **opened)], erased=list[str]),
+        answer("objection", "contest open", objection=str, target=str),
+        answer("objections", "contest list", objections=list[group(Objection, **opened)], erased=list[str]),
         answer(
-            "contestation-file", "contest show", Contestation, **opened, changes=list[_CHANGE] | None, not_compared=str | None,
-            steps=list[group(ContestationEvent, by=str, at=str, entry=int)], replays=list[replay],
+            "objection-file", "contest show", Objection, **opened, changes=list[_CHANGE] | None, not_compared=str | None,
+            steps=list[group(ObjectionEvent, by=str, at=str, entry=int)], replays=list[replay],
         ),
         answer(
-            "contestation-step", ("contest answer", "contest uphold", "contest reject", "contest escalate"),
-            contestation=str, step=ContestationStep, entry=int, by=str, to=str | None, state=ContestationState,
+            "objection-step", ("contest answer", "contest uphold", "contest reject", "contest escalate"),
+            objection=str, step=ObjectionStep, entry=int, by=str, to=str | None, state=ObjectionState,
         ),
     )  # fmt: skip
 
@@ -200,7 +200,7 @@ def _list_specs() -> tuple[AnswerFormat, ...]:
         answer("spec-reveal", "spec reveal", spec=str, entry=int),
         answer(
             "spec", "spec show", SpecVersion, revealed=NotRequired[Entry], opening=NotRequired[SpecOpening],
-            contestations_erased=NotRequired[list[str]], contestations=NotRequired[list[ContestationFile]],
+            objections_erased=NotRequired[list[str]], objections=NotRequired[list[ObjectionFile]],
         ),
         answer(
             "spec-diff", "spec diff", spec=str, from_=int, to=int, why=str | None, changes=list[_CHANGE] | None,

@@ -68,7 +68,7 @@ def add(
     with app.ledger.write(actor=app.config.authority) as writer:
         registered, is_new = register_card(writer, text, note, authority=app.config.authority)
         # Matches are recorded with the revision, or not at all.
-        sightings = match_claims(writer, registered, followers) if is_new and followers else ()
+        passage_matches = match_claims(writer, registered, followers) if is_new and followers else ()
     for warning in text.warnings:
         app.say(f"warning: {warning}")
     document = {"schema": "caveat/card-add/1", "new": is_new, "card": _summarise(registered), "warnings": list(text.warnings)}
@@ -78,9 +78,9 @@ def add(
             f"{'Registered' if is_new else 'Registered already, nothing changed:'} {registered.card}@{registered.revision}  "
             f"{_count_pages(registered)}, {len(text.text):,} characters, sha256 {registered.document[:16]}…"
         )
-        yield from _tell_sightings(registered, sightings)
+        yield from _tell_passage_matches(registered, passage_matches)
 
-    app.answer({**document, "passage_matches": [_summarise_sighting(sighting) for sighting in sightings]}, tell())
+    app.answer({**document, "passage_matches": [_summarise_passage_match(passage_match) for passage_match in passage_matches]}, tell())
 
 
 def _align(app: App, note: "CardNote", text: "CardText", *, unlike: bool) -> "Followers | None":
@@ -105,21 +105,22 @@ def _align(app: App, note: "CardNote", text: "CardText", *, unlike: bool) -> "Fo
         return open_followers(view, note.revises, text)
 
 
-def _tell_sightings(card: Card, sightings: "Sequence[PassageMatch]") -> Iterator[Block]:
+def _tell_passage_matches(card: Card, passage_matches: "Sequence[PassageMatch]") -> Iterator[Block]:
     from collections import Counter
 
-    from registry.cli.card_comparison_presenter import describe_fates
+    from registry.cli.card_comparison_presenter import describe_match_results
 
-    if sightings:
-        respelled = sum(bool(sighting.differs) for sighting in sightings)
-        yield f"Of {len(sightings)} claims {describe_fates(Counter(match.fate for match in sightings), respelled)}."
+    if passage_matches:
+        respelled = sum(bool(passage_match.differs) for passage_match in passage_matches)
+        counts = Counter(passage_match.match_result for passage_match in passage_matches)
+        yield f"Of {len(passage_matches)} claims {describe_match_results(counts, respelled)}."
         yield f"Next: caveat card diff {card.card}"
 
 
-def _summarise_sighting(passage_match: "PassageMatch") -> dict[str, Any]:
+def _summarise_passage_match(passage_match: "PassageMatch") -> dict[str, Any]:
     return {
         "claim": passage_match.claim,
-        "match": passage_match.fate.value,
+        "match": passage_match.match_result.value,
         "alarm": passage_match.is_alarm,
         "differs": list(passage_match.differs),
     }

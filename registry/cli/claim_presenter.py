@@ -14,8 +14,8 @@ from registry.exchange.foreign_claims import ForeignClaim
 from registry.present.answers import Answer, write_cell
 from registry.present.blocks import Block, Facts, Subtitle, Table, Title, Verbatim
 from registry.records.claim import ClaimRevision, Origin
-from registry.records.claim_status import ContestationState, ReviewedCause, StaleCause, Staleness, StalenessReview, StalenessVerdict, Status
-from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
+from registry.records.claim_status import ObjectionState, ReviewedCause, StaleCause, Staleness, StalenessReview, StalenessVerdict, Status
+from registry.records.dossier import AuditFile, Dossier, ObjectionFile, Recorded
 from registry.records.estimates import BoundedEstimate, Differential, SpecEstimate
 from registry.records.model_version import ModelRef
 from registry.records.replay_run import describe_runs
@@ -23,7 +23,7 @@ from registry.records.supplement import Drift, DriftStep, VersionPoint
 from registry.records.system_card import MatchResult, PassageMatch
 from registry.records.verdict import ItemStatus, ReadingVerdict
 from registry.registration.claims_file_registration import RegistrationResult
-from registry.registration.objections import get_contestation
+from registry.registration.objections import get_objection
 from registry.registration.stale_claims import Remedy, RemedyStep, StaleClaims
 from registry.report.claim_outcome import (
     describe_asked,
@@ -115,13 +115,13 @@ def present_dossier(dossier: Dossier) -> Iterator[Block]:
         *_list_carried(dossier),
         *(("stale because", _describe_cause(dossier, cause)) for cause in status.causes),
         *(("dismissed", told) for told in _list_dismissed(dossier)),
-        *(("contested", _describe_contestation(contestation)) for contestation in dossier.contestations),
+        *(("contested", _describe_objection(objection)) for objection in dossier.objections),
         *((("superseded by", status.superseded_by),) if status.superseded_by else ()),
         ("revisions", str(len(dossier.revisions))),
     ]
     yield Facts(rows)
     yield from _present_completeness(dossier)
-    yield from _present_sightings(dossier)
+    yield from _present_passage_matches(dossier)
     models = {revision.payload.reference: revision.payload.model for revision in dossier.revisions}
     for file in dossier.audits:
         # An audit of an earlier model version says so: its outcome is not about the present one.
@@ -157,24 +157,24 @@ def _present_completeness(dossier: Dossier) -> Iterator[Block]:
         yield f"  {_MARKS[item.status]} {item.item.value.replace('-', ' ')}: {item.note}"
 
 
-def _present_sightings(dossier: Dossier) -> Iterator[Block]:
+def _present_passage_matches(dossier: Dossier) -> Iterator[Block]:
     current = dossier.current.payload.reference
-    matches = [sighting.payload for sighting in dossier.sightings if sighting.payload.claim == current]
+    matches = [passage_match.payload for passage_match in dossier.passage_matches if passage_match.payload.claim == current]
     if matches:
         yield Subtitle("in other revisions of its card")
     for match in matches:
         place = ", ".join(
             part for part in (f"page {match.anchor.page}" if match.anchor and match.anchor.page else "", _quote(match)) if part
         )
-        fate = f"reworded only in spelling ({'; '.join(match.differs)})" if match.differs else match.fate.value
-        yield f"  {match.card}: {fate}{f', {place}' if place else ''}"
+        match_result = f"reworded only in spelling ({'; '.join(match.differs)})" if match.differs else match.match_result.value
+        yield f"  {match.card}: {match_result}{f', {place}' if place else ''}"
 
 
 def _quote(passage_match: PassageMatch) -> str:
     """Return the passage as it is worded there; empty where it has the same words, or is gone."""
     return (
         f"“{shorten(passage_match.anchor.exact)}”"
-        if passage_match.anchor and passage_match.fate is MatchResult.REWORDED and not passage_match.differs
+        if passage_match.anchor and passage_match.match_result is MatchResult.REWORDED and not passage_match.differs
         else ""
     )
 
@@ -183,7 +183,7 @@ def _present_audit(file: AuditFile, earlier: ModelRef | None) -> Iterator[Block]
     """Present an audit; of one that is about an *earlier* version it is said that it speaks of that alone."""
     audit = file.audit.payload
     locked = f"locked {file.lock.entry.at:%Y-%m-%d}" if file.lock else "no lock"
-    locked += f", under the rival of {audit.contestation}" if audit.contestation else ""
+    locked += f", under the rival of {audit.objection}" if audit.objection else ""
     yield Subtitle(f"audit {audit.audit} of {audit.claim} by {audit.auditor} ({_words(audit.independence.value)}, {locked})")
     if earlier is not None:
         yield f"  it names only {earlier}"
@@ -258,11 +258,11 @@ def _describe_place(claim: ClaimRevision) -> str:
     return f"{claim.card}{page}, characters {claim.anchor.start} to {claim.anchor.stop}, found at {claim.anchor.level.value}"
 
 
-def _describe_contestation(file: ContestationFile) -> str:
-    payload = file.contestation.payload
-    words = "answered" if file.state is ContestationState.ANSWERED else describe_state(file)
+def _describe_objection(file: ObjectionFile) -> str:
+    payload = file.objection.payload
+    words = "answered" if file.state is ObjectionState.ANSWERED else describe_state(file)
     step = f"{words}: {file.events[-1].payload.note}" if file.events else "no answer yet"
-    return f"{payload.contestation} of {payload.target} by {payload.by}: {payload.grounds} ({step})"
+    return f"{payload.objection} of {payload.target} by {payload.by}: {payload.grounds} ({step})"
 
 
 def _describe_short(status: Status, reference: str) -> str:
@@ -515,10 +515,10 @@ def _count_claims(number: int) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContestationPage:
-    """A contestation with everything that its page shows."""
+class ObjectionPage:
+    """An objection with everything that its page shows."""
 
-    file: ContestationFile
+    file: ObjectionFile
     changes: Sequence[dict[str, Any]] | None
     """From what is contested to the rival, field by field; None without a rival, or where `untold` says why not."""
     untold: str | None
@@ -528,10 +528,10 @@ class ContestationPage:
     """By claim revision that was replayed, the outcome that counts for it; None without one."""
 
 
-def collect_contestation(view: "View", name: str) -> ContestationPage:
-    """Return the contestation *name* with its rival's differences and replays; raises NotFoundError."""
-    file = get_contestation(view, name)
-    payload = file.contestation.payload
+def collect_objection(view: "View", name: str) -> ObjectionPage:
+    """Return the objection *name* with its rival's differences and replays; raises NotFoundError."""
+    file = get_objection(view, name)
+    payload = file.objection.payload
     changes, untold = None, None
     # Claims are no specifications; their difference is not shown field by field.
     if payload.rival is not None and not payload.target.startswith("CLM-"):
@@ -542,66 +542,66 @@ def collect_contestation(view: "View", name: str) -> ContestationPage:
         # The outcome that counts, by the same rules as on the claim's own page.
         outcome = find_leading(view.dossier(claim))[1]
         leading[claim] = outcome.payload.classification.primary if outcome else None
-    return ContestationPage(file=file, changes=changes, untold=untold, replays=files, leading=leading)
+    return ObjectionPage(file=file, changes=changes, untold=untold, replays=files, leading=leading)
 
 
-def build_contestation_table(files: Sequence[ContestationFile]) -> "Table":
+def build_objection_table(files: Sequence[ObjectionFile]) -> "Table":
     """Return a listing, one line each."""
     rows = [
-        (file.contestation.payload.contestation, file.contestation.payload.target, file.contestation.payload.by,
-         f"{file.contestation.entry.at:%Y-%m-%d}", f"{describe_state(file)}{'; with a rival' if file.contestation.payload.rival else ''}")
+        (file.objection.payload.objection, file.objection.payload.target, file.objection.payload.by,
+         f"{file.objection.entry.at:%Y-%m-%d}", f"{describe_state(file)}{'; with a rival' if file.objection.payload.rival else ''}")
         for file in files
     ]  # fmt: skip
-    return Table(("contestation", "of", "by", "opened", "stands"), rows)
+    return Table(("objection", "of", "by", "opened", "stands"), rows)
 
 
-def summarise_contestation(file: ContestationFile) -> dict[str, Any]:
-    """Return a contestation of a listing as a document."""
-    contestation = file.contestation
+def summarise_objection(file: ObjectionFile) -> dict[str, Any]:
+    """Return an objection of a listing as a document."""
+    objection = file.objection
     return {
-        **to_document(contestation.payload),
-        "opened": to_document(contestation.entry)["at"],
+        **to_document(objection.payload),
+        "opened": to_document(objection.entry)["at"],
         "owner": file.owner,
         "state": file.state.value,
     }
 
 
-def present_contestation(contestation_page: ContestationPage) -> Answer:
-    """Present a contestation with its steps, its rival, and the replays under it."""
+def present_objection(objection_page: ObjectionPage) -> Answer:
+    """Present an objection with its steps, its rival, and the replays under it."""
     steps = [{**to_document(event.payload), "by": event.entry.actor, "at": to_document(event.entry)["at"], "entry": event.entry.seq}
-             for event in contestation_page.file.events]  # fmt: skip
+             for event in objection_page.file.events]  # fmt: skip
     document = {
-        "schema": "caveat/contestation-file/1",
-        **summarise_contestation(contestation_page.file),
+        "schema": "caveat/objection-file/1",
+        **summarise_objection(objection_page.file),
         "steps": steps,
-        "changes": contestation_page.changes,
-        "not_compared": contestation_page.untold,
-        "replays": [_summarise_replay(replay, contestation_page) for replay in contestation_page.replays],
+        "changes": objection_page.changes,
+        "not_compared": objection_page.untold,
+        "replays": [_summarise_replay(replay, objection_page) for replay in objection_page.replays],
     }
-    return Answer(document, _list_contestation_blocks(contestation_page))
+    return Answer(document, _list_objection_blocks(objection_page))
 
 
-def _list_contestation_blocks(contestation_page: ContestationPage) -> Iterator[Block]:
-    """Yield a contestation as a person reads it."""
-    file, contestation = contestation_page.file, contestation_page.file.contestation.payload
-    yield Title(f"{contestation.contestation} contests {contestation.target}: {describe_state(file)}")
-    rows = [("owner", file.owner), ("by", f"{contestation.by}, {file.contestation.entry.at:%Y-%m-%d}, entry {file.contestation.entry.seq}")]
-    yield Facts([*rows, ("grounds", contestation.grounds), ("rival", contestation.rival or "none offered")])
+def _list_objection_blocks(objection_page: ObjectionPage) -> Iterator[Block]:
+    """Yield an objection as a person reads it."""
+    file, objection = objection_page.file, objection_page.file.objection.payload
+    yield Title(f"{objection.objection} contests {objection.target}: {describe_state(file)}")
+    rows = [("owner", file.owner), ("by", f"{objection.by}, {file.objection.entry.at:%Y-%m-%d}, entry {file.objection.entry.seq}")]
+    yield Facts([*rows, ("grounds", objection.grounds), ("rival", objection.rival or "none offered")])
     for step in file.events:
         to = f", to {step.payload.to}" if step.payload.to else ""
         head = f"{step.entry.at:%Y-%m-%d} {step.payload.step.value} by {name_actor(file, step.entry.actor)}{to}, entry {step.entry.seq}"
         yield f"{head}: {step.payload.note}"
-    if contestation.rival:
-        yield Subtitle(f"from {contestation.target} to its rival {contestation.rival}")
-        if contestation_page.changes is not None:
-            yield from present_changes(contestation_page.changes)
+    if objection.rival:
+        yield Subtitle(f"from {objection.target} to its rival {objection.rival}")
+        if objection_page.changes is not None:
+            yield from present_changes(objection_page.changes)
         else:
-            yield contestation_page.untold or f"what is contested is a claim; see caveat spec show {contestation.rival}"
+            yield objection_page.untold or f"what is contested is a claim; see caveat spec show {objection.rival}"
         yield Subtitle("replays under the rival")
-        for replay in contestation_page.replays:
-            yield _describe_replay(replay, contestation_page)
-        if not contestation_page.replays:
-            yield f"none; an audit file with `contestation: {contestation.contestation}` makes one"
+        for replay in objection_page.replays:
+            yield _describe_replay(replay, objection_page)
+        if not objection_page.replays:
+            yield f"none; an audit file with `objection: {objection.objection}` makes one"
 
 
 def describe_primary_outcome(primary: ReadingVerdict | None) -> str:
@@ -611,15 +611,15 @@ def describe_primary_outcome(primary: ReadingVerdict | None) -> str:
     return " · ".join(one.value.replace("_", " ") for one in (primary.class_, primary.standing, primary.mode) if one)
 
 
-def _describe_replay(file: AuditFile, contestation_page: ContestationPage) -> str:
+def _describe_replay(file: AuditFile, objection_page: ObjectionPage) -> str:
     claim = file.audit.payload.claim
-    here, counts = _find_primary(file), contestation_page.leading[claim]
+    here, counts = _find_primary(file), objection_page.leading[claim]
     beside = f"; what counts for the claim: {describe_primary_outcome(counts)}"
     return f"{file.audit.payload.audit} of {claim} by {file.audit.payload.auditor}: {describe_primary_outcome(here)}{beside}"
 
 
-def _summarise_replay(file: AuditFile, contestation_page: ContestationPage) -> dict[str, Any]:
-    audit, here, counts = file.audit.payload, _find_primary(file), contestation_page.leading[file.audit.payload.claim]
+def _summarise_replay(file: AuditFile, objection_page: ObjectionPage) -> dict[str, Any]:
+    audit, here, counts = file.audit.payload, _find_primary(file), objection_page.leading[file.audit.payload.claim]
     outcomes = {"outcome": to_document(here) if here else None, "counts": to_document(counts) if counts else None}
     return {"audit": audit.audit, "claim": audit.claim, "auditor": audit.auditor, **outcomes}
 

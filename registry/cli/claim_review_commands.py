@@ -101,7 +101,7 @@ def confirm(app: App, *, claims: tuple[Identifier, ...], reason: str, causes: tu
     """Confirm that a change makes claims stale.
 
     Several claims are decided in one transaction, all or none; the same again changes nothing. The last decision on each cause counts.
-    Causes: successor, deprecation, card, spec, method, contestation, expiry, revision. caveat stale list names those of a claim.
+    Causes: successor, deprecation, card, spec, method, objection, expiry, revision. caveat stale list names those of a claim.
     """
     _review(app, StalenessVerdict.CONFIRMED, claims, why=reason, causes=causes, model=model)
 
@@ -444,15 +444,14 @@ def _report_rewording(app: App, rewording: "Rewording", revised: str | None) -> 
     document = {
         "schema": "caveat/claim-reword/1",
         "claim": rewording.claim.reference,
-        "match": rewording.sighting.fate.value,
+        "match": rewording.passage_match.match_result.value,
         "card": f"{rewording.card.card}@{rewording.card.revision}",
         "revised": revised,
         "turns": [{"what": turn.what, "words": turn.words} for turn in rewording.turns],
     }
-    spelling = " only in spelling" if rewording.sighting.differs else ""
-    nothing = (
-        f"{rewording.claim.reference} is {rewording.sighting.fate.value}{spelling} in {rewording.card.card}@{rewording.card.revision}."
-    )
+    spelling = " only in spelling" if rewording.passage_match.differs else ""
+    card, match_result = rewording.card, rewording.passage_match.match_result
+    nothing = f"{rewording.claim.reference} is {match_result.value}{spelling} in {card.card}@{card.revision}."
     done = f"Recorded {revised}. Audits of {rewording.claim.reference} are history: they are about the old words."
     done += f"\nNext: caveat audit new {rewording.claim.claim}"
     app.answer(document, done if revised else f"{nothing} Nothing needs doing: its audits still count.")

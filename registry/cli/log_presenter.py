@@ -54,8 +54,8 @@ def list_backed(dossier: Dossier) -> Iterator[tuple[str, Entry]]:
             yield "its outcome", file.restrictions[-1].entry
     for endpoint in dossier.model_endpoints:
         yield f"endpoint name {endpoint.payload.name}", endpoint.entry
-    for contestation in dossier.contestations:
-        yield f"objection {contestation.contestation.payload.contestation}", contestation.contestation.entry
+    for objection in dossier.objections:
+        yield f"objection {objection.objection.payload.objection}", objection.objection.entry
 
 
 def present_backed(dossier: Dossier, backed: Backed) -> Iterator[Block]:

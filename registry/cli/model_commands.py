@@ -118,7 +118,7 @@ def show(app: App, *, version: str) -> None:
         claims=VersionClaims(
             current=len(current),
             audited=sum(status.restriction is not RestrictionStatus.UNAUDITED for status in current),
-            potentially_stale=sum(status.staleness is Staleness.POTENTIALLY_STALE for status in current),
+            needs_review=sum(status.staleness is Staleness.NEEDS_REVIEW for status in current),
             stale=sum(status.staleness is Staleness.STALE for status in current),
             ended=len(claims) - len(current),
         ),

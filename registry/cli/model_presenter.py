@@ -50,7 +50,7 @@ class VersionClaims(Record):
     current: int
     """Neither withdrawn, rejected nor superseded; the next three are among them."""
     audited: int
-    potentially_stale: int
+    needs_review: int
     stale: int
     """Confirmed by a person."""
     ended: int
@@ -173,7 +173,7 @@ def _list_version_blocks(page: VersionPage) -> Iterator[Block]:
     """Yield one model version as a person reads it."""
     model, version, counts = page.model, page.registered, page.claims
     yield Title(str(model))
-    claims = f"{counts.current}, of which {counts.audited} audited, {counts.potentially_stale} to review, {counts.stale} stale"
+    claims = f"{counts.current}, of which {counts.audited} audited, {counts.needs_review} to review, {counts.stale} stale"
     rows = [
         ("registered", "yes" if version else f"no; only claims name it. caveat model add {write_model(model)} registers it"),
         ("released", str(version.released) if version and version.released else "not stated"),
@@ -194,7 +194,7 @@ def _list_version_blocks(page: VersionPage) -> Iterator[Block]:
         payload, entry = recorded.payload, recorded.entry
         text = _tell_endpoint(payload) if isinstance(payload, ModelEndpoint) else describe(payload)
         yield f"  entry {entry.seq}, {entry.at:%Y-%m-%d}, {entry.actor}: {text}"
-    if counts.potentially_stale + counts.stale:
+    if counts.needs_review + counts.stale:
         yield f"\nNext: caveat stale list --model {write_model(model)}"
 
 

@@ -220,7 +220,7 @@ def summarise_registry(view: "View") -> RegistryOverview:
     active = [claim for claim in claims if claim.status.lifecycle not in TERMINAL]
     cards, audits, published = view.list_cards(), view.list_audits(), view.list_published_subjects()
     quoted = {(claim.card or "").partition("@")[0] for claim in claims}
-    objections = [file.contestation.payload.contestation for file in view.list_contestations() if not file.is_settled]
+    objections = [file.objection.payload.objection for file in view.list_objections() if not file.is_settled]
     todo: dict[OpenMatter, Sequence[str]] = {
         OpenMatter.CARD_WITHOUT_CLAIMS: [card.payload.card for card in cards if card.payload.card not in quoted],
         OpenMatter.UNAUDITED_CLAIM: [claim.claim for claim in active if claim.status.gravest is None],

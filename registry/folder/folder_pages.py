@@ -334,7 +334,7 @@ def _build_alerts(rows: Iterable[FolderClaimRow], reports: tuple[FolderReport, .
     standing = [row for row in rows if row.told.status and row.told.status.lifecycle not in (Lifecycle.WITHDRAWN, Lifecycle.REJECTED)]
     yield FolderAlert("newly-inverted", "Newly inverted", tuple(row for row in rows if row.claim in latest))
     yield FolderAlert("stale", "Stale, confirmed", tuple(_with_staleness(standing, Staleness.STALE)))
-    yield FolderAlert("potentially-stale", "Needs review", tuple(_with_staleness(standing, Staleness.POTENTIALLY_STALE)))
+    yield FolderAlert("needs-review", "Needs review", tuple(_with_staleness(standing, Staleness.NEEDS_REVIEW)))
     disputed = (Dispute.CONTESTED, Dispute.UPHELD)
     yield FolderAlert("contested", "Contested", tuple(row for row in standing if row.told.status and row.told.status.dispute in disputed))
 

@@ -34,7 +34,7 @@ class IntervalMethod(StrEnum):
     """How intervals are made (statistics.md sections 2 and 3)."""
 
     CLOSED_FORM = "closed_form"
-    """Task and context variances, hull with MOVER: covers at least as often as stated at a size fixed in advance, under the
+    """Task and context variances, MOVER interval: covers at least as often as stated at a size fixed in advance, under the
     assumptions that docs/method.md lists."""
     GUARANTEED = "guaranteed"
     """Exact limits at min(tasks, contexts) a side, whatever the shape of the scores; wide, and under the same assumptions."""

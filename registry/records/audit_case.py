@@ -219,7 +219,7 @@ class Scoring(Record):
 class RaterStatus(StrEnum):
     """Whether blind raters tell test from deployment contexts, against the plan's limit on their accuracy."""
 
-    TOLD_APART = "told_apart"
+    TOLD_APART = "distinguishable"
     """The whole interval of the persons' accuracy lies above the limit: P_deploy is not defensible as specified."""
     SUSPECTED = "suspected"
     """The persons' accuracy itself does, or that of a model judge may: the verdict is provisional."""
@@ -283,8 +283,8 @@ class Audit(Payload):
     note: str | None = None
     renews: str | None = None
     """`AUD-…`: the audit with the locked plan that this one runs again; None for others."""
-    contestation: str | None = None
-    """`CON-…`: the contestation with the rival specification that this audit replays under; None for audits of the one in force."""
+    objection: str | None = None
+    """`CON-…`: the objection with the rival specification that this audit replays under; None for audits of the one in force."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -278,8 +278,8 @@ class AuditDraft(Record):
     """The replay file, relative to this one: it is fixed with everything it refers to. None: runs are made elsewhere."""
     model: str | None = None
     """The model version as the endpoint is to return it. None: that of the replay file, if there is one."""
-    contestation: str | None = None
-    """`CON-…`: the contestation under whose rival this audit replays."""
+    objection: str | None = None
+    """`CON-…`: the objection under whose rival this audit replays."""
     renews: str | None = None
     """`AUD-…`: the audit with the locked plan that this one runs again."""
     schema: Literal["caveat/audit/1"] = "caveat/audit/1"

@@ -9,10 +9,10 @@ from registry.records.audit_case import Audit, EvidenceStatement, Result
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
 from registry.records.claim_status import (
     SETTLED,
-    Contestation,
-    ContestationEvent,
-    ContestationState,
     Family,
+    Objection,
+    ObjectionEvent,
+    ObjectionState,
     StalenessReview,
     Status,
     find_state,
@@ -66,26 +66,26 @@ class AuditFile(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContestationFile(Record):
-    """One contestation with its steps."""
+class ObjectionFile(Record):
+    """One objection with its steps."""
 
-    contestation: Recorded[Contestation]
-    events: tuple[Recorded[ContestationEvent], ...] = ()
+    objection: Recorded[Objection]
+    events: tuple[Recorded[ObjectionEvent], ...] = ()
     replays: tuple[Recorded[Audit], ...] = ()
     """Audits that replay under its rival."""
 
     @property
     def owner(self) -> str:
         """Code of the authority whose claim or specification is contested."""
-        return owner_of(self.contestation.payload.target)
+        return owner_of(self.objection.payload.target)
 
     @property
-    def state(self) -> ContestationState:
+    def state(self) -> ObjectionState:
         """Where it stands after its last step."""
         if not self.events:
-            return ContestationState.OPEN
+            return ObjectionState.OPEN
         last = self.events[-1]
-        return find_state(last.payload.step, actor=last.entry.actor, owner=self.owner, by=self.contestation.payload.by)
+        return find_state(last.payload.step, actor=last.entry.actor, owner=self.owner, by=self.objection.payload.by)
 
     @property
     def is_settled(self) -> bool:
@@ -119,9 +119,9 @@ class Dossier(Record):
     events: tuple[Recorded[ClaimEvent], ...] = ()
     relations: tuple[Recorded[ClaimRelation], ...] = ()
     """Relations in which the claim stands on either side."""
-    contestations: tuple[ContestationFile, ...] = ()
+    objections: tuple[ObjectionFile, ...] = ()
     """Those that target the claim or a specification it rests on, and those under whose rival one of its audits replays."""
-    sightings: tuple[Recorded[PassageMatch], ...] = ()
+    passage_matches: tuple[Recorded[PassageMatch], ...] = ()
     """Where the passages of its revisions stand in other revisions of the card, in log order."""
     reviews: tuple[Recorded[StalenessReview], ...] = ()
     """What people decided of changes that the claim may not have survived, of all its revisions, in log order."""

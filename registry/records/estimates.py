@@ -211,11 +211,11 @@ class Bands(Record):
 # scales all bands, and no band has zero width (decision of 2026-11-21). Published bands are tied to
 # SFC64.
 class Bootstrap(Record):
-    """Bands from one run of the bootstrap on sufficient statistics, stretched about the estimate; they decide nothing."""
+    """Bands from one run of the bootstrap on sufficient statistics, scaled about the estimate; they decide nothing."""
 
     replicates: int
     seed: int
-    stretch: float
+    scale: float
     """k = max(1, h/(1.96·SE)) with h the closed-form half-width of ED."""
     standard_error: float | None
     """Of ED over the two-way replicates (over the task replicates where contexts are not sampled); None where they do not vary."""
@@ -263,7 +263,7 @@ class ConfidenceSequence(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfidenceSequences(Record):
-    """The three walks of an anytime-valid estimate."""
+    """The three sequences of an anytime-valid estimate."""
 
     phi_test: ConfidenceSequence
     phi_deploy: ConfidenceSequence

@@ -12,7 +12,7 @@ from registry.records.analysis_plan import Deviation, Exploration, Lock
 from registry.records.audit_case import Access, AccessLevel, Audit, EvidenceLayer, EvidenceStatement, Independence, Result
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision, Form, QuoteStatus, Relation
 from registry.records.claim_status import Family, Staleness, StalenessReview, Status
-from registry.records.dossier import ContestationFile, EntrySupersession, Inclusion, Recorded
+from registry.records.dossier import EntrySupersession, Inclusion, ObjectionFile, Recorded
 from registry.records.estimates import BoundedEstimate, Differential, Estimate, SpecEstimate
 from registry.records.model_version import ModelEndpoint, ModelEvent, ModelRef, ModelVersion
 from registry.records.module_findings import Finding, find_invariance
@@ -254,7 +254,7 @@ class SpecPart(Record):
     version: Recorded[SpecVersion] | None
     newer: int | None
     """The latest version, when it is not this one."""
-    contestations: tuple[ContestationFile, ...]
+    objections: tuple[ObjectionFile, ...]
     reveal: Recorded[Reveal] | None = None
     """Of a sealed one that was revealed since."""
 
@@ -371,7 +371,7 @@ class AuditSummary(Record):
     verdict: str | None
     estimate: SpecEstimate | None
     """Against the first specification of P_deploy, so that two audits can be compared; None without one."""
-    contestation: str | None = None
+    objection: str | None = None
     """`CON-…` with the rival it was made under; None for audits of the specification in force."""
     locked: Entry | None = None
     """Of its lock; None for an audit without one."""
@@ -433,7 +433,7 @@ class Supplement(Record):
     checklist: tuple[ChecklistItem, ...]
     """Minimum reporting as of `log_size`; empty without an outcome."""
     not_made: tuple[MissingPart, ...]
-    contestations: tuple[ContestationFile, ...]
+    objections: tuple[ObjectionFile, ...]
     """Those that target the claim itself."""
     history: tuple[Recorded[ClaimRevision], ...]
     """Every revision, in order."""
@@ -446,7 +446,7 @@ class Supplement(Record):
     """Analyses in other audits of the same revision that no verdict rests on, in log order."""
     completeness: tuple[Completeness, ...] = ()
     """What the claim says of how its figure came about: all seven items, in order."""
-    sightings: tuple[Recorded[PassageMatch], ...] = ()
+    passage_matches: tuple[Recorded[PassageMatch], ...] = ()
     """Where the passage of this revision is in other revisions of the card, in log order."""
     inclusion: Inclusion | None = None
     """The proof that every entry named here is in the log at `log_size`."""
@@ -533,8 +533,8 @@ class ClaimRow(Record):
     """The card's figure, in the unit of the property's range; None without one."""
     spoken_of: str | None = None
     """The version that quote and figure are of, as it is printed, where the claim was carried to another; None where it was not."""
-    contestations: tuple[str, ...] = ()
-    """`CON-…`, of the claim or of a specification that it rests on, in log order; they stand in `CardSupplement.contestations`."""
+    objections: tuple[str, ...] = ()
+    """`CON-…`, of the claim or of a specification that it rests on, in log order; they stand in `CardSupplement.objections`."""
     readable: str | None = None
     """The quote as a person reads it: hyphens at line ends closed, markup taken out; None where its card was not read for that."""
     claim_entry: Entry | None = None
@@ -570,7 +570,7 @@ class CardSupplement(Record):
     """As in `Supplement`."""
     cause_entries: tuple[Entry, ...] = ()
     """Those that the causes of the claims number, in log order."""
-    contestations: tuple[ContestationFile, ...] = ()
+    objections: tuple[ObjectionFile, ...] = ()
     """Each that concerns a claim of the card, once, in log order."""
     family_entries: tuple[Entry, ...] = ()
     """Those that recorded the outcomes which `ClaimRow.status` names, in log order."""
@@ -586,9 +586,9 @@ class CardSupplement(Record):
         return tuple(row for row in self.claims if row.status.staleness is Staleness.STALE)
 
     @property
-    def potentially_stale(self) -> tuple[ClaimRow, ...]:
+    def needs_review(self) -> tuple[ClaimRow, ...]:
         """The claims that may be stale, and that have not been reviewed."""
-        return tuple(row for row in self.claims if row.status.staleness is Staleness.POTENTIALLY_STALE)
+        return tuple(row for row in self.claims if row.status.staleness is Staleness.NEEDS_REVIEW)
 
     @property
     def pages_with_claims(self) -> tuple[int, ...]:
@@ -609,7 +609,7 @@ class OccasionKind(StrEnum):
     SPEC = "spec"
     METHOD = "method"
     AUDIT = "audit"
-    CONTESTATION = "contestation"
+    OBJECTION = "objection"
     CLAIM = "claim"
     REVIEW = "review"
 

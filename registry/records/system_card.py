@@ -268,7 +268,7 @@ class MatchResult(StrEnum):
     """Word for word, in another section."""
     REWORDED = "reworded"
     """A passage like it stands there in other words. Whether it is the same claim is a person's decision, unless spelling is all that
-    differs (`Sighting.differs`)."""
+    differs (`PassageMatch.differs`)."""
     GONE = "gone"
     """Nothing like it stands there."""
 
@@ -277,23 +277,23 @@ class MatchResult(StrEnum):
 class PassageMatch(Payload):
     """Where a claim's passage is in another revision of its card, as this program found it."""
 
-    KIND = "sighting"
+    KIND = "passage_match"
     claim: str
     """`CLM-…@n`."""
     card: str
     """`CRD-…@n` that was searched; another revision than the one the claim quotes."""
-    fate: MatchResult
+    match_result: MatchResult
     anchor: Anchor | None
     """The passage there; None exactly for what is gone."""
     differs: tuple[str, ...] = ()
     """Of a reworded passage from which nothing but spelling differs: each difference, as "colour → color". Empty for all others."""
 
     def __post_init__(self) -> None:
-        if (self.anchor is None) != (self.fate is MatchResult.GONE):
+        if (self.anchor is None) != (self.match_result is MatchResult.GONE):
             raise ValueError("a passage has its place exactly if it is not gone")
 
     @property
     def is_alarm(self) -> bool:
         """Whether a person has to decide what becomes of the claim: it is gone, or reworded in more than its spelling."""
         # Spelling alone does not change a claim.
-        return self.fate is MatchResult.GONE or (self.fate is MatchResult.REWORDED and not self.differs)
+        return self.match_result is MatchResult.GONE or (self.match_result is MatchResult.REWORDED and not self.differs)

@@ -229,9 +229,9 @@ def _find_place(dossier: Dossier, card: Card, text: str | None) -> Span | None:
         return claim.anchor.start, claim.anchor.stop
     reference = f"{card.card}@{card.revision}"
     sighted = [
-        sighting.payload
-        for sighting in dossier.sightings
-        if sighting.payload.card == reference and sighting.payload.claim == claim.reference
+        passage_match.payload
+        for passage_match in dossier.passage_matches
+        if passage_match.payload.card == reference and passage_match.payload.claim == claim.reference
     ]
     # Words that occur twice give no place: choosing one of them would be a guess.
     if not sighted and claim.anchor is not None and text is not None and text.count(claim.anchor.exact) == 1:

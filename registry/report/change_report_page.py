@@ -18,7 +18,7 @@ CLASSES = ("stable", "degraded", "inverted", "undetermined", "unaudited")
 NEW = "new"
 # Page one holds this many lines of occasions; the rest is counted.
 _MOST_OCCASIONS = 7
-_LISTED = frozenset({OccasionKind.MODEL, OccasionKind.CARD, OccasionKind.SPEC, OccasionKind.METHOD, OccasionKind.CONTESTATION})
+_LISTED = frozenset({OccasionKind.MODEL, OccasionKind.CARD, OccasionKind.SPEC, OccasionKind.METHOD, OccasionKind.OBJECTION})
 """Each told in its own words; of the others, page one says how many there are."""
 _COUNTED = {
     OccasionKind.AUDIT: ("outcome of an audit", "outcomes of audits"),

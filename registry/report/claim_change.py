@@ -7,7 +7,7 @@ from dataclasses import replace
 from registry.codec.statement_encoding import list_entries
 from registry.records.claim import ClaimEventKind, ClaimRevision
 from registry.records.claim_status import CauseKind, StalenessReview, StalenessVerdict
-from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded, Said
+from registry.records.dossier import AuditFile, Dossier, ObjectionFile, Recorded, Said
 from registry.records.estimates import Estimate
 from registry.records.model_version import Descent, ModelEvent, ModelEventKind, ModelVersion
 from registry.records.statement import Entry
@@ -40,7 +40,7 @@ def describe_change_reasons(before: Dossier | None, after: Dossier, entries: Seq
         *_tell_outcome(before, after, since),
         *_tell_revisions(after, since),
         *_tell_events(after, since),
-        *(_cite(*step) for file in after.contestations for step in describe_steps(file, since=since)),
+        *(_cite(*step) for file in after.objections for step in describe_steps(file, since=since)),
         *_tell_causes(before, after),
         *(_cite(describe_review(review), review.entry) for review in after.reviews if review.entry.seq > since),
     )
@@ -48,18 +48,18 @@ def describe_change_reasons(before: Dossier | None, after: Dossier, entries: Seq
     return told or (_tell_rest(entries),)
 
 
-def describe_steps(file: ContestationFile, *, since: int) -> Iterator[tuple[str, Entry]]:
-    """Yield what was recorded of a contestation after entry *since*, a sentence without full stop each, with its entry."""
-    payload = file.contestation.payload
-    if file.contestation.entry.seq > since:
+def describe_steps(file: ObjectionFile, *, since: int) -> Iterator[tuple[str, Entry]]:
+    """Yield what was recorded of an objection after entry *since*, a sentence without full stop each, with its entry."""
+    payload = file.objection.payload
+    if file.objection.entry.seq > since:
         yield (
-            f"{payload.contestation} was opened against {payload.target} by {payload.by}: {quote(payload.grounds)}",
-            file.contestation.entry,
+            f"{payload.objection} was opened against {payload.target} by {payload.by}: {quote(payload.grounds)}",
+            file.objection.entry,
         )
     for step in file.events:
         if step.entry.seq > since:
             who, to = name_actor(file, step.entry.actor), f", to {step.payload.to}" if step.payload.to else ""
-            done = f"{payload.contestation} against {payload.target} was {get_words(step.payload.step)} by {who}{to}"
+            done = f"{payload.objection} against {payload.target} was {get_words(step.payload.step)} by {who}{to}"
             yield f"{done}: {quote(step.payload.note)}", step.entry
 
 
@@ -117,7 +117,7 @@ def _tell_outcome(before: Dossier | None, after: Dossier, since: int) -> Iterato
     if now.entry.seq > since:
         who = f"{opening.auditor} ({get_words(opening.independence)})"
         yield _cite(f"Audit {opening.audit} of {opening.claim} by {who} came {came}", now.entry)
-    # An older outcome can begin to lead, for example when its contestation was upheld or a graver
+    # An older outcome can begin to lead, for example when its objection was upheld or a graver
     # one expired.
     else:
         yield _cite(f"Audit {opening.audit} counts now; it had come {came} before", now.entry)
@@ -315,10 +315,10 @@ def find_occasions(after: Dossier, *, since: int, others: Iterable[Entry] = ()) 
             outcome = restriction.payload
             text = f"{outcome.audit} of {outcome.claim} came to {describe_class(outcome.classification.primary)}."
             yield Occasion(kind=OccasionKind.AUDIT, text=text, entry=restriction.entry)
-    # All steps of a contestation count, not only its decision: an open objection is news too.
-    for contested in after.contestations:
+    # All steps of an objection count, not only its decision: an open objection is news too.
+    for contested in after.objections:
         for sentence, step in describe_steps(contested, since=since):
-            yield Occasion(kind=OccasionKind.CONTESTATION, text=_end(sentence), entry=step)
+            yield Occasion(kind=OccasionKind.OBJECTION, text=_end(sentence), entry=step)
     for earlier, later in zip(after.revisions, after.revisions[1:], strict=False):
         if later.entry.seq > since:
             text = _end(f"{after.claim}: {describe_revision(earlier.payload, later)}")

@@ -301,7 +301,10 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
             for finding in (supplement.audit.findings if supplement.audit else ())
         },
         **_draw_drift(supplement, environment),
-        "sighted": {sighting.entry.seq: _compare_passages(supplement.claim.payload, sighting.payload) for sighting in supplement.sightings},
+        "sighted": {
+            passage_match.entry.seq: _compare_passages(supplement.claim.payload, passage_match.payload)
+            for passage_match in supplement.passage_matches
+        },
         "fixed_rows": build_fixed_rows(supplement),
         "departures": build_departure_rows(supplement.audit),
         "standing_now": find_standing_now(supplement.audit, outcome.classification.primary if outcome else None),
@@ -313,13 +316,13 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
     }
 
 
-def _compare_passages(claim: ClaimRevision, sighting: PassageMatch) -> tuple[RedlineRun, ...]:
+def _compare_passages(claim: ClaimRevision, passage_match: PassageMatch) -> tuple[RedlineRun, ...]:
     """Return the redline from the claim's passage to the one that was found; white space, which layout decides, is folded."""
-    if sighting.fate is not MatchResult.REWORDED or sighting.anchor is None:
+    if passage_match.match_result is not MatchResult.REWORDED or passage_match.anchor is None:
         return ()
     before = claim.anchor.exact if claim.anchor else claim.quote
     # Line breaks come from the layout of the card and are not changes of wording.
-    return build_redline(" ".join(before.split()), " ".join(sighting.anchor.exact.split()))
+    return build_redline(" ".join(before.split()), " ".join(passage_match.anchor.exact.split()))
 
 
 def _card_facts(supplement: CardSupplement, environment: Environment) -> dict[str, Any]:

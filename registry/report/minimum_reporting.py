@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from registry.records.analysis_plan import DECISIVE, Deviation, Lock, LockedItem, list_departures
 from registry.records.audit_case import Access, AccessLevel, Case, Evidence, EvidenceLayer, Infeasible
 from registry.records.claim import Form
-from registry.records.claim_status import ContestationState
-from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
+from registry.records.claim_status import ObjectionState
+from registry.records.dossier import AuditFile, Dossier, ObjectionFile, Recorded
 from registry.records.estimates import DEVIATIONS, Estimate, Measure, SpecEstimate
 from registry.records.module_findings import (
     Ablation,
@@ -404,9 +404,9 @@ def _describe_owners(dossier: Dossier, file: AuditFile, provenance: Provenance) 
         # An objection to a specification is printed with its owner, not among those against the
         # claim.
         against = [
-            contestation_file.contestation.payload.contestation
-            for contestation_file in _list_standing(dossier)
-            if contestation_file.contestation.payload.target == name
+            objection_file.objection.payload.objection
+            for objection_file in _list_standing(dossier)
+            if objection_file.objection.payload.target == name
         ]
         contested = f"; contested: {', '.join(against)}" if against else ""
         owners.append(f"{spec.owner} ({spec.slug}{contested})")
@@ -415,13 +415,13 @@ def _describe_owners(dossier: Dossier, file: AuditFile, provenance: Provenance) 
 
 def _list_objections(dossier: Dossier, file: AuditFile, provenance: Provenance) -> tuple[str, ...]:
     deploy = _list_deploy(dossier, file, provenance)
-    contestations = (contestation_file.contestation.payload for contestation_file in _list_standing(dossier))
-    return tuple(contestation.contestation for contestation in contestations if contestation.target not in deploy)
+    objections = (objection_file.objection.payload for objection_file in _list_standing(dossier))
+    return tuple(objection.objection for objection in objections if objection.target not in deploy)
 
 
-def _list_standing(dossier: Dossier) -> list[ContestationFile]:
+def _list_standing(dossier: Dossier) -> list[ObjectionFile]:
     # An objection that was not rejected stands, decided or not.
-    return [contestation for contestation in dossier.contestations if contestation.state is not ContestationState.REJECTED]
+    return [objection for objection in dossier.objections if objection.state is not ObjectionState.REJECTED]
 
 
 def _add_departures(slug: str, answer: Answer, deviations: Collection[Deviation]) -> Answer:
@@ -704,7 +704,7 @@ ITEMS: dict[str, Callable[[AuditMaterial], Answer]] = {
     "latent-evidence-stated": _latent,
     "per-property-ed": _from_estimate(lambda _: "the estimate is of this one property"),
     "replay-coverage": _coverage,
-    "deployment-owner-and-contestations": _owner,
+    "deployment-owner-and-objections": _owner,
 }
 """The items by their slug, with what answers each."""
 

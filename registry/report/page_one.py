@@ -257,7 +257,7 @@ def describe_account(claim: ClaimRevision, entry: Entry, audit: AuditPart | None
     if status.lifecycle not in (Lifecycle.REGISTERED, Lifecycle.PUBLISHED):
         parts.append(get_words(status.lifecycle))
     objections = {Dispute.UNDISPUTED: "no objections", Dispute.CONTESTED: "objection open", Dispute.UPHELD: "objection upheld"}
-    current = {Staleness.CURRENT: "current", Staleness.POTENTIALLY_STALE: "needs review", Staleness.STALE: "stale"}
+    current = {Staleness.CURRENT: "current", Staleness.NEEDS_REVIEW: "needs review", Staleness.STALE: "stale"}
     return " · ".join([*parts, objections[status.dispute], current[status.staleness]])
 
 

@@ -168,12 +168,12 @@ def describe_locks(audit: AuditPart | None, others: Sequence[AuditSummary], mode
     """Return how many plans of this claim were locked, of any revision about *model*, and what came of them.
 
     None where *audit* (the one that leads) is the only one with a lock, where it has none and every lock beside it has its outcome, and
-    where an older supplement does not tell. Replays under a rival are told with their contestation and not counted; scores of another
+    where an older supplement does not tell. Replays under a rival are told with their objection and not counted; scores of another
     model version are no choice beside those of this one.
     """
-    # Replays under a rival definition belong to their contestation, and another model version
+    # Replays under a rival definition belong to their objection, and another model version
     # offers no choice between scores.
-    beside = [other for other in others if other.contestation is None and other.model in (model, None)]
+    beside = [other for other in others if other.objection is None and other.model in (model, None)]
     claim = "claim" if all(other.model in (model, None) for other in others) else "claim about this model version"
     # Older records do not tell locks apart; then nothing is said.
     if audit is None or any(summary.departures is None for summary in beside):

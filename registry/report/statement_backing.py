@@ -120,8 +120,8 @@ def _list_leading(supplement: Supplement) -> Iterator[tuple[str, Entry]]:
             yield "Outcome", part.outcome.entry
     for endpoint in supplement.model_endpoints:
         yield "Endpoint name", endpoint.entry
-    for contestation in supplement.contestations:
-        yield "Contestation", contestation.contestation.entry
+    for objection in supplement.objections:
+        yield "Objection", objection.objection.entry
 
 
 def _tell(backing: Backing | None) -> str:

@@ -7,7 +7,7 @@ from registry.completeness import states_words
 from registry.records.analysis_plan import ContextDesign, IntervalMethod, LockedItem
 from registry.records.audit_case import Access, EvidenceKind, EvidenceLayer, Independence, Infeasible, PerturbationEffect, Sign
 from registry.records.claim import ClaimEventKind, ClaimRelationKind, Direction, Form, PropertyClass, QuoteStatus, Relation
-from registry.records.claim_status import CauseKind, ContestationStep, Dispute, Lifecycle, Staleness, StalenessVerdict
+from registry.records.claim_status import CauseKind, Dispute, Lifecycle, ObjectionStep, Staleness, StalenessVerdict
 from registry.records.model_version import Descent, ModelEventKind, ModelRef
 from registry.records.module_findings import Channel, FindingKind, RaterKind, RecognitionClass
 from registry.records.record import AuthorityRole
@@ -139,10 +139,10 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (ItemStatus.REPORTED, "reported"),
     (ItemStatus.MISSING, "MISSING"),
     (ItemStatus.NOT_APPLICABLE, "not applicable"),
-    (ContestationStep.ANSWERED, "answered"),
-    (ContestationStep.UPHELD, "upheld"),
-    (ContestationStep.REJECTED, "rejected"),
-    (ContestationStep.ESCALATED, "escalated"),
+    (ObjectionStep.ANSWERED, "answered"),
+    (ObjectionStep.UPHELD, "upheld"),
+    (ObjectionStep.REJECTED, "rejected"),
+    (ObjectionStep.ESCALATED, "escalated"),
     (Lifecycle.RESERVED, "reserved"),
     (Lifecycle.REGISTERED, "registered"),
     (Lifecycle.PUBLISHED, "published"),
@@ -153,14 +153,14 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (Dispute.CONTESTED, "contested"),
     (Dispute.UPHELD, "objection upheld"),
     (Staleness.CURRENT, "current"),
-    (Staleness.POTENTIALLY_STALE, "needs review"),
+    (Staleness.NEEDS_REVIEW, "needs review"),
     (Staleness.STALE, "stale"),
     (CauseKind.SUCCESSOR, "another model version took its place"),
     (CauseKind.DEPRECATION, "the model version is no longer offered"),
     (CauseKind.CARD, "the card has a newer revision"),
     (CauseKind.SPEC, "a definition has a newer version"),
     (CauseKind.METHOD, "the method has a newer version"),
-    (CauseKind.CONTESTATION, "an objection was upheld"),
+    (CauseKind.OBJECTION, "an objection was upheld"),
     (CauseKind.EXPIRY, "the last audit expired"),
     (CauseKind.REVISION, "the claim was revised"),
     (StalenessVerdict.CONFIRMED, "confirmed"),
@@ -214,7 +214,7 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (Channel.REASONING, "reasoning"),
     (Channel.OUTPUT, "output"),
     (RecognitionClass.AWARE, "aware"),
-    (RecognitionClass.AWARE_BUT_TOLD, "aware, but informed by the prompt"),
+    (RecognitionClass.AWARE_BUT_INFORMED, "aware, but informed by the prompt"),
     (RecognitionClass.MONITORING_ONLY, "monitoring only"),
     (RecognitionClass.TASK_CONTENT, "task content"),
     (RecognitionClass.NONE, "none"),
@@ -319,7 +319,7 @@ ITEMS: Mapping[str, str] = {
     "latent-evidence-stated": "Latent evidence stated if unavailable",
     "per-property-ed": "ED per property",
     "replay-coverage": "Replay coverage",
-    "deployment-owner-and-contestations": "P_deploy owner and open objections",
+    "deployment-owner-and-objections": "P_deploy owner and open objections",
 }
 """The items of minimum reporting as they are printed."""
 

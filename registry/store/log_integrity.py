@@ -593,7 +593,7 @@ class RowCheck:
     def check(self, entries: Collection[int], names: Collection[str]) -> None:
         """See that rows are what statements give: of *entries*, of every entry whose text has one of *names* in it, and of all lineage.
 
-        Names find what a page would not show because its row was turned away or taken out. So do the audits, contestations, definitions
+        Names find what a page would not show because its row was turned away or taken out. So do the audits, objections, definitions
         and cards that these texts name in turn: a newer version of a definition is said without the name of any claim. That a model has
         a successor is said without any identifier, and a newer method by its slug alone, so wherever something is named, everything said
         of model versions and methods is compared. Entries whose text was erased are passed over.
@@ -678,11 +678,11 @@ class _NamedEntries:
         return found
 
     def _follow(self, name: str) -> list[int]:
-        """Return what is to be looked at of *name*, which a text names: all of an audit or contestation, of the rest what defines it."""
+        """Return what is to be looked at of *name*, which a text names: all of an audit or objection, of the rest what defines it."""
         # Claims are not followed: related claims would pull in most of the registry.
         if name.startswith(f"{Kind.CLAIM}-"):
             return []
-        whole = name.startswith((f"{Kind.AUDIT}-", f"{Kind.CONTESTATION}-"))
+        whole = name.startswith((f"{Kind.AUDIT}-", f"{Kind.OBJECTION}-"))
         return (self._entries if whole else self._defining).get(name, [])
 
 

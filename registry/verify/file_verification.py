@@ -397,7 +397,7 @@ def _read(path: Path, most: int, *, is_part: bool = False) -> bytes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _CheckpointSighting:
+class _SeenCheckpoint:
     """A checkpoint, and the file that brings it."""
 
     at: int
@@ -413,18 +413,18 @@ def find_contradictions(files: Sequence[InputFile], trust: Trust) -> dict[int, s
     Where a known key signed one side alone, the other side proves nothing, and only its files are returned. Otherwise all are: either the
     log signed two histories, or nothing here says which of them is forged.
     """
-    groups: dict[tuple[str, int], list[_CheckpointSighting]] = defaultdict(list)
+    groups: dict[tuple[str, int], list[_SeenCheckpoint]] = defaultdict(list)
     for at, file in enumerate(files):
         for note in _list_notes(file):
             checkpoint = note.checkpoint
             # Signatures are verified before they count as evidence.
             lines = verify_note(note, trust.list_log_keys(checkpoint.origin))
-            sighting = _CheckpointSighting(at=at, note=note, is_signed=any(line.is_valid for line in lines))
+            seen_checkpoint = _SeenCheckpoint(at=at, note=note, is_signed=any(line.is_valid for line in lines))
             # Grouped by log and size: only there can two roots contradict each other.
-            groups[checkpoint.origin, checkpoint.size].append(sighting)
+            groups[checkpoint.origin, checkpoint.size].append(seen_checkpoint)
     told: dict[int, str] = {}
-    for sightings in groups.values():
-        told |= _compare(sightings, files)
+    for seen_checkpoints in groups.values():
+        told |= _compare(seen_checkpoints, files)
     return told
 
 
@@ -436,20 +436,20 @@ def mark_contradiction(checks: tuple[Check, ...], words: str | None) -> tuple[Ch
     return tuple(replace(wrong, note=f"{words}; {check.note}") if check.name is CheckName.CONSISTENCY else check for check in checks)
 
 
-def _compare(sightings: Sequence[_CheckpointSighting], files: Sequence[InputFile]) -> Mapping[int, str]:
-    roots = {sighting.note.checkpoint.root for sighting in sightings}
+def _compare(seen_checkpoints: Sequence[_SeenCheckpoint], files: Sequence[InputFile]) -> Mapping[int, str]:
+    roots = {seen_checkpoint.note.checkpoint.root for seen_checkpoint in seen_checkpoints}
     # One root: no contradiction.
     if len(roots) == 1:
         return {}
     # A root that a known key signed outweighs one without.
-    signed = {checkpoint_sighting.note.checkpoint.root for checkpoint_sighting in sightings if checkpoint_sighting.is_signed}
+    signed = {seen_checkpoint.note.checkpoint.root for seen_checkpoint in seen_checkpoints if seen_checkpoint.is_signed}
     told = {}
-    for checkpoint_sighting in sightings:
-        checkpoint = checkpoint_sighting.note.checkpoint
+    for seen_checkpoint in seen_checkpoints:
+        checkpoint = seen_checkpoint.note.checkpoint
         if signed == {checkpoint.root}:
             continue  # the others are not signed by a key that is known: they are no evidence against it
-        other = next(rival for rival in sightings if rival.note.checkpoint.root != checkpoint.root)
-        told[checkpoint_sighting.at] = (
+        other = next(rival for rival in seen_checkpoints if rival.note.checkpoint.root != checkpoint.root)
+        told[seen_checkpoint.at] = (
             f"two histories of {checkpoint.origin}: at {checkpoint.size} entries its root is {checkpoint.root} here, "
             f"and {other.note.checkpoint.root} in {files[other.at].path}"
         )

@@ -52,7 +52,7 @@ def test_a_new_revision_says_at_once_what_became_of_the_claims(caveat: Caveat, t
     assert f"A number changed (92 → 82). Next: caveat claim revise {refuses.partition('@')[0]}" in shown.out
     assert schemes not in shown.out
     listed = caveat("claim", "list", "--json").document["claims"]
-    assert [one["status"]["staleness"] for one in listed] == ["current", "potentially_stale", "potentially_stale"]
+    assert [one["status"]["staleness"] for one in listed] == ["current", "needs_review", "needs_review"]
 
 
 def test_spelling_and_layout_alarm_nobody(caveat: Caveat, tmp_path: Path) -> None:
@@ -339,7 +339,7 @@ def test_another_card_is_no_revision(caveat: Caveat, tmp_path: Path) -> None:
     assert caveat(*added, "--unlike", "--json").document["card"]["revision"] == 3
 
 
-def test_spelling_alone_is_told_wherever_a_sighting_is(caveat: Caveat, tmp_path: Path) -> None:
+def test_spelling_alone_is_told_wherever_a_passage_match_is(caveat: Caveat, tmp_path: Path) -> None:
     """Claim, history and rewording say that nothing but spelling differs, and in what."""
     _, _, covert = register(caveat, tmp_path)
     add_revision(caveat, revise(caveat, tmp_path, ("of covert action", "of Covert action")))

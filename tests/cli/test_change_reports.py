@@ -152,7 +152,7 @@ def test_the_end_may_be_earlier_than_now(caveat: Caveat, tmp_path: Path, told: T
     assert answer.code == 0
     document = read(tmp_path / "out" / f"changes-{before}-{linked}.json")
     assert sorted(one["claim"] for one in document["changes"]) == sorted(told.claims)
-    assert {one["after"]["status"]["staleness"] for one in document["changes"]} == {"potentially_stale"}
+    assert {one["after"]["status"]["staleness"] for one in document["changes"]} == {"needs_review"}
     assert not any(one["newly_inverted"] for one in document["changes"])
 
 

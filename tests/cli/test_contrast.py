@@ -215,7 +215,7 @@ def test_a_design_that_looks_nested_is_told(caveat: Caveat) -> None:
     said, nested = (caveat("analyze", "contrast", table, "--contrast", "B", "A", "--contexts", design) for design in ("random", "nested"))
 
     assert said.out.count("looks-nested") == 2
-    assert "contexts nested in tasks, t, hull with MOVER" in nested.out
+    assert "contexts nested in tasks, t, MOVER interval" in nested.out
     assert "warning" not in nested.out
 
 

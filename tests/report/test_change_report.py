@@ -90,9 +90,7 @@ def test_the_occasions_are_what_set_it_off(change_report: ChangeReport) -> None:
     """The link of the models, two outcomes, a revision and an objection, in log order."""
     kinds = [one.kind for one in change_report.occasions]
 
-    assert sorted(kinds) == sorted(
-        [OccasionKind.MODEL, OccasionKind.AUDIT, OccasionKind.AUDIT, OccasionKind.CLAIM, OccasionKind.CONTESTATION]
-    )
+    assert sorted(kinds) == sorted([OccasionKind.MODEL, OccasionKind.AUDIT, OccasionKind.AUDIT, OccasionKind.CLAIM, OccasionKind.OBJECTION])
     assert [one.entry.seq for one in change_report.occasions] == sorted(one.entry.seq for one in change_report.occasions)
 
 

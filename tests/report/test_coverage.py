@@ -80,8 +80,8 @@ def test_an_undecided_passage_is_told_with_its_words_page_and_section() -> None:
 def test_a_claim_of_another_revision_counts_where_it_was_found_in_this_one() -> None:
     """By its passage match, else where its words stand exactly once; a passage that is gone has no place."""
     dossiers = [
-        dossier_at(11, sightings=[sighted(21)]),
-        dossier_at(12, claim=2, sightings=[sighted(None, claim=2, fate=MatchResult.GONE)]),
+        dossier_at(11, passage_matches=[sighted(21)]),
+        dossier_at(12, claim=2, passage_matches=[sighted(None, claim=2, match_result=MatchResult.GONE)]),
         dossier_at(13, claim=3),
     ]
 
@@ -95,11 +95,11 @@ def test_a_claim_of_another_revision_counts_where_it_was_found_in_this_one() -> 
     assert [one.start for one in coverage.undecided] == [span(11)[0]]
 
 
-def test_the_latest_sighting_of_the_current_revision_counts() -> None:
+def test_the_latest_passage_match_of_the_current_revision_counts() -> None:
     """What was found of an earlier wording places nothing."""
     found = [sighted(11), sighted(21), replace(sighted(31), claim="CLM-EXAMPLE-2026-0001-X@2")]
 
-    assert names(cover([dossier_at(40, sightings=found)], PassageHistory(), number=2)) == ["2 Safeguards"]
+    assert names(cover([dossier_at(40, passage_matches=found)], PassageHistory(), number=2)) == ["2 Safeguards"]
 
 
 def test_a_survey_of_another_revision_says_nothing_of_this_one() -> None:

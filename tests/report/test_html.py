@@ -40,7 +40,7 @@ LOADING = (
     "manifest",
     "{http://www.w3.org/1999/xlink}href",
 )
-UPDATED = ["potentially-stale", "stale", "carried", "superseded", "card-stale", "card-superseded"]
+UPDATED = ["needs-review", "stale", "carried", "superseded", "card-stale", "card-superseded"]
 HTMLS = [*EVERY, "sighted", "card", "card-untold", "card-not-surveyed", "card-long", "change", "change-none", *UPDATED]
 
 

@@ -64,7 +64,7 @@ def test_what_a_person_confirmed_comes_first() -> None:
     assert "stale as of entry" in read_first_page(supplement)
 
 
-@pytest.mark.parametrize("kind", [Staleness.STALE, Staleness.POTENTIALLY_STALE])
+@pytest.mark.parametrize("kind", [Staleness.STALE, Staleness.NEEDS_REVIEW])
 def test_staleness_is_never_crowded_out_of_five_reasons(kind: Staleness) -> None:
     """A claim with more reasons than page one has room for is still told to be stale."""
     update = Update()

@@ -23,7 +23,7 @@ ROLES = sorted(
     {
         *concerns.OF_CLAIM,
         *concerns.OF_AUDIT,
-        *concerns.OF_CONTESTATION,
+        *concerns.OF_OBJECTION,
         *concerns.OF_SPEC,
         *concerns.OF_CARD,
         *concerns.PARTS_IN_HISTORY,

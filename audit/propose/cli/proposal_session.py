@@ -133,8 +133,8 @@ def _read_claims(view: "View", card: Card) -> Iterator[ClaimRevision]:
 def _find_sighted(view: "View", card: Card, claims: tuple[ClaimRevision, ...]) -> Iterator[tuple[ClaimRevision, Anchor]]:
     """Yield the claims whose passages were seen in *card* and need no decision there, as they are recorded."""
     current = {claim.reference: claim for claim in claims}
-    for sighting in view.list_sightings(card=f"{card.card}@{card.revision}"):
-        seen = sighting.payload
+    for passage_match in view.list_passage_matches(card=f"{card.card}@{card.revision}"):
+        seen = passage_match.payload
         if seen.anchor is not None and not seen.is_alarm and seen.claim in current:
             yield current[seen.claim], seen.anchor
 

@@ -21,7 +21,7 @@ from registry.intake.revision.word_alignment import (
     find_spelling,
     fold_spelling,
     match_words,
-    measure_likeness,
+    measure_similarity,
     read_words,
 )
 from registry.intake.text_normalisation import SOFT_HYPHEN
@@ -206,11 +206,11 @@ _HITS = 1_000
 class FollowedPassage:
     """What became of one passage."""
 
-    fate: MatchResult
+    match_result: MatchResult
     anchor: Anchor | None
     """Where it stands in the new text; None for what is gone."""
     differs: tuple[str, ...] = ()
-    """As in `registry.records.system_card.Sighting`."""
+    """As in `registry.records.system_card.PassageMatch`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,20 +247,20 @@ class Follower:
         """Return what became of the passage at *anchor*, a place in the old text."""
         start, stop = self.old_words.find_words(anchor.start, anchor.stop)
         if start >= stop:
-            return FollowedPassage(fate=MatchResult.GONE, anchor=None)
+            return FollowedPassage(match_result=MatchResult.GONE, anchor=None)
         place = self._find_place(start, stop)
         if place is None:
-            return FollowedPassage(fate=MatchResult.GONE, anchor=None)
+            return FollowedPassage(match_result=MatchResult.GONE, anchor=None)
         place = self._widen(start, stop, place)
         # A passage that lost the negation before it is reworded, even if its own words are the same.
         differs = None if self._is_turned(start, place) else self._find_spelling(start, stop, place)
         if differs is None and self._measure(start, stop, place) < LIKE_HERE:
-            return FollowedPassage(fate=MatchResult.GONE, anchor=None)
+            return FollowedPassage(match_result=MatchResult.GONE, anchor=None)
         there = self._anchor(anchor, place, start, stop)
         if differs != ():
-            return FollowedPassage(fate=MatchResult.REWORDED, anchor=there, differs=differs or ())
+            return FollowedPassage(match_result=MatchResult.REWORDED, anchor=there, differs=differs or ())
         moved = self.sections.is_moved(anchor.start, there.start, in_order=place.in_order)
-        return FollowedPassage(fate=MatchResult.MOVED if moved else MatchResult.UNCHANGED, anchor=there)
+        return FollowedPassage(match_result=MatchResult.MOVED if moved else MatchResult.UNCHANGED, anchor=there)
 
     def _find_place(self, start: int, stop: int) -> _Place | None:
         """Return the new words that are the old ones, or the most like them; None if there are none."""
@@ -278,7 +278,7 @@ class Follower:
         return self.alignment.old[start:stop] == self.alignment.new[place.start : place.stop]
 
     def _measure(self, start: int, stop: int, place: _Place) -> float:
-        return measure_likeness(self.alignment.old[start:stop], self.alignment.new[place.start : place.stop])
+        return measure_similarity(self.alignment.old[start:stop], self.alignment.new[place.start : place.stop])
 
     def _carry(self, start: int, stop: int) -> _Place | None:
         """Return the run of new words that the old ones from *start* to *stop* correspond to; None if none of them does."""

@@ -410,23 +410,23 @@ class ClaimKind(StatementKind[ClaimRevision]):
         return "a claim was registered" if payload.revision == 1 else "a claim was revised"
 
 
-sighting = new_table(
-    "sighting",
+passage_match = new_table(
+    "passage_match",
     text_column("claim"),
     whole_column("revision"),
     text_column("card"),
     whole_column("card_revision"),
-    text_column("fate"),
+    text_column("match_result"),
     whole_column("alarm"),
     whole_column("start", null=True),
     whole_column("stop", null=True),
-    one_of("fate", MatchResult),
+    one_of("match_result", MatchResult),
     CheckConstraint(
         # A passage that is gone always asks for a decision, one that only moved never does.
-        "CASE fate WHEN 'gone' THEN alarm = 1 WHEN 'reworded' THEN alarm IN (0, 1) ELSE alarm = 0 END",
+        "CASE match_result WHEN 'gone' THEN alarm = 1 WHEN 'reworded' THEN alarm IN (0, 1) ELSE alarm = 0 END",
         name="alarm_agrees",
     ),
-    CheckConstraint("(fate = 'gone') = (start IS NULL) AND (start IS NULL) = (stop IS NULL)", name="placed_unless_gone"),
+    CheckConstraint("(match_result = 'gone') = (start IS NULL) AND (start IS NULL) = (stop IS NULL)", name="placed_unless_gone"),
     CheckConstraint("start >= 0 AND stop > start", name="stop_after_start"),
     UniqueConstraint("log", "claim", "revision", "card", "card_revision"),
     refers("claim revision", "claim_revision", "claim revision"),
@@ -443,14 +443,14 @@ sighting = new_table(
 )
 
 
-SIGHTINGS = Role("sighting", "claim", CLAIM, "revision")
+PASSAGE_MATCHES = Role("passage_match", "claim", CLAIM, "revision")
 
 
-class SightingKind(StatementKind[PassageMatch]):
+class PassageMatchKind(StatementKind[PassageMatch]):
     """The passage of a claim, looked up once in each other revision of its card."""
 
-    tables = (sighting, claim_place)
-    names = (SIGHTINGS, Role("sighting", "card", CARD, "card_revision", is_basis=False))
+    tables = (passage_match, claim_place)
+    names = (PASSAGE_MATCHES, Role("passage_match", "card", CARD, "card_revision", is_basis=False))
     reason = "its passage was looked for in another revision of its card"
     importance = 11
     is_shortened = False
@@ -458,12 +458,12 @@ class SightingKind(StatementKind[PassageMatch]):
     def build_rows(self, passage_match: PassageMatch, place: EntryPlace) -> Iterator[Row]:
         span = (passage_match.anchor.start, passage_match.anchor.stop) if passage_match.anchor else (None, None)
         yield (
-            "sighting",
+            "passage_match",
             (
                 *place.here,
                 *split_reference(passage_match.claim),
                 *split_reference(passage_match.card),
-                passage_match.fate.value,
+                passage_match.match_result.value,
                 int(passage_match.is_alarm),
                 *span,
             ),
@@ -471,31 +471,31 @@ class SightingKind(StatementKind[PassageMatch]):
         if passage_match.anchor is not None:
             yield _build_place(place.here, passage_match.claim, passage_match.card, passage_match.anchor)
 
-    def find_faults(self, passage_match: PassageMatch, rules: "StatementRules") -> Iterator[Fault]:
-        claim, revision = split_reference(passage_match.claim)
+    def find_faults(self, payload: PassageMatch, rules: "StatementRules") -> Iterator[Fault]:
+        claim, revision = split_reference(payload.claim)
         table = claim_revision
         same_claim = (table.c.claim == claim) & (table.c.revision == revision)
         quoted = select(table.c.quote_status, table.c.card, table.c.card_revision).where(rules.view.visible(table), same_claim)
         rows = rules.view.rows(quoted)
-        card = rules.find_card(passage_match.card)
+        card = rules.find_card(payload.card)
         if not rows:
-            found = f"{passage_match.claim} is not a registered revision of a claim"
-            yield Fault("not-registered", "sighting", found, advice=f"run: caveat claim show {claim}")
+            found = f"{payload.claim} is not a registered revision of a claim"
+            yield Fault("not-registered", "passage_match", found, advice=f"run: caveat claim show {claim}")
         if card is None:
-            yield refuse_card(passage_match.card, "sighting")
+            yield refuse_card(payload.card, "passage_match")
         if not rows or card is None:
             return
         # Only a verbatim quotation has a passage whose position can be looked up again.
-        yield from _check_quoted(passage_match.claim, card, *rows[0])
-        if passage_match.anchor is not None:
-            yield from check_anchor(card, passage_match.anchor)
-        same = (sighting.c.claim == claim) & (sighting.c.revision == revision) & (sighting.c.card == card.card)
-        if seq := rules.find_entry(sighting, same & (sighting.c.card_revision == card.revision)):
-            found = f"entry {seq} records the match of its passage in {passage_match.card}"
-            yield Fault("already-recorded", passage_match.claim, found)
+        yield from _check_quoted(payload.claim, card, *rows[0])
+        if payload.anchor is not None:
+            yield from check_anchor(card, payload.anchor)
+        same = (passage_match.c.claim == claim) & (passage_match.c.revision == revision) & (passage_match.c.card == card.card)
+        if seq := rules.find_entry(passage_match, same & (passage_match.c.card_revision == card.revision)):
+            found = f"entry {seq} records the match of its passage in {payload.card}"
+            yield Fault("already-recorded", payload.claim, found)
 
     def describe(self, payload: PassageMatch) -> str:
-        return f"{payload.claim} in {payload.card}: {payload.fate.value}{' only in spelling' if payload.differs else ''}"
+        return f"{payload.claim} in {payload.card}: {payload.match_result.value}{' only in spelling' if payload.differs else ''}"
 
 
 def _check_quoted(claim: str, card: Card, quote_status: str, name: str | None, revision: int | None) -> Iterator[Fault]:
