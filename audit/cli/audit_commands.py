@@ -219,8 +219,8 @@ def describe_warnings(imported: "ImportedLog", *, now: datetime) -> "list[str]":
         if missing:
             texts.append(f"warning: {file.name} states {file.declared} responses and has {file.found}")
         texts += [f"warning: {file.name}: {warning}" for warning in file.warnings]
-        texts += [f"{file.name}: {responses.count} without a score: {responses.reason}" for responses in file.left_out if responses.is_row]
-        texts += [f"{file.name}: {responses.count} not taken: {responses.reason}" for responses in file.left_out if not responses.is_row]
+        texts += [f"{file.name}: {responses.count} without a score: {responses.reason}" for responses in file.excluded if responses.is_row]
+        texts += [f"{file.name}: {responses.count} not taken: {responses.reason}" for responses in file.excluded if not responses.is_row]
     model = imported.provenance.model_returned or imported.provenance.model_requested or ""
     if "; " in model:
         texts.append(f"warning: the logs name several models: {model}; a difference between models is not one between contexts")

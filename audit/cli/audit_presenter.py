@@ -13,7 +13,7 @@ from registry.cli.log_presenter import describe
 from registry.codec.canonical_documents import to_document
 from registry.present.answers import Answer
 from registry.present.blocks import Block, Subtitle, Table, Title
-from registry.records.analysis_plan import Exploration, Lock, LockedSpec, list_departures
+from registry.records.analysis_plan import Exploration, Lock, LockedSpec, list_deviations
 from registry.records.audit_case import Case
 from registry.records.claim import Relation
 from registry.records.dossier import AuditFile, Dossier, Recorded
@@ -326,7 +326,7 @@ def _present_outcomes(file: AuditFile, dossier: Dossier, asked_now: ModelIdentit
 
 def _present_deviations(file: AuditFile) -> Iterator[Block]:
     deviations = [deviation.payload for deviation in file.deviations]
-    for departure in list_departures(deviations):
+    for departure in list_deviations(deviations):
         reasons = [more.reason for more in deviations if more.reason and more.departure == departure.departure]
         why = f"explained: {'; then: '.join(reasons)}" if reasons else "not explained"
         yield f"✗ not as locked: {departure.item.words}: {departure.done}; planned: {departure.planned}; {why}"

@@ -225,7 +225,7 @@ def _recognise(
         evaluation=source.evaluation,
         models=tuple(sorted({text.model for text in source.said if text.model is not None})),
         classifier=", ".join(probed.classifiers) or "no model answered",
-        drawn=options["share"],
+        sampled=options["share"],
         seed=options["seed"],
         passages=digest_passages(source.said),
         test=options["test"],

@@ -69,7 +69,7 @@ class ReplayLock:
     audit: str
     told: str
     """Which claim it is about, for a person to see that it is the one meant."""
-    departures: tuple[LockDeviation, ...]
+    deviations: tuple[LockDeviation, ...]
     """In what the replay is not the locked one, without an explanation."""
 
 
@@ -102,13 +102,13 @@ def check_lock(file: ReplayFile, name: str, view: View | None, path: Path, *, be
     claim = get_claim(view, audit.audit.payload.claim)
     told = f"{name}, locked {audit.lock.entry.at:%Y-%m-%d %H:%M:%S} UTC, is about {claim.reference}: {claim.quote}"
     known = [deviation.payload for deviation in audit.deviations]
-    departures = tuple(lock_deviation for lock_deviation in compare_replay(lock, _describe(file)) if not is_told(lock_deviation, known))
-    return ReplayLock(audit=name, told=told, departures=departures)
+    deviations = tuple(lock_deviation for lock_deviation in compare_replay(lock, _describe(file)) if not is_told(lock_deviation, known))
+    return ReplayLock(audit=name, told=told, deviations=deviations)
 
 
-def refuse_departures(bound: ReplayLock, path: Path) -> None:
+def refuse_deviations(bound: ReplayLock, path: Path) -> None:
     """Raise ConflictError with everything in which the replay is not the locked one."""
-    if bound.departures:
+    if bound.deviations:
         where = f"{path}, audit {bound.audit}"
         raise ConflictError(
             Fault(
@@ -116,7 +116,7 @@ def refuse_departures(bound: ReplayLock, path: Path) -> None:
                 where,
                 f"{departure.item.words}: locked is {departure.planned}; this replay has {departure.done}",
             )
-            for departure in bound.departures
+            for departure in bound.deviations
         )
 
 
@@ -311,7 +311,7 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
             bounds.append(check_lock(file, audit, view, path, begun=find_beginning(folder)))
             app.say(bounds[-1].told)
     for bound in () if options.get("deviation") else bounds:
-        refuse_departures(bound, path)
+        refuse_deviations(bound, path)
     choose_version(file.replay.policy)
     if file.replay.scoring is not None:
         check_scorable(file.replay.scoring, file.tasks)

@@ -108,14 +108,14 @@ def present_accounts(imported: ImportedLog) -> Iterator[Block]:
 
 
 def _count(file: ImportedFile) -> tuple[int, int, int]:
-    return file.found, file.scored, sum(responses.count for responses in file.left_out if responses.is_row)
+    return file.found, file.scored, sum(responses.count for responses in file.excluded if responses.is_row)
 
 
 def _present_file(file: ImportedFile, *, several: bool) -> Iterator[Block]:
     lines = [
         f"{responses.count} {'without a score' if responses.is_row else 'not taken'}: {responses.reason} ({', '.join(responses.examples)}"
         f"{', …' if responses.count > len(responses.examples) else ''})"
-        for responses in file.left_out
+        for responses in file.excluded
     ]
     lines += (*(f"warning: {warning}" for warning in file.warnings), *file.notes)
     if lines and several:

@@ -49,12 +49,12 @@ _COPY_LENGTHS = (3, 5, 7)
 def recompute(recording: StudyRecording) -> Figures:
     """Return the figures in the layout of behavioral-eval.json, lists of skills and tasks as objects by name."""
     skills = {skill.name: _analyse_skill(skill) for skill in recording.skills}
-    kept = {skill.name: skills[skill.name] for skill in recording.skills if skill.left_out is None}
-    left_out = [skill for skill in recording.skills if skill.left_out is not None]
+    kept = {skill.name: skills[skill.name] for skill in recording.skills if skill.excluded is None}
+    excluded = [skill for skill in recording.skills if skill.excluded is not None]
     return {
         "summary": {
             **_summarise([(skill, kept[skill.name]) for skill in recording.skills if skill.name in kept]),
-            "excluded_from_aggregates": {skill.name: {"delta": skills[skill.name]["mean_delta_composite"]} for skill in left_out},
+            "excluded_from_aggregates": {skill.name: {"delta": skills[skill.name]["mean_delta_composite"]} for skill in excluded},
             "hidden_contamination": {name: one["hidden_contamination"] for name, one in skills.items() if "hidden_contamination" in one},
         },
         "skills": skills,
@@ -437,7 +437,7 @@ def list_changes(study_results: StudyResults, published: Mapping[str, object] | 
             compared.
     """
     inventory, aggregates = study_results.inventory, study_results.aggregates
-    kept = [skill for skill in study_results.skills if skill.left_out is None]
+    kept = [skill for skill in study_results.skills if skill.excluded is None]
     yield from chain.from_iterable(_change_tests(kept, name) for name in _NAMES)
     yield from _change_references(kept)
     # The changes above compare with figures of single skills. The rest compares aggregates.
@@ -449,7 +449,7 @@ def list_changes(study_results: StudyResults, published: Mapping[str, object] | 
     yield from _change_seen_whole(whole, inventory)
     yield from (_change_correlation(correlation) for correlation in whole.correlations if correlation.published is not None)
     yield from _change_groups(whole)
-    yield from _change_left_out(aggregates, inventory)
+    yield from _change_excluded(aggregates, inventory)
     yield from _change_states(study_results.states)
     yield from _change_exclusions(inventory, published)
 
@@ -643,8 +643,8 @@ def _excludes_zero(measure: Measure) -> bool:
     return measure.low is not None and measure.high is not None and (measure.low > 0 or measure.high < 0)
 
 
-def _change_left_out(aggregates: Sequence[Aggregate], inventory: Inventory) -> Iterator[Change]:
-    if len(aggregates) < 2 or not inventory.left_out:
+def _change_excluded(aggregates: Sequence[Aggregate], inventory: Inventory) -> Iterator[Change]:
+    if len(aggregates) < 2 or not inventory.excluded:
         return
     kept, every = ({effect.name: effect for effect in aggregate.effects} for aggregate in aggregates)
     told = [
@@ -654,7 +654,7 @@ def _change_left_out(aggregates: Sequence[Aggregate], inventory: Inventory) -> I
     ]
     yield Change(
         about="skills excluded from the aggregates",
-        published=", ".join(f"{out.skill} ({out.reason})" for out in inventory.left_out),
+        published=", ".join(f"{out.skill} ({out.reason})" for out in inventory.excluded),
         ours=f"with them: {'; '.join(told)}",
         why="Nothing on record shows that this was decided before their results were seen, so both readings are shown.",
     )

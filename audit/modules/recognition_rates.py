@@ -376,7 +376,7 @@ class ProbeSetting:
     evaluation: str
     models: tuple[str, ...]
     classifier: str
-    drawn: float
+    sampled: float
     seed: int
     passages: str
     """Digest of what was read."""
@@ -401,10 +401,10 @@ def recognise(
     """Return rates, differences and examples; the bits do not depend on the order of *passages* and *found*.
 
     Args:
-        passages: both channels of every response that was drawn, read or absent.
+        passages: both channels of every response that was sampled, read or absent.
         found: those of them that hold a text, with their classes.
         plan: level, and what contexts are.
-        circumstances: names, and how the responses were drawn.
+        circumstances: names, and how the responses were sampled.
         accuracy: of the classifier on a labelled set; None without one.
     """
     known = find_accuracy(accuracy)
@@ -417,7 +417,7 @@ def recognise(
         patterns=VERSION,
         level=plan.level,
         contexts=plan.contexts.value,
-        drawn=circumstances.drawn,
+        sampled=circumstances.sampled,
         seed=circumstances.seed,
         test=circumstances.test,
         deploy=circumstances.deploy,

@@ -161,7 +161,7 @@ class PartStore(RunStore):
 # What a study's run folder remembers of its file, so that nothing of it is decided after a result could be seen.
 
 _NAME = "skills"
-_FIXED = ("left_out", "risk_level", "test_category", "structural_score", "hidden_references")
+_FIXED = ("excluded", "risk_level", "test_category", "structural_score", "hidden_references")
 
 
 def keep_study(store: RunStore, file: StudyFile) -> None:

@@ -134,7 +134,7 @@ def _read_log(log: _EveryEvalLog, reading: LogOptions, *, arm: str | None) -> tu
         declared=_find_declared(log),
         found=tally.found,
         scored=tally.scored,
-        left_out=tally.list_left_out(),
+        excluded=tally.list_excluded(),
         warnings=tuple(warnings),
         notes=tuple(_list_notes(log)),
     )

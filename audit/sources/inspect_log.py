@@ -474,7 +474,7 @@ def _read_one(path: Path, reading: LogOptions, arm: str | None) -> tuple[list[Lo
         declared=count_declared(log.header),
         found=tally.found,
         scored=tally.scored,
-        left_out=tally.list_left_out(),
+        excluded=tally.list_excluded(),
         warnings=tuple(map(as_line, warnings)),
         notes=tuple(map(as_line, (*log.notes, *note_sampling(sampling), *notes))),
     )

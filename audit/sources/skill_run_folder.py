@@ -331,7 +331,7 @@ class SkillRuns:
     hidden: bool = False
     """Whether the study asked for its references apart from the rest (condition C)."""
 
-    left_out: str | None = None
+    excluded: str | None = None
     """Why the study left it out of its aggregates; None when it did not."""
 
     def find(self, arm: str) -> tuple[SkillResponse, ...]:
@@ -350,7 +350,7 @@ class SkillSetFacts:
     """Whether it says that the judge was shown every response to its end."""
 
     token_limit: int | None = None
-    left_out: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
     skills: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
     """By skill: `hidden_contamination` and `experimental`."""
 
@@ -430,12 +430,12 @@ class _FolderReader:
             return SkillSetFacts()
         constants = place.at("constants")
         known = {name: document_place.at("config") for name, document_place in place.at("skills").entries()}
-        reasons = {name: config.text("left_out", default="") for name, config in known.items()}
+        reasons = {name: config.text("excluded", default="") for name, config in known.items()}
         return SkillSetFacts(
             visible_chars=place.whole("judge_visible_chars", required=False),
             is_seen_whole=_says_whole(place),
             token_limit=constants.whole("MAX_GENERATION_TOKENS", required=False),
-            left_out=tuple(place.texts("excluded_from_aggregates")),
+            excluded=tuple(place.texts("excluded_from_aggregates")),
             skills={
                 name: {flag: config.flag(flag) is True for flag in ("hidden_contamination", "experimental")}
                 for name, config in known.items()
@@ -491,7 +491,7 @@ class _FolderReader:
             tasks=tuple(tasks.values()),
             responses=tuple(self._drop_absent(responses)),
             hidden=flags.get("hidden_contamination", False),
-            left_out=_name_reason(name, facts) if name in facts.left_out else None,
+            excluded=_name_reason(name, facts) if name in facts.excluded else None,
         )
 
     @staticmethod

@@ -115,13 +115,13 @@ def _list_claims() -> tuple[AnswerFormat, ...]:
     payload = group(entry=Entry, payload=_PAYLOAD, backed_by=_BACKED)
     step = group(kind=CauseKind, what=str, remedy=Remedy, commands=list[str])
     review = group(claim=str, causes=list[str], entry=int | None, status=Status)
-    carried = group(from_=str, to=str, model=ModelRef, entry=int | None, new=bool, audits_left_behind=int, fine_tune=bool, turns=list[str])
+    applied = group(from_=str, to=str, model=ModelRef, entry=int | None, new=bool, audits_left_behind=int, fine_tune=bool, turns=list[str])
     figure = group(claim=str | None, card=str | None, value=float, relation=Relation | None, quote=str)
     pair = group(claim=figure, restates=figure, range=list[float], why=str, recorded=bool, command=str)
     return (
         answer(
             "claim-add", "claim add", dry_run=bool, added=list[str], revised=list[str], unchanged=int,
-            restates=list[group(claim=str, other=str)], left_out=unchanged, proposed=unchanged | None,
+            restates=list[group(claim=str, other=str)], excluded=unchanged, proposed=unchanged | None,
         ),
         answer("claims-list", "claim list", log_size=int, claims=list[ClaimSummary]),
         answer(
@@ -142,7 +142,7 @@ def _list_claims() -> tuple[AnswerFormat, ...]:
             by_remedy=dict[Remedy, int], claims=list[group(ClaimSummary, steps=list[step])], has_more=bool,
         ),
         answer("stale-review", ("stale confirm", "stale dismiss"), verdict=StalenessVerdict, why=str, claims=list[review]),
-        answer("stale-apply", "stale apply", why=str, dry_run=bool, claims=list[carried]),
+        answer("stale-apply", "stale apply", why=str, dry_run=bool, claims=list[applied]),
         answer(
             "claim-reword", "claim reword", claim=str, match=MatchResult, card=str, revised=str | None, turns=list[SenseChange]
         ),
@@ -221,7 +221,7 @@ def _list_logs() -> tuple[AnswerFormat, ...]:
         ),
         answer("logs", "admin log list", logs=list[log]),
         answer("erasure", "admin log erase", erased=int, leaf=str, entry=int, why=str),
-        answer("checkpoint", "admin log checkpoint", **_CHECKPOINT, note=str, left_out=list[str], file=str | None),
+        answer("checkpoint", "admin log checkpoint", **_CHECKPOINT, note=str, excluded=list[str], file=str | None),
         answer(
             "cosigned", "admin log cosign", **_CHECKPOINT, seen=int | None, entry=int | None, new=bool, vkeys=list[str], note=str,
             file=str | None,

@@ -353,7 +353,7 @@ def coverage(app: App, *, card_id: Identifier, whole: bool) -> None:
             more = f" and {len(disputed) - _MOST} more" if len(disputed) > _MOST else ""
             yield f"contested: {_count(len(disputed), 'claim')}: {told}{more}"
         most = None if whole else _MOST
-        yield from _present_undecided(found, most)
+        yield from _present_unreviewed(found, most)
         yield from _present_omissions(found, most)
 
     app.answer(document, text())
@@ -400,24 +400,24 @@ def _name(section: SectionCoverage, *, has_headings: bool) -> str:
 
 
 def _write(counts: PassageCounts) -> tuple[str, ...]:
-    numbers = (counts.proposed, counts.registered, counts.audited, counts.restricted, counts.left_out, counts.undecided)
+    numbers = (counts.proposed, counts.registered, counts.audited, counts.restricted, counts.excluded, counts.unreviewed)
     # An unknown number is no zero.
     return tuple("?" if number is None else f"{number:,}" for number in numbers)
 
 
-def _present_undecided(found: Coverage, most: int | None) -> Iterator[Block]:
+def _present_unreviewed(found: Coverage, most: int | None) -> Iterator[Block]:
     # Unknown without a survey; said above.
-    if found.total.undecided is None:
+    if found.total.unreviewed is None:
         return
-    if not found.undecided:
+    if not found.unreviewed:
         # Registered or left out does not mean read.
         yield "\nEvery proposed passage is registered or excluded; whether a person read each is not recorded."
         return
-    verb = "is" if len(found.undecided) == 1 else "are"
-    yield f"\n{_count(len(found.undecided), 'proposed passage')} {verb} unreviewed: neither registered nor excluded"
-    for passage in found.undecided[:most]:
+    verb = "is" if len(found.unreviewed) == 1 else "are"
+    yield f"\n{_count(len(found.unreviewed), 'proposed passage')} {verb} unreviewed: neither registered nor excluded"
+    for passage in found.unreviewed[:most]:
         yield f"  {_locate(passage.page, passage.section)}: “{_shorten(passage.readable or passage.quote)}”"
-    yield from _present_rest(len(found.undecided), most)
+    yield from _present_rest(len(found.unreviewed), most)
 
 
 def _present_omissions(found: Coverage, most: int | None) -> Iterator[Block]:

@@ -57,7 +57,7 @@ def add(app: App, *, file: Path, dry_run: bool) -> None:
 
     FILE is YAML or JSON, or one JSON claim per line (.jsonl). Caveat looks up every verbatim quote in its card. All claims are
     recorded, or none. The same file again changes nothing; a changed claim needs its reason (`why:`) and becomes a new revision. List
-    deliberate exclusions under `left_out:`, with the reason. The format: caveat admin schema claims.
+    deliberate exclusions under `excluded:`, with the reason. The format: caveat admin schema claims.
     """
     from registry.cli.application import track
     from registry.cli.claim_presenter import present_added

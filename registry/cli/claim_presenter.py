@@ -112,7 +112,7 @@ def present_dossier(dossier: Dossier) -> Iterator[Block]:
         *(("outcome", line) for line in _list_outcomes(dossier)),
         *((("differs from its words", claim.mismatch_reason),) if claim.mismatch_reason else ()),
         *((("adopted from", _describe_origin(claim.origin)),) if claim.origin else ()),
-        *_list_carried(dossier),
+        *_list_applied(dossier),
         *(("stale because", _describe_cause(dossier, cause)) for cause in status.causes),
         *(("dismissed", told) for told in _list_dismissed(dossier)),
         *(("contested", _describe_objection(objection)) for objection in dossier.objections),
@@ -204,13 +204,13 @@ def _present_asked(dossier: Dossier, file: AuditFile) -> Iterator[Block]:
         yield f"  who was asked: {caution}"
 
 
-def _list_carried(dossier: Dossier) -> Iterator[tuple[str, str]]:
+def _list_applied(dossier: Dossier) -> Iterator[tuple[str, str]]:
     """Yield the last revision by which the claim came to another model version, with its reason."""
     pairs = list(pairwise(revision.payload for revision in dossier.revisions))
     # The last step counts: a claim may have been carried several times.
-    carried = [after for before, after in pairs if before.model != after.model]
-    if carried:
-        yield "carried", f"@{carried[-1].revision}, {(carried[-1].why or '').removeprefix('carried ')}"
+    applied = [after for before, after in pairs if before.model != after.model]
+    if applied:
+        yield "applied", f"@{applied[-1].revision}, {(applied[-1].why or '').removeprefix('applied ')}"
 
 
 def _describe_cause(dossier: Dossier, cause: StaleCause) -> str:
@@ -303,7 +303,7 @@ def present_added(outcome: RegistrationResult, *, dry_run: bool) -> Answer:
         "revised": list(outcome.revised),
         "unchanged": outcome.unchanged,
         "restates": [{"claim": relation.claim, "other": relation.other} for relation in outcome.related],
-        "left_out": {"added": outcome.left_out, "unchanged": outcome.left_out_unchanged},
+        "excluded": {"added": outcome.excluded, "unchanged": outcome.excluded_unchanged},
         "proposed": None if outcome.proposed is None else {"added": outcome.proposed, "unchanged": outcome.proposed_unchanged},
     }
     return Answer(document, _list_added_blocks(outcome, dry_run=dry_run))
@@ -327,8 +327,8 @@ def _sentences(outcome: RegistrationResult, *, dry_run: bool) -> Iterator[str]:
     """Give a sentence for each thing that the file speaks of; claims always."""
     added = len(outcome.added)
     yield f"{_count(added, 'claim', dry_run=dry_run)} added, {len(outcome.revised)} revised, {outcome.unchanged} unchanged."
-    if outcome.left_out or outcome.left_out_unchanged:
-        yield f"{_count(outcome.left_out, 'passage', dry_run=dry_run)} excluded, {outcome.left_out_unchanged} unchanged."
+    if outcome.excluded or outcome.excluded_unchanged:
+        yield f"{_count(outcome.excluded, 'passage', dry_run=dry_run)} excluded, {outcome.excluded_unchanged} unchanged."
     if outcome.proposed is not None:
         # Passages of a survey are counted apart from claims.
         count = _count(outcome.proposed, "proposed passage", dry_run=dry_run)

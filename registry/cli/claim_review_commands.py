@@ -20,7 +20,7 @@ from registry.records.record import Identifier
 
 if TYPE_CHECKING:
     from registry.records.supplement import Drift
-    from registry.registration.model_lineage import CarriedClaim, NewPassage
+    from registry.registration.model_lineage import AppliedClaim, NewPassage
     from registry.registration.passage_matching import Rewording
     from registry.registration.restated_values import QuantityFigure, RestatedPair
     from registry.registration.stale_claims import NamedCause
@@ -320,22 +320,22 @@ def _list_carried_over(writer: "Writer", model: ModelRef) -> list[str]:
     return [claim.claim for claim in writer.list_claims(model=model) if claim.status.lifecycle not in ENDED]
 
 
-def _describe(writer: "Writer", carried_claim: "CarriedClaim") -> CarryResult:
+def _describe(writer: "Writer", applied_claim: "AppliedClaim") -> CarryResult:
     from registry.intake.revision.passage_changes import find_turns
 
-    before, after = carried_claim.before, carried_claim.after.payload
+    before, after = applied_claim.before, applied_claim.after.payload
     # Only a new revision leaves audits behind.
-    audits = writer.list_audits(before.reference) if carried_claim.is_new else ()
+    audits = writer.list_audits(before.reference) if applied_claim.is_new else ()
     turns = find_turns(before.quote, after.quote) if before.quote != after.quote else ()
     return CarryResult(
         before=before.reference,
         after=after.reference,
         model=after.model,
-        entry=carried_claim.after.entry.seq,
+        entry=applied_claim.after.entry.seq,
         audits=len(audits),
         is_locked=any(audit.lock is not None for audit in audits),
         # A fine-tune takes no version's place, so the claim was current without it.
-        is_tuned=carried_claim.is_new and after.model not in writer.lineage().successors(before.model),
+        is_tuned=applied_claim.is_new and after.model not in writer.lineage().successors(before.model),
         turns=tuple(map(str, turns)),
     )
 

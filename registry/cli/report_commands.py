@@ -227,7 +227,7 @@ def _update(app: App, folder: Path, looked: "FolderState", *, is_whole: bool, li
     files = (
         updated.current
         if lists_all
-        else (*updated.drawn, *(written_file for written_file in updated.published if written_file not in updated.drawn))
+        else (*updated.rendered, *(written_file for written_file in updated.published if written_file not in updated.rendered))
     )
     for path in (*(file.path for file in files), *(() if lists_all else updated.completed.paths)):
         click.echo(str(path))

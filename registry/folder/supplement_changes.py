@@ -180,12 +180,12 @@ SupersessionNotice = tuple[list[Entry], list[str]]
 
 
 def find_superseded(then: View, now: View, subject: str) -> EntrySupersession | None:
-    """Return what superseded the supplement of *subject* as it is drawn of *then*; None where the registry still says the same.
+    """Return what superseded the supplement of *subject* as it is rendered of *then*; None where the registry still says the same.
 
     An older revision is superseded by the newest, also where *then* and *now* see the same entries.
 
     Args:
-        then: what the supplement is drawn of.
+        then: what the supplement is rendered of.
         now: the same log, with as many entries or more.
         subject: `CLM-…@n` or `CRD-…@n`; without `@n` the newest revision in *then*.
 
@@ -197,7 +197,7 @@ def find_superseded(then: View, now: View, subject: str) -> EntrySupersession | 
 
 
 class Supersession:
-    """What superseded supplements that are drawn of one view, as another one knows: `find_superseded` for many."""
+    """What superseded supplements that are rendered of one view, as another one knows: `find_superseded` for many."""
 
     def __init__(self, then: View, now: View, subjects: Collection[str] | None = None) -> None:
         """Prepare to look from *then* to *now*.
@@ -240,7 +240,7 @@ class Supersession:
         return self._before[name] != self._after.get(name)
 
     def _tell_plain(self, named: Identifier, number: int) -> EntrySupersession:
-        """Return that a revision has newer ones, which the log it is drawn of holds already."""
+        """Return that a revision has newer ones, which the log it is rendered of holds already."""
         later = list(_list_revisions(self._then, named, after=number))
         name = f"{named.bare}@{number + len(later)}"
         # Newest reason first.

@@ -249,7 +249,7 @@ _TOLD = {
 """What is dropped and may have said something."""
 
 
-def describe_left_out(source: str) -> tuple[str, ...]:
+def describe_excluded(source: str) -> tuple[str, ...]:
     """Return one warning that names what an HTML page has and its text has not; empty where nothing of weight is left out."""
     parser = LexborHTMLParser(source)
     counts = {name: len(parser.css(tag)) for tag, name in _TOLD.items()}

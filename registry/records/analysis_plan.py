@@ -314,7 +314,7 @@ class Deviation(Payload):
         return self.item, self.planned, self.done
 
 
-def list_departures(deviations: Iterable[Deviation]) -> tuple[Deviation, ...]:
+def list_deviations(deviations: Iterable[Deviation]) -> tuple[Deviation, ...]:
     """Return each departure once, in the order in which it came to be known, with the first reason given for it."""
     found: dict[tuple[LockedItem, str, str], Deviation] = {}
     for deviation in deviations:

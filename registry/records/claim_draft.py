@@ -231,7 +231,7 @@ class ClaimsFile(Record):
     scorings: dict[str, ScoringSpec] | None = None
     test_contexts: dict[str, ContextSpec] | None = None
     deploy_contexts: dict[str, ContextSpec] | None = None
-    left_out: tuple[OmissionDraft, ...] = ()
+    excluded: tuple[OmissionDraft, ...] = ()
     """What of the card is deliberately not registered, with the reason; it counts in the card's coverage."""
     proposed: SurveyDraft | None = None
     schema: Literal["caveat/claims/1"] = "caveat/claims/1"

@@ -433,7 +433,7 @@ class Recognition(Record):
     """Name and version of the recall filter."""
     level: float
     contexts: Literal["random", "fixed", "nested"]
-    drawn: float
+    sampled: float
     """Share of the responses that were sampled at random, in (0, 1]."""
     seed: int
     """Of the draw."""

@@ -38,9 +38,9 @@ class PassageCounts(Record):
     """Families with an outcome."""
     restricted: int
     """Families whose gravest outcome narrows or suspends the claim, or does not support it."""
-    left_out: int
+    excluded: int
     """Passages left out on purpose."""
-    undecided: int | None
+    unreviewed: int | None
     """Proposed passages that overlap neither a registered claim nor a passage left out; None without a survey."""
     undetermined: int | None = None
     """Families whose gravest outcome resolves nothing, or existence alone; they are audited and not restricted."""
@@ -85,7 +85,7 @@ class Coverage(Record):
     """How many sections were left out of `sections`."""
     omissions: tuple[Recorded[Omission], ...]
     """In the order of the card."""
-    undecided: tuple[UnreviewedPassage, ...]
+    unreviewed: tuple[UnreviewedPassage, ...]
     """In the order of the card."""
     omitted: tuple[str, ...] = ()
     """The quotes of `omissions` as a person reads them, in the same order; empty where the card was not read for that."""
@@ -375,10 +375,10 @@ class AuditSummary(Record):
     """`CON-…` with the rival it was made under; None for audits of the specification in force."""
     locked: Entry | None = None
     """Of its lock; None for an audit without one."""
-    departures: int | None = None
+    deviations: int | None = None
     """How many things were not done as locked."""
     unexplained: int | None = None
-    """How many of `departures` are not explained."""
+    """How many of `deviations` are not explained."""
     model: ModelRef | None = None
     """The version that the revision it audited is about."""
 
@@ -393,7 +393,7 @@ class ThreeFigures(Record):
     """None without a replay."""
     deployment: tuple[str, ...] = ()
     """For each specification of P_deploy; empty without a replay."""
-    left_out: int = 0
+    excluded: int = 0
     """Specifications that are not listed here."""
 
 

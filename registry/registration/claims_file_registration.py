@@ -61,9 +61,9 @@ class OmissionRegistrar:
         """
         faults: list[Fault] = []
         omissions: dict[Place, Omission] = {}
-        for position, draft in enumerate(self._file.left_out):
+        for position, draft in enumerate(self._file.excluded):
             try:
-                omission = self._build(draft, f"{where}, left_out[{position}]")
+                omission = self._build(draft, f"{where}, excluded[{position}]")
                 omissions[_place_of(omission)] = omission
             except CaveatError as error:
                 faults += error.faults
@@ -224,9 +224,9 @@ class RegistrationResult:
     """Claims that are registered already, word for word."""
     related: tuple[ClaimRelation, ...] = ()
     """What the file says of claims and others, as far as it was not recorded yet."""
-    left_out: int = 0
+    excluded: int = 0
     """Passages newly recorded as left out."""
-    left_out_unchanged: int = 0
+    excluded_unchanged: int = 0
     """Passages that are recorded as left out already, for the same reason."""
     proposed: int | None = None
     """Passages newly recorded as proposed by an engine; None for a file that does not say what was proposed."""
@@ -433,7 +433,7 @@ class Registrar:
                 )
             )
         anchor = self._quotes.find(card, draft.quote, page=draft.page, where=f"{where}.quote")
-        if self._defaults.left_out:
+        if self._defaults.excluded:
             self.places.setdefault((f"{card.card}@{card.revision}", anchor.start, anchor.stop), where.rpartition(", ")[2])
         return anchor
 
@@ -677,7 +677,7 @@ def _register(
     surveyed = _try(lambda: _register_survey(writer, file, quotes, where), faults)
     if outcome is None or omitted is None or faults:
         raise InputError(dict.fromkeys(faults))
-    told = replace(outcome, left_out=omitted.added, left_out_unchanged=omitted.unchanged)
+    told = replace(outcome, excluded=omitted.added, excluded_unchanged=omitted.unchanged)
     return told if surveyed is None else replace(told, proposed=surveyed.added, proposed_unchanged=surveyed.unchanged)
 
 

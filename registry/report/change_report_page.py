@@ -141,7 +141,7 @@ def collect_change_facts(report: ChangeReport, *, medium: str) -> dict[str, Any]
         "classes": CLASSES,
         "groups": tuple(_group(parts)),
         "parts": parts[:sections],
-        "left_out": len(report.changes) - len(parts),
+        "excluded": len(report.changes) - len(parts),
         "listed": _list_occasions(report.occasions),
         "counted": tuple(_count_occasions(report.occasions)),
         "total": count_claims(report),

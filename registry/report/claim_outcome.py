@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from registry.records.analysis_plan import Exploration, list_departures
+from registry.records.analysis_plan import Exploration, list_deviations
 from registry.records.claim import ClaimRevision, Reported, find_spoken_of
 from registry.records.claim_status import FamilyOutcome, ObjectionState, Status
 from registry.records.dossier import AuditFile, Dossier, Recorded
@@ -109,7 +109,7 @@ def build_other_audits(dossier: Dossier, leading: AuditFile | None, counts: Reco
 def _summarise(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction] | None) -> AuditSummary:
     primary = outcome.payload.classification.primary if outcome else None
     # One deviation may be explained by several statements; it counts once.
-    departures = list_departures(deviation.payload for deviation in file.deviations)
+    deviations = list_deviations(deviation.payload for deviation in file.deviations)
     # An audit may be about a later revision than the one that the document is about.
     revisions = {revision.payload.reference: revision.payload for revision in (*dossier.revisions, *dossier.later)}
     return AuditSummary(
@@ -126,8 +126,8 @@ def _summarise(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction]
         verdict=outcome.payload.text.verdict if outcome else None,
         objection=file.audit.payload.objection,
         locked=file.lock.entry if file.lock else None,
-        departures=len(departures),
-        unexplained=sum(departure.reason is None for departure in departures),
+        deviations=len(deviations),
+        unexplained=sum(departure.reason is None for departure in deviations),
         estimate=None if outcome is None else find_first_spec(file, outcome.payload)[0],
     )
 
@@ -174,13 +174,13 @@ def build_three_figures(
             f"{_name(spec)}: {_describe(spec.phi_deploy, unit, cuts)}" if several else _describe(spec.phi_deploy, unit, cuts)
             for spec in specs[:_MOST_SPECS]
         ),
-        left_out=max(0, len(specs) - _MOST_SPECS),
+        excluded=max(0, len(specs) - _MOST_SPECS),
     )
 
 
 def describe_three_figures(figures: ThreeFigures) -> list[tuple[str, str]]:
     """Return the figures as rows of a table: a label and a number with its interval; what does not exist says so."""
-    more = f"; {figures.left_out} more" if figures.left_out else ""
+    more = f"; {figures.excluded} more" if figures.excluded else ""
     return [
         ("card reports", figures.card or "no figure"),
         ("evaluation, replicated", figures.evaluation or "not replayed"),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from registry.records.analysis_plan import DECISIVE, Deviation, Lock, LockedItem, list_departures
+from registry.records.analysis_plan import DECISIVE, Deviation, Lock, LockedItem, list_deviations
 from registry.records.audit_case import Access, AccessLevel, Case, Evidence, EvidenceLayer, Infeasible
 from registry.records.claim import Form
 from registry.records.claim_status import ObjectionState
@@ -293,7 +293,7 @@ Answer = tuple[ItemStatus, str]
 
 def build_items(material: AuditMaterial) -> tuple[ChecklistItem, ...]:
     """Return every item of minimum reporting with its status, in the order of the paper's table."""
-    answers = ((slug, _add_departures(slug, answer(material), material.deviations)) for slug, answer in ITEMS.items())
+    answers = ((slug, _add_deviations(slug, answer(material), material.deviations)) for slug, answer in ITEMS.items())
     return tuple(ChecklistItem(item=slug, status=status, note=note) for slug, (status, note) in answers)
 
 
@@ -341,7 +341,7 @@ def find_material(dossier: Dossier, file: AuditFile, outcome: Recorded[Restricti
         deploy_owner=_describe_owners(dossier, file, provenance),
         objections=_list_objections(dossier, file, provenance),
         findings=findings,
-        deviations=list_departures(
+        deviations=list_deviations(
             (*(deviation.payload for deviation in file.deviations), *_find_other_model(file, restriction, provenance))
         ),
     )
@@ -424,7 +424,7 @@ def _list_standing(dossier: Dossier) -> list[ObjectionFile]:
     return [objection for objection in dossier.objections if objection.state is not ObjectionState.REJECTED]
 
 
-def _add_departures(slug: str, answer: Answer, deviations: Collection[Deviation]) -> Answer:
+def _add_deviations(slug: str, answer: Answer, deviations: Collection[Deviation]) -> Answer:
     status, note = answer
     # The deviation comes before the note: a reader must not take the note for what was planned.
     departed = [

@@ -85,7 +85,7 @@ Element = tuple[Object, tuple[str, ...]]
 
 
 def finish_pdf(content: bytes, *, title: str, moment: datetime, links: Mapping[str, str]) -> bytes:
-    """Return *drawn* with its defects mended and written anew without anything that differs between two runs.
+    """Return *rendered* with its defects mended and written anew without anything that differs between two runs.
 
     Args:
         moment: the only date in the file.

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from registry.records.analysis_plan import DECISIVE, Deviation, Lock, LockedItem, LockedSpec, Plan, list_departures
+from registry.records.analysis_plan import DECISIVE, Deviation, Lock, LockedItem, LockedSpec, Plan, list_deviations
 from registry.records.claim import ClaimRevision
 from registry.records.dossier import Recorded
 from registry.records.estimates import DEVIATIONS, Estimate
@@ -47,7 +47,7 @@ class FixedRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DepartureRow:
+class DeviationRow:
     """One departure from a lock with everything that was said of it."""
 
     departure: Deviation
@@ -102,12 +102,12 @@ def _is_of_tasks(deviation: Deviation) -> bool:
     return deviation.item is LockedItem.TASKS or (deviation.item is LockedItem.STOPPING_RULE and deviation.found)
 
 
-def find_departures(audit: AuditPart | None) -> tuple[Deviation, ...]:
+def find_deviations(audit: AuditPart | None) -> tuple[Deviation, ...]:
     """Return each departure from the lock of *audit* once, with its reason, if one was given."""
-    return list_departures(deviation.payload for deviation in audit.deviations) if audit else ()
+    return list_deviations(deviation.payload for deviation in audit.deviations) if audit else ()
 
 
-def build_departure_rows(audit: AuditPart | None) -> tuple[DepartureRow, ...]:
+def build_deviation_rows(audit: AuditPart | None) -> tuple[DeviationRow, ...]:
     """Return each departure from the lock of *audit* once, in the order in which it came to be known."""
     rows: dict[tuple[LockedItem, str, str], list[Recorded[Deviation]]] = {}
     for deviation in audit.deviations if audit else ():
@@ -116,7 +116,7 @@ def build_departure_rows(audit: AuditPart | None) -> tuple[DepartureRow, ...]:
     # What became known after the outcome could not lower it.
     end = audit.outcome.entry.seq if audit and audit.outcome else None
     return tuple(
-        DepartureRow(
+        DeviationRow(
             departure=row[0].payload,
             entry=row[0].entry,
             is_late=end is not None and row[0].entry.seq > end,
@@ -126,10 +126,10 @@ def build_departure_rows(audit: AuditPart | None) -> tuple[DepartureRow, ...]:
     )
 
 
-def list_late(audit: AuditPart | None) -> tuple[DepartureRow, ...]:
-    """Return the decisive departures that were told after the outcome, which knew nothing of them."""
+def list_late(audit: AuditPart | None) -> tuple[DeviationRow, ...]:
+    """Return the decisive deviations that were told after the outcome, which knew nothing of them."""
     return tuple(
-        departure_row for departure_row in build_departure_rows(audit) if departure_row.is_late and departure_row.departure.item in DECISIVE
+        deviation_row for deviation_row in build_deviation_rows(audit) if deviation_row.is_late and deviation_row.departure.item in DECISIVE
     )
 
 
@@ -142,15 +142,15 @@ def is_in_one_second(audit: AuditPart | None) -> bool:
     return any(run.payload.started_at.replace(microsecond=0) == at for run in audit.runs)
 
 
-def build_departure_reasons(audit: AuditPart) -> Iterator[StatusReason]:
+def build_deviation_reasons(audit: AuditPart) -> Iterator[StatusReason]:
     """Yield how the replay departed from its plan: what the estimate warns of, then what the lock fixed otherwise."""
     # The same deviation can be in the estimate's warnings and in the log; it is printed once.
     warned = [warning.message for warning in (audit.estimate.warnings if audit.estimate else ()) if warning.code in DEVIATIONS]
     for message in dict.fromkeys(warned):
         yield StatusReason(text=message, section=Section.EXCLUSIONS)
-    departures = [departure for departure in find_departures(audit) if departure.done not in warned]
-    if departures:
-        yield StatusReason(text=_sum_up(departures), section=Section.PREREGISTRATION)
+    deviations = [departure for departure in find_deviations(audit) if departure.done not in warned]
+    if deviations:
+        yield StatusReason(text=_sum_up(deviations), section=Section.PREREGISTRATION)
     if list_late(audit):
         text = "A deviation in what was measured was recorded after the outcome, which ignores it: read it as reported, not established."
         yield StatusReason(text=text, section=Section.PREREGISTRATION)
@@ -176,7 +176,7 @@ def describe_locks(audit: AuditPart | None, others: Sequence[AuditSummary], mode
     beside = [other for other in others if other.objection is None and other.model in (model, None)]
     claim = "claim" if all(other.model in (model, None) for other in others) else "claim about this model version"
     # Older records do not tell locks apart; then nothing is said.
-    if audit is None or any(summary.departures is None for summary in beside):
+    if audit is None or any(summary.deviations is None for summary in beside):
         return None
     this = audit.opening.payload.audit
     # Several locks are counted and printed, not forbidden: repeating an audit honestly is allowed,
@@ -212,14 +212,14 @@ def list_open(audit: AuditPart) -> tuple[str, ...]:
     return tuple(name for name in audit.lock.payload.unfixed if name.startswith(_MEASURED))
 
 
-def _sum_up(departures: list[Deviation]) -> str:
-    items = ", ".join(dict.fromkeys(get_words(departure.item) for departure in departures))
-    open_ = sum(deviation.reason is None for deviation in departures)
-    if len(departures) == 1:
+def _sum_up(deviations: list[Deviation]) -> str:
+    items = ", ".join(dict.fromkeys(get_words(departure.item) for departure in deviations))
+    open_ = sum(deviation.reason is None for deviation in deviations)
+    if len(deviations) == 1:
         told = "it is not explained" if open_ else "it is explained"
         return f"One thing was not done as locked ({items}); {told}."
     told = f"{format_count(open_)} of them are not explained" if open_ else "each is explained"
-    return f"{format_count(len(departures))} things were not done as locked ({items}); {told}."
+    return f"{format_count(len(deviations))} things were not done as locked ({items}); {told}."
 
 
 def _list_computed(lock_facts: _LockFacts) -> Iterator[FixedRow]:

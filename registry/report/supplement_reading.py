@@ -378,7 +378,7 @@ def _find_appended(data: bytes, layers: FileLayers) -> Iterator[Fault]:
         yield _fault("pdf-altered", str(error))
         signature = None
     # Without the layers that Caveat appends, one document written at once remains.
-    base = layers.drawn
+    base = layers.rendered
     ends = list(_END.finditer(base))
     if signature and (signature.count > 1 or signature.covered_end != len(data)):
         later = f"{max(0, len(data) - signature.covered_end):,} bytes and {signature.count - 1} more signatures"
@@ -483,7 +483,7 @@ def _is_outside(one: "Object") -> bool:
 
 
 def _find_fields(opened: OpenPdf) -> list[Fault]:
-    """There is one field, for the signature, and it shows nothing; files drawn by earlier releases have none."""
+    """There is one field, for the signature, and it shows nothing; files rendered by earlier releases have none."""
     form = opened.pdf.Root.get("/AcroForm")
     if form is None:
         return []

@@ -297,7 +297,7 @@ class DriftFigure:
     zero: float
     title: str
     description: str
-    left_out: int
+    excluded: int
     """How many earlier revisions stand only in the table."""
 
 
@@ -364,7 +364,7 @@ def _build(drift: Drift, key: Key) -> DriftFigure:
         title=_say(spec, points, names, estimates, steps, last=last),
         description=f"Above: mean scores of {len(points)} revisions of the claim in order with intervals (square: test, circle: deployment "
         "side). Below: the difference ED of each against zero and the margin, and how far it moved.",
-        left_out=len(drift.points) - len(points),
+        excluded=len(drift.points) - len(points),
     )
 
 

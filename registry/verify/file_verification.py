@@ -228,7 +228,7 @@ def verify_files(
     files: Sequence[InputFile],
     means: "VerificationMeans",
     *,
-    redraw: bool = True,
+    rerender: bool = True,
     time_limit_s: float,
     workers: int,
     progress: Callable[[int], None] = lambda _more: None,
@@ -236,7 +236,7 @@ def verify_files(
     """Return the checks of each of *files*, in their order.
 
     Args:
-        redraw: whether to render again also files whose very bytes are proven to be published.
+        rerender: whether to render again also files whose very bytes are proven to be published.
         time_limit_s: seconds that drawing one of them may take.
         workers: how many processes draw at once.
         progress: called with how many more files are checked.
@@ -248,7 +248,7 @@ def verify_files(
 
     failed: dict[int, CaveatError] = {at: file.error for at, file in enumerate(files) if file.error is not None}
     opened = _open_all(files, means, failed)
-    carried = {at: item for at, item in opened.items() if not isinstance(item, tuple)}
+    embedded = {at: item for at, item in opened.items() if not isinstance(item, tuple)}
     done = {at: item for at, item in opened.items() if isinstance(item, tuple)}
     for at, file in enumerate(files):
         if file.kind not in (FileKind.SUPPLEMENT, FileKind.UNREADABLE):
@@ -258,21 +258,21 @@ def verify_files(
                 failed[at] = error
     _refuse_all(list(failed.values()), among=files)
     progress(len(done) + len(failed))
-    examined = {at: examine_supplement(file, means, proof=files[at].proof, where=_name_proof(files[at])) for at, file in carried.items()}
+    examined = {at: examine_supplement(file, means, proof=files[at].proof, where=_name_proof(files[at])) for at, file in embedded.items()}
     # Rendering takes longer than all other checks together. A proof that these very bytes were
     # published leaves one question to it: whether their authority published another page than its record gives.
-    drawn = [
+    rendered = [
         at
         for at, examination in examined.items()
-        if redraw or examination.published is None or examination.carried.format is OutputFormat.JSON
+        if rerender or examination.published is None or examination.embedded.format is OutputFormat.JSON
     ]
-    done |= {at: examined[at].finish(None) for at in examined.keys() - drawn}
-    progress(len(examined) - len(drawn))
+    done |= {at: examined[at].finish(None) for at in examined.keys() - rendered}
+    progress(len(examined) - len(rendered))
     with ExitStack() as stack:
-        pdfs = sum(carried[at].format is OutputFormat.PDF for at in drawn)
+        pdfs = sum(embedded[at].format is OutputFormat.PDF for at in rendered)
         # One process for each PDF at most; HTML and JSON need none of their own.
         ready = [stack.enter_context(PdfWorker()) for _ in range(max(1, min(workers, pdfs)))]
-        jobs = [RenderJob(key=str(at), supplement=carried[at].supplement, format=carried[at].format) for at in drawn]
+        jobs = [RenderJob(key=str(at), supplement=embedded[at].supplement, format=embedded[at].format) for at in rendered]
         for made in render_many(jobs, workers=ready, time_limit_s=time_limit_s):
             done[int(made.key)] = examined[int(made.key)].finish(made)
             progress(1)
@@ -303,7 +303,7 @@ def check_file(
         proof: those of the proof beside a supplement; None where there is none.
         trust: the keys that are known.
         ledger: a registry to compare with; None to do without.
-        made: what drawing the supplement again came to; None where it was not drawn, and then `bytes` was not checked.
+        made: what drawing the supplement again came to; None where it was not rendered, and then `bytes` was not checked.
         where: what the file is called, for messages.
 
     Raises:

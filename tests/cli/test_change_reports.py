@@ -87,9 +87,9 @@ def test_every_form_is_verified_and_drawn_again(caveat: Caveat, tmp_path: Path, 
     files = sorted((tmp_path / "out").iterdir())
 
     verified = caveat("verify", *HERE, *files, "--json")
-    redrawn = caveat("report", "--from", files[2], "--html", "--json", "-o", "again")
+    rerendered = caveat("report", "--from", files[2], "--html", "--json", "-o", "again")
 
-    assert verified.code == redrawn.code == 0
+    assert verified.code == rerendered.code == 0
     for one in checks(verified):
         assert [one[name] for name in ("bytes", "record", "entries", "registry", "current")] == ["yes"] * 5
         assert one["lock"] == one["published"] == "not_checked"

@@ -183,7 +183,7 @@ def test_an_arm_of_several_specifications_is_refused(caveat: Caveat) -> None:
     assert kept.code == 0, kept.err
 
 
-def test_what_is_left_out_and_lost_is_said(caveat: Caveat) -> None:
+def test_what_is_excluded_and_lost_is_said(caveat: Caveat) -> None:
     """Ablated rows, other arms, unequal exclusions, few contexts, unequal cells with their pooled value and bounds."""
     rows = [(*row, "badge" if row[2] == "A4" else "") for row in make_rows(3, contexts=5)]
     lossy = [(*row[:4], None if row[1] == "B" and row[0] < "t04" and row[3] == "0" else row[4], *row[5:]) for row in rows]

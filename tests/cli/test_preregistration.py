@@ -62,7 +62,7 @@ def test_other_tasks_or_contexts_restrict_and_never_establish(change: str, item:
         (lambda row: row["context_id"] in ("deploy2", "deploy5") and row["score"] == "0", "pairs of task and context"),
     ],
 )
-def test_responses_left_out_of_one_side_are_chosen_scores(
+def test_responses_excluded_of_one_side_are_chosen_scores(
     dropped: Callable[[dict[str, str]], bool], told: str, caveat: Caveat, tmp_path: Path
 ) -> None:
     """Every locked task and context still has some row, and yet the scores are not those that were planned."""

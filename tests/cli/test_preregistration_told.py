@@ -124,7 +124,7 @@ def test_deviations_of_an_audit_that_does_not_lead_are_counted_beside_it(caveat:
 
     supplement, page = read_supplement(caveat, tmp_path, claim)
 
-    assert [(one["departures"], one["unexplained"]) for one in supplement["other_audits"]] == [(2, 2)]
+    assert [(one["deviations"], one["unexplained"]) for one in supplement["other_audits"]] == [(2, 2)]
     assert "✗ 2 protocol deviations, 2 not explained" in page
 
 

@@ -124,7 +124,7 @@ def test_an_unknown_prompt_leaves_two_classes_unknown_and_the_share_known(caveat
         (Refusal(status=400, message="too long"), "not-accepted"),
     ],
 )
-def test_what_is_no_classification_is_counted_and_left_out(
+def test_what_is_no_classification_is_counted_and_excluded(
     caveat: Caveat, tmp_path: Path, endpoint: Endpoint, reply: Outcome, reason: str
 ) -> None:
     """One of two passages gets no class: the share is of the other, and the bounds say what it could have been."""

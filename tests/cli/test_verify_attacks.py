@@ -41,7 +41,7 @@ def test_a_signature_that_was_cut_off_is_missed(caveat: Caveat, mail: Path, give
     path = mail / PDF
     path.write_bytes(check_signature(path.read_bytes()).unsigned)
 
-    answers = list_answers(checked := caveat("verify", PDF, "--key", read_vkey(given_out), "--redraw", "--json"))
+    answers = list_answers(checked := caveat("verify", PDF, "--key", read_vkey(given_out), "--rerender", "--json"))
 
     assert (checked.code, answers["bytes"], answers["signature"], answers["published"]) == (0, "yes", "not_checked", "yes")
 

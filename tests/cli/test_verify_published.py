@@ -46,7 +46,7 @@ def mail(given_out: Path, tmp_path: Path) -> Path:
 
 def test_one_key_is_enough_to_check_all_that_a_file_can_show(caveat: Caveat, mail: Path, given_out: Path) -> None:
     """Offline, with the log's key from elsewhere: signature, bytes, record, entries, proof and lock are in order."""
-    checked = caveat("verify", f"{NAME}.pdf", "--key", read_vkey(given_out), "--redraw", "--json")
+    checked = caveat("verify", f"{NAME}.pdf", "--key", read_vkey(given_out), "--rerender", "--json")
 
     answers = list_answers(checked)
     assert checked.code == 0
@@ -65,7 +65,7 @@ def test_a_proven_file_is_rendered_again_where_that_is_asked_for(
 
     assert mail.is_dir()
     assert list_answers(checked)["bytes"] == ("yes" if more else "not_checked")
-    assert ("--redraw" in find_note(checked, "bytes")) is (not more)
+    assert ("--rerender" in find_note(checked, "bytes")) is (not more)
     assert checked.document["files"][0]["verdict"] == ("PASS" if not more or "bytes" in more else "INCOMPLETE")
 
 

@@ -42,8 +42,8 @@ def test_an_html_card_gives_what_a_person_reads() -> None:
     assert "Model\tRefused\nKestrel 1\t91.0 %\nKestrel 2\t97.5 %" in card.text
     assert "10^2" in card.text
     assert "requests1;" in card.text
-    for left_out in ("never read", "hidden", "color", "<"):
-        assert left_out not in card.text
+    for excluded in ("never read", "hidden", "color", "<"):
+        assert excluded not in card.text
     assert [card.text[heading.start :].startswith(heading.title) for heading in card.headings] == [True, True]
 
 

@@ -88,7 +88,7 @@ def cover(dossiers: Sequence[Dossier], said: PassageHistory, *, number: int = 1,
 
 
 def full() -> Coverage:
-    """Something of everything: claims, passages left out, undecided ones, several engines, a claim without a place."""
+    """Something of everything: claims, passages left out, unreviewed ones, several engines, a claim without a place."""
     surveys = (survey(*range(5, 60), 1_100), survey(*range(50, 70), by="claude model-1"))
     omissions = (omission(12), omission(41, reason=HOSTILE))
     elsewhere = replace(place(3, of=2), exact="Words that stand in another revision alone.")

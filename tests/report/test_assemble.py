@@ -204,7 +204,7 @@ def test_a_replay_that_did_not_keep_to_its_plan_says_so_on_page_one(supplements:
     assert (Section.EXCLUSIONS, "Deviation: only 20 of 60 planned tasks are scored on both sides.") in limits
 
 
-def test_a_failed_check_in_another_audit_is_not_left_out() -> None:
+def test_a_failed_check_in_another_audit_is_not_excluded() -> None:
     """No one clears a scorer by an audit of their own that did not look."""
     dossier = with_findings(inverted(), findings.judge(invariant=False), audit=0)
     supplement = assemble_claim(dossier, made_at=MADE_AT)

@@ -176,7 +176,7 @@ def test_the_lineage_of_the_model_is_told_with_who_said_it() -> None:
     assert "Sparrow, 2.1-2026-09-30 deprecated; last offered 31 January 2027: replaced by 2.2" in page
 
 
-def test_a_carried_claim_says_so_on_page_one() -> None:
+def test_a_applied_claim_says_so_on_page_one() -> None:
     """Of what the card spoke, who carried it, when and why, and that no estimate came along."""
     supplement = draw(Update().carried())
     page = read_first_page(supplement)

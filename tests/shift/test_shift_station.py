@@ -151,7 +151,7 @@ def test_fixed_contexts_are_conditional_and_nested_ones_belong_to_their_task() -
     assert [one for one in other.warnings if "two questions" in one]
 
 
-def test_tasks_and_cells_of_one_replay_alone_are_left_out_and_told() -> None:
+def test_tasks_and_cells_of_one_replay_alone_are_excluded_and_told() -> None:
     """The numbers are of what both have."""
     before, after = (build_crossed(*draw_sides(seed)) for seed in (10, 11))
     few = after.keep((after.task.codes >= 2) & ~((after.task.codes == 5) & (after.context.codes == 1)))

@@ -218,7 +218,7 @@ def test_scores_that_are_none_or_nan_are_exclusions(logs: Logs) -> None:
 
     assert [row.excluded_reason for row in rows] == [None, "score-nan", "not-scored", None]
     assert rows[1].extras["score_reason"] == "grader_failed"
-    assert {(one.reason, one.count, one.examples) for one in imported.files[0].left_out} == {
+    assert {(one.reason, one.count, one.examples) for one in imported.files[0].excluded} == {
         ("score-nan", 1, ("sample 1, epoch 1",)),
         ("not-scored", 1, ("sample 2, epoch 1",)),
     }

@@ -13,7 +13,7 @@ from audit.propose.card_models import CardSource
 from audit.propose.claude_engine import AnswerSession, forecast_calls, plan_calls, propose_by_claude
 from audit.propose.offer_grounding import doubt_addressed
 from audit.propose.proposal_review import CardSelection
-from audit.propose.proposed_claims_file import build_survey, count_dropped, drop_left_out, drop_registered, drop_sighted, drop_unanchored
+from audit.propose.proposed_claims_file import build_survey, count_dropped, drop_excluded, drop_registered, drop_sighted, drop_unanchored
 from audit.propose.window_questions import QuestionSettings
 from audit.replay.call_engine import UNSENT, CallSettings, RunSummary
 from audit.replay.run_budget import Prices, SpentAmount, check_prices, count_spent, format_usd, read_prices
@@ -50,7 +50,7 @@ class KnownCard:
     """Those that are registered of this card, whatever its revision."""
     sighted: tuple[tuple[ClaimRevision, Anchor], ...] = ()
     """Claims that quote another revision of the card, each with the place of its passage in this one, where it stands as it did."""
-    left_out: tuple[Omission, ...] = ()
+    excluded: tuple[Omission, ...] = ()
     """Passages of this card that are deliberately not registered."""
     figures: "tuple[QuantityFigure, ...]" = ()
     """Numbers of registered claims, to find what is restated; empty where there is no registry."""
@@ -120,7 +120,7 @@ def _gather(app: App, view: "View", card: Card) -> KnownCard:
         registered=_list_properties(app, view),
         claims=claims,
         sighted=tuple(_find_sighted(view, card, claims)),
-        left_out=tuple(omission.payload for omission in view.list_omissions(card.card)),
+        excluded=tuple(omission.payload for omission in view.list_omissions(card.card)),
         figures=_read_figures(view),
     )
 
@@ -269,14 +269,14 @@ def _open(folder: Path) -> Iterator[RunStore]:
 _MOST_REASONS = 8
 
 
-def tell_proposals(proposals: Proposals, *, unsure: int, registered: int, sighted: int, left_out: int) -> Iterator[str]:
+def tell_proposals(proposals: Proposals, *, unsure: int, registered: int, sighted: int, excluded: int) -> Iterator[str]:
     """Give, line by line, what was read, proposed, dropped and not read.
 
     Args:
         unsure: proposals that were left away for `--min-confidence`.
         registered: proposals that are registered already.
         sighted: proposals that a claim of another revision of the card makes, whose passage stands here too.
-        left_out: proposals of passages that were deliberately left out before.
+        excluded: proposals of passages that were deliberately left out before.
     """
     found = proposals.proposals
     yield f"{proposals.by}: {len(found):,} {_noun(len(found), 'claim')} proposed from {proposals.passages:,} passages of {proposals.title}"
@@ -288,8 +288,8 @@ def tell_proposals(proposals: Proposals, *, unsure: int, registered: int, sighte
         yield f"  registered already, and not proposed again: {registered}"
     if sighted:
         yield f"  registered of another revision of the card, whose passage stands here too, and not proposed again: {sighted}"
-    if left_out:
-        yield f"  left out before, and not proposed again: {left_out}"
+    if excluded:
+        yield f"  left out before, and not proposed again: {excluded}"
     if unsure:
         yield f"  below --min-confidence: {unsure}"
     if restated := sum(bool(proposal.restates) for proposal in found):
@@ -341,9 +341,9 @@ def offer(app: App, known_card: KnownCard, outline: Outline, choice: CardSelecti
     chosen, unsure = choice.keep(whole, narrowed)
     new, registered = drop_registered(chosen, known_card.claims)
     new, sighted = drop_sighted(new, known_card.sighted)
-    still, left_out = drop_left_out(new, known_card.left_out)
+    still, excluded = drop_excluded(new, known_card.excluded)
     proposals = add_restated(still, known_card.figures)
-    told = tell_proposals(proposals, unsure=unsure, registered=registered, sighted=sighted, left_out=left_out)
+    told = tell_proposals(proposals, unsure=unsure, registered=registered, sighted=sighted, excluded=excluded)
     warnings = (f"warning: {warning}" for warning in known_card.text.warnings)
     return ProposalAnswer(proposals=proposals, survey=build_survey(whole), told=(*warnings, *told))
 

@@ -129,7 +129,7 @@ def _list_properties(kept: Aggregate) -> Iterator[Block]:
 def _list_skills(study: ContaminationStudy) -> Iterator[Block]:
     """Yield the table of every contrast of every skill, then the mitigation of each."""
     yield "W: Wilcoxon. Published p-values come from the normal curve over pairs of runs. *: excluded from the aggregates by the study."
-    names = {skill.skill: skill.skill + (" *" if skill.left_out else "") for skill in study.skills}
+    names = {skill.skill: skill.skill + (" *" if skill.excluded else "") for skill in study.skills}
     columns = ("Skill", "Contrast", "Published", "p then, t / W", "d then", "Here", "p by task, t / W", "Holm", "d by task", _SEEN_WHOLE)
     rows = [(names[skill.skill], *_list_contrast_cells(effect)) for skill in study.skills for effect in skill.effects]
     yield Table(columns, rows)
@@ -178,7 +178,7 @@ def _list_inventory(study: ContaminationStudy) -> Iterator[Block]:
     yield Table(columns, rows, numbers=columns[1:])
     for exclusion in inventory.exclusions:
         yield f"{exclusion.skill}, task {exclusion.task_id}, run {exclusion.run}, arm {exclusion.arm}: no score, {exclusion.reason}"
-    yield from (f"{out.skill}: excluded from the aggregates by the study ({out.reason})" for out in inventory.left_out)
+    yield from (f"{out.skill}: excluded from the aggregates by the study ({out.reason})" for out in inventory.excluded)
     yield from (f"{note.where}: {note.message}" for note in inventory.notes)
     yield from describe_absent(study.absent)
 
@@ -295,7 +295,7 @@ def list_effects(study: ContaminationStudy, name: str) -> list[tuple[SkillContra
     found = [
         (skill, effect) for skill in study.skills if (effect := find_effect(skill, name)) is not None and effect.measure.value is not None
     ]
-    return sorted(found, key=lambda pair: (pair[0].left_out is not None, pair[1].measure.value or 0.0, pair[0].skill))
+    return sorted(found, key=lambda pair: (pair[0].excluded is not None, pair[1].measure.value or 0.0, pair[0].skill))
 
 
 def draw_within(study: ContaminationStudy) -> Markup | None:
@@ -306,7 +306,7 @@ def draw_within(study: ContaminationStudy) -> Markup | None:
         within = find_effect(skill, "D−E")
         has_baseline = has_baseline or within is not None
         lines = (FigureValue(measure=effect.measure), *([] if within is None else [FigureValue(measure=within.measure, is_open=True)]))
-        rows.append(FigureRow(label=skill.skill, note=_name_left_out(skill), lines=lines, published=None, quiet=skill.left_out is not None))
+        rows.append(FigureRow(label=skill.skill, note=_name_excluded(skill), lines=lines, published=None, quiet=skill.excluded is not None))
     if not rows:
         return None
     figure = draw_intervals(
@@ -327,7 +327,7 @@ def draw_references(study: ContaminationStudy) -> Markup | None:
             continue
         lines = (FigureValue(measure=whole.measure), FigureValue(measure=own.measure, is_open=True))
         note = f"references, B−C: {format_measure(effect.measure)}"
-        rows.append(FigureRow(label=skill.skill, note=note, lines=lines, published=None, quiet=skill.left_out is not None))
+        rows.append(FigureRow(label=skill.skill, note=note, lines=lines, published=None, quiet=skill.excluded is not None))
     if not rows:
         return None
     figure = draw_intervals(rows, margin=study.margin, title="With and without the references", unit=f"against the baseline A, {UNIT}")
@@ -384,12 +384,12 @@ def _build_pattern_row(skill: SkillContrasts, name: str) -> FigureRow | None:
     second = known.get("D−A")
     lines = (FigureValue(measure=first.measure), *([] if second is None else [FigureValue(measure=second.measure, is_open=True)]))
     return FigureRow(
-        label=skill.skill, note=f"{format_items(first.tasks, 'task')}", lines=lines, published=None, quiet=skill.left_out is not None
+        label=skill.skill, note=f"{format_items(first.tasks, 'task')}", lines=lines, published=None, quiet=skill.excluded is not None
     )
 
 
-def _name_left_out(skill: SkillContrasts) -> str:
-    return "" if skill.left_out is None else f"excluded ({skill.left_out.replace('_', ' ')})"
+def _name_excluded(skill: SkillContrasts) -> str:
+    return "" if skill.excluded is None else f"excluded ({skill.excluded.replace('_', ' ')})"
 
 
 # A skill-contamination study as one self-contained HTML page; no script, no network. Every text is escaped by construction.
@@ -516,7 +516,7 @@ def _draw_forest(study: ContaminationStudy) -> Markup | None:
             note=_note(skill, effect),
             lines=(FigureValue(measure=effect.measure),),
             published=effect.published.delta if effect.published else None,
-            quiet=skill.left_out is not None,
+            quiet=skill.excluded is not None,
         )
         for skill, effect in pairs
     ]
@@ -528,8 +528,8 @@ def _draw_forest(study: ContaminationStudy) -> Markup | None:
 
 def _note(skill: SkillContrasts, effect: Effect) -> str:
     by_task = f"p by task {format_p(effect.paired_t.p)}"
-    if skill.left_out is not None:
-        return f"excluded ({skill.left_out.replace('_', ' ')}); {by_task}"
+    if skill.excluded is not None:
+        return f"excluded ({skill.excluded.replace('_', ' ')}); {by_task}"
     printed = effect.published.t_p if effect.published else None
     then = "" if printed is None else f"p then {format_p(printed)}; "
     return f"{format_items(effect.units, 'task')}; {then}{by_task}"
@@ -541,7 +541,7 @@ def _draw_contexts(study: ContaminationStudy) -> Markup | None:
         realistic = find_effect(skill, "D−A")
         if realistic is not None:
             lines = (FigureValue(measure=effect.measure), FigureValue(measure=realistic.measure, is_open=True))
-            rows.append(FigureRow(label=skill.skill, note="", lines=lines, published=None, quiet=skill.left_out is not None))
+            rows.append(FigureRow(label=skill.skill, note="", lines=lines, published=None, quiet=skill.excluded is not None))
     if not rows:
         return None
     figure = draw_intervals(
@@ -561,7 +561,7 @@ def _draw_contexts(study: ContaminationStudy) -> Markup | None:
 
 
 def _draw_correlations(study: ContaminationStudy, kept: Aggregate) -> Markup | None:
-    known = {contrasts.skill: contrasts for contrasts in study.skills if contrasts.left_out is None}
+    known = {contrasts.skill: contrasts for contrasts in study.skills if contrasts.excluded is None}
     figures: list[Element] = []
     for correlation in kept.correlations:
         effects = [(skill, effect) for skill in known.values() if (effect := find_effect(skill, correlation.contrast)) is not None]

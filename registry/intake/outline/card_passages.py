@@ -178,19 +178,19 @@ def _read_markdown(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...]
     for block in source.blocks:
         _add_block(block, drafts)
     _add_source_tables(source.tables, source.blocks, drafts)
-    return card.headings, _describe_left_out(source.left_out)
+    return card.headings, _describe_excluded(source.excluded)
 
 
-_LEFT_OUT = {
+_EXCLUDED = {
     "code block": "{count:,} × code block: code was not read for claims.",
     "front matter": "The front matter (YAML before the text) was not read for claims.",
     "raw HTML": "Raw HTML in {count:,} places was read as data: tables cell by cell, other tags dropped.",
 }
 
 
-def _describe_left_out(left_out: dict[str, int]) -> tuple[str, ...]:
+def _describe_excluded(excluded: dict[str, int]) -> tuple[str, ...]:
     other = "{count:,} × raw HTML element “{what}” was excluded with its content."
-    return tuple(_LEFT_OUT.get(what, other).format(count=count, what=what) for what, count in left_out.items())
+    return tuple(_EXCLUDED.get(what, other).format(count=count, what=what) for what, count in excluded.items())
 
 
 def _read_hypertext(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...], tuple[str, ...]]:

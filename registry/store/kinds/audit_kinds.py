@@ -1,4 +1,4 @@
-"""Statements of an audit: its opening, lock, runs, results, evidence, findings, outcome, and departures from the lock."""
+"""Statements of an audit: its opening, lock, runs, results, evidence, findings, outcome, and deviations from the lock."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -163,17 +163,17 @@ class OmissionKind(StatementKind[Omission]):
     def build_rows(self, omission: Omission, place: EntryPlace) -> Iterator[Row]:
         yield "omission", (*place.here, *split_reference(omission.card), omission.anchor.start, omission.anchor.stop)
 
-    def find_faults(self, left_out: Omission, rules: "StatementRules") -> Iterator[Fault]:
-        card = rules.find_card(left_out.card)
+    def find_faults(self, excluded: Omission, rules: "StatementRules") -> Iterator[Fault]:
+        card = rules.find_card(excluded.card)
         if card is None:
-            yield refuse_card(left_out.card, "omission")
+            yield refuse_card(excluded.card, "omission")
             return
-        yield from check_anchor(card, left_out.anchor)
-        name, revision = split_reference(left_out.card)
-        place = (omission.c.start == left_out.anchor.start) & (omission.c.stop == left_out.anchor.stop)
+        yield from check_anchor(card, excluded.anchor)
+        name, revision = split_reference(excluded.card)
+        place = (omission.c.start == excluded.anchor.start) & (omission.c.stop == excluded.anchor.stop)
         if seq := rules.find_entry(omission, (omission.c.card == name) & (omission.c.revision == revision) & place):
-            found = f"entry {seq} records characters {left_out.anchor.start} to {left_out.anchor.stop} as excluded"
-            yield Fault("already-recorded", left_out.card, found)
+            found = f"entry {seq} records characters {excluded.anchor.start} to {excluded.anchor.stop} as excluded"
+            yield Fault("already-recorded", excluded.card, found)
 
     def describe(self, payload: Omission) -> str:
         return f"{payload.card} excluded ({payload.reason}): “{payload.quote}”"
