@@ -287,7 +287,7 @@ FileMark = tuple[int, int, int, int]
 class FileState(StrEnum):
     """Outcome of a file of the folder."""
 
-    DRAWN = "rendered"
+    RENDERED = "rendered"
     """As it was rendered: a draft, which a newer one may replace."""
     SIGNED = "signed"
     """Signed, and without a proof that it was published."""
@@ -300,7 +300,7 @@ class FileState(StrEnum):
     @property
     def is_there(self) -> bool:
         """Whether the file shows what was rendered."""
-        return self in (FileState.DRAWN, FileState.SIGNED, FileState.PROVEN)
+        return self in (FileState.RENDERED, FileState.SIGNED, FileState.PROVEN)
 
     @property
     def is_given_out(self) -> bool:
@@ -381,7 +381,7 @@ def find_state(folder: Path, file: FolderFile) -> FileState:
         return _find_json_state(folder, file)
     # Neither proof nor signature: a draft.
     is_rendered = len(data) == len(layers.rendered)
-    return FileState.PROVEN if layers.proof is not None else FileState.DRAWN if is_rendered else FileState.SIGNED
+    return FileState.PROVEN if layers.proof is not None else FileState.RENDERED if is_rendered else FileState.SIGNED
 
 
 def find_mark(path: Path) -> FileMark | None:
@@ -402,7 +402,7 @@ def digest_file(path: Path) -> str:
 
 def _find_json_state(folder: Path, file: FolderFile) -> FileState:
     """A JSON file has its proof beside it."""
-    return FileState.PROVEN if name_proof(folder / file.path).is_file() else FileState.DRAWN
+    return FileState.PROVEN if name_proof(folder / file.path).is_file() else FileState.RENDERED
 
 
 def _mark(*numbers: Any) -> FileMark:

@@ -439,7 +439,7 @@ def inspect_folder(folder: Path, view: View, wish: FolderRequest) -> FolderState
     published = {file.path for file in (list_files(known) if known else ()) if file.sha256 in digests}
     if wish.publishes and not wish.proves:  # without a log key no proof can be added, and what is recorded is done with
         file_states = {
-            path: FileState.PROVEN if path in published and state is FileState.DRAWN else state for path, state in file_states.items()
+            path: FileState.PROVEN if path in published and state is FileState.RENDERED else state for path, state in file_states.items()
         }
     template, is_begun = template_digest(), names.is_interrupted(folder)
     plan = build_plan(
@@ -451,7 +451,7 @@ def inspect_folder(folder: Path, view: View, wish: FolderRequest) -> FolderState
         template=template,
         misread=_find_misread(view, known) if known is not None else frozenset(),
         published=published,
-        pending=(FileState.DRAWN, FileState.SIGNED) if wish.publishes else (),
+        pending=(FileState.RENDERED, FileState.SIGNED) if wish.publishes else (),
     )
     return FolderState(
         log=log,
@@ -528,7 +528,7 @@ def _compare(folder: Path, known: Folder | None) -> tuple[dict[str, FileState], 
         part = folder / names.name_part(path)
         # The digest decides: a part can be half written.
         if not states[path].is_there and os.path.lexists(part) and digest_file(part) == sha256:
-            states[path] = FileState.DRAWN
+            states[path] = FileState.RENDERED
     return states, marks
 
 

@@ -266,7 +266,7 @@ def test_a_random_share_is_drawn_and_stays(caveat: Caveat, tmp_path: Path, endpo
 
     assert first == second
     assert first["passages"] != other["passages"]
-    assert (first["drawn"], first["seed"]) == (0.5, 1)
+    assert (first["sampled"], first["seed"]) == (0.5, 1)
     assert 30 <= find(first, "test", "output")["responses"] <= 70  # type: ignore[operator]
 
 

@@ -43,6 +43,18 @@ def test_headings_are_short_nouns_or_tasks() -> None:
     assert [hit for hit in headings if len(hit[1].split()) > MOST_HEADING_WORDS or questions.search(hit[1])] == []
 
 
+@pytest.mark.parametrize("name", ["README.md", "GUIDES", "HELP"])
+def test_readme_guides_and_help_meet_the_targets(name: str) -> None:
+    """At most 2 dialect markers per 1,000 words, 5 % long and 30 % passive sentences; README and guides say *you* in 15 % of sentences."""
+    tool = load_tool("readability")
+    figures = tool.measure(dict(tool.list_texts(tool.DEMO))[name])
+
+    assert 1000 * figures.markers <= 2 * figures.words
+    assert figures.long <= 0.05 * figures.sentences
+    assert figures.passive <= 0.30 * figures.sentences
+    assert name == "HELP" or figures.you >= 0.15 * figures.sentences
+
+
 def test_the_first_line_of_help_is_short() -> None:
     """Rule 19: one imperative sentence that no list of commands cuts off, then an empty line."""
     firsts = {path: (command.help or "").split("\n") for path, command in read_commands().items()}

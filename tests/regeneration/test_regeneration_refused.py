@@ -193,12 +193,12 @@ def test_a_manifest_that_lies_about_a_claim_is_found_out(folder: Regenerated) ->
     """The status that the list shows is held against the registry; what differs is rendered anew."""
     items = folder.manifest()["items"]
     (item,) = (one for one in items if one["name"].startswith(SCHEMING))
-    item["told"]["status"]["restriction"] = "not_supported"
+    item["summary"]["status"]["restriction"] = "not_supported"
     change_manifest(folder, items=items)
 
     told = folder.regenerate()
     (mended,) = (one for one in folder.manifest()["items"] if one["name"].startswith(SCHEMING))
 
     assert "the manifest of the folder said something else of it than the registry" in told.err
-    assert mended["told"]["status"]["restriction"] != "not_supported"
+    assert mended["summary"]["status"]["restriction"] != "not_supported"
     assert folder.regenerate().err.startswith("nothing is due")
