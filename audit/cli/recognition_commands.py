@@ -111,7 +111,7 @@ def _read(app: App, run: Path | None, texts: Path | None, options: dict[str, Any
         source = _read_run(run)
     elif texts is not None:
         file = read_texts(texts)
-        _tell_unread(app, texts, file.unread)
+        _describe_unread(app, texts, file.unread)
         source = _Source(said=file.said, evaluation=texts.stem, name=texts.name)
     else:
         source = _Source(said=(), evaluation=options["labels"].stem, name=options["labels"].name)
@@ -138,7 +138,7 @@ def _read_run(run: Path) -> _Source:
     return _Source(said=texts, evaluation=replay.name, name=run.name, ablated=ablated, probe=replay.probe, base_url=replay.policy.base_url)
 
 
-def _tell_unread(app: App, path: Path, columns: Sequence[str]) -> None:
+def _describe_unread(app: App, path: Path, columns: Sequence[str]) -> None:
     if columns:
         app.say(f"{path}: columns that are not read: {', '.join(columns)}")
 
@@ -164,7 +164,7 @@ def _classify(app: App, run: Path | None, source: _Source, passages: "Sequence[R
     plan, wanted = build_plan({name: options[name] for name in ("contexts", "level")}), _build_probe(source, options)
     labels = read_labels(options["labels"]) if options["labels"] is not None else None
     if labels is not None:
-        _tell_unread(app, options["labels"], labels.unread)
+        _describe_unread(app, options["labels"], labels.unread)
     asking = CallPurpose(
         schema="caveat/probe-plan/1",
         doing="classifying",

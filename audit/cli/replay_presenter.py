@@ -116,7 +116,7 @@ def _list_run_blocks(session: RunSession, summary: RunSummary, arms: Sequence[Ar
             failures[code] = failures.get(code, 0) + count
     if failures:
         told = ", ".join(f"{count} {code}" for code, count in sorted(failures.items()))
-        yield f"failed: {told}; {_tell_sent_again(failures)}"
+        yield f"failed: {told}; {_describe_sent_again(failures)}"
     yield (
         f"this run: {summary.answered} answers by {summary.attempts} requests in {summary.elapsed_s:.1f} s, "
         f"{summary.input_tokens:,} input and {summary.output_tokens:,} output tokens"
@@ -134,7 +134,7 @@ def _list_run_blocks(session: RunSession, summary: RunSummary, arms: Sequence[Ar
         yield f"To go on: {session.resume_command}"
 
 
-def _tell_sent_again(codes: Collection[str]) -> str:
+def _describe_sent_again(codes: Collection[str]) -> str:
     """Say what sends calls again that failed by *codes*: an option, another one, or the next run by itself."""
     unsent, lost = sorted(set(codes) & UNSENT), sorted(set(codes) & {LOST})
     options = (("--retry-failed", sorted(set(codes) - UNSENT - {LOST})), ("--repeat-lost", lost))

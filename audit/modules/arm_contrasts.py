@@ -214,7 +214,7 @@ def _answer_all(study: _ContrastStudy, contrast_requests: Sequence[ContrastReque
         find_tasks_of_all([cells[name] for name in contrast_request.arms], tasks=len(study.labels))
         for contrast_request in contrast_requests
     ]
-    disjoint = [_tell_disjoint(study, request) for request, common in zip(contrast_requests, commons, strict=True) if not common.any()]
+    disjoint = [_describe_disjoint(study, request) for request, common in zip(contrast_requests, commons, strict=True) if not common.any()]
     # All contrasts without a common task are reported at once, each with its formula.
     if disjoint:
         raise DesignError(dict.fromkeys(disjoint))
@@ -228,7 +228,7 @@ def _answer_all(study: _ContrastStudy, contrast_requests: Sequence[ContrastReque
     return adjusted, warnings
 
 
-def _tell_disjoint(study: _ContrastStudy, contrast_request: ContrastRequest) -> Fault:
+def _describe_disjoint(study: _ContrastStudy, contrast_request: ContrastRequest) -> Fault:
     found = f"no task is scored in all of the arms {', '.join(dict.fromkeys(contrast_request.arms))}"
     return Fault("no-common-task", f"{study.files}, {name_contrast(contrast_request)}", found)
 

@@ -513,11 +513,11 @@ def _correct_group(
     if accuracy is None:
         return None
     if judge_accuracy is None:
-        return Measure(value=None, reason=_tell_one_kind(accuracy))
+        return Measure(value=None, reason=_describe_one_kind(accuracy))
     return correct_share(members.group, is_recognition, plan, judge_accuracy)
 
 
-def _tell_one_kind(accuracy: ClassifierAccuracy) -> str:
+def _describe_one_kind(accuracy: ClassifierAccuracy) -> str:
     return accuracy.sensitivity.reason or accuracy.specificity.reason or "the labelled set has passages of one kind only"
 
 
@@ -549,7 +549,7 @@ def _compare_arms(
                 plain = Measure(value=None, reason=f"no {channel.value} was returned in arm {silent[0]}")
                 corrected = None if accuracy is None else plain
             elif accuracy is not None and judge_accuracy is None:
-                corrected = Measure(value=None, reason=_tell_one_kind(accuracy))
+                corrected = Measure(value=None, reason=_describe_one_kind(accuracy))
             yield MentionDifference(channel=channel, spec=spec, tasks=tasks, difference=plain, corrected=corrected)
 
 

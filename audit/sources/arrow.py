@@ -59,7 +59,7 @@ def read_csv(path: Path, selection: ColumnSelection, *, name: str, sha256: str) 
         broken: list[Any] = []
         _read_csv(path, header, name, broken)
         if broken:
-            raise TableError(_tell_broken(broken, name)) from None
+            raise TableError(_describe_broken(broken, name)) from None
         raise
     numbers = _number_rows(path)
     if numbers is None:
@@ -81,7 +81,7 @@ def read_parquet(path: Path, selection: ColumnSelection, *, name: str, sha256: s
         header = _check_header(schema.names, selection, name)
         table = pyarrow.parquet.read_table(path, columns=_list_columns(header))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
-        raise TableError(_tell_unreadable(name, "Parquet", error)) from error
+        raise TableError(_describe_unreadable(name, "Parquet", error)) from error
     flat = tuple(field.name for field in schema if not pa.types.is_nested(field.type))
     numbers = np.arange(1, len(table) + 1) if selection.where else None
     origin = RawOrigin(name=name, sha256=sha256, first_row=1, rows=numbers, names=flat)
@@ -98,9 +98,9 @@ def _read_csv_header(path: Path, name: str) -> list[str]:
         with path.open(encoding="utf-8-sig", newline="") as text:
             names = next(record for record in csv.reader(_read_header_lines(text, name)) if record)
     except (UnicodeDecodeError, csv.Error) as error:
-        raise TableError(_tell_unreadable(name, "CSV", error)) from error
+        raise TableError(_describe_unreadable(name, "CSV", error)) from error
     except StopIteration:
-        raise TableError(_tell_unreadable(name, "CSV", ValueError("Empty CSV file"))) from None
+        raise TableError(_describe_unreadable(name, "CSV", ValueError("Empty CSV file"))) from None
     _refuse_wide(len(names), name)
     return names
 
@@ -150,7 +150,7 @@ def _read_csv(path: Path, found: _Found, name: str, broken: list[Any] | None) ->
                 ),
             )
     except pa.ArrowInvalid as error:
-        raise TableError(_tell_unreadable(name, "CSV", error)) from error
+        raise TableError(_describe_unreadable(name, "CSV", error)) from error
 
 
 @contextmanager
@@ -192,7 +192,7 @@ def _number_rows(path: Path) -> npt.NDArray[np.int64] | None:
     return np.array(numbers[1:], dtype=np.int64)
 
 
-def _tell_broken(broken: list[Any], name: str) -> list[Fault]:
+def _describe_broken(broken: list[Any], name: str) -> list[Fault]:
     faults = [
         Fault(
             "row-broken",
@@ -206,7 +206,7 @@ def _tell_broken(broken: list[Any], name: str) -> list[Fault]:
     return faults
 
 
-def _tell_unreadable(name: str, kind: str, error: Exception) -> Fault:
+def _describe_unreadable(name: str, kind: str, error: Exception) -> Fault:
     first = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
     return Fault("file-not-readable", name, f"the file cannot be read as {kind}: {first}")
 

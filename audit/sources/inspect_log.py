@@ -210,7 +210,7 @@ def _note_responses(header: LogHeader, samples: Sequence[LogSample]) -> Iterator
         yield "the endpoint is not recorded: the log has no base URL, so it was the provider's own or came from the environment"
 
 
-def _tell_arguments(header: LogHeader) -> str:
+def _describe_arguments(header: LogHeader) -> str:
     """The first few arguments of the task: they tell contexts apart. One that may be a secret is left out."""
     # Arguments of a task may hold keys and tokens, and the record is public.
     named = ((name, as_text(value)) for name, value in as_object(header.spec.get("task_args")).items() if not _SECRET.search(name))
@@ -218,7 +218,7 @@ def _tell_arguments(header: LogHeader) -> str:
     return f" ({', '.join(told)})" if told else ""
 
 
-def _tell_dataset(header: LogHeader) -> str:
+def _describe_dataset(header: LogHeader) -> str:
     """Name and size of the log's own data set, which need not be that of the evaluation a card reports."""
     dataset = as_object(header.spec.get("dataset"))
     name, samples = as_text(dataset.get("name")), as_count(dataset.get("samples"))
@@ -227,7 +227,7 @@ def _tell_dataset(header: LogHeader) -> str:
     return f", its data set {name[:_LONGEST]}" + (f" of {samples} samples" if samples is not None else "")
 
 
-def _tell_tags(header: LogHeader) -> str:
+def _describe_tags(header: LogHeader) -> str:
     tags = ", ".join(tag[:_LONGEST] for tag in header.tags[:_SHOWN])
     return f", its tags {tags}" if tags else ""
 
@@ -243,7 +243,7 @@ def _note_models(samples: Sequence[LogSample]) -> Iterator[str]:
 def _note_origin(header: LogHeader) -> Iterator[str]:
     task = as_text(header.spec.get("task"))
     if task is not None:
-        parts = (f"the log's task is {task[:_LONGEST]}", _tell_arguments(header), _tell_dataset(header), _tell_tags(header))
+        parts = (f"the log's task is {task[:_LONGEST]}", _describe_arguments(header), _describe_dataset(header), _describe_tags(header))
         yield "".join(parts)
     packages = as_object(header.spec.get("packages"))
     if packages:

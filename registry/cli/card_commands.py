@@ -78,7 +78,7 @@ def add(
             f"{'Registered' if is_new else 'Registered already, nothing changed:'} {registered.card}@{registered.revision}  "
             f"{_count_pages(registered)}, {len(text.text):,} characters, sha256 {registered.document[:16]}…"
         )
-        yield from _tell_passage_matches(registered, passage_matches)
+        yield from _describe_passage_matches(registered, passage_matches)
 
     app.answer({**document, "passage_matches": [_summarise_passage_match(passage_match) for passage_match in passage_matches]}, tell())
 
@@ -105,7 +105,7 @@ def _align(app: App, note: "CardNote", text: "CardText", *, unlike: bool) -> "Fo
         return open_followers(view, note.revises, text)
 
 
-def _tell_passage_matches(card: Card, passage_matches: "Sequence[PassageMatch]") -> Iterator[Block]:
+def _describe_passage_matches(card: Card, passage_matches: "Sequence[PassageMatch]") -> Iterator[Block]:
     from collections import Counter
 
     from registry.cli.card_comparison_presenter import describe_match_results

@@ -144,7 +144,7 @@ def _present_passage(passage: ComparedPassage, quoted: str | None) -> Iterator[B
     anchor = passage.found.anchor
     spelling = " only in spelling" if passage.found.differs else ""
     yield Subtitle(f"{passage.name}  {passage.found.match_result.value}{spelling}{f', quoted from {quoted}' if quoted else ''}")
-    yield f"  {_tell_move(passage.old, anchor)}"
+    yield f"  {_describe_move(passage.old, anchor)}"
     old = passage.old.exact
     match passage.found.match_result:
         case MatchResult.GONE:
@@ -175,7 +175,7 @@ def _advise(passage: ComparedPassage) -> str:
     return f'Next: the same claim: caveat claim reword {claim}; another: caveat claim revise {claim} FILE --reason "…"'
 
 
-def _tell_move(old: Anchor, new: Anchor | None) -> str:
+def _describe_move(old: Anchor, new: Anchor | None) -> str:
     """Return page and section, old → new, each once where it is the same."""
     pages = None if old.page is None else f"page {old.page}"
     if new is None:
@@ -191,8 +191,8 @@ def _present_changes(changes: RevisionChanges) -> Iterator[Block]:
     yield Subtitle("Both texts as wholes")
     yield (
         f"  passages: {changes.unchanged:,} unchanged ({changes.moved:,} moved, {changes.respelled:,} in another spelling), "
-        f"{changes.reworded:,} reworded, {changes.removed:,} removed{_tell_with_figures(changes.removed_with_figures)}, "
-        f"{changes.added:,} added{_tell_with_figures(changes.added_with_figures)}"
+        f"{changes.reworded:,} reworded, {changes.removed:,} removed{_describe_with_figures(changes.removed_with_figures)}, "
+        f"{changes.added:,} added{_describe_with_figures(changes.added_with_figures)}"
     )
     for sign, titles in (("added", changes.sections_added), ("removed", changes.sections_removed)):
         for title in titles:
@@ -201,7 +201,7 @@ def _present_changes(changes: RevisionChanges) -> Iterator[Block]:
         yield f"  section renamed: {render_redline(section.old, section.new)}"
 
 
-def _tell_with_figures(count: int) -> str:
+def _describe_with_figures(count: int) -> str:
     return f" ({count:,} with figures)" if count else ""
 
 

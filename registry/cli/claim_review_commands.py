@@ -368,7 +368,7 @@ def _report(app: App, done: Sequence[CarryResult], why: str, *, dry_run: bool) -
         if len(new) > _FEW:
             yield f"… and {len(new) - _FEW:,} more."
         if new:
-            yield from _tell_unaudited(new)
+            yield from _describe_unaudited(new)
         if len(new) < len(done):
             known = [result for result in done if not result.is_new]
             yield f"Nothing changes: {', '.join(f'{result.after} is about {result.model}' for result in known[:_FEW])} already."
@@ -378,7 +378,7 @@ def _report(app: App, done: Sequence[CarryResult], why: str, *, dry_run: bool) -
     app.answer(document, text())
 
 
-def _tell_unaudited(new: Sequence[CarryResult]) -> Iterator[Block]:
+def _describe_unaudited(new: Sequence[CarryResult]) -> Iterator[Block]:
     left, is_one = sum(result.audits for result in new), len(new) == 1
     behind = f"{left:,} {'audit stays' if left == 1 else 'audits stay'} with the earlier {'revision' if is_one else 'revisions'}, and no"
     yield f"{'It is' if is_one else 'They are'} unaudited: {behind if left else 'no'} estimate comes along."

@@ -17,7 +17,7 @@ from registry.seal.signed_notes import parse_note
 from registry.seal.signing_keys import Backing, format_certificate, format_fingerprint
 from registry.store.dossiers import TrailEntry
 from registry.store.ledger import Ledger
-from registry.store.log_integrity import CheckedCheckpoint, LogReport, tell_given_out
+from registry.store.log_integrity import CheckedCheckpoint, LogReport, describe_published
 from registry.store.log_reader import LogSummary
 from registry.store.log_seals import list_checkpoints
 from registry.store.statement_kind import kind_of
@@ -151,7 +151,7 @@ def present_trail(traces: Sequence[TrailEntry], backed: Backed) -> Iterator[Bloc
             trace.entry.actor,
             _SHORT[backed[trace.entry.seq]],
             trace.entry.kind,
-            _tell(trace),
+            _describe(trace),
         )
         for trace in traces
     ]
@@ -191,11 +191,11 @@ def present_report(report: LogReport, rows: int | None) -> Iterator[Block]:
         yield "  subtrees  none is kept: nothing rests on them, proofs are slower; the next entry makes them anew"
     # Published files name roots that no kept checkpoint covers.
     if report.given_out_since:
-        yield f"  WARNING: {tell_given_out(report)}"
+        yield f"  WARNING: {describe_published(report)}"
     elif not report.checkpoints:
         yield "  NO checkpoint: nothing but these entries themselves says that they are what they were; caveat admin log checkpoint"
     for checked in report.checkpoints:
-        yield f"  checkpoint at {checked.checkpoint.size}: fits, {_tell_signed(report, checked)}"
+        yield f"  checkpoint at {checked.checkpoint.size}: fits, {_describe_signed(report, checked)}"
 
 
 def summarise_log(ledger: Ledger, log_summary: LogSummary) -> dict[str, Any]:
@@ -232,7 +232,7 @@ def build_logs_table(logs: Sequence[dict[str, Any]]) -> Table:
     return Table(("log", "", "entries", "checkpoint", "cosigned by", "keys"), rows, numbers=("entries",))
 
 
-def _tell(trail_entry: TrailEntry) -> str:
+def _describe(trail_entry: TrailEntry) -> str:
     if trail_entry.payload is not None:
         return describe(trail_entry.payload)
     if trail_entry.erased_by is None:
@@ -241,7 +241,7 @@ def _tell(trail_entry: TrailEntry) -> str:
     return f"(text erased by entry {trail_entry.erased_by.entry.seq}: {trail_entry.erased_by.payload.why})"
 
 
-def _tell_signed(report: LogReport, checked: CheckedCheckpoint) -> str:
+def _describe_signed(report: LogReport, checked: CheckedCheckpoint) -> str:
     signed = {True: "signed by the log", False: "NOT signed by the log", None: "no key here to say who signed it"}[checked.is_signed]
     witnesses = _list_witnesses(report, checked)
     kept = "" if checked.at is not None else " (brought along)"

@@ -153,7 +153,7 @@ def deprecate(app: App, *, version: str, reason: str, last: str | None) -> None:
     told = f"Recorded, entry {entry}" if is_new else f"Nothing changes, it is on record as entry {entry}"
     app.answer({"schema": "caveat/model-deprecate/1", "model": str(wanted), "entry": entry, "new": is_new, "on": str(on) if on else None,
          "stale": stale},
-        f"{told}: {wanted} is no longer offered{until}. {_tell_stale(stale, version)}")  # fmt: skip
+        f"{told}: {wanted} is no longer offered{until}. {_describe_stale(stale, version)}")  # fmt: skip
 
 
 @examples('model reinstate Lab/Lumen/1 -m "support was extended"')
@@ -171,7 +171,7 @@ def reinstate(app: App, *, version: str, reason: str) -> None:
         stale = sum(1 for _ in writer.list_stale(model=wanted))
     app.answer(
         {"schema": "caveat/model-reinstate/1", "model": str(wanted), "entry": entry.seq, "stale": stale},
-        f"Recorded, entry {entry.seq}: {wanted} is offered again. {_tell_stale(stale, version)}",
+        f"Recorded, entry {entry.seq}: {wanted} is offered again. {_describe_stale(stale, version)}",
     )
 
 
@@ -194,7 +194,7 @@ def unlink(app: App, *, new: str, old: str, reason: str) -> None:
         stale = sum(1 for _ in writer.list_stale(model=before))
     app.answer(
         {"schema": "caveat/model-unlink/1", "model": str(after), "predecessor": str(before), "entry": entry.seq, "stale": stale},
-        f"Recorded, entry {entry.seq}: {after} does not come from {before}. {_tell_stale(stale, old)}",
+        f"Recorded, entry {entry.seq}: {after} does not come from {before}. {_describe_stale(stale, old)}",
     )
 
 
@@ -242,7 +242,7 @@ def endpoint(app: App, *, version: str, name: str, reason: str, source: str | No
     app.answer(document, present_endpoint(wanted, name, done, names, is_retracted=retract))
 
 
-def _tell_stale(number: int, version: str) -> str:
+def _describe_stale(number: int, version: str) -> str:
     if not number:
         return f"No claim about {version} is stale."
     return f"{number:,} {'claim' if number == 1 else 'claims'} about it may no longer hold: caveat stale list --model {version!r}"

@@ -123,7 +123,7 @@ def _list_aftermath_blocks(aftermath: "Aftermath", *, dry_run: bool) -> Iterator
     if update.beside:
         # A branch is recorded on purpose, and everyone who follows the lineage must see it.
         yield f"The lineage branches: {', '.join(map(str, update.beside))} took the place of {link.predecessor} too."
-    yield _tell_claims(aftermath)
+    yield _describe_claims(aftermath)
     if aftermath.earlier:
         noun = "claim" if aftermath.earlier == 1 else "claims"
         yield f"{aftermath.earlier:,} {noun} about versions before {link.predecessor} may no longer hold, as before."
@@ -192,7 +192,7 @@ def _list_version_blocks(page: VersionPage) -> Iterator[Block]:
     # Events and endpoint statements in one order, that of the log.
     for recorded in sorted(statements, key=lambda recorded: recorded.entry.seq):
         payload, entry = recorded.payload, recorded.entry
-        text = _tell_endpoint(payload) if isinstance(payload, ModelEndpoint) else describe(payload)
+        text = _describe_endpoint(payload) if isinstance(payload, ModelEndpoint) else describe(payload)
         yield f"  entry {entry.seq}, {entry.at:%Y-%m-%d}, {entry.actor}: {text}"
     if counts.needs_review + counts.stale:
         yield f"\nNext: caveat stale list --model {write_model(model)}"
@@ -208,7 +208,7 @@ def present_endpoint(
     yield f"Its endpoint names: {', '.join(endpoint_name.name for endpoint_name in names) or 'none'}."
 
 
-def _tell_endpoint(endpoint: ModelEndpoint) -> str:
+def _describe_endpoint(endpoint: ModelEndpoint) -> str:
     verb = "states" if endpoint.event is EndpointEventKind.STATE else "retracts"
     return f"{verb} the endpoint name {endpoint.name}: {endpoint.reason}{f' ({endpoint.source})' if endpoint.source else ''}"
 
@@ -298,7 +298,7 @@ def _describe_deprecation(deprecation: Deprecation | None) -> str:
     return f"yes, entry {deprecation.entry}: {until}{deprecation.reason}"
 
 
-def _tell_claims(aftermath: "Aftermath") -> str:
+def _describe_claims(aftermath: "Aftermath") -> str:
     link, stale = aftermath.update.link, aftermath.stale
     nothing = f"No claim is about {link.predecessor}."
     if not aftermath.about_old:

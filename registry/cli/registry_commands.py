@@ -460,12 +460,12 @@ def restore(
     app.answer(
         {"schema": "caveat/restore/1", "registry": describe_url(app.config.url), **to_document(done)},
         f"Restored {done.entries} entries of {done.origin} into {describe_url(app.config.url)}{until}.\n"
-        f"{_tell_check(done.checkpoint.size if done.checkpoint else None, done.entries, done.signer, is_own_word=done.is_own_word)}\n"
+        f"{_describe_check(done.checkpoint.size if done.checkpoint else None, done.entries, done.signer, is_own_word=done.is_own_word)}\n"
         f"Secret keys are not in a backup: put them back into {app.config.keys.name} from your copy.",
     )
 
 
-def _tell_check(size: int | None, entries: int, signer: str | None, *, is_own_word: bool) -> str:
+def _describe_check(size: int | None, entries: int, signer: str | None, *, is_own_word: bool) -> str:
     """What it was held against, and what that does not show."""
     from registry.exchange.bundle_check import shorten_vkey
 
@@ -578,10 +578,10 @@ def read_bundle(app: App, *, file: Path, example: bool, vkeys: tuple[str, ...], 
         done = take_over(app.ledger, file, actor=app.config.authority, given=given, example=example, progress=progress)
     if done.equivocations:
         app.say(f"WARNING: {done.origin} signed two histories; others may be shown another one. See: caveat admin log show")
-    app.answer({"schema": "caveat/bundle-read/1", **to_document(done)}, [_tell(done)])
+    app.answer({"schema": "caveat/bundle-read/1", **to_document(done)}, [_describe(done)])
 
 
-def _tell(done: "ImportResult") -> str:
+def _describe(done: "ImportResult") -> str:
     from registry.exchange.bundle_check import shorten_vkey
 
     if not done.new:

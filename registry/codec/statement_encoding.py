@@ -217,7 +217,7 @@ def list_entries(record: object) -> dict[int, Entry]:
     for reference in list_named(record):
         known = entries.setdefault(reference.entry.seq, reference.entry)
         if known != reference.entry:
-            told = f"the record has two versions of it: {_tell(known)}, and {_tell(reference.entry)}"
+            told = f"the record has two versions of it: {_describe(known)}, and {_describe(reference.entry)}"
             faults[reference.entry.seq] = Fault("entry-inconsistent", f"entry {reference.entry.seq}", told)
     if faults:
         raise InputError(faults[seq] for seq in sorted(faults))
@@ -306,7 +306,7 @@ def _list_names(noun: type[Record]) -> tuple[tuple[str, str], ...]:
     return _names[noun]
 
 
-def _tell(place: Entry) -> str:
+def _describe(place: Entry) -> str:
     return f"{place.kind} by {place.actor} at {place.at.isoformat()}, leaf {place.leaf[:16]}…"
 
 

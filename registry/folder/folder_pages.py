@@ -53,7 +53,7 @@ def render_feed(folder: Folder) -> bytes:
     feed = ET.Element("feed", {"xmlns": _ATOM, "xml:lang": "en"})
     _add(feed, "id", _identify(folder.log_origin))
     _add(feed, "title", f"Caveat: supplements of {folder.log_origin}")
-    _add(feed, "updated", _tell_time(max((new.updated for new in news), default=_find_moment(folder))))
+    _add(feed, "updated", _describe_time(max((new.updated for new in news), default=_find_moment(folder))))
     ET.SubElement(feed, "link", {"rel": "self", "href": names.FEED, "type": "application/atom+xml"})
     ET.SubElement(feed, "link", {"rel": "alternate", "href": names.INDEX, "type": "text/html"})
     _add(ET.SubElement(feed, "author"), "name", folder.log_origin or "a registry without a name")
@@ -67,15 +67,15 @@ def render_feed(folder: Folder) -> bytes:
 
 def _list_news(folder: Folder) -> Iterator[FeedEntry]:
     for report in folder.reports:
-        yield _tell_report(report)
+        yield _describe_report(report)
     for item in folder.items:
         # Only what changed or came after the first rendering: the whole registry at once is no
         # news.
         if item.summary is not None and (item.why or folder.began is None or item.log_size > folder.began):
-            yield _tell_item(item, item.summary)
+            yield _describe_item(item, item.summary)
 
 
-def _tell_report(report: FolderReport) -> FeedEntry:
+def _describe_report(report: FolderReport) -> FeedEntry:
     inverted = len(report.newly_inverted)
     claims = f"{report.changed:,} claim{'' if report.changed == 1 else 's'} changed"
     return FeedEntry(
@@ -90,7 +90,7 @@ def _tell_report(report: FolderReport) -> FeedEntry:
     )
 
 
-def _tell_item(item: FolderItem, supplement_digest: SupplementDigest) -> FeedEntry:
+def _describe_item(item: FolderItem, supplement_digest: SupplementDigest) -> FeedEntry:
     gravest = supplement_digest.status.gravest if supplement_digest.status else None
     # An unaudited claim says so; it must not look like one without news.
     verdict = describe_outcome(gravest) if gravest else "not audited"
@@ -121,7 +121,7 @@ def _add_entry(feed: ET.Element, origin: str, news: FeedEntry) -> None:
     entry = ET.SubElement(feed, "entry")
     _add(entry, "id", _identify(origin, news.name, str(news.log_size)))
     _add(entry, "title", news.title)
-    _add(entry, "updated", _tell_time(news.updated))
+    _add(entry, "updated", _describe_time(news.updated))
     files = sorted(news.files, key=lambda file: _ORDER.index(file.format))
     for place, file in enumerate(files):
         # Atom allows one `alternate` link of a type; the others are related files.
@@ -143,7 +143,7 @@ def _identify(*parts: str) -> str:
     return uuid.uuid5(uuid.NAMESPACE_URL, "caveat:" + "\n".join(parts)).urn
 
 
-def _tell_time(moment: datetime) -> str:
+def _describe_time(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 

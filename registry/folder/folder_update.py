@@ -56,10 +56,10 @@ _LONGEST = 200
 
 def summarise_supplement(supplement: Supplement | CardSupplement) -> SupplementDigest:
     """Return what is shown of *supplement*."""
-    return _tell_claim(supplement) if isinstance(supplement, Supplement) else _tell_card(supplement)
+    return _describe_claim(supplement) if isinstance(supplement, Supplement) else _describe_card(supplement)
 
 
-def _tell_claim(supplement: Supplement) -> SupplementDigest:
+def _describe_claim(supplement: Supplement) -> SupplementDigest:
     claim, outcome = supplement.claim.payload, supplement.outcome
     reading = outcome.classification.primary if outcome else None
     # Without an outcome an estimate has not been concluded from.
@@ -83,7 +83,7 @@ def _tell_claim(supplement: Supplement) -> SupplementDigest:
     )
 
 
-def _tell_card(supplement: CardSupplement) -> SupplementDigest:
+def _describe_card(supplement: CardSupplement) -> SupplementDigest:
     audited = len(supplement.claims) - len(supplement.unaudited)
     title = _shorten(supplement.card.title)
     return SupplementDigest(made_at=supplement.made_at, title=title, card=None, model=None, claims=len(supplement.claims), audited=audited)

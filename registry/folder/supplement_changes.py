@@ -220,7 +220,7 @@ class Supersession:
         number = named.revision or newest_then
         if newest == newest_then and not self._has_changed(f"{named.bare}@{number}"):
             # No newer entries, but newer revisions in the same log.
-            return self._tell_plain(named, number) if number < newest else None
+            return self._describe_plain(named, number) if number < newest else None
         entries, why = (self._compare_claim if named.kind is Kind.CLAIM else self._compare_card)(named, number)
         # Without a known entry the last one is named: by then it had changed.
         first = min(entries, key=lambda entry: entry.seq, default=None) or self._now.find_entry(self._now.log_size)
@@ -239,7 +239,7 @@ class Supersession:
         # A subject without a state was erased, which is a change.
         return self._before[name] != self._after.get(name)
 
-    def _tell_plain(self, named: Identifier, number: int) -> EntrySupersession:
+    def _describe_plain(self, named: Identifier, number: int) -> EntrySupersession:
         """Return that a revision has newer ones, which the log it is rendered of holds already."""
         later = list(_list_revisions(self._then, named, after=number))
         name = f"{named.bare}@{number + len(later)}"

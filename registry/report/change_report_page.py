@@ -134,8 +134,8 @@ def collect_change_facts(report: ChangeReport, *, medium: str) -> dict[str, Any]
     return {
         "verdict": describe_change(report),
         "largest": describe_largest(report),
-        "badge": _tell_badge(report),
-        "verdict_class": _tell_badge(report)[0],
+        "badge": _describe_badge(report),
+        "verdict_class": _describe_badge(report)[0],
         "inverted": tuple(part for part in parts if part.change.newly_inverted),
         "matrix": build_matrix(report.changes),
         "classes": CLASSES,
@@ -173,7 +173,7 @@ def describe_change(report: ChangeReport) -> str:
         return "There is no claim to compare."
     if not report.changes and not report.erased:
         return "Nothing changed in the one claim." if total == 1 else f"Nothing changed in {_all(total)}."
-    return f"Of {format_count(total)} claim{'s' if total > 1 else ''} {'; '.join(_tell_parts(report))}."
+    return f"Of {format_count(total)} claim{'s' if total > 1 else ''} {'; '.join(_describe_parts(report))}."
 
 
 _FIGURES = (("phi_deploy", "in deployment-like contexts"), ("phi_test", "in the evaluation"), ("ed", "in the difference (ED)"))
@@ -208,19 +208,19 @@ def build_matrix(changes: Sequence[ClaimChange]) -> tuple[MatrixRow, ...]:
     return tuple(MatrixRow(key=key, counts=tuple(pairs.count((key, after)) for after in CLASSES)) for key in rows)
 
 
-def _tell_parts(report: ChangeReport) -> Iterator[str]:
+def _describe_parts(report: ChangeReport) -> Iterator[str]:
     # New claims are counted in a part of their own below, so they never count as a change of class.
     known = [change for change in report.changes if change.before is not None]
     classes = sum(has_changed_class(claim_change) for claim_change in known)
     if known:
-        yield f"{format_count(classes) if classes else 'none'} changed class{_tell_inverted(known)}{_tell_lost(known)}"
+        yield f"{format_count(classes) if classes else 'none'} changed class{_describe_inverted(known)}{_describe_lost(known)}"
     within = [claim_change for claim_change in known if list_other(claim_change)]
     if within:
         yield f"{format_count(len(within))} kept {'its' if len(within) == 1 else 'their'} class with another {_name_other(within)}"
     if others := len(known) - classes - len(within):
         yield f"{format_count(others)} changed in other ways"
     if new := [claim_change for claim_change in report.changes if claim_change.before is None]:
-        yield f"{format_count(len(new))} {_be(len(new))} new{_tell_inverted(new)}"
+        yield f"{format_count(len(new))} {_be(len(new))} new{_describe_inverted(new)}"
     if report.erased:
         yield f"{format_count(len(report.erased))} cannot be compared, because statements were erased"
     if report.unchanged:
@@ -234,12 +234,12 @@ def _name_other(within: Sequence[ClaimChange]) -> str:
     return " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 
-def _tell_inverted(changes: Sequence[ClaimChange]) -> str:
+def _describe_inverted(changes: Sequence[ClaimChange]) -> str:
     inverted = sum(change.newly_inverted for change in changes)
     return f", {format_count(inverted)} of them newly inverted" if inverted else ""
 
 
-def _tell_lost(claim_changes: Sequence[ClaimChange]) -> str:
+def _describe_lost(claim_changes: Sequence[ClaimChange]) -> str:
     """Say how many have no outcome any more: they were carried or revised, and what was found before does not speak for them."""
     lost = sum(has_changed_class(claim_change) and claim_change.after.class_ is None for claim_change in claim_changes)
     return f", {format_count(lost)} of them unaudited now" if lost else ""
@@ -253,7 +253,7 @@ def _all(total: int) -> str:
     return "both claims" if total == 2 else f"all {format_count(total)} claims"
 
 
-def _tell_badge(report: ChangeReport) -> tuple[str, str]:
+def _describe_badge(report: ChangeReport) -> tuple[str, str]:
     """Return the shape's name and the words above the verdict."""
     # The badge takes the gravest news: newly inverted, then other classes, then changes within a
     # class.

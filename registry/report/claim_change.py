@@ -37,15 +37,15 @@ def describe_change_reasons(before: Dossier | None, after: Dossier, entries: Seq
         since: entries of the log that *before* was read from.
     """
     told = (
-        *_tell_outcome(before, after, since),
-        *_tell_revisions(after, since),
-        *_tell_events(after, since),
+        *_describe_outcome(before, after, since),
+        *_describe_revisions(after, since),
+        *_describe_events(after, since),
         *(_cite(*step) for file in after.objections for step in describe_steps(file, since=since)),
-        *_tell_causes(before, after),
+        *_describe_causes(before, after),
         *(_cite(describe_review(review), review.entry) for review in after.reviews if review.entry.seq > since),
     )
     # Never empty: a claim listed as changed always has a reason, if only the kinds of its entries.
-    return told or (_tell_rest(entries),)
+    return told or (_describe_rest(entries),)
 
 
 def describe_steps(file: ObjectionFile, *, since: int) -> Iterator[tuple[str, Entry]]:
@@ -96,7 +96,7 @@ def describe_class(reading: ReadingVerdict) -> str:
     return ", ".join([get_words(item) for item in (reading.class_, reading.standing, reading.mode) if item] + suggested)
 
 
-def _tell_outcome(before: Dossier | None, after: Dossier, since: int) -> Iterator[str]:
+def _describe_outcome(before: Dossier | None, after: Dossier, since: int) -> Iterator[str]:
     if before is None:
         yield f"It was registered in between, on {format_day(after.revisions[0].entry.at)} (entry {after.revisions[0].entry.seq})."
     # Read from the older dossier, under the rules and the day of that reading.
@@ -123,7 +123,7 @@ def _tell_outcome(before: Dossier | None, after: Dossier, since: int) -> Iterato
         yield _cite(f"Audit {opening.audit} counts now; it had come {came} before", now.entry)
 
 
-def _tell_revisions(after: Dossier, since: int) -> Iterator[str]:
+def _describe_revisions(after: Dossier, since: int) -> Iterator[str]:
     """Yield the revisions that came, the last first: that is the one which is told."""
     # A later revision replaces what an earlier one said, so it comes first.
     pairs = list(zip(after.revisions, after.revisions[1:], strict=False))
@@ -132,7 +132,7 @@ def _tell_revisions(after: Dossier, since: int) -> Iterator[str]:
             yield _cite(describe_revision(earlier.payload, later), later.entry)
 
 
-def _tell_causes(before: Dossier | None, after: Dossier) -> Iterator[str]:
+def _describe_causes(before: Dossier | None, after: Dossier) -> Iterator[str]:
     """Yield what may have taken away what the claim rests on since, then what no longer counts as that.
 
     That it was revised is told by its revisions; what a person dismissed, by the review.
@@ -151,7 +151,7 @@ def _tell_causes(before: Dossier | None, after: Dossier) -> Iterator[str]:
             yield f"This reason against it no longer applies: {cause.text}."
 
 
-def _tell_events(after: Dossier, since: int) -> Iterator[str]:
+def _describe_events(after: Dossier, since: int) -> Iterator[str]:
     for event in after.events:
         # A reservation comes before the first revision and changes nothing that a supplement
         # prints.
@@ -161,7 +161,7 @@ def _tell_events(after: Dossier, since: int) -> Iterator[str]:
             yield _cite(f"It was {get_words(event.payload.event)}{by}{reason}", event.entry)
 
 
-def _tell_rest(entries: Sequence[Entry]) -> str:
+def _describe_rest(entries: Sequence[Entry]) -> str:
     """Name what was recorded by its kind alone: nothing of it changed where the claim stands."""
     if not entries:
         return "An earlier version of Caveat described the sources of its supplement differently; no entry of its own was added since."

@@ -108,12 +108,12 @@ def describe_staleness(status: Status, reviews: Sequence[Recorded[StalenessRevie
     if status.staleness is Staleness.CURRENT:
         return None
     rows = list_causes(status, reviews, (), claim=claim)
-    waiting = _shorten([_tell_open(row) for row in rows if row.confirmed is None])
+    waiting = _shorten([_describe_open(row) for row in rows if row.confirmed is None])
     if status.staleness is Staleness.NEEDS_REVIEW:
         return f"It needs review: {waiting}."
     # One review can confirm several causes; it is named once.
     each = {cause_row.confirmed.entry.seq: cause_row.confirmed for cause_row in rows if cause_row.confirmed is not None}
-    told = _shorten([_tell_confirmed(review, rows) for review in each.values()]) or "a person confirmed it"
+    told = _shorten([_describe_confirmed(review, rows) for review in each.values()]) or "a person confirmed it"
     return f"It is stale: {told}." + (f" This has not been reviewed yet: {waiting}." if waiting else "")
 
 
@@ -123,11 +123,11 @@ def _find_last(reviews: Sequence[Recorded[StalenessReview]], claim: str) -> dict
     return {(cause.kind, cause.what): review for review in reviews if review.payload.claim == claim for cause in review.payload.causes}
 
 
-def _tell_open(row: CauseRow) -> str:
+def _describe_open(row: CauseRow) -> str:
     return row.text if row.remedy is None else f"{row.text} ({row.remedy})"
 
 
-def _tell_confirmed(review: Recorded[StalenessReview], rows: Sequence[CauseRow]) -> str:
+def _describe_confirmed(review: Recorded[StalenessReview], rows: Sequence[CauseRow]) -> str:
     causes = " and ".join(row.text for row in rows if row.confirmed is review)
     return f"confirmed by {review.entry.actor} on {format_day(review.entry.at)} because {causes} (“{review.payload.why}”)"
 

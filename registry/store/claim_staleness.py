@@ -333,13 +333,13 @@ def _find_successors(lineage: Lineage, model: ModelRef, reviews: Mapping[Name, C
         if link.model in seen:
             continue
         seen.add(link.model)
-        cause = StaleCause(kind=CauseKind.SUCCESSOR, what=str(link.model), entry=link.entry, text=_tell_link(link))
+        cause = StaleCause(kind=CauseKind.SUCCESSOR, what=str(link.model), entry=link.entry, text=_describe_link(link))
         yield cause
         if _find_verdict(cause, reviews) is StalenessVerdict.DISMISSED:
             waiting += lineage.replacing(link.model)
 
 
-def _tell_link(link: ModelLink) -> str:
+def _describe_link(link: ModelLink) -> str:
     if link.descent is Descent.SNAPSHOT:
         return f"{link.predecessor} has a later snapshot, {link.model}"
     return f"{link.predecessor} was followed by {link.model}"

@@ -159,7 +159,7 @@ class _States:
         self._read_marks({*own, *(seq for _, _, numbers in new for seq in numbers)})
         self._shared |= {(kind, key): _digest(kind, self._mark(numbers)) for kind, key, numbers in new}
         parts = [self._shared[kind, key] for kind, key, _ in shared]
-        return _digest(self._origin, "claim", *here, _tell(state[0]), _list_family(state[1]), self._mark(own), *parts)
+        return _digest(self._origin, "claim", *here, _describe(state[0]), _list_family(state[1]), self._mark(own), *parts)
 
     def _list_specs(self, references: tuple[Reference, ...]) -> Iterator[int]:
         for name, version in references:
@@ -260,7 +260,7 @@ def _list_models(heads: Sequence[ClaimHead]) -> dict[Reference, tuple[ModelRef, 
     return refs
 
 
-def _tell(status: Status) -> list[Any]:
+def _describe(status: Status) -> list[Any]:
     causes = [[cause.kind.value, cause.what, cause.entry, cause.text] for cause in status.causes]
     axes = (status.lifecycle, status.dispute, status.staleness, status.restriction)
     return [*(axis.value for axis in axes), status.superseded_by, causes]

@@ -46,14 +46,14 @@ def check_bundle(path: Path, means: VerificationMeans) -> tuple[Check, ...]:
         rest = (CheckName.CHECKPOINT, CheckName.WITNESSES, CheckName.CONSISTENCY)
         return (broken, *(not_checked(name, "the bundle is not whole") for name in rest))
     return (
-        _tell_whole(bundle),
+        _describe_whole(bundle),
         _check_signer(bundle, means),
         check_witnesses(bundle.checkpoint, means.trust),
         check_root(bundle.checkpoint.checkpoint, means.ledger),
     )
 
 
-def _tell_whole(bundle: Bundle) -> Check:
+def _describe_whole(bundle: Bundle) -> Check:
     header = bundle.header
     erased = f", {bundle.erased} of them without their text" if bundle.erased else ""
     # A bundle that begins later carries only what the earlier entries add to the root.
@@ -278,10 +278,10 @@ def verify_files(
             progress(1)
     # Contradictions show only when all files are known.
     contradicted = find_contradictions(files, means.trust)
-    return [_tell(file, mark_contradiction(done.get(at, ()), contradicted.get(at)), failed.get(at)) for at, file in enumerate(files)]
+    return [_describe(file, mark_contradiction(done.get(at, ()), contradicted.get(at)), failed.get(at)) for at, file in enumerate(files)]
 
 
-def _tell(input_file: InputFile, checks: tuple[Check, ...], error: CaveatError | None) -> FileVerification:
+def _describe(input_file: InputFile, checks: tuple[Check, ...], error: CaveatError | None) -> FileVerification:
     if error is None:
         return FileVerification(name=str(input_file.path), kind=input_file.kind, checks=checks)
     return FileVerification(name=str(input_file.path), kind=FileKind.UNREADABLE, checks=(), faults=error.faults)

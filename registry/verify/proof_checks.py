@@ -237,7 +237,7 @@ def check_signature(signature: PdfSignature | None, trust: Trust, *, proof: Publ
     if document is None and proof is not None:
         return no(CheckName.SIGNATURE, f"{told}: its publication is proven, and this key is none that the log recorded with it")
     if document is None:
-        return _tell_unknown_signer(told, trust)
+        return _describe_unknown_signer(told, trust)
     # Revoked or replaced keys count only for what they signed before.
     objection = document.find_objection(at=signature.at)
     if objection is not None:
@@ -264,7 +264,7 @@ def check_checkpoint(note: SignedNote, trust: Trust, *, origin: str | None, at: 
             CheckName.CHECKPOINT, f"the signature in the name of {checkpoint.origin} is not valid: the checkpoint was altered, or forged"
         )
     if not lines:
-        return _tell_unknown(note, trust)
+        return _describe_unknown(note, trust)
     objections = [why for line in lines if (why := _find_objection(line, note, trust, at))]
     # One sound signature is enough: after a rotation the old key signs together with the new one.
     if len(objections) == len(lines):
@@ -274,7 +274,7 @@ def check_checkpoint(note: SignedNote, trust: Trust, *, origin: str | None, at: 
     # 2026-11-22). The cost: honest early files lose their yes.
     if fork := trust.forks.get(checkpoint.origin):
         return no(CheckName.CHECKPOINT, f"a key of {checkpoint.origin} signed it, and that log is not to be believed: {fork}")
-    sources = ", ".join(dict.fromkeys(f"{line.algorithm.value}, key {_tell_source(line, trust)}" for line in sound))
+    sources = ", ".join(dict.fromkeys(f"{line.algorithm.value}, key {_describe_source(line, trust)}" for line in sound))
     given = any(trust.is_given(line.vkey) for line in sound)
     return yes(
         CheckName.CHECKPOINT,
@@ -292,7 +292,7 @@ def check_witnesses(note: SignedNote, trust: Trust) -> Check:
         return no(CheckName.WITNESSES, f"the cosignature of {', '.join(broken)} is not valid")
     sound = [line for line in lines if not _find_objection(line, note, trust, line.at)]
     if sound:
-        told = ", ".join(f"{line.name}{_tell_time(line.at)}" for line in sound)
+        told = ", ".join(f"{line.name}{_describe_time(line.at)}" for line in sound)
         given = any(trust.is_given(line.vkey) for line in sound)
         return yes(CheckName.WITNESSES, f"cosigned by {told}: they saw no other history of this log", rests_on_given_key=given)
     others = _list_others(note)
@@ -303,7 +303,7 @@ def check_witnesses(note: SignedNote, trust: Trust) -> Check:
     return not_checked(CheckName.WITNESSES, "no witness cosigned it: whether the log shows others another history cannot be seen from here")
 
 
-def _tell_unknown(note: SignedNote, trust: Trust) -> Check:
+def _describe_unknown(note: SignedNote, trust: Trust) -> Check:
     origin = note.checkpoint.origin
     names = ", ".join(dict.fromkeys(f"{line.name}+{line.key_id.hex()}" for line in note.lines[:6]))
     # The log's keys are known and none signed: that is a no, not a missing key.
@@ -331,7 +331,7 @@ def _find_objection(line: VerifiedLine, note: SignedNote, trust: Trust, at: date
     return None if vkey is None else vkey.find_objection(size=note.checkpoint.size, at=at)
 
 
-def _tell_source(line: VerifiedLine, trust: Trust) -> str:
+def _describe_source(line: VerifiedLine, trust: Trust) -> str:
     vkey = trust.find_vkey(line.vkey)
     return "" if vkey is None else f"{vkey.fingerprint[:16]} {vkey.source}"
 
@@ -341,7 +341,7 @@ def _list_others(note: SignedNote) -> Sequence[str]:
     return list(dict.fromkeys(line.name for line in note.lines if line.name != origin))
 
 
-def _tell_time(at: datetime | None) -> str:
+def _describe_time(at: datetime | None) -> str:
     return "" if at is None else f" on {at:%Y-%m-%d %H:%M} UTC"
 
 
@@ -357,7 +357,7 @@ def _find_proven(fingerprint: str, proof: PublicationProof | None) -> KnownKey |
     return KnownKey(fingerprint=fingerprint, source=source)
 
 
-def _tell_unknown_signer(text: str, trust: Trust) -> Check:
+def _describe_unknown_signer(text: str, trust: Trust) -> Check:
     # Document keys are known, and this is none of them.
     if any(key.vkey is None for key in trust.keys):
         return no(CheckName.SIGNATURE, f"{text}: none of the document keys that are known here")

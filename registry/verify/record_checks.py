@@ -356,7 +356,7 @@ def _check_locked(lock: Recorded[Lock], audit: AuditPart, claim: Recorded[ClaimR
     # Unproven entries could have any number and date.
     if not is_proven:
         return not_checked(CheckName.LOCK, f"{told}, as the record has it; its entries are not proven, so this shows nothing")
-    return yes(CheckName.LOCK, f"{told}, before {_tell_run(audit.runs[0])}{_tell_deviations(audit)}")
+    return yes(CheckName.LOCK, f"{told}, before {_describe_run(audit.runs[0])}{_describe_deviations(audit)}")
 
 
 def _check_terms(lock: Recorded[Lock], claim: Recorded[ClaimRevision]) -> Iterator[str]:
@@ -405,11 +405,11 @@ def _check_result(result: Recorded[Result], runs: set[int]) -> Iterator[str]:
         yield f"the result in entry {result.entry.seq} is of run {result.payload.run}, which is none of this audit's before it"
 
 
-def _tell_run(run: Recorded[Run]) -> str:
+def _describe_run(run: Recorded[Run]) -> str:
     return f"the run of entry {run.entry.seq}, begun {run.payload.started_at:%Y-%m-%d %H:%M} UTC by its own word"
 
 
-def _tell_deviations(audit: AuditPart) -> str:
+def _describe_deviations(audit: AuditPart) -> str:
     count = len(audit.deviations)
     if not count:
         return "; no deviation from it is recorded"

@@ -27,7 +27,9 @@ def check_registry(embedded: SupplementInFile, ledger: Ledger | None) -> Check:
     place = find_log(ledger, supplement.log_origin)
     # Texts of cards are not part of a log that was taken over, and a card supplement quotes them.
     if place is None or (place.log is not None and isinstance(supplement, CardSupplement)):
-        return not_checked(CheckName.REGISTRY, f"the registry here {_tell_lack(place)} {supplement.log_origin}, which the supplement is of")
+        return not_checked(
+            CheckName.REGISTRY, f"the registry here {_describe_lack(place)} {supplement.log_origin}, which the supplement is of"
+        )
     with ledger.view(log=place.log) as now:
         size = now.log_size
     # The registry's own log must have all entries. A log taken over from elsewhere may simply be
@@ -74,7 +76,7 @@ def check_current(embedded: SupplementInFile, ledger: Ledger | None) -> Check:
         last = now.find_entry(now.log_size)
     if not texts:
         return yes(
-            CheckName.CURRENT, f"nothing that concerns it was recorded up to entry {now.log_size}{_tell_day(last.at if last else None)}"
+            CheckName.CURRENT, f"nothing that concerns it was recorded up to entry {now.log_size}{_describe_day(last.at if last else None)}"
         )
     left = f"; and {len(texts) - _MOST_TOLD} more" if len(texts) > _MOST_TOLD else ""
     since = f"since entry {supplement.log_size}: " if isinstance(supplement, ChangeReport) else ""
@@ -128,7 +130,7 @@ def _compare(embedded: SupplementInFile, now: AnySupplement, *, later: int, noti
     return yes(CheckName.REGISTRY, note)
 
 
-def _tell_lack(place: LogPlace | None) -> str:
+def _describe_lack(place: LogPlace | None) -> str:
     return "has no log" if place is None else "keeps no card texts of"
 
 
@@ -143,8 +145,8 @@ def _list_since(then: View, now: View, embedded: SupplementInFile) -> Iterator[s
     superseded = find_superseded(then, now, embedded.name)
     if superseded is not None:
         what = "it says something else" if superseded.name == embedded.name else f"{superseded.name} is in its place"
-        yield f"{what}, first changed by entry {superseded.entry.seq}{_tell_day(superseded.entry.at)}: {' '.join(superseded.why)}"
+        yield f"{what}, first changed by entry {superseded.entry.seq}{_describe_day(superseded.entry.at)}: {' '.join(superseded.why)}"
 
 
-def _tell_day(at: datetime | None) -> str:
+def _describe_day(at: datetime | None) -> str:
     return "" if at is None else f" of {at:%Y-%m-%d}"

@@ -99,7 +99,7 @@ def check_publication(embedded: SupplementInFile, sealed: SupplementSeals, ledge
         return _check_published(embedded, sha256, ledger)
     faults = _compare(sealed.proof.publication, embedded, sealed, sha256)
     if faults:
-        return no(CheckName.PUBLISHED, f"its proof is {faults[0]}{_tell_others(faults[1:])}")
+        return no(CheckName.PUBLISHED, f"its proof is {faults[0]}{_describe_others(faults[1:])}")
     note = f"the statement proven is of this file: {len(sealed.rendered):,} bytes, sha256 {sha256}, and of its record"
     # What was added was taken off by writing it again, so it is exactly that.
     added = len(embedded.data) - len(sealed.rendered)
@@ -117,7 +117,7 @@ def check_seals(
     publication = check_publication(embedded, sealed, ledger)
     read = sealed.proof
     if read is None:
-        why = _tell_lack(embedded, is_broken=sealed.broken is not None)
+        why = _describe_lack(embedded, is_broken=sealed.broken is not None)
         return (publication, *(not_checked(name, why) for name in _OF_PROOF[1:]))
     return (
         publication,
@@ -128,7 +128,7 @@ def check_seals(
     )
 
 
-def _tell_lack(embedded: SupplementInFile, *, is_broken: bool) -> str:
+def _describe_lack(embedded: SupplementInFile, *, is_broken: bool) -> str:
     if is_broken:
         return "its proof cannot be read"
     if embedded.subject is None:
@@ -159,7 +159,7 @@ def _compare(publication: Publication, embedded: SupplementInFile, sealed: Suppl
     return [f"{what} {there}, here {here}" for what, there, here in pairs if there != here]
 
 
-def _tell_others(faults: list[str]) -> str:
+def _describe_others(faults: list[str]) -> str:
     """What else differs, without the digests: the first says enough."""
     return "".join(f", and {fault.partition(':')[0]}" for fault in faults)
 

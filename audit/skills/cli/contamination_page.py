@@ -344,7 +344,7 @@ def draw_net_negative(study: ContaminationStudy) -> Markup | None:
     if not pairs:
         return None
     rows = [
-        FigureRow(label=skill.skill, note=tell_net(effect.measure), lines=(FigureValue(measure=effect.measure),), published=None)
+        FigureRow(label=skill.skill, note=describe_net(effect.measure), lines=(FigureValue(measure=effect.measure),), published=None)
         for skill, effect in pairs
     ]
     figure = draw_intervals(rows, margin=study.margin, title="Skills that may harm more than they help", unit=f"B−A, {UNIT}")
@@ -354,7 +354,7 @@ def draw_net_negative(study: ContaminationStudy) -> Markup | None:
     return build_section("Does contamination outweigh the benefit?", build_figure(figure, text))
 
 
-def tell_net(measure: Measure) -> str:
+def describe_net(measure: Measure) -> str:
     """Return in a few words what the interval of B−A says of help and harm."""
     if measure.low is None or measure.high is None:
         return "no interval"

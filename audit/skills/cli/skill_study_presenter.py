@@ -79,7 +79,7 @@ def present_listing(document: Mapping[str, Any]) -> Iterator[Block]:
             f"{item['structural_score']:g}",
             str(item["tasks"]),
             "".join(each["arm"] for each in item["conditions"]),
-            _tell_answered(item["conditions"]),
+            _describe_answered(item["conditions"]),
             *(_sum(item["conditions"], name) for name in ("matched", "judged")),
         )
         for item in document["skills"]
@@ -126,7 +126,7 @@ def _count(stage: ConditionProgress | None) -> dict[str, int]:
     return {name: 0 if stage is None else getattr(stage, name) for name in _COUNTS}
 
 
-def _tell_answered(conditions: Sequence[Mapping[str, Any]]) -> str:
+def _describe_answered(conditions: Sequence[Mapping[str, Any]]) -> str:
     failed = sum(condition["failed"] for condition in conditions)
     told = f"{_sum(conditions, 'answered')} of {_sum(conditions, 'calls')}"
     return f"{told}, {failed:,} failed" if failed else told
